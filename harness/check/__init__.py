@@ -1,0 +1,1 @@
+"""Round trip, agreement and what a disagreement is made of."""

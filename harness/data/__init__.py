@@ -1,0 +1,1 @@
+"""Corpora, vocabularies and generated texts: declared, fetched, verified, cached."""

@@ -1,0 +1,1 @@
+"""Timing, memory and compression: workloads, schedule, worker processes, statistics, provenance."""

@@ -1,0 +1,45 @@
+"""Byte pair encoding: several independent implementations behind one interface.
+
+>>> import impls
+>>> tokenizer = impls.train("naive", ["aaabdaaabac"], impls.TrainingSpec(vocab_size=259, pattern="none"))
+>>> tokenizer.decode(tokenizer.encode("aaab"))
+'aaab'
+"""
+
+from impls.errors import (
+    BPEError,
+    InvalidFile,
+    InvalidModel,
+    InvalidPattern,
+    InvalidSpec,
+    Missing,
+    SpecialToken,
+    UnknownId,
+    UnknownName,
+    UnknownSymbol,
+    Unsupported,
+)
+from impls.interface import Tokenizer, TrainingSpec
+from impls.model import Model
+from impls.registry import get, load, names, train
+
+__all__ = [
+    "BPEError",
+    "InvalidFile",
+    "InvalidModel",
+    "InvalidPattern",
+    "InvalidSpec",
+    "Missing",
+    "Model",
+    "SpecialToken",
+    "Tokenizer",
+    "TrainingSpec",
+    "UnknownId",
+    "UnknownName",
+    "UnknownSymbol",
+    "Unsupported",
+    "get",
+    "load",
+    "names",
+    "train",
+]

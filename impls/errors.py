@@ -1,0 +1,109 @@
+"""The errors of the suite: each names what is wrong and where, and says what to do about it."""
+
+from __future__ import annotations
+
+
+class BPEError(Exception):
+    """Base of every error a tokenizer, a model or a reader raises on purpose."""
+
+
+class Unsupported(BPEError):
+    """An implementation cannot run a model, or cannot train by a specification."""
+
+    def __init__(self, implementation: str, reason: str) -> None:
+        self.implementation, self.reason = implementation, reason
+        super().__init__(f"{implementation}: {reason}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.implementation, self.reason)
+
+
+class Missing(BPEError):
+    """The package behind an implementation is not installed."""
+
+    def __init__(self, implementation: str, package: str) -> None:
+        self.implementation, self.package = implementation, package
+        super().__init__(f"{implementation}: the package {package!r} is not installed; pip install {package}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.implementation, self.package)
+
+
+class UnknownName(BPEError):
+    """A name that stands for nothing here; the message lists what there is."""
+
+    def __init__(self, what: str, name: str, known: list[str]) -> None:
+        self.what, self.name, self.known = what, name, known
+        super().__init__(f"unknown {what} {name!r}; known: {', '.join(known)}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, list[str]]]:
+        return type(self), (self.what, self.name, self.known)
+
+
+class InvalidSpec(BPEError):
+    """A field of a `TrainingSpec` is wrong."""
+
+    def __init__(self, field: str, problem: str) -> None:
+        self.field, self.problem = field, problem
+        super().__init__(f"TrainingSpec.{field}: {problem}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.field, self.problem)
+
+
+class InvalidPattern(BPEError):
+    """A pre-tokenization pattern that cannot be used: it does not compile, captures, or leaves text out."""
+
+
+class InvalidModel(BPEError):
+    """A model that contradicts itself; the message names the entry."""
+
+
+class InvalidFile(BPEError):
+    """A file that is not what it is read as; the message names the file and the place in it."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path, self.problem = path, problem
+        super().__init__(f"{path}: {problem}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.path, self.problem)
+
+
+class SpecialToken(BPEError):
+    """The text holds a special token that is not allowed."""
+
+    def __init__(self, name: str, offset: int) -> None:
+        self.name, self.offset = name, offset
+        super().__init__(
+            f"the text holds the special token {name!r} at character {offset}; "
+            "allow it with allowed_special, or pass disallowed_special=() to encode it as text"
+        )
+
+    def __reduce__(self) -> tuple[type, tuple[str, int]]:
+        return type(self), (self.name, self.offset)
+
+
+class UnknownId(BPEError):
+    """An id no token has."""
+
+    def __init__(self, id: int, position: int) -> None:
+        self.id, self.position = id, position
+        super().__init__(f"unknown token id {id!r} at position {position}")
+
+    def __reduce__(self) -> tuple[type, tuple[int, int]]:
+        return type(self), (self.id, self.position)
+
+
+class UnknownSymbol(BPEError):
+    """A character outside the alphabet of a model without an unknown token."""
+
+    def __init__(self, character: str, offset: int) -> None:
+        self.character, self.offset = character, offset
+        super().__init__(
+            f"the character {character!a} (U+{ord(character[0]):04X}) at character {offset} is not in the model's "
+            "alphabet; train with an unknown token, or with the alphabet 'bytes'"
+        )
+
+    def __reduce__(self) -> tuple[type, tuple[str, int]]:
+        return type(self), (self.character, self.offset)

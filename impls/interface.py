@@ -1,0 +1,271 @@
+"""What every tokenizer of the suite agrees on: the `Tokenizer` class, the training specification, the errors.
+
+This room knows text, ids and models. It must not know any particular algorithm, and nothing of the harness.
+An implementation overrides one hook: `encode_piece` where it works piece by piece, or `encode_ordinary` where
+it takes whole texts. Everything around the hook (special tokens, lone surrogates, offsets, batches) is here.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from impls.errors import BPEError, InvalidSpec, SpecialToken, UnknownId, UnknownSymbol, Unsupported
+from impls.patterns import Splitter
+from impls.text import byte_starts_of_characters, repair_surrogates, special_matcher
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from impls.model import Model
+
+__all__ = ["BPEError", "SpecialSet", "Ties", "Tokenizer", "TrainingSpec"]
+
+SpecialSet = Collection[str] | Literal["all"]
+Ties = Literal["smallest", "first", "largest", "shortest"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSpec:
+    """What to train; only `vocab_size` is required. Raises `InvalidSpec` naming the field that is wrong."""
+
+    vocab_size: int
+    """Base symbols + merges + special tokens + the unknown token."""
+    pattern: str = "gpt2"
+    """A name of `impls.patterns` or a regular expression; `none` makes each text one piece."""
+    alphabet: Literal["bytes", "chars"] = "bytes"
+    ties: Ties = "smallest"
+    """Which of the equally frequent pairs is merged.
+
+    `smallest` (left id, right id); `first`: the pair whose leftmost current occurrence in the corpus is earliest;
+    `largest`: (left, right) as byte strings; `shortest`: fewest characters (bytes, for the alphabet `bytes`), then
+    the smallest UTF-8 of the merged string. What still ties goes to the smallest pair of ids.
+    """
+    base_order: Literal["raw", "gpt2"] = "raw"
+    """Order of the 256 base ids: byte values, or Hugging Face's order of the printable map."""
+    min_count: int = 1
+    max_merges: int | None = None
+    max_token_bytes: int | None = None
+    """Inclusive; a pair whose merged token would be longer is passed over."""
+    special_tokens: tuple[str, ...] = ()
+    special_ids: Literal["last", "first"] = "last"
+    end_of_word: str | None = None
+    """Joined to the last character of each piece, as subword-nmt does; decoding turns it into a space."""
+    unknown: str | None = None
+    """Text of the token for characters outside the alphabet; without it they raise `UnknownSymbol`."""
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "min_count"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise InvalidSpec(name, f"must be a whole number of at least 1, not {value!r}")
+        for name, least in (("max_merges", 0), ("max_token_bytes", 1)):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
+                raise InvalidSpec(name, f"must be a whole number of at least {least}, or None, not {value!r}")
+        for name, choices in (
+            ("alphabet", ("bytes", "chars")),
+            ("ties", ("smallest", "first", "largest", "shortest")),
+            ("base_order", ("raw", "gpt2")),
+            ("special_ids", ("last", "first")),
+        ):
+            if getattr(self, name) not in choices:
+                raise InvalidSpec(name, f"must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
+        if isinstance(self.special_tokens, str):
+            raise InvalidSpec("special_tokens", "must be a sequence of texts, not one text")
+        object.__setattr__(self, "special_tokens", tuple(self.special_tokens))
+        reserved = [*self.special_tokens, *([self.unknown] if self.unknown is not None else [])]
+        if any(not isinstance(text, str) or not text for text in reserved):
+            raise InvalidSpec("special_tokens", "special and unknown tokens must be texts that are not empty")
+        if len(set(reserved)) != len(reserved):
+            raise InvalidSpec("special_tokens", "two special tokens have the same text")
+        if self.end_of_word is not None and (self.alphabet == "bytes" or not self.end_of_word):
+            raise InvalidSpec("end_of_word", "needs the alphabet 'chars' and a text that is not empty")
+        if self.alphabet == "chars" and self.base_order == "gpt2":
+            raise InvalidSpec("base_order", "'gpt2' orders bytes; the alphabet 'chars' has code-point order")
+
+
+class Tokenizer(ABC):
+    """One algorithm over one model.
+
+    Ids are Python ints in lists, or uint32 in arrays of shape (n_tokens,). Texts are `str`; lone surrogates
+    are encoded as U+FFFD and surrogate pairs as the character they stand for, as tiktoken does.
+    """
+
+    name: ClassVar[str]
+    """The name it is registered under."""
+    summary: ClassVar[str] = ""
+    """One line for `bpebench list`."""
+    kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "third-party"
+    exact: ClassVar[bool] = True
+    """False where ids are expected to differ from byte pair encoding (greedy longest match)."""
+
+    def __init__(self, model: Model) -> None:
+        """Prepare `model`; raises `Unsupported` where this algorithm cannot run it."""
+        self._model = model
+        self._splitter = Splitter(model.pattern)
+
+    @property
+    def model(self) -> Model:
+        """The model this tokenizer runs."""
+        return self._model
+
+    # --- the hooks -----------------------------------------------------------------------------------------
+
+    def encode_piece(self, piece: str) -> list[int]:
+        """Ids of one piece (no special text, no lone surrogate, never empty)."""
+        raise Unsupported(self.name, "does not encode single pieces")
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special and no surrogate is left."""
+        ids: list[int] = []
+        start = 0
+        for piece in self._splitter.split(text):
+            try:
+                ids += self.encode_piece(piece)
+            except UnknownSymbol as error:
+                raise UnknownSymbol(error.character, start + error.offset) from None
+            start += len(piece)
+        return ids
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn a model; raises `Unsupported` where this implementation does not train, or not by `spec`."""
+        raise Unsupported(cls.name, "does not train")
+
+    # --- encoding ------------------------------------------------------------------------------------------
+
+    def encode(
+        self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
+    ) -> list[int]:
+        """Ids of `text`.
+
+        `allowed_special` (a set, or "all") are encoded as their single id. Text of a special token that is
+        disallowed ("all": every one not allowed) raises `SpecialToken`; with `disallowed_special=()` it is
+        encoded as ordinary text. Of special tokens that start at one place the longest wins.
+        """
+        model = self._model
+        if model.special_tokens or model.added_tokens:
+            return self._encode_around_specials(text, allowed_special, disallowed_special)
+        return self._encode_segment(repair_surrogates(text), 0)
+
+    def encode_array(
+        self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
+    ) -> np.ndarray:
+        """As `encode`, as a uint32 array of shape (n_tokens,)."""
+        import numpy as np
+
+        ids = self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+        return np.array(ids, dtype=np.uint32)
+
+    def encode_batch(
+        self,
+        texts: Sequence[str],
+        threads: int | None = None,
+        *,
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> list[list[int]]:
+        """One list of ids per text, in order. `threads=None` uses all cores, as far as the algorithm can."""
+
+        def one(text: str) -> list[int]:
+            return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+        threads = os.cpu_count() or 1 if threads is None else threads
+        if threads < 1:
+            raise ValueError(f"threads must be at least 1 or None, not {threads}")
+        if threads == 1 or len(texts) < 2:
+            return [one(text) for text in texts]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(one, texts))
+
+    def count(self, text: str) -> int:
+        """How many tokens `text` has, special text read as ordinary text."""
+        return len(self.encode(text, disallowed_special=()))
+
+    def _encode_around_specials(
+        self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet
+    ) -> list[int]:
+        model = self._model
+        specials = set(model.special_tokens)
+        allowed = specials if allowed_special == "all" else specials & set(allowed_special)
+        disallowed = specials - allowed if disallowed_special == "all" else specials & set(disallowed_special)
+        if disallowed and (found := special_matcher(frozenset(disallowed)).search(text)):
+            raise SpecialToken(found[0], found.start())
+        text = repair_surrogates(text)
+        whole = allowed | set(model.added_tokens)
+        if not whole:
+            return self._encode_segment(text, 0)
+        ids: list[int] = []
+        start = 0
+        for found in special_matcher(frozenset(whole)).finditer(text):
+            ids += self._encode_segment(text[start : found.start()], start)
+            ids.append(model.whole_token_ids[found[0]])
+            start = found.end()
+        return ids + self._encode_segment(text[start:], start)
+
+    def _encode_segment(self, text: str, offset: int) -> list[int]:
+        if not text:
+            return []
+        try:
+            return self.encode_ordinary(self._model.normalize(text))
+        except UnknownSymbol as error:
+            raise UnknownSymbol(error.character, offset + error.offset) from None
+
+    # --- decoding ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _bytes_by_id(self) -> dict[int, bytes]:
+        return self._model.bytes_by_id()
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """The bytes the ids stand for. Raises `UnknownId(id, position)`, unless the model has an unknown token."""
+        ids = list(ids)
+        by_id = self._bytes_by_id
+        try:
+            return b"".join([by_id[i] for i in ids])
+        except KeyError:
+            return b"".join(self._token_bytes(ids))
+
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """The text the ids stand for; `errors` says what becomes of bad UTF-8, as in `bytes.decode`."""
+        return self.decode_bytes(ids).decode("utf-8", errors)
+
+    def decode_batch(self, batch: Iterable[Iterable[int]], errors: str = "replace") -> list[str]:
+        """One text per sequence of ids."""
+        return [self.decode(ids, errors) for ids in batch]
+
+    def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
+        """The text, and for each token the code point it starts at.
+
+        A token that begins inside a character gets that character's start.
+        """
+        tokens = self._token_bytes(list(ids))
+        data = b"".join(tokens)
+        text, starts = byte_starts_of_characters(data)
+        offsets: list[int] = []
+        position = character = 0
+        for token in tokens:
+            while character + 1 < len(starts) and starts[character + 1] <= position:
+                character += 1
+            offsets.append(character if position < len(data) else len(text))
+            position += len(token)
+        return text, offsets
+
+    def _token_bytes(self, ids: Sequence[int]) -> list[bytes]:
+        by_id = self._bytes_by_id
+        unknown = self._model.unknown
+        tokens: list[bytes] = []
+        for position, i in enumerate(ids):
+            token = by_id.get(i)
+            if token is None:
+                if unknown is None:
+                    raise UnknownId(i, position)
+                token = unknown.encode()
+            tokens.append(token)
+        return tokens

@@ -1,0 +1,127 @@
+"""Pre-tokenization patterns: the named ones, and the `Splitter` that cuts a text by one or several of them.
+
+A pattern must not capture and must cover the text: what it leaves out would be dropped by most libraries, so it is
+refused with the character that is not covered. The reference engine is the package `regex`, pinned to Unicode 16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import regex
+
+from impls.errors import InvalidPattern
+
+_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_GPT2_014 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
+_CL100K = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_CL100K_014 = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+_CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_O200K = "|".join(
+    [
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + _CONTRACTIONS,
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + _CONTRACTIONS,
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    ]
+)
+_TURKISH_S1 = r"\p{L}+(?:'\p{L}+)?| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+"
+# A word or a number keeps its suffixes behind either apostrophe, any number of times; combining marks belong to
+# their letter; one leading space joins words and numbers alike.
+_TURKISH = (
+    r" ?\p{L}[\p{L}\p{M}]*(?:['’][\p{L}\p{M}]+)*| ?\p{N}+(?:['’][\p{L}\p{M}]+)*"
+    r"| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+)
+
+NAMED: dict[str, tuple[str, ...]] = {
+    "gpt2": (_GPT2,),
+    "gpt2-0.14": (_GPT2_014,),
+    "cl100k": (_CL100K,),
+    "cl100k-0.14": (_CL100K_014,),
+    "o200k": (_O200K,),
+    "llama3": (_CL100K,),
+    "turkish-s1": (_TURKISH_S1,),
+    "turkish": (_TURKISH,),
+    "none": (),
+}
+"""Name -> split stages. `gpt2` also serves r50k and p50k; the 0.14 forms are what tiktoken 0.14 ships: equal
+pieces, possessive quantifiers. `none` cuts nothing."""
+
+
+def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:
+    """The split stages of a name of `NAMED`, of one expression, or of several; raises `InvalidPattern`."""
+    if isinstance(pattern, str):
+        stages = NAMED[pattern] if pattern in NAMED else (pattern,)
+    else:
+        stages = tuple(pattern)
+    Splitter(stages)
+    return stages
+
+
+def name_of(stages: tuple[str, ...]) -> str | None:
+    """The first name in `NAMED` that stands for `stages`, or None."""
+    return next((name for name, named in NAMED.items() if named == stages), None)
+
+
+class Splitter:
+    """Cuts texts into pieces by one or several stages, each cutting the pieces of the stage before.
+
+    Raises `InvalidPattern` for an expression that does not compile or that has a capturing group, and on
+    splitting for a text it does not cover.
+    """
+
+    def __init__(self, stages: Sequence[str]) -> None:
+        self.stages = tuple(stages)
+        self._compiled = [_compile(stage) for stage in self.stages]
+
+    def split(self, text: str) -> list[str]:
+        """The pieces of `text` in order; joined they give the text back, and none is empty."""
+        if not text:
+            return []
+        pieces = [text]
+        for expression in self._compiled:
+            pieces = [part for piece in pieces for part in _cover(expression, piece)]
+        return pieces
+
+
+def _compile(expression: str) -> regex.Pattern[str]:
+    if not isinstance(expression, str) or not expression:
+        raise InvalidPattern(f"a pattern must be a text that is not empty, not {expression!r}")
+    try:
+        compiled = regex.compile(expression)
+    except (regex.error, ValueError, OverflowError, RecursionError) as error:
+        raise InvalidPattern(f"the pattern {_short(expression)} does not compile: {error}") from None
+    if compiled.groups:
+        raise InvalidPattern(
+            f"the pattern {_short(expression)} has {compiled.groups} capturing group(s), which break splitting; "
+            "write (?:...) in place of (...)"
+        )
+    return compiled
+
+
+def _cover(expression: regex.Pattern[str], text: str) -> list[str]:
+    parts: list[str] = expression.findall(text)
+    if sum(map(len, parts)) != len(text):
+        position = 0
+        for found in expression.finditer(text):
+            if found.start() != position:
+                break
+            position = found.end()
+        raise InvalidPattern(
+            f"the pattern {_short(expression.pattern)} leaves out {text[position]!a} at character {position}, "
+            "which would be dropped; add an alternative that matches it"
+        )
+    return parts if all(parts) else [part for part in parts if part]
+
+
+def _short(expression: str) -> str:
+    return repr(expression) if len(expression) <= 60 else repr(expression[:57] + "...")

@@ -1,0 +1,73 @@
+"""Names -> implementations: our own, the production libraries, and whatever is installed as a plug-in.
+
+Nothing is imported before it is asked for. A plug-in is an entry point of the group `bpebench.implementations`
+that names a subclass of `Tokenizer`, or any class or function that takes a `Model` and returns an object with
+`encode(str) -> list[int]` and `decode(list[int]) -> str`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+
+from impls.errors import Missing, UnknownName
+from impls.interface import Tokenizer, TrainingSpec
+from impls.model import Model
+
+_GROUP = "bpebench.implementations"
+_OWN = {
+    "naive": "impls.naive:Naive",
+    "greedy": "impls.greedy:Greedy",
+    "wordcount": "impls.wordcount:WordCount",
+    "priority": "impls.priority:Priority",
+    "bytelevel": "impls.bytelevel:ByteLevel",
+    "backtracking": "impls.backtracking:Backtracking",
+    "tiktoken": "impls.production.tiktoken:Tiktoken",
+    "tokenizers": "impls.production.tokenizers:HuggingFace",
+    "sentencepiece": "impls.production.sentencepiece:SentencePiece",
+}
+
+
+@cache
+def _plugins() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=_GROUP) if point.name not in _OWN}
+
+
+def names() -> list[str]:
+    """Every name `get` takes: own and production implementations in order, then plug-ins by name."""
+    return [*_OWN, *sorted(_plugins())]
+
+
+def get(name: str) -> type[Tokenizer]:
+    """The implementation `name`; raises `UnknownName`, or `Missing` where its package is not installed."""
+    if name in _OWN:
+        target = _OWN[name]
+    elif name in _plugins():
+        target = _plugins()[name].value
+    else:
+        raise UnknownName("implementation", name, names())
+    module, _, attribute = target.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name is not None and not error.name.startswith("impls"):
+            raise Missing(name, error.name) from None
+        raise
+    if isinstance(found, type) and issubclass(found, Tokenizer):
+        return found
+    from impls.plugin import wrap
+
+    return wrap(name, found)
+
+
+def load(name: str, model: Model) -> Tokenizer:
+    """The implementation `name` over `model`; raises `Unsupported` saying why where it cannot run it."""
+    return get(name)(model)
+
+
+def train(name: str, texts: Iterable[str], spec: TrainingSpec) -> Tokenizer:
+    """Train a model on `texts` and load it in the same implementation."""
+    implementation = get(name)
+    return implementation(implementation.train_model(texts, spec))

@@ -1,0 +1,59 @@
+"""Text at the border: surrogates, UTF-8 boundaries, special-token matching. Knows no model and no algorithm."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+
+def repair_surrogates(text: str) -> str:
+    """Surrogate pairs joined into their character, lone surrogates replaced by U+FFFD (what tiktoken does).
+
+    >>> repair_surrogates("a\\ud83d") == "a\\ufffd", repair_surrogates("\\ud83d\\udc4d") == "\\U0001F44D"
+    (True, True)
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+@lru_cache(maxsize=64)
+def special_matcher(texts: frozenset[str]) -> re.Pattern[str]:
+    """Matches any of `texts`; of those that start at one place, the longest."""
+    longest_first = sorted(texts, key=lambda text: (-len(text), text))
+    return re.compile("|".join(map(re.escape, longest_first)))
+
+
+def byte_starts_of_characters(data: bytes) -> tuple[str, list[int]]:
+    """`data` decoded with U+FFFD for bad bytes, and the byte offset at which each character of it starts.
+
+    >>> byte_starts_of_characters(b"a\\xc3\\xa9\\xff")
+    ('aé\ufffd', [0, 1, 3])
+    """
+    text_parts: list[str] = []
+    starts: list[int] = []
+    position = 0
+    view = memoryview(data)
+    while position < len(data):
+        replaced: tuple[int, int] | None = None
+        try:
+            good = str(view[position:], "utf-8")
+        except UnicodeDecodeError as error:
+            good = str(view[position : position + error.start], "utf-8")
+            replaced = (position + error.start, position + error.end)
+        for character in good:
+            starts.append(position)
+            position += _utf8_length(character)
+        text_parts.append(good)
+        if replaced is not None:
+            starts.append(replaced[0])
+            position = replaced[1]
+            text_parts.append("\ufffd")
+    return "".join(text_parts), starts
+
+
+def _utf8_length(character: str) -> int:
+    code = ord(character)
+    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4

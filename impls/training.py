@@ -1,0 +1,102 @@
+"""What training means before any algorithm runs: pieces, base symbols, and the model made of the learned merges.
+
+Trainers share these definitions (they are the specification), never the counting and merging.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from impls.byte_alphabet import GPT2_BYTE_ORDER
+from impls.errors import InvalidSpec
+from impls.interface import TrainingSpec
+from impls.model import Model
+from impls.patterns import Splitter, resolve
+from impls.text import repair_surrogates
+
+
+def corpus_pieces(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
+    """Every piece of every text, in order; texts are never joined."""
+    if isinstance(texts, str):
+        raise TypeError("texts must be an iterable of texts, not one text; pass [text]")
+    splitter = Splitter(resolve(spec.pattern))
+    for text in texts:
+        yield from splitter.split(repair_surrogates(text))
+
+
+def piece_symbols(piece: str, spec: TrainingSpec) -> list[bytes]:
+    """The base symbols of a piece, as bytes: single bytes, or characters (the last one with `end_of_word`).
+
+    >>> piece_symbols("hé", TrainingSpec(vocab_size=300))
+    [b'h', b'\\xc3', b'\\xa9']
+    >>> piece_symbols("hé", TrainingSpec(vocab_size=300, alphabet="chars", end_of_word="</w>"))
+    [b'h', b'\\xc3\\xa9</w>']
+    """
+    if spec.alphabet == "bytes":
+        return [bytes([byte]) for byte in piece.encode()]
+    symbols = [character.encode() for character in piece]
+    if spec.end_of_word is not None:
+        symbols[-1] += spec.end_of_word.encode()
+    return symbols
+
+
+def base_symbols(pieces: Iterable[str], spec: TrainingSpec) -> list[bytes]:
+    """The base symbols in id order: 256 bytes, or the distinct characters of `pieces` in code-point order."""
+    if spec.alphabet == "bytes":
+        order = GPT2_BYTE_ORDER if spec.base_order == "gpt2" else range(256)
+        return [bytes([byte]) for byte in order]
+    return sorted({symbol for piece in pieces for symbol in piece_symbols(piece, spec)})
+
+
+def first_base_id(spec: TrainingSpec) -> int:
+    """The id of the first base symbol: 0, unless special tokens come first."""
+    if spec.special_ids == "last":
+        return 0
+    return len(spec.special_tokens) + (spec.unknown is not None)
+
+
+def merge_budget(base: Sequence[bytes], spec: TrainingSpec) -> int:
+    """How many merges may be learned; raises `InvalidSpec` where the vocabulary has no room for its base."""
+    reserved = len(spec.special_tokens) + (spec.unknown is not None)
+    room = spec.vocab_size - len(base) - reserved
+    if room < 0:
+        raise InvalidSpec(
+            "vocab_size",
+            f"{spec.vocab_size} is below the base size: {len(base)} base symbols and {reserved} special or "
+            "unknown tokens",
+        )
+    return room if spec.max_merges is None else min(room, spec.max_merges)
+
+
+def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
+    """Whether a merge may make `token`: short enough, and not the text of a special or unknown token."""
+    if spec.max_token_bytes is not None and len(token) > spec.max_token_bytes:
+        return False
+    text = token.decode("utf-8", "replace")
+    return text not in spec.special_tokens and text != spec.unknown
+
+
+def trained_model(
+    spec: TrainingSpec, base: Sequence[bytes], merges: Sequence[tuple[int, int]], counts: Sequence[int]
+) -> Model:
+    """The model of a finished training. `merges` hold final ids (base ids start at `first_base_id(spec)`)."""
+    first = first_base_id(spec)
+    tokens: list[bytes | None] = [None] * first + list(base)
+    for left, right in merges:
+        left_bytes, right_bytes = tokens[left], tokens[right]
+        assert left_bytes is not None, "a merge of a special token"
+        assert right_bytes is not None, "a merge of a special token"
+        tokens.append(left_bytes + right_bytes)
+    start = 0 if spec.special_ids == "first" else len(tokens)
+    specials = {text: start + index for index, text in enumerate(spec.special_tokens)}
+    return Model(
+        tokens=tuple(tokens),
+        merges=tuple(merges),
+        merge_counts=tuple(counts),
+        pattern=resolve(spec.pattern),
+        special_tokens=specials,
+        alphabet=spec.alphabet,
+        end_of_word=spec.end_of_word,
+        unknown=spec.unknown,
+        unknown_id=None if spec.unknown is None else start + len(specials),
+    )
