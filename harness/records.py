@@ -1,0 +1,243 @@
+"""The record schema and its files: one JSON object a line, raw samples and verdicts, nothing derived.
+
+Everything shown to a person is made from these. A half-written last line is skipped with a warning on reading
+and cut off on resuming; texts travel as base64 of UTF-8 with surrogatepass beside a readable escape.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+
+RECORDS_FILE = "records.jsonl"
+MACHINE_FILE = "machine.json"
+
+Status = Literal["ok", "mismatch", "unsupported", "missing", "timeout", "out-of-memory", "crash", "panic"]
+AgreementClass = Literal["provably equal", "equal under conditions", "expected to differ"]
+
+
+class RecordError(Exception):
+    """A records file or folder that cannot be used; the message says what to do."""
+
+
+class Text(msgspec.Struct, frozen=True):
+    """A text that may hold anything: base64 of its UTF-8 (surrogatepass), and an ASCII escape to read."""
+
+    base64: str
+    escaped: str
+
+    @classmethod
+    def of(cls, text: str) -> Text:
+        """Wrap `text`."""
+        return cls(base64.b64encode(text.encode("utf-8", "surrogatepass")).decode(), ascii(text)[1:-1])
+
+    @property
+    def text(self) -> str:
+        """The text itself."""
+        return base64.b64decode(self.base64).decode("utf-8", "surrogatepass")
+
+
+class Counterexample(msgspec.Struct, frozen=True):
+    """The smallest text found on which two answers differ."""
+
+    text: Text
+    expected: list[int] | None
+    """Ids of the reference (`reference` names it), or None where the text itself did not come back."""
+    got: list[int] | None
+    reference: str = ""
+    note: str = ""
+
+
+class Record(msgspec.Struct, tag_field="kind", kw_only=True, omit_defaults=True):
+    """Base of every line."""
+
+
+class Verdict(Record, tag="verdict"):
+    """One implementation on one model and corpus: does every text come back?"""
+
+    implementation: str
+    model: str
+    corpus: str
+    check: Literal["round-trip", "load"]
+    status: Status
+    reason: str = ""
+    n_texts: int = 0
+    n_bytes: int = 0
+    counterexample: Counterexample | None = None
+
+
+class Agreement(Record, tag="agreement"):
+    """Two implementations on one model and corpus: are the ids the same?"""
+
+    a: str
+    b: str
+    model: str
+    corpus: str
+    agreement_class: AgreementClass
+    conditions: str = ""
+    n_texts: int = 0
+    """Texts both encoded."""
+    n_bytes: int = 0
+    n_differing_texts: int = 0
+    differing_piece_share: float | None = None
+    """Share of pieces, weighted by occurrence, whose ids differ; for pairs expected to differ."""
+    counterexample: Counterexample | None = None
+
+
+class Measurement(Record, tag="measurement"):
+    """One implementation on one workload in one round: raw samples."""
+
+    workload: str
+    implementation: str
+    task: str
+    model: str
+    corpus: str
+    status: Status
+    reason: str = ""
+    round: int = 0
+    order: int = 0
+    """Position at which this workload ran within its process."""
+    n_texts: int = 0
+    n_bytes: int = 0
+    n_tokens: int = 0
+    digest: str = ""
+    """SHA-256 of the ids (little-endian uint32, texts separated by their counts), or of the merges for `train`."""
+    loops: int = 1
+    """Passes per sample."""
+    samples_seconds: list[float] = msgspec.field(default_factory=list)
+    """One figure per sample: seconds for `loops` passes over the whole workload."""
+    peak_memory_bytes: int | None = None
+    """Highest resident memory of the worker beyond what it held once the implementation was imported."""
+    threads: int = 1
+    pinned: bool = False
+    n_calls: int = 1
+    """Calls of the implementation in one pass."""
+    counterexample: Counterexample | None = None
+
+
+class Compression(Record, tag="compression"):
+    """How many tokens a model needs for a text."""
+
+    model: str
+    corpus: str
+    implementation: str
+    n_texts: int
+    n_bytes: int
+    n_characters: int
+    n_words: int
+    """Runs of characters that are not white space."""
+    n_tokens: int
+    vocab_size: int
+    status: Status = "ok"
+    reason: str = ""
+
+
+class Trained(Record, tag="trained"):
+    """A vocabulary learned in this run, and the first tokens it learned."""
+
+    model: str
+    implementation: str
+    corpus: str
+    vocab_size: int
+    n_merges: int
+    n_bytes: int
+    seconds: float
+    digest: str
+    merge_counts: list[int] = msgspec.field(default_factory=list)
+    first_tokens: list[Text] = msgspec.field(default_factory=list)
+
+
+AnyRecord = Verdict | Agreement | Measurement | Compression | Trained
+
+R = TypeVar("R")
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(AnyRecord)
+
+
+def encode_record(record: AnyRecord) -> bytes:
+    """One line, with its newline."""
+    return _encoder.encode(record) + b"\n"
+
+
+def read_records(folder: Path) -> list[AnyRecord]:
+    """Every record of a run; a half-written last line is skipped with a warning, any other bad line is an error."""
+    path = folder / RECORDS_FILE
+    if not path.is_file():
+        raise RecordError(f"{folder}: holds no {RECORDS_FILE}; run `bpebench run` first, or name another folder")
+    lines = path.read_bytes().split(b"\n")
+    records: list[AnyRecord] = []
+    for number, line in enumerate(lines, 1):
+        if not line:
+            continue
+        try:
+            records.append(_decoder.decode(line))
+        except msgspec.DecodeError as error:
+            if number == len(lines):
+                print(f"{path}: line {number} is half-written; skipped", file=sys.stderr)
+                continue
+            raise RecordError(f"{path}: line {number} is not a record: {error}") from None
+    return records
+
+
+class RecordWriter:
+    """Appends records to a run's folder, each line flushed to disk as it is written."""
+
+    def __init__(self, folder: Path, *, resume: bool = False) -> None:
+        self.folder = folder
+        path = folder / RECORDS_FILE
+        if path.exists() and path.stat().st_size and not resume:
+            raise RecordError(f"{folder}: already holds records; pass --resume to go on, or another --out")
+        folder.mkdir(parents=True, exist_ok=True)
+        if resume and path.exists():
+            _cut_half_written_line(path)
+        self._file = path.open("ab")
+
+    def write(self, *records: AnyRecord) -> None:
+        """Append `records`; they are on disk when this returns."""
+        self._file.write(b"".join(map(encode_record, records)))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> RecordWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _cut_half_written_line(path: Path) -> None:
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole != len(content):
+        with path.open("r+b") as file:
+            file.truncate(whole)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a whole file by way of a temporary one beside it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def of_kind(records: Iterable[object], kind: type[R]) -> Iterator[R]:
+    """The records of one kind, in order."""
+    return (record for record in records if isinstance(record, kind))
