@@ -21,7 +21,7 @@ from impls.errors import (
 )
 from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
-from impls.registry import get, load, names, train
+from impls.registry import default_names, get, load, names, train
 
 __all__ = [
     "BPEError",
@@ -38,6 +38,7 @@ __all__ = [
     "UnknownName",
     "UnknownSymbol",
     "Unsupported",
+    "default_names",
     "get",
     "load",
     "names",

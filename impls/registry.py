@@ -40,6 +40,11 @@ def names() -> list[str]:
     return [*_OWN, *sorted(_plugins())]
 
 
+def default_names() -> list[str]:
+    """Own and production implementations: what is used where nothing is chosen. Plug-ins are used when named."""
+    return list(_OWN)
+
+
 def get(name: str) -> type[Tokenizer]:
     """The implementation `name`; raises `UnknownName`, or `Missing` where its package is not installed."""
     if name in _OWN:

@@ -1,0 +1,58 @@
+"""What two implementations owe each other on a model: the agreement class of a pair, and the conditions it rests on.
+
+On a regular model (one derivation a token, ranks monotone) lowest rank leftmost, lowest rank everywhere, replay,
+heap and lookup by joined bytes are one function; off it they part, and greedy longest match parts always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import regex
+
+import impls
+from harness.records import AgreementClass
+
+OWN_KINDS = ("pure", "compiled")
+_ORDER_SENSITIVE = {"naive": "merges a rank everywhere at once", "wordcount": "replays merges in rank order"}
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """The class of a pair, and whether a difference between the two is a fault."""
+
+    agreement_class: AgreementClass
+    conditions: str
+    must_agree: bool
+
+
+def relation(a: str, b: str, irregularities: Sequence[str]) -> Relation:
+    """The relation of implementations `a` and `b` on a model with these irregularities."""
+    for name in (a, b):
+        if not impls.get(name).exact:
+            return Relation("expected to differ", f"{name} is not byte pair encoding in merge order", False)
+    if irregularities:
+        for name in (a, b):
+            if name in _ORDER_SENSITIVE:
+                reason = f"{name} {_ORDER_SENSITIVE[name]}, and the model is irregular: {irregularities[0]}"
+                return Relation("expected to differ", reason, False)
+    conditions = sorted({condition for name in (a, b) for condition in _conditions(name)})
+    if not conditions:
+        return Relation("provably equal", "", True)
+    return Relation("equal under conditions", "; ".join(conditions), regex_is_unicode_16())
+
+
+def _conditions(name: str) -> list[str]:
+    if impls.get(name).kind in OWN_KINDS or name == "sentencepiece":
+        return []
+    if name in ("tiktoken", "tokenizers"):
+        return ["splitting engines of one Unicode version (16)"]
+    return [f"{name} is exact, as its author claims"]
+
+
+@cache
+def regex_is_unicode_16() -> bool:
+    """Whether the splitting engine of our own implementations knows no letter newer than Unicode 16."""
+    return regex.fullmatch(r"\p{L}", "\U00011de0") is None and regex.fullmatch(r"\p{L}", "\ua7da") is not None

@@ -1,0 +1,144 @@
+"""What a checking worker does: encode a corpus and bring every text back; compare two implementations on a text.
+
+Every function here runs in a worker process and takes names, never objects, so that a library that dies takes
+only its worker with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+import msgspec
+
+import impls
+from harness.check.shrink import smallest_text
+from harness.data import load_corpus, load_model
+from harness.records import Counterexample, Status, Text
+from impls.patterns import Splitter
+from impls.text import repair_surrogates
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """What one implementation did on one model and corpus."""
+
+    status: Status
+    reason: str = ""
+    n_texts: int = 0
+    n_bytes: int = 0
+    n_tokens: int = 0
+    digests: list[bytes] = msgspec.field(default_factory=list)
+    """8 bytes a text: which ids it has. Empty for a text that failed."""
+    counterexample: Counterexample | None = None
+
+
+@lru_cache(maxsize=2)
+def _tokenizer(implementation: str, model: str) -> impls.Tokenizer:
+    return impls.load(implementation, load_model(model))
+
+
+def _texts(corpus: str, split: str | None, max_bytes: int) -> Iterator[str]:
+    yield from load_corpus(corpus, split=split, max_bytes=max_bytes).documents()
+
+
+def encode_corpus(implementation: str, model: str, corpus: str, split: str | None, max_bytes: int) -> Outcome:
+    """Encode every text, decode it again, and keep a digest of its ids."""
+    try:
+        tokenizer = _tokenizer(implementation, model)
+    except impls.Missing as error:
+        return Outcome(status="missing", reason=str(error))
+    except impls.Unsupported as error:
+        return Outcome(status="unsupported", reason=error.reason)
+    outcome = Outcome(status="ok")
+    for text in _texts(corpus, split, max_bytes):
+        outcome.n_texts += 1
+        outcome.n_bytes += len(text.encode("utf-8", "surrogatepass"))
+        try:
+            ids = tokenizer.encode(text, disallowed_special=())
+            outcome.digests.append(_digest(ids))
+            outcome.n_tokens += len(ids)
+            back = tokenizer.decode(ids)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a Rust panic is no Exception
+            outcome.digests.append(b"")
+            _note_failure(outcome, text, error)
+            continue
+        if back != repair_surrogates(text) and outcome.status == "ok" and tokenizer.model.lossy is None:
+            outcome.status, outcome.reason = "mismatch", "a text does not come back"
+            outcome.counterexample = _round_trip_counterexample(tokenizer, text)
+    return outcome
+
+
+def _digest(ids: list[int]) -> bytes:
+    return hashlib.blake2b(array("Q", ids).tobytes(), digest_size=8).digest()
+
+
+def _note_failure(outcome: Outcome, text: str, error: BaseException) -> None:
+    if outcome.status != "ok":
+        return
+    outcome.status = "crash" if isinstance(error, Exception) else "panic"
+    outcome.reason = f"{type(error).__name__}: {str(error)[:200]}"
+    outcome.counterexample = Counterexample(
+        Text.of(text[:10_000]), None, None, note="raised here, not shrunk"
+    )
+
+
+def _round_trip_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
+    def lost(candidate: str) -> bool:
+        ids = tokenizer.encode(candidate, disallowed_special=())
+        return tokenizer.decode(ids) != repair_surrogates(candidate)
+
+    small = smallest_text(text, lost)
+    ids = tokenizer.encode(small, disallowed_special=())
+    note = f"comes back as {tokenizer.decode(ids)!a}"
+    return Counterexample(Text.of(small), None, ids, note=note)
+
+
+def irregularities_of(model: str) -> tuple[str, ...]:
+    """The model's irregularities (costly for large rank files, so asked of a worker)."""
+    return load_model(model).irregularities
+
+
+def differing_text(
+    a: str, b: str, model: str, corpus: str, split: str | None, max_bytes: int, index: int
+) -> Counterexample:
+    """The smallest text found inside text `index` of the corpus that `a` and `b` encode differently."""
+    text = next(text for i, text in enumerate(_texts(corpus, split, max_bytes)) if i == index)
+    first, second = _tokenizer(a, model), _tokenizer(b, model)
+
+    def differs(candidate: str) -> bool:
+        return _ids(first, candidate) != _ids(second, candidate)
+
+    small = smallest_text(_smallest_part(text, differs, first.model), differs)
+    return Counterexample(Text.of(small), _ids(first, small), _ids(second, small), reference=a)
+
+
+def _smallest_part(text: str, differs: Callable[[str], bool], model: impls.Model) -> str:
+    """A line, or better a piece, of `text` that differs on its own, where there is one."""
+    text = next(filter(differs, text.splitlines(keepends=True)), text)
+    return next(filter(differs, Splitter(model.pattern).split(repair_surrogates(text))), text)
+
+
+def _ids(tokenizer: impls.Tokenizer, text: str) -> list[int]:
+    return tokenizer.encode(text, disallowed_special=())
+
+
+def differing_piece_share(
+    a: str, b: str, model: str, corpus: str, split: str | None, max_bytes: int
+) -> float | None:
+    """Share of the corpus' pieces, weighted by occurrence, that `a` and `b` encode differently."""
+    first, second = _tokenizer(a, model), _tokenizer(b, model)
+    splitter = Splitter(first.model.pattern)
+    pieces: Counter[str] = Counter()
+    for text in _texts(corpus, split, max_bytes):
+        pieces.update(splitter.split(repair_surrogates(text)))
+    if not pieces:
+        return None
+    differing = sum(
+        times for piece, times in pieces.items() if first.encode_piece(piece) != second.encode_piece(piece)
+    )
+    return differing / pieces.total()

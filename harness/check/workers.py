@@ -1,0 +1,61 @@
+"""A pool of worker processes that outlives the death of any of them: a task that kills its worker is a `crash`."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class WorkerDied(Exception):
+    """The worker of a task ended without an answer (a crash inside a library, or killed)."""
+
+
+def run_tasks(
+    function: Callable[..., T],
+    tasks: Sequence[tuple[Any, ...]],
+    done: Callable[[int], None] = lambda index: None,
+    processes: int | None = None,
+) -> list[T | WorkerDied]:
+    """`function(*task)` for every task, in order of `tasks`; `done(index)` is called as each one ends.
+
+    When a worker dies, the tasks without an answer are run again, each in a process of its own.
+    """
+    answers: list[T | WorkerDied | None] = [None] * len(tasks)
+    workers = min(processes or os.cpu_count() or 1, max(1, len(tasks)))
+    broken = False
+    with _pool(workers) as pool:
+        futures: dict[Future[T], int] = {pool.submit(function, *task): i for i, task in enumerate(tasks)}
+        try:
+            for future in as_completed(futures):
+                try:
+                    answers[futures[future]] = future.result()
+                    done(futures[future])
+                except BrokenProcessPool:
+                    broken = True
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    if broken:
+        for index in (i for i, answer in enumerate(answers) if answer is None):
+            answers[index] = _alone(function, tasks[index])
+            done(index)
+    return [answer for answer in answers if answer is not None]
+
+
+def _alone(function: Callable[..., T], task: tuple[Any, ...]) -> T | WorkerDied:
+    with _pool(1) as pool:
+        try:
+            return pool.submit(function, *task).result()
+        except BrokenProcessPool:
+            return WorkerDied("the worker process died without an answer")
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    # Fresh interpreters: a fork would carry the parent's threads and loaded libraries into the verdict.
+    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))

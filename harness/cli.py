@@ -1,0 +1,98 @@
+"""The command `bpebench`: finds the verb, and turns every expected error into one line and an exit status.
+
+Exit status 0 good, 1 a check failed, 2 usage or bad input, 130 interrupted. Verbs live one to a file in
+`harness.commands` and are imported when called, so that `--help` stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+VERBS = {
+    "list": "What there is: implementations, models, corpora, patterns, formats, workloads.",
+    "fetch": "Download and verify corpora and vocabularies; afterwards everything works offline.",
+    "train": "Learn a vocabulary from a corpus.",
+    "vocab": "Look into a vocabulary: its size, rules and tokens.",
+    "encode": "Text to token ids.",
+    "decode": "Token ids to text.",
+    "convert": "Write a vocabulary in another format, saying what would be lost.",
+    "check": "Round trip and agreement of every pair of implementations.",
+    "run": "Verify, then time implementations on workloads.",
+    "report": "Tables from the records of a run.",
+    "tour": "The whole suite once, end to end: what `make run` runs.",
+}
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command = import_module(f"harness.commands.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.command(
+    cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(package_name="bpebench", prog_name="bpebench")
+def group() -> None:
+    """The barometer of byte pair encoding: implementations checked against each other, then measured.
+
+    Results go to standard output, progress and warnings to standard error. Exit status: 0 good, 1 a check failed,
+    2 usage or bad input.
+    """
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        status = group.main(prog_name="bpebench", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        status = stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("bpebench: interrupted", err=True)
+        status = 130
+    except BrokenPipeError:
+        # The reader of our output has gone; keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    except Exception as error:
+        message = _expected(error)
+        if message is None:
+            raise
+        click.echo(f"bpebench: {message}", err=True)
+        status = 2
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _expected(error: Exception) -> str | None:
+    """The one line for an error a user can mend, or None for a fault of ours."""
+    from harness.records import RecordError
+    from impls.errors import BPEError
+
+    if isinstance(error, BPEError | RecordError):
+        return str(error)
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return "out of memory; give less text (--max-bytes) or a smaller model"
+    return None

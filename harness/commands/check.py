@@ -1,0 +1,79 @@
+"""`bpebench check`: round trip and agreement of every pair of implementations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.commands import options
+from harness.progress import progress
+
+_DEFAULT_BYTES = 200_000
+
+
+@click.command("check")
+@options.implementations
+@options.models
+@options.corpora
+@click.option("--split", type=click.Choice(["train", "held-out"]), help="Only this part of each corpus.")
+@options.max_bytes
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write the records here.")
+@click.option("--resume", is_flag=True, help="Add to a folder that already holds records.")
+@options.as_json
+def command(
+    implementation: str | None,
+    exclude: str | None,
+    models: tuple[str, ...],
+    corpora: tuple[str, ...],
+    split: str | None,
+    max_bytes: int | None,
+    out: Path | None,
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """Encode, decode and compare: does every text come back, do all pairs give the same ids?
+
+    Exit status 1 when a text does not come back, or two implementations differ that must agree. Without -m the
+    vocabularies at hand are checked, without -c the samples.
+    """
+    import msgspec
+
+    from harness.check import CheckPlan, check
+    from harness.data import available_models, load_corpus, load_model
+    from harness.records import RecordWriter
+    from harness.report.tables import render_check
+
+    chosen_models = models or tuple(available_models())
+    plan = CheckPlan(
+        implementations=options.choose_implementations(implementation, exclude),
+        models=chosen_models,
+        corpora=corpora or ("samples",),
+        split=split,
+        max_bytes=max_bytes or _DEFAULT_BYTES,
+    )
+    for model in plan.models:
+        load_model(model)
+    for corpus in plan.corpora:
+        next(iter(load_corpus(corpus, split=split, max_bytes=1).documents()), None)
+    writer = None if out is None else RecordWriter(out, resume=resume)
+    with progress("checking", len(plan.cells)) as bar:
+        result = check(plan, lambda what: bar.advance(1, what))
+    if writer is not None:
+        with writer:
+            writer.write(*result.verdicts, *result.agreements)
+    if as_json:
+        options.print_json(
+            {
+                "verdicts": msgspec.to_builtins(result.verdicts),
+                "agreements": msgspec.to_builtins(result.agreements),
+                "faults": result.faults,
+            }
+        )
+    else:
+        click.echo(render_check([*result.verdicts, *result.agreements]))
+        for fault in result.faults:
+            click.echo(f"fault: {fault}")
+        click.echo(f"{len(result.faults)} fault(s)" if result.faults else "everything that must agree agrees")
+    if result.faults:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,43 @@
+"""`bpebench decode`: token ids to text."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+import impls
+from harness.commands import options
+
+
+@click.command("decode", context_settings={"ignore_unknown_options": True})
+@click.argument("ids", nargs=-1)
+@click.option(
+    "-m", "--model", default="cl100k_base", show_default=True, metavar="NAME|FILE", help="Vocabulary."
+)
+@options.one_implementation("priority", "decodes")
+@click.option("--raw", is_flag=True, help="Write the bytes as they are, without a newline.")
+@options.as_json
+def command(ids: tuple[str, ...], model: str, implementation: str, raw: bool, as_json: bool) -> None:
+    """The text of IDS (numbers separated by spaces or commas; none: from standard input).
+
+    Bytes that are not UTF-8 are shown as U+FFFD.
+    """
+    from harness.data import load_model
+
+    words = " ".join(ids) if ids else sys.stdin.buffer.read().decode("utf-8", "replace")
+    numbers: list[int] = []
+    for word in words.replace(",", " ").replace("[", " ").replace("]", " ").split():
+        try:
+            numbers.append(int(word))
+        except ValueError:
+            raise click.UsageError(f"{word!r} is not a token id; give whole numbers") from None
+    tokenizer = impls.load(implementation, load_model(model))
+    if raw:
+        sys.stdout.buffer.write(tokenizer.decode_bytes(numbers))
+        return
+    text, offsets = tokenizer.decode_with_offsets(numbers)
+    if as_json:
+        options.print_json({"model": model, "text": text, "offsets": offsets})
+    else:
+        click.echo(text)

@@ -1,0 +1,91 @@
+"""`bpebench list`: what there is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+import impls
+from harness.commands import options
+from impls.patterns import NAMED
+
+
+@click.command("list")
+@click.argument(
+    "what",
+    required=False,
+    type=click.Choice(["implementations", "models", "corpora", "patterns", "formats", "workloads"]),
+)
+@options.as_json
+def command(what: str | None, as_json: bool) -> None:
+    """What there is: implementations, models, corpora, patterns, formats, workloads."""
+    sections = {
+        "implementations": _implementations,
+        "models": _models,
+        "corpora": _corpora,
+        "patterns": _patterns,
+        "formats": _formats,
+        "workloads": _workloads,
+    }
+    found = {name: section() for name, section in sections.items() if what in (None, name)}
+    if as_json:
+        options.print_json(found)
+        return
+    for name, rows in found.items():
+        click.echo(f"{name}\n")
+        click.echo(options.table([list(row.values()) for row in rows], list(rows[0]) if rows else []))
+        click.echo()
+
+
+def _implementations() -> list[dict[str, Any]]:
+    rows = []
+    for name in impls.names():
+        try:
+            found = impls.get(name)
+        except impls.Missing as missing:
+            rows.append(
+                {"name": name, "kind": "", "state": f"missing: pip install {missing.package}", "about": ""}
+            )
+            continue
+        rows.append({"name": name, "kind": found.kind, "state": "ready", "about": found.summary})
+    return rows
+
+
+def _models() -> list[dict[str, Any]]:
+    from harness.data import describe_models
+
+    return describe_models()
+
+
+def _corpora() -> list[dict[str, Any]]:
+    from harness.data import describe_corpora
+
+    return describe_corpora()
+
+
+def _patterns() -> list[dict[str, Any]]:
+    return [
+        {"name": name, "expression": " then ".join(stages) or "(no cut)"} for name, stages in NAMED.items()
+    ]
+
+
+def _formats() -> list[dict[str, Any]]:
+    from impls.formats import formats
+
+    return [{"name": name} for name in formats()]
+
+
+def _workloads() -> list[dict[str, Any]]:
+    from harness.measure.workloads import load_workloads
+
+    return [
+        {
+            "name": w.name,
+            "task": w.task,
+            "model": w.model,
+            "corpus": w.corpus,
+            "profiles": ", ".join(w.profiles),
+        }
+        for w in load_workloads()
+    ]

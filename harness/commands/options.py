@@ -1,0 +1,91 @@
+"""What the verbs share: options for implementations, models and corpora, and how a result is printed."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+import impls
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+models = click.option(
+    "-m", "--model", "models", multiple=True, metavar="NAME|FILE", help="Vocabulary; repeatable."
+)
+corpora = click.option(
+    "-c", "--corpus", "corpora", multiple=True, metavar="NAME|FILE", help="Corpus, file or glob; repeatable."
+)
+max_bytes = click.option(
+    "--max-bytes", type=click.IntRange(min=1), default=None, help="UTF-8 bytes taken of each corpus."
+)
+
+
+def implementations(function: F) -> F:
+    """Options -e and -E."""
+    exclude = click.option(
+        "-E", "--exclude", metavar="REGEX", help="Leave out implementations matching this."
+    )
+    include = click.option(
+        "-e", "--implementation", metavar="REGEX", help="Implementations whose name matches (see `list`)."
+    )
+    return include(exclude(function))
+
+
+def one_implementation(default: str, purpose: str) -> Callable[[F], F]:
+    """Option -e naming a single implementation."""
+    return click.option(
+        "-e", "--implementation", default=default, show_default=True, metavar="NAME", help=f"Who {purpose}."
+    )
+
+
+def choose(
+    known: Sequence[str], default: Sequence[str], include: str | None, exclude: str | None, what: str
+) -> list[str]:
+    """The names of `known` matching `include` (of `default` without it) and not `exclude`; never none."""
+    try:
+        chosen = [n for n in known if re.search(include, n)] if include is not None else list(default)
+        chosen = [n for n in chosen if exclude is None or not re.search(exclude, n)]
+    except re.error as error:
+        raise click.UsageError(f"not a regular expression: {error}") from None
+    if not chosen:
+        raise click.UsageError(f"no {what} is left; known: {', '.join(known)}")
+    return chosen
+
+
+def choose_implementations(include: str | None, exclude: str | None) -> list[str]:
+    """Own and production implementations, or those -e matches; peers and plug-ins only when matched."""
+    return choose(impls.names(), impls.default_names(), include, exclude, "implementation")
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on standard output."""
+    import msgspec
+
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+
+
+def read_text(argument: str | None, file: Path | None = None) -> str:
+    """The text of a verb: its argument, a file, or standard input (`-` or nothing); UTF-8 or a clear error."""
+    if argument is not None and argument != "-":
+        return argument
+    content = file.read_bytes() if file is not None else sys.stdin.buffer.read()
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        name = "standard input" if file is None else file
+        raise click.UsageError(
+            f"{name}: not UTF-8 at byte {error.start} (0x{content[error.start]:02X}); convert it to UTF-8 first"
+        ) from None
+
+
+def table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> str:
+    """A plain table that is never cut or wrapped."""
+    from tabulate import tabulate
+
+    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)

@@ -1,0 +1,87 @@
+"""`bpebench vocab`: look into a vocabulary."""
+
+from __future__ import annotations
+
+import click
+
+from harness.commands import options
+from impls.model import Model
+from impls.patterns import name_of
+
+
+@click.command("vocab")
+@click.argument("model", default="cl100k_base")
+@click.option(
+    "--show", type=click.IntRange(min=0), default=0, metavar="N", help="The first N learned tokens."
+)
+@click.option("--find", metavar="TEXT", help="The ids of tokens that contain TEXT.")
+@click.option("--id", "ids", type=int, multiple=True, help="What an id stands for; repeatable.")
+@click.option(
+    "--irregular", is_flag=True, help="Also look for irregularities (seconds, for large rank files)."
+)
+@options.as_json
+def command(
+    model: str, show: int, find: str | None, ids: tuple[int, ...], irregular: bool, as_json: bool
+) -> None:
+    """Size, rules and tokens of MODEL (a name of `list models`, or a file)."""
+    from harness.data import load_model
+    from impls.errors import UnknownId
+
+    loaded = load_model(model)
+    by_id = loaded.bytes_by_id()
+    chosen: dict[int, bytes] = {}
+    for position, i in enumerate(ids):
+        if i not in by_id:
+            raise UnknownId(i, position)
+        chosen[i] = by_id[i]
+    if find is not None:
+        chosen |= {i: token for i, token in by_id.items() if find.encode("utf-8", "surrogatepass") in token}
+    learned = [i for i in _learned_ids(loaded)[:show]]
+    chosen |= {i: by_id[i] for i in learned}
+    about = _about(model, loaded)
+    if irregular:
+        about["irregularities"] = list(loaded.irregularities)
+    if as_json:
+        tokens = [{"id": i, "token": _readable(token)} for i, token in chosen.items()]
+        options.print_json({**about, "tokens": tokens})
+        return
+    click.echo(options.table([[key, _cell(value)] for key, value in about.items()], ["", ""]))
+    if chosen:
+        click.echo()
+        click.echo(options.table([[i, _readable(token)] for i, token in chosen.items()], ["id", "token"]))
+
+
+def _about(name: str, model: Model) -> dict[str, object]:
+    return {
+        "model": name,
+        "ids": model.vocab_size,
+        "tokens": sum(token is not None for token in model.tokens),
+        "special tokens": dict(model.special_tokens),
+        "added tokens": dict(model.added_tokens),
+        "alphabet": model.alphabet,
+        "merge rule": model.merge_rule,
+        "merges": len(model.merges) or "by rank of the joined bytes",
+        "pattern": name_of(model.pattern) or " then ".join(model.pattern),
+        "normalization": model.normalization or "none",
+        "round trip": model.lossy or "exact",
+        "longest token": f"{max(len(token) for token in model.tokens if token is not None)} bytes",
+        "digest": model.digest,
+    }
+
+
+def _learned_ids(model: Model) -> list[int]:
+    if model.merges:
+        return list(model.merge_results)
+    return [i for i, token in enumerate(model.tokens) if token is not None and len(token) > 1]
+
+
+def _readable(token: bytes) -> str:
+    return repr(token.decode("utf-8", "backslashreplace"))
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{text!r}={i}" for text, i in value.items()) or "none"
+    if isinstance(value, list):
+        return "; ".join(map(str, value)) or "none"
+    return str(value)

@@ -1,0 +1,79 @@
+"""Progress on standard error: a bar on a terminal, plain lines elsewhere, at most one every few seconds."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+_SECONDS_BETWEEN_LINES = 5.0
+
+
+class Bar(Protocol):
+    """What long work reports to."""
+
+    def advance(self, steps: float = 1, what: str = "") -> None:
+        """Note `steps` more as done; `what` says what they were."""
+
+    def total(self, steps: float) -> None:
+        """Set how many steps there will be."""
+
+    def note(self, line: str) -> None:
+        """Print a line of its own above the bar."""
+
+
+class _Lines:
+    def __init__(self, title: str, total: float | None) -> None:
+        self._title, self._total, self._done = title, total, 0.0
+        self._printed = time.monotonic()
+        print(f"{title} …", file=sys.stderr, flush=True)
+
+    def advance(self, steps: float = 1, what: str = "") -> None:
+        self._done += steps
+        now = time.monotonic()
+        if now - self._printed >= _SECONDS_BETWEEN_LINES:
+            self._printed = now
+            share = "" if not self._total else f" {min(100, 100 * self._done / self._total):.0f} %"
+            print(f"{self._title}{share} {what}".rstrip(), file=sys.stderr, flush=True)
+
+    def total(self, steps: float) -> None:
+        self._total = steps
+
+    def note(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress(title: str, total: float | None = None) -> Iterator[Bar]:
+    """A bar titled `title` over `total` steps (None: not known yet), on standard error."""
+    if not sys.stderr.isatty():
+        yield _Lines(title, total)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("[dim]{task.fields[what]}"),
+    )
+    with Progress(*columns, console=console, transient=True) as display:
+        task = display.add_task(title, total=total, what="")
+
+        class _Rich:
+            def advance(self, steps: float = 1, what: str = "") -> None:
+                display.update(task, advance=steps, what=what[:60])
+
+            def total(self, steps: float) -> None:
+                display.update(task, total=steps)
+
+            def note(self, line: str) -> None:
+                console.print(line, markup=False, highlight=False)
+
+        yield _Rich()
