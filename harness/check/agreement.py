@@ -148,9 +148,7 @@ def _explain(
     for found in first_of_pair:
         x, y = (outcomes[name, found.model, found.corpus] for name in (found.a, found.b))
         max_bytes = max(plan.bytes_for(found.a), plan.bytes_for(found.b))
-        tasks.append(
-            (found.a, found.b, found.model, found.corpus, plan.split, max_bytes, next(iter(_differing(x, y))))
-        )
+        tasks.append((found.a, found.b, found.model, found.corpus, plan.split, max_bytes, next(iter(_differing(x, y)))))
     examples = run_tasks(
         differing_text,
         tasks,

@@ -82,9 +82,7 @@ def _note_failure(outcome: Outcome, text: str, error: BaseException) -> None:
         return
     outcome.status = "crash" if isinstance(error, Exception) else "panic"
     outcome.reason = f"{type(error).__name__}: {str(error)[:200]}"
-    outcome.counterexample = Counterexample(
-        Text.of(text[:10_000]), None, None, note="raised here, not shrunk"
-    )
+    outcome.counterexample = Counterexample(Text.of(text[:10_000]), None, None, note="raised here, not shrunk")
 
 
 def _round_trip_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
@@ -127,9 +125,7 @@ def _ids(tokenizer: impls.Tokenizer, text: str) -> list[int]:
     return tokenizer.encode(text, disallowed_special=())
 
 
-def differing_piece_share(
-    a: str, b: str, model: str, corpus: str, split: str | None, max_bytes: int
-) -> float | None:
+def differing_piece_share(a: str, b: str, model: str, corpus: str, split: str | None, max_bytes: int) -> float | None:
     """Share of the corpus' pieces, weighted by occurrence, that `a` and `b` encode differently."""
     first, second = _tokenizer(a, model), _tokenizer(b, model)
     splitter = Splitter(first.model.pattern)
@@ -138,7 +134,5 @@ def differing_piece_share(
         pieces.update(splitter.split(repair_surrogates(text)))
     if not pieces:
         return None
-    differing = sum(
-        times for piece, times in pieces.items() if first.encode_piece(piece) != second.encode_piece(piece)
-    )
+    differing = sum(times for piece, times in pieces.items() if first.encode_piece(piece) != second.encode_piece(piece))
     return differing / pieces.total()

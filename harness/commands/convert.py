@@ -32,6 +32,4 @@ def command(source: str, target: Path, format: str, strict: bool, as_json: bool)
     if as_json:
         options.print_json({"source": source, "target": str(target), "format": format, "lost": lost})
     else:
-        click.echo(
-            f"{target}: {format}, {model.n_tokens} tokens" + ("" if not lost else f", {len(lost)} loss(es)")
-        )
+        click.echo(f"{target}: {format}, {model.n_tokens} tokens" + ("" if not lost else f", {len(lost)} loss(es)"))

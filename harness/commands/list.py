@@ -44,9 +44,7 @@ def _implementations() -> list[dict[str, Any]]:
         try:
             found = impls.get(name)
         except impls.Missing as missing:
-            rows.append(
-                {"name": name, "kind": "", "state": f"missing: pip install {missing.package}", "about": ""}
-            )
+            rows.append({"name": name, "kind": "", "state": f"missing: pip install {missing.package}", "about": ""})
             continue
         rows.append({"name": name, "kind": found.kind, "state": "ready", "about": found.summary})
     return rows
@@ -65,9 +63,7 @@ def _corpora() -> list[dict[str, Any]]:
 
 
 def _patterns() -> list[dict[str, Any]]:
-    return [
-        {"name": name, "expression": " then ".join(stages) or "(no cut)"} for name, stages in NAMED.items()
-    ]
+    return [{"name": name, "expression": " then ".join(stages) or "(no cut)"} for name, stages in NAMED.items()]
 
 
 def _formats() -> list[dict[str, Any]]:

@@ -15,9 +15,7 @@ import impls
 F = TypeVar("F", bound=Callable[..., Any])
 
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-models = click.option(
-    "-m", "--model", "models", multiple=True, metavar="NAME|FILE", help="Vocabulary; repeatable."
-)
+models = click.option("-m", "--model", "models", multiple=True, metavar="NAME|FILE", help="Vocabulary; repeatable.")
 corpora = click.option(
     "-c", "--corpus", "corpora", multiple=True, metavar="NAME|FILE", help="Corpus, file or glob; repeatable."
 )
@@ -28,9 +26,7 @@ max_bytes = click.option(
 
 def implementations(function: F) -> F:
     """Options -e and -E."""
-    exclude = click.option(
-        "-E", "--exclude", metavar="REGEX", help="Leave out implementations matching this."
-    )
+    exclude = click.option("-E", "--exclude", metavar="REGEX", help="Leave out implementations matching this.")
     include = click.option(
         "-e", "--implementation", metavar="REGEX", help="Implementations whose name matches (see `list`)."
     )

@@ -22,27 +22,21 @@ from impls.patterns import NAMED
 @options.one_implementation("priority", "trains")
 @click.option("--name", metavar="NAME", help="Keep it under this name for the other verbs (-m NAME).")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the model file here.")
-@click.option(
-    "--pattern", default="gpt2", show_default=True, help=f"{', '.join(NAMED)}, or an expression of your own."
-)
+@click.option("--pattern", default="gpt2", show_default=True, help=f"{', '.join(NAMED)}, or an expression of your own.")
 @click.option("--alphabet", type=click.Choice(["bytes", "chars"]), default="bytes", show_default=True)
 @click.option(
     "--ties", type=click.Choice(["smallest", "first", "largest", "shortest"]), default="smallest", show_default=True,
     help="Which of equally frequent pairs is merged.",
 )  # fmt: skip
 @click.option("--base-order", type=click.Choice(["raw", "gpt2"]), default="raw", show_default=True)
-@click.option(
-    "--min-count", type=int, default=1, show_default=True, help="A merge needs at least this count."
-)
+@click.option("--min-count", type=int, default=1, show_default=True, help="A merge needs at least this count.")
 @click.option("--max-merges", type=int, help="A further bound on merges.")
 @click.option("--max-token-bytes", type=int, help="No token longer than this.")
 @click.option("--special", "specials", multiple=True, metavar="TEXT", help="Special token; repeatable.")
 @click.option("--special-ids", type=click.Choice(["last", "first"]), default="last", show_default=True)
 @click.option("--end-of-word", metavar="TEXT", help="e.g. </w>, as subword-nmt (alphabet chars).")
 @click.option("--unknown", metavar="TEXT", help="e.g. <unk>, for characters outside the alphabet.")
-@click.option(
-    "--show", type=click.IntRange(min=0), default=0, metavar="N", help="The first N learned tokens."
-)
+@click.option("--show", type=click.IntRange(min=0), default=0, metavar="N", help="The first N learned tokens.")
 @options.max_bytes
 @options.as_json
 def command(
@@ -95,9 +89,7 @@ def command(
     if first:
         click.echo(options.table([list(row.values()) for row in first], ["id", "token", "count"]))
         click.echo()
-    click.echo(
-        f"{len(model.merges)} merges, {model.vocab_size} ids, learned in {seconds:.2f} s from {n_bytes} bytes"
-    )
+    click.echo(f"{len(model.merges)} merges, {model.vocab_size} ids, learned in {seconds:.2f} s from {n_bytes} bytes")
     if show and flat is not None and model.merge_counts is not None:
         click.echo(
             f"counts flatten after merge {flat}: from there on a merge occurs {model.merge_counts[flat]} times or less"

@@ -11,18 +11,12 @@ from impls.patterns import name_of
 
 @click.command("vocab")
 @click.argument("model", default="cl100k_base")
-@click.option(
-    "--show", type=click.IntRange(min=0), default=0, metavar="N", help="The first N learned tokens."
-)
+@click.option("--show", type=click.IntRange(min=0), default=0, metavar="N", help="The first N learned tokens.")
 @click.option("--find", metavar="TEXT", help="The ids of tokens that contain TEXT.")
 @click.option("--id", "ids", type=int, multiple=True, help="What an id stands for; repeatable.")
-@click.option(
-    "--irregular", is_flag=True, help="Also look for irregularities (seconds, for large rank files)."
-)
+@click.option("--irregular", is_flag=True, help="Also look for irregularities (seconds, for large rank files).")
 @options.as_json
-def command(
-    model: str, show: int, find: str | None, ids: tuple[int, ...], irregular: bool, as_json: bool
-) -> None:
+def command(model: str, show: int, find: str | None, ids: tuple[int, ...], irregular: bool, as_json: bool) -> None:
     """Size, rules and tokens of MODEL (a name of `list models`, or a file)."""
     from harness.data import load_model
     from impls.errors import UnknownId

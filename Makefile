@@ -1,0 +1,52 @@
+# Two commands matter: `make run` shows the whole suite on real text, `make test` tests it.
+# Each sets everything up by itself: a virtual environment, the locked packages, the corpora and vocabularies.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+PYTEST_ARGS ?=
+
+.PHONY: help setup fetch run test bench lint types lock clean
+
+help:
+	@echo 'make run     check and time every implementation on real text, print the tables'
+	@echo 'make test    run the tests'
+	@echo 'make bench   benchmark our own hot paths: the working tree against its base commit'
+	@echo 'make lint types   what CI checks besides'
+
+setup: .venv/.ready
+
+.venv/.ready: requirements.lock requirements-dev.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info < (3, 15) else "bpebench needs Python 3.11 to 3.14, not " + sys.version.split()[0] + "; set PYTHON=python3.x")'
+	@echo 'setting up .venv (once, about a minute) …' >&2
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install --quiet --require-hashes -r requirements-dev.lock
+	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+fetch: setup
+	@$(BIN)/bpebench fetch
+
+run: fetch
+	@$(BIN)/bpebench tour
+
+test: fetch
+	@$(BIN)/pytest $(PYTEST_ARGS)
+
+bench: setup
+	@$(BIN)/python tests/bench/compare.py
+
+lint: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: setup
+	@$(BIN)/mypy
+
+lock:
+	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o requirements.lock
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o requirements-dev.lock
+	uv pip compile pyproject.toml --extra peers --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q -o requirements-peers.lock
+
+clean:
+	rm -rf .venv build dist
