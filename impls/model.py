@@ -176,6 +176,12 @@ class Model:
             ids.append(i)
         return ids
 
+    def whole_piece(self, piece: str) -> int | None:
+        """The id of a piece that is one token whatever its merges: merge rule `concatenation`, `ignore_merges`."""
+        if self.merge_rule == "pairs" and not self.ignore_merges:
+            return None
+        return self.id_by_token.get((piece + (self.end_of_word or "")).encode())
+
     def normalize(self, text: str) -> str:
         """`text` in the model's normal form."""
         return text if self.normalization is None else unicodedata.normalize("NFC", text)

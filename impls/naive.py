@@ -1,0 +1,161 @@
+"""Byte pair encoding as on the blackboard: count every pair, merge one, count again.
+
+Idea
+    Training looks at all neighbouring symbols of the corpus, merges the pair that occurs most, and starts over.
+    Encoding looks at all neighbours of a piece, merges the pair learned earliest wherever it stands, and starts over.
+Cost
+    Training O(n_merges * corpus), encoding O(rounds * piece): nothing is remembered from one round to the next.
+Source
+    Philip Gage 1994, "A New Algorithm for Data Compression"; over bytes, with a rank per merge: Radford et al. 2019,
+    "Language Models are Unsupervised Multitask Learners".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import ClassVar, Literal
+
+from impls.interface import Tokenizer, TrainingSpec
+from impls.model import Model
+from impls.training import (
+    base_symbols,
+    corpus_pieces,
+    first_base_id,
+    may_become_token,
+    merge_budget,
+    piece_symbols,
+    trained_model,
+)
+
+Pair = tuple[int, int]
+
+
+class Naive(Tokenizer):
+    """Recounts every pair in every round; the yardstick the other implementations are held against."""
+
+    name: ClassVar[str] = "naive"
+    summary: ClassVar[str] = "recounts every pair in every round, merges the lowest rank everywhere"
+    kind: ClassVar[Literal["pure"]] = "pure"
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        # Of a merge that is listed twice the later rank stays: a later entry of the same pair overwrites.
+        ranked = enumerate(zip(model.merges, model.merge_results, strict=True))
+        self._merge_by_pair = {pair: (rank, made) for rank, (pair, made) in ranked}
+
+    def encode_piece(self, piece: str) -> list[int]:
+        """Ids of one piece, merging the lowest rank everywhere, round by round.
+
+        Merges a+b (rank 0), ab+a (rank 1):    a b a b c a b
+                                         ->    ab  ab  c ab      round 1: all of rank 0
+                                         ->    no neighbours of rank 1: done
+        """
+        whole = self.model.whole_piece(piece)
+        if whole is not None:
+            return [whole]
+        ids = self.model.symbols(piece)
+        while True:
+            merges = [self._merge(left, right) for left, right in pairwise(ids)]
+            lowest = min((merge for merge in merges if merge is not None), default=None)
+            if lowest is None:
+                return ids
+            ids = _apply(lowest, ids, merges)
+
+    def _merge(self, left: int, right: int) -> tuple[int, int] | None:
+        """(rank, id it makes) of the merge of two neighbours, or None where they do not merge."""
+        model = self.model
+        if model.merge_rule == "pairs":
+            return self._merge_by_pair.get((left, right))
+        if model.unknown_id in (left, right):
+            return None
+        made = model.id_by_token.get(model.tokens[left] + model.tokens[right])  # type: ignore[operator]
+        return None if made is None else (made, made)
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges by recounting the whole corpus before each of them."""
+        pieces = list(corpus_pieces(texts, spec))
+        base = base_symbols(pieces, spec)
+        first = first_base_id(spec)
+        tokens = {first + index: symbol for index, symbol in enumerate(base)}
+        id_of = {symbol: i for i, symbol in tokens.items()}
+        # The corpus as one stream; no pair spans two pieces, because None stands between them.
+        stream: list[int | None] = []
+        for piece in pieces:
+            stream += [*(id_of[symbol] for symbol in piece_symbols(piece, spec)), None]
+        merges: list[Pair] = []
+        merge_counts: list[int] = []
+        for new in range(first + len(base), first + len(base) + merge_budget(base, spec)):
+            counts = _count_pairs(stream)
+            best = _most_frequent(counts, tokens, spec)
+            if best is None:
+                break
+            stream = _replace(stream, best, new)
+            tokens[new] = tokens[best[0]] + tokens[best[1]]
+            merges.append(best)
+            merge_counts.append(counts[best])
+        return trained_model(spec, base, merges, merge_counts)
+
+
+def _apply(lowest: tuple[int, int], ids: list[int], merges: list[tuple[int, int] | None]) -> list[int]:
+    """`ids` with every pair whose merge is `lowest` merged, from left to right: a a a -> aa a."""
+    merged: list[int] = []
+    at = 0
+    while at < len(ids):
+        if at < len(merges) and merges[at] == lowest:
+            merged.append(lowest[1])
+            at += 2
+        else:
+            merged.append(ids[at])
+            at += 1
+    return merged
+
+
+def _count_pairs(stream: list[int | None]) -> dict[Pair, int]:
+    """How often each pair occurs, overlapping (a a a holds a+a twice), in the order the pairs are first met."""
+    counts = Counter(pairwise(stream))
+    return {(l, r): n for (l, r), n in counts.items() if l is not None and r is not None}  # noqa: E741
+
+
+def _most_frequent(counts: dict[Pair, int], tokens: dict[int, bytes], spec: TrainingSpec) -> Pair | None:
+    """The pair to merge: the most frequent that may become a token; equals are decided by `spec.ties`."""
+
+    def characters(token: bytes) -> int:
+        return len(token) if spec.alphabet == "bytes" else len(token.decode())
+
+    remaining = dict(counts)
+    while remaining:
+        top = max(remaining.values())
+        if top < spec.min_count:
+            return None
+        tied = [pair for pair, count in remaining.items() if count == top]
+        if spec.ties == "first":
+            best = tied[0]  # pairs stand in the order they are met
+        elif spec.ties == "smallest":
+            best = min(tied)
+        elif spec.ties == "largest":
+            best = max(tied, key=lambda pair: (tokens[pair[0]], tokens[pair[1]]))
+        else:
+            joined = {pair: tokens[pair[0]] + tokens[pair[1]] for pair in tied}
+            best = min(tied, key=lambda pair: (characters(joined[pair]), joined[pair], pair))
+        if may_become_token(tokens[best[0]] + tokens[best[1]], spec):
+            return best
+        del remaining[best]
+    return None
+
+
+def _replace(stream: list[int | None], pair: Pair, new: int) -> list[int | None]:
+    """`stream` with every occurrence of `pair` replaced by `new`, from left to right without overlap."""
+    left, right = pair
+    merged: list[int | None] = []
+    at = 0
+    while at < len(stream):
+        if stream[at] == left and stream[at + 1] == right:  # a piece ends in None, so at + 1 is there
+            merged.append(new)
+            at += 2
+        else:
+            merged.append(stream[at])
+            at += 1
+    return merged

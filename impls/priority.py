@@ -1,0 +1,230 @@
+"""The cheapest exact way in plain Python: a linked list and a heap, for encoding and for training.
+
+Idea
+    Encoding keeps the piece as a doubly linked list of symbols and a heap of candidate merges ordered by (rank,
+    position). A merge joins two cells and touches only their neighbours; candidates it made obsolete stay in the heap
+    and are recognised when they come out.
+    Training keeps each distinct piece once, with its count, and for each pair its count and the pieces that hold it.
+    A merge revisits only those pieces. The best pair comes from a heap whose entries may be out of date: a pair gains
+    occurrences only while its newer symbol is being made, so afterwards its count can only fall and its first
+    occurrence only move right. An entry is therefore never too late in the heap, only too early: it is put back.
+Cost
+    Encoding O(n log n) per piece of n symbols, whatever the piece. Training O(corpus) once, then in proportion to the
+    pieces that change.
+Source
+    The heap for encoding: Kudo and Richardson 2018, "SentencePiece: A simple and language independent subword
+    tokenizer and detokenizer for Neural Text Processing". Distinct words with counts that are kept up to date: the
+    program released with Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units".
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from typing import Any, ClassVar, Literal
+
+from impls.interface import Tokenizer, TrainingSpec
+from impls.model import Model
+from impls.training import (
+    base_symbols,
+    corpus_pieces,
+    first_base_id,
+    may_become_token,
+    merge_budget,
+    piece_symbols,
+    trained_model,
+)
+
+Pair = tuple[int, int]
+_GONE = -1
+
+
+class Priority(Tokenizer):
+    """Lowest rank first, of equal ranks the leftmost, from a heap. `heap_operations` counts its pushes and pops."""
+
+    name: ClassVar[str] = "priority"
+    summary: ClassVar[str] = "linked list and heap, O(n log n); trains incrementally with a lazy heap"
+    kind: ClassVar[Literal["pure"]] = "pure"
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self.heap_operations = 0
+        self._tokens = model.tokens
+        self._id_by_token = model.id_by_token
+        self._rank_by_pair = {pair: rank for rank, pair in enumerate(model.merges)}
+        self._by_pairs = model.merge_rule == "pairs"
+
+    def encode_piece(self, piece: str) -> list[int]:
+        """Ids of one piece, always merging the lowest rank, leftmost first.
+
+        Merges a+b (rank 0), ab+a (rank 1):    a b a b      heap: (0, at 0) (0, at 2)
+                                         ->    ab . a b     popped (0, 0), pushed (1, at 0)
+                                         ->    ab . ab .    popped (0, 2)
+                                         ->    popped (1, 0): the right neighbour is no a any more, dropped
+        """
+        whole = self.model.whole_piece(piece)
+        if whole is not None:
+            return [whole]
+        ids = self.model.symbols(piece)
+        n = len(ids)
+        before = list(range(-1, n - 1))
+        after = list(range(1, n + 1))  # n stands for the end
+        rank_of = self._rank_of
+        results: Any = self.model.merge_results if self._by_pairs else range(len(self._tokens))
+        # One number per candidate, rank * n + position: the heap compares rank first, then position.
+        heap = [rank * n + at for at, pair in enumerate(pairwise(ids)) if (rank := rank_of(*pair)) is not None]
+        heapify(heap)
+        operations = len(heap)
+        while heap:
+            rank, at = divmod(heappop(heap), n)
+            operations += 1
+            right = after[at]
+            if ids[at] == _GONE or right == n or rank_of(ids[at], ids[right]) != rank:
+                continue  # one of its two symbols has been merged since
+            ids[at] = results[rank]
+            ids[right] = _GONE
+            follower = after[at] = after[right]
+            if follower < n:
+                before[follower] = at
+                if (rank := rank_of(ids[at], ids[follower])) is not None:
+                    heappush(heap, rank * n + at)
+                    operations += 1
+            leader = before[at]
+            if leader >= 0 and (rank := rank_of(ids[leader], ids[at])) is not None:
+                heappush(heap, rank * n + leader)
+                operations += 1
+        self.heap_operations += operations
+        return [i for i in ids if i != _GONE]
+
+    def _rank_of(self, left: int, right: int) -> int | None:
+        """The rank at which two neighbours merge, or None; of a merge listed twice the later rank."""
+        if self._by_pairs:
+            return self._rank_by_pair.get((left, right))
+        if self.model.unknown_id in (left, right):
+            return None
+        return self._id_by_token.get(self._tokens[left] + self._tokens[right])  # type: ignore[operator]
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges incrementally; exact under every tie rule."""
+        count_by_piece = Counter(corpus_pieces(texts, spec))  # in order of first appearance
+        base = base_symbols(count_by_piece, spec)
+        budget = merge_budget(base, spec)
+        learner = _Learner(count_by_piece, base, spec)
+        merges: list[Pair] = []
+        merge_counts: list[int] = []
+        while len(merges) < budget and (best := learner.pop_best()) is not None:
+            pair, count = best
+            learner.merge(pair)
+            merges.append(pair)
+            merge_counts.append(count)
+        return trained_model(spec, base, merges, merge_counts)
+
+
+class _Learner:
+    """The corpus as distinct words in order of first appearance, the pair counts, and the lazy heap."""
+
+    def __init__(self, count_by_piece: Counter[str], base: list[bytes], spec: TrainingSpec) -> None:
+        self.spec = spec
+        first = first_base_id(spec)
+        id_of = {symbol: first + index for index, symbol in enumerate(base)}
+        self.tokens: list[bytes] = [b""] * first + base
+        self.words = [[id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in count_by_piece]
+        self.weights = list(count_by_piece.values())
+        self.counts: defaultdict[Pair, int] = defaultdict(int)
+        self.words_with: defaultdict[Pair, list[int]] = defaultdict(list)  # ascending; may hold words that lost it
+        for index, (word, weight) in enumerate(zip(self.words, self.weights, strict=True)):
+            for pair in pairwise(word):
+                self._gain(pair, index, weight)
+        self._tie_key = self._tie_keys()[spec.ties]
+        self.heap: list[tuple[Any, ...]] = []
+        self._offer(self.counts)
+
+    def pop_best(self) -> tuple[Pair, int] | None:
+        """The most frequent pair (ties as the specification says) and its count, or None."""
+        while self.heap:
+            negative_count, *_, pair = heappop(self.heap)
+            count = self.counts.get(pair, 0)
+            if count == -negative_count:
+                return pair, count
+            self._offer([pair])  # it has lost occurrences since: back, where it belongs now
+        return None
+
+    def merge(self, pair: Pair) -> None:
+        """Replace `pair` by a new symbol in every word, left to right, and keep the counts true."""
+        left, right = pair
+        new = len(self.tokens)
+        self.tokens.append(self.tokens[left] + self.tokens[right])
+        counts = self.counts
+        made: set[Pair] = set()
+        for index in self.words_with.pop(pair):
+            word, weight = self.words[index], self.weights[index]
+            merged: list[int] = []
+            at, end = 0, len(word)
+            while at < end:
+                if word[at] != left or at + 1 == end or word[at + 1] != right:
+                    merged.append(word[at])
+                    at += 1
+                    continue
+                # x left right y -> x new y: the pairs with x and y change, and no other.
+                if merged:
+                    counts[merged[-1], left] -= weight
+                    self._gain((merged[-1], new), index, weight)
+                    made.add((merged[-1], new))
+                merged.append(new)
+                at += 2
+                if at < end:
+                    counts[right, word[at]] -= weight
+                    self._gain((new, word[at]), index, weight)
+                    made.add((new, word[at]))
+            self.words[index] = merged
+        del counts[pair]
+        self._offer(made)
+
+    def _gain(self, pair: Pair, index: int, weight: int) -> None:
+        self.counts[pair] += weight
+        holders = self.words_with[pair]
+        if not holders or holders[-1] != index:
+            holders.append(index)
+
+    def _offer(self, pairs: Iterable[Pair]) -> None:
+        """Put pairs into the heap with their present count, those that can still become a token."""
+        for pair in pairs:
+            count = self.counts[pair]
+            if count < self.spec.min_count:
+                continue
+            if may_become_token(self.tokens[pair[0]] + self.tokens[pair[1]], self.spec):
+                heappush(self.heap, (-count, *self._tie_key(pair), pair))
+
+    # --- ties: smaller keys win ----------------------------------------------------------------------------
+
+    def _tie_keys(self) -> dict[str, Callable[[Pair], tuple[Any, ...]]]:
+        return {
+            "smallest": lambda pair: (),  # the pair itself stands last in every entry
+            "first": self._first_occurrence,
+            "largest": lambda pair: (_descending(self.tokens[pair[0]]), _descending(self.tokens[pair[1]])),
+            "shortest": self._length_and_text,
+        }
+
+    def _first_occurrence(self, pair: Pair) -> tuple[int, int]:
+        """(word, byte offset) of the leftmost occurrence. Byte offsets stay true when symbols before it merge."""
+        holders = self.words_with[pair]
+        for skipped, index in enumerate(holders):
+            offset = 0
+            for here in pairwise(self.words[index]):
+                if here == pair:
+                    del holders[:skipped]  # a word that lost the pair never gets it back
+                    return index, offset
+                offset += len(self.tokens[here[0]])
+        raise AssertionError("a pair with a count occurs somewhere")
+
+    def _length_and_text(self, pair: Pair) -> tuple[int, bytes]:
+        token = self.tokens[pair[0]] + self.tokens[pair[1]]
+        return len(token) if self.spec.alphabet == "bytes" else len(token.decode()), token
+
+
+def _descending(token: bytes) -> str:
+    """A key that sorts byte strings from largest to smallest; the end mark puts `ab` before its prefix `a`."""
+    return "".join([chr(255 - byte) for byte in token]) + "\u0100"
