@@ -100,20 +100,35 @@ class Measurement(Record, tag="measurement"):
     corpus: str
     status: Status
     reason: str = ""
+    exact: bool = True
+    """False where the implementation says itself that its ids differ: shown, never ranked among the exact."""
+    copy: int = 0
+    """1 for the second process of the implementation that is run twice to measure the noise floor (A/A)."""
+    state: str = "warm-same"
+    """What the process had read before: warm-same, warm-other, same-object or cold."""
     round: int = 0
     order: int = 0
     """Position at which this workload ran within its process."""
     n_texts: int = 0
     n_bytes: int = 0
+    """Bytes of one pass: the whole workload, or the slice an implementation can do in reasonable time. For `load`
+    the size of the model's file."""
+    full_bytes: int = 0
+    """Bytes of the whole workload."""
     n_tokens: int = 0
     digest: str = ""
     """SHA-256 of the ids (little-endian uint32, texts separated by their counts), or of the merges for `train`."""
+    reference: str = ""
+    """Whose answer the digest was compared with; empty where only the round trip could be verified."""
     loops: int = 1
     """Passes per sample."""
     samples_seconds: list[float] = msgspec.field(default_factory=list)
-    """One figure per sample: seconds for `loops` passes over the whole workload."""
+    """One figure per sample: seconds for `loops` passes over `n_bytes`."""
+    parts_seconds: dict[str, list[float]] = msgspec.field(default_factory=dict)
+    """Where a sample's time went, by part, for tasks that have parts (`load`)."""
     peak_memory_bytes: int | None = None
-    """Highest resident memory of the worker beyond what it held once the implementation was imported."""
+    """Highest resident memory of the worker beyond what it held once the implementation was imported and the
+    neutral form of the model read."""
     threads: int = 1
     pinned: bool = False
     n_calls: int = 1

@@ -1,0 +1,154 @@
+"""What a task answers, made comparable: digests of ids, files of ids, and where two answers first differ."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from harness.measure.texts import boundary
+
+Ids = Sequence[Any]
+"""One text's ids: a list of int, or an array."""
+
+
+class NotIds(Exception):
+    """An answer that is no sequence of ids at all."""
+
+
+def as_uint32(ids: Ids) -> np.ndarray:
+    """Ids as a little-endian uint32 array of shape (n_tokens,); raises `NotIds` for what cannot be ids."""
+    try:
+        array = np.asarray(ids, dtype=np.int64) if not isinstance(ids, np.ndarray) else ids
+        if array.ndim != 1 or (len(array) and (array.min() < 0 or array.max() > 0xFFFFFFFF)):
+            raise NotIds(f"an answer of shape {array.shape} or with ids out of range")
+        return array.astype("<u4")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise NotIds(f"an answer that is no list of ids: {error}") from None
+
+
+def digest_of_ids(texts_ids: Iterable[Ids]) -> tuple[str, int]:
+    """SHA-256 (hex) over each text's token count and ids, all little-endian uint32; and the number of tokens."""
+    hasher = hashlib.sha256()
+    n_tokens = 0
+    for ids in texts_ids:
+        array = as_uint32(ids)
+        hasher.update(len(array).to_bytes(4, "little"))
+        hasher.update(array.tobytes())
+        n_tokens += len(array)
+    return hasher.hexdigest(), n_tokens
+
+
+def digest_of_counts(counts: Iterable[int]) -> tuple[str, int]:
+    """SHA-256 (hex) over token counts as little-endian uint32, and their sum."""
+    counts = list(counts)
+    return hashlib.sha256(as_uint32(counts).tobytes()).hexdigest(), sum(counts)
+
+
+def digest_of_texts(texts: Iterable[str]) -> str:
+    """SHA-256 (hex) over each text's length and UTF-8 (surrogatepass)."""
+    hasher = hashlib.sha256()
+    for text in texts:
+        content = text.encode("utf-8", "surrogatepass")
+        hasher.update(len(content).to_bytes(8, "little"))
+        hasher.update(content)
+    return hasher.hexdigest()
+
+
+def digest_of_merges(tokens: Iterable[bytes | None], merges: Iterable[tuple[int, int]]) -> str:
+    """SHA-256 (hex) over the merges as pairs of little-endian uint32 in rank order, then the tokens by id."""
+    hasher = hashlib.sha256()
+    for left, right in merges:
+        hasher.update(left.to_bytes(4, "little") + right.to_bytes(4, "little"))
+    for token in tokens:
+        content = b"" if token is None else token
+        hasher.update(len(content).to_bytes(4, "little") + content)
+    return hasher.hexdigest()
+
+
+def write_ids(path: Path, texts_ids: Sequence[Ids]) -> None:
+    """Keep every text's ids: count, then ids, all little-endian uint32."""
+    with path.open("wb") as file:
+        for ids in texts_ids:
+            array = as_uint32(ids)
+            file.write(len(array).to_bytes(4, "little"))
+            file.write(array.tobytes())
+
+
+def read_ids(path: Path) -> list[list[int]]:
+    """What `write_ids` kept."""
+    content = np.fromfile(path, dtype="<u4")
+    found: list[list[int]] = []
+    position = 0
+    while position < len(content):
+        count = int(content[position])
+        found.append(content[position + 1 : position + 1 + count].tolist())
+        position += 1 + count
+    return found
+
+
+class Difference(NamedTuple):
+    """Where two answers part: the ids of the stretch in both, and texts around it, the smallest first."""
+
+    windows: tuple[bytes, ...]
+    expected: list[int]
+    got: list[int]
+
+
+def first_difference(
+    texts: Sequence[bytes], expected: Sequence[Ids], got: Sequence[Ids], token_bytes: Mapping[int, bytes]
+) -> Difference | None:
+    """The first place where two answers differ, or None.
+
+    The smallest window is the stretch between the places where both answers have a token border again; wider ones
+    add its surroundings, its line and its whole text.
+    """
+    if len(got) != len(expected):
+        return Difference((texts[min(len(got), len(texts) - 1)],), [], [])
+    for text, wanted, answer in zip(texts, expected, got, strict=True):
+        a, b = list(map(int, wanted)), list(map(int, answer))
+        if a != b:
+            return _difference(text, a, b, token_bytes)
+    return None
+
+
+def _difference(text: bytes, a: list[int], b: list[int], token_bytes: Mapping[int, bytes]) -> Difference:
+    """Walk both lists from the first differing id until they share a token border again."""
+    i = 0
+    while i < len(a) and i < len(b) and a[i] == b[i]:
+        i += 1
+    start = sum(len(token_bytes.get(token, b"")) for token in a[:i])
+    end_a = end_b = start
+    j = k = i
+    while not (end_a == end_b > start):
+        if end_a <= end_b and j < len(a):
+            end_a += len(token_bytes.get(a[j], b""))
+            j += 1
+        elif k < len(b) and b[k] in token_bytes:
+            end_b += len(token_bytes[b[k]])
+            k += 1
+        else:
+            end_a, j, k = len(text), len(a), len(b)
+            break
+    return Difference(tuple(_windows(text, start, end_a)), a[i:j], b[i:k])
+
+
+def _windows(text: bytes, start: int, end: int) -> Iterator[bytes]:
+    last = b""
+    for margin in (0, 8, 32, 256):
+        left = boundary(text, start - margin)
+        right = min(len(text), end + margin)
+        while right < len(text) and text[right] & 0xC0 == 0x80:
+            right += 1
+        window = text[left:right]
+        if window and window != last:
+            yield window
+        last = window
+    line = text[text.rfind(b"\n", 0, start) + 1 : (text.find(b"\n", end) + 1) or len(text)]
+    for wider in (line, text):
+        if len(wider) > len(last):
+            yield wider
+            last = wider

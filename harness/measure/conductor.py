@@ -1,0 +1,270 @@
+"""One turn after another: open the implementation, find its slice, have it verified and timed, record the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from harness.measure.materials import Materials, TextFile, Unavailable
+from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.protocol import (
+    Expected,
+    Failed,
+    Job,
+    Measure,
+    Measured,
+    Open,
+    Opened,
+    Shrink,
+    Shrunk,
+    Size,
+    Sized,
+)
+from harness.measure.references import References
+from harness.measure.schedule import Plan, Turn
+from harness.measure.texts import write_texts
+from harness.measure.worker import FIRST_TEXT
+from harness.measure.workloads import ONCE_ONLY, Workload, short_name
+from harness.records import Counterexample, Measurement, Text
+
+OPEN_SECONDS = 120.0
+"""How long an implementation may take to import and to build itself on a model."""
+SHRINK_SECONDS = 5.0
+MEMORY_SHARE = 0.6
+"""A worker may hold this share of the machine's memory."""
+_TAINTED = ("panic", "out-of-memory", "crash")
+"""After these a process is not trusted with another workload."""
+
+Write = Callable[[Measurement], None]
+
+
+def default_memory_limit_bytes() -> int:
+    """Share of this machine's memory a worker may hold."""
+    import psutil
+
+    return int(psutil.virtual_memory().total * MEMORY_SHARE)
+
+
+class Conductor:
+    """Takes turns to records; remembers slices and who has failed on what."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        materials: Materials,
+        references: References,
+        write: Write,
+        cores: list[int],
+        memory_limit_bytes: int | None,
+    ) -> None:
+        self._plan, self._materials, self._references = plan, materials, references
+        self._write, self._cores = write, cores
+        self._memory_limit_bytes = memory_limit_bytes or default_memory_limit_bytes()
+        self._slices: dict[tuple[str, str], tuple[int, int]] = {}
+        self._failed: set[tuple[str, str, int]] = set()
+
+    def note(self, record: Measurement) -> None:
+        """Learn from a record: the slice it was measured on, or that it failed."""
+        if record.status != "ok":
+            self._failed.add((record.workload, record.implementation, record.copy))
+        elif record.task != "load":
+            self._slices[record.workload, record.implementation] = (record.n_bytes, record.full_bytes)
+
+    def given_up(self, workload: Workload, turn: Turn) -> bool:
+        """Whether an earlier round has failed."""
+        return (workload.name, turn.implementation, turn.copy) in self._failed
+
+    def play(self, turn: Turn, workloads: list[Workload]) -> None:
+        """Run `workloads` of a turn, in a new process after each death."""
+        left = list(workloads)
+        while left:
+            left = self._play_in_one_process(turn, left)
+
+    def _play_in_one_process(self, turn: Turn, workloads: list[Workload]) -> list[Workload]:
+        """Run what one process lives to run; gives what is left."""
+        with self._worker(turn, workloads[0]) as worker:
+            try:
+                opened = self._open(worker, turn, workloads[0])
+            except WorkerFailed as failure:
+                self._record_all(turn, workloads, failure.failed)
+                return []
+            except Unavailable as error:
+                self._record_all(turn, workloads, Failed(status="missing", reason=str(error)))
+                return []
+            for position, workload in enumerate(workloads):
+                try:
+                    self._record(turn, workload, opened, *self._measured(worker, turn, workload))
+                except Unavailable as error:
+                    self._record(turn, workload, opened, Failed(status="missing", reason=str(error)))
+                except WorkerFailed as failure:
+                    failed = self._with_counterexample(turn, workload, failure.failed)
+                    self._record(turn, workload, opened, failed)
+                    if failure.dead or failure.failed.status in _TAINTED:
+                        return workloads[position + 1 :]
+        return []
+
+    def _worker(self, turn: Turn, workload: Workload) -> Worker:
+        return Worker(
+            threads=self._threads(workload),
+            hash_seed=self._plan.seed * 1000 + turn.round,
+            memory_limit_bytes=self._memory_limit_bytes,
+        )
+
+    def _threads(self, workload: Workload) -> int:
+        return workload.threads or len(self._cores)
+
+    def _model(self, workload: Workload) -> str:
+        return self._plan.model_paths.get(workload.model, workload.model)
+
+    def _open(self, worker: Worker, turn: Turn, workload: Workload) -> Opened:
+        model = ""
+        if workload.task == "load":
+            self._materials.model(self._model(workload))
+        elif workload.task != "train":
+            model = self._materials.model(self._model(workload)).path
+        cores = self._cores[-1:] if self._threads(workload) == 1 else self._cores
+        request = Open(implementations=(turn.implementation,), model=model, cores=tuple(cores))
+        return worker.ask(request, Opened, seconds=OPEN_SECONDS)
+
+    # --- one workload --------------------------------------------------------------------------------------
+
+    def _job(self, workload: Workload, texts: TextFile | None, n_bytes: int) -> Job:
+        load = workload.task == "load"
+        return Job(
+            task=workload.task,
+            state=workload.state,
+            texts="" if texts is None else texts.path,
+            n_bytes=n_bytes,
+            threads=self._threads(workload),
+            training=workload.training,
+            model_file=self._materials.own_format(self._model(workload)) if load else "",
+        )
+
+    def _measured(self, worker: Worker, turn: Turn, workload: Workload) -> tuple[Measured, Expected | None, int]:
+        """Size, look up what is expected, measure. Gives the whole workload's bytes as well."""
+        limit = self._plan.profile.time_limit_seconds
+        texts: TextFile | None = None
+        n_bytes = full_bytes = 0
+        if workload.task == "load":
+            job = self._job(workload, None, 0)
+            expected = self._references.expected(self._first_text_job(), self._model(workload))
+        else:
+            texts = self._materials.texts(workload)
+            n_bytes, full_bytes = self._slice(worker, turn, workload, texts)
+            job = self._job(workload, texts, n_bytes if n_bytes < full_bytes else 0)
+            expected = self._expected(workload, job)
+        request = Measure(
+            job=job,
+            expected=expected,
+            n_samples=self._plan.profile.n_samples,
+            sample_seconds=self._plan.profile.sample_seconds,
+        )
+        measured = worker.ask(request, Measured, seconds=limit)
+        whole = n_bytes == full_bytes and workload.task not in ("load", "count", "decode")
+        if whole and workload.digest and measured.digest != workload.digest:
+            reason = "the digest of the ids is not the one the workload expects"
+            raise WorkerFailed(Failed(status="mismatch", reason=reason), dead=False)
+        return measured, expected, full_bytes
+
+    def _expected(self, workload: Workload, job: Job) -> Expected | None:
+        return self._references.expected(job, "" if workload.task == "train" else self._model(workload))
+
+    def _first_text_job(self) -> Job:
+        path = self._materials.new_path("first-text")
+        if not path.exists():
+            write_texts(path, [FIRST_TEXT.encode()])
+        return Job(task="encode", state="warm-same", texts=str(path))
+
+    def _slice(self, worker: Worker, turn: Turn, workload: Workload, texts: TextFile) -> tuple[int, int]:
+        """Bytes of a pass and of the whole; found once, in a process of its own where text may be read only once."""
+        known = (workload.name, turn.implementation)
+        if known not in self._slices:
+            profile = self._plan.profile
+            job = self._job(workload, texts, 0)
+            expected = self._expected(workload, job) if workload.task == "decode" else None
+            request = Size(
+                job=job,
+                budget_seconds=profile.training_seconds if workload.task == "train" else profile.pass_seconds,
+                ids_file="" if expected is None else expected.ids_file,
+            )
+            if workload.state in ONCE_ONLY:
+                with self._worker(turn, workload) as own:
+                    self._open(own, turn, workload)
+                    try:
+                        sized = own.ask(request, Sized, seconds=profile.time_limit_seconds)
+                    except WorkerFailed as failure:
+                        raise WorkerFailed(failure.failed, dead=False) from None
+            else:
+                sized = worker.ask(request, Sized, seconds=profile.time_limit_seconds)
+            self._slices[known] = (sized.n_bytes, sized.full_bytes)
+        return self._slices[known]
+
+    # --- records -------------------------------------------------------------------------------------------
+
+    def _record_all(self, turn: Turn, workloads: list[Workload], failed: Failed) -> None:
+        for workload in workloads:
+            self._record(turn, workload, None, failed)
+
+    def _record(
+        self,
+        turn: Turn,
+        workload: Workload,
+        opened: Opened | None,
+        outcome: Measured | Failed,
+        expected: Expected | None = None,
+        full_bytes: int = 0,
+    ) -> None:
+        record = Measurement(
+            workload=workload.name,
+            implementation=turn.implementation,
+            exact=opened is None or opened.exact,
+            copy=turn.copy,
+            task=workload.task,
+            state=workload.state,
+            model=short_name(workload.model),
+            corpus=workload.corpus,
+            status="ok",
+            round=turn.round,
+            order=turn.workloads.index(workload),
+            full_bytes=full_bytes,
+            threads=self._threads(workload),
+            pinned=opened is not None and opened.pinned,
+            reference="" if expected is None else expected.reference,
+        )
+        if isinstance(outcome, Failed):
+            record.status, record.reason = outcome.status, outcome.reason
+            record.counterexample = outcome.counterexample
+        else:
+            for name in Measured.__struct_fields__:
+                setattr(record, name, getattr(outcome, name))
+        self.note(record)
+        self._write(record)
+
+    def _with_counterexample(self, turn: Turn, workload: Workload, failed: Failed) -> Failed:
+        """The mismatch with the smallest counterexample a fresh process can find around it."""
+        if failed.status != "mismatch" or not failed.candidates or workload.task == "train":
+            return failed
+        reference = self._references.name_for(self._model(workload))
+        request = Shrink(texts=failed.candidates, reference=reference, seconds=SHRINK_SECONDS)
+        found: Counterexample | None = None
+        if reference:
+            with self._worker(turn, workload) as worker:
+                try:
+                    opening = Open(
+                        implementations=(turn.implementation,),
+                        model=self._materials.model(self._model(workload)).path,
+                    )
+                    worker.ask(opening, Opened, seconds=OPEN_SECONDS)
+                    found = worker.ask(request, Shrunk, seconds=SHRINK_SECONDS * 4).counterexample
+                except WorkerFailed:
+                    found = None
+        if found is None:
+            seen = failed.counterexample or Counterexample(
+                text=Text.of(min(failed.candidates, key=len)[:1000].decode("utf-8", "replace")),
+                expected=None,
+                got=None,
+            )
+            note = "; ".join(part for part in (seen.note, "not met again in a fresh process") if part)
+            found = msgspec.structs.replace(seen, note=note)
+        return msgspec.structs.replace(failed, counterexample=found)

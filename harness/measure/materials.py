@@ -1,0 +1,140 @@
+"""The files a run hands to its workers: texts and models, made once, kept in a temporary folder until it ends."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from harness.measure.texts import workload_texts, write_texts
+from harness.measure.workloads import Workload
+from impls import BPEError, Model
+
+M = TypeVar("M")
+
+
+class Corpus(Protocol):
+    """What is asked of a corpus."""
+
+    def documents(self) -> Iterable[str]:
+        """Its documents in order."""
+
+
+LoadCorpus = Callable[[str, Any], Corpus]
+"""(name, split) -> corpus"""
+LoadModel = Callable[[str], Model]
+"""name or path -> model"""
+
+
+class Unavailable(Exception):
+    """A model or corpus that cannot be had; the message says why."""
+
+
+class TextFile(msgspec.Struct, frozen=True):
+    """Texts on disk."""
+
+    path: str
+    n_texts: int
+    n_bytes: int
+    digest: str
+    """SHA-256 over the texts, each behind its length."""
+
+
+class ModelFile(msgspec.Struct, frozen=True):
+    """A model on disk: pickled for the workers, and what identifies it."""
+
+    path: str
+    digest: str
+    vocab_size: int
+
+
+class Materials:
+    """Texts and models of one run. Use it in a `with` statement: the folder goes when it ends."""
+
+    def __init__(self, load_model: LoadModel, load_corpus: LoadCorpus) -> None:
+        self._load_model, self._load_corpus = load_model, load_corpus
+        self._folder = Path(tempfile.mkdtemp(prefix="bpebench-"))
+        self._texts: dict[Any, TextFile | Unavailable] = {}
+        self._models: dict[str, ModelFile | Unavailable] = {}
+        self._own: dict[str, str] = {}
+
+    def __enter__(self) -> Materials:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def new_path(self, name: str) -> Path:
+        """A path in the folder."""
+        return self._folder / name
+
+    def texts(self, workload: Workload) -> TextFile:
+        """The texts of a workload; raises `Unavailable`."""
+        key = workload.text_key
+        if key not in self._texts:
+            self._texts[key] = self._made(lambda: self._make_texts(workload, len(self._texts)))
+        return _or_raise(self._texts[key])
+
+    def model(self, name: str) -> ModelFile:
+        """A model, pickled; raises `Unavailable`."""
+        if name not in self._models:
+            self._models[name] = self._made(lambda: self._make_model(name, len(self._models)))
+        return _or_raise(self._models[name])
+
+    def own_format(self, name: str) -> str:
+        """Path of a model in the suite's own format; raises `Unavailable`."""
+        if name not in self._own:
+            path = self.new_path(f"model-{len(self._own)}.json")
+            pickled = self.model(name).path
+            pickle.loads(Path(pickled).read_bytes()).save(path)
+            self._own[name] = str(path)
+        return self._own[name]
+
+    def digests(self) -> dict[str, dict[str, str]]:
+        """What was used: models by name, texts by what they were cut from."""
+        return {
+            "models": {name: made.digest for name, made in self._models.items() if isinstance(made, ModelFile)},
+            "texts": {
+                " ".join(str(part) for part in key if part is not None): made.digest
+                for key, made in self._texts.items()
+                if isinstance(made, TextFile)
+            },
+        }
+
+    def _make_texts(self, workload: Workload, number: int) -> TextFile:
+        documents = self._load_corpus(workload.corpus, workload.split).documents()
+        texts = workload_texts(documents, workload)
+        if not texts:
+            raise Unavailable(f"the corpus {workload.corpus!r} has no text after {workload.skip_bytes} bytes")
+        path = self.new_path(f"texts-{number}")
+        write_texts(path, texts)
+        hasher = hashlib.sha256()
+        for text in texts:
+            hasher.update(len(text).to_bytes(8, "little") + text)
+        return TextFile(str(path), len(texts), sum(map(len, texts)), hasher.hexdigest())
+
+    def _make_model(self, name: str, number: int) -> ModelFile:
+        model = self._load_model(name)
+        path = self.new_path(f"model-{number}.pickle")
+        path.write_bytes(pickle.dumps(model))
+        return ModelFile(str(path), model.digest, model.vocab_size)
+
+    def _made(self, make: Callable[[], M]) -> M | Unavailable:
+        try:
+            return make()
+        except Unavailable as error:
+            return error
+        except (BPEError, OSError) as error:
+            return Unavailable(" ".join(str(error).split()))
+
+
+def _or_raise(made: M | Unavailable) -> M:
+    if isinstance(made, Unavailable):
+        raise made
+    return made

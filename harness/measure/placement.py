@@ -1,0 +1,58 @@
+"""Where processes run and how many threads their libraries may use: cores, affinity, environment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Iterator
+
+THREAD_VARIABLES = (
+    "RAYON_NUM_THREADS",
+    "RAYON_RS_NUM_CPUS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "TOKIO_WORKER_THREADS",
+)
+
+
+def cores() -> list[int]:
+    """The cores this process may use, in order."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def can_pin() -> bool:
+    """Whether processes can be tied to cores here, and there is more than one."""
+    return hasattr(os, "sched_setaffinity") and len(cores()) > 1
+
+
+def run_on(chosen: Collection[int]) -> bool:
+    """Tie this process to some cores; True where it is thereby tied to a single one."""
+    if not chosen or not hasattr(os, "sched_setaffinity"):
+        return False
+    with contextlib.suppress(OSError):
+        os.sched_setaffinity(0, chosen)
+        return len(chosen) == 1
+    return False
+
+
+@contextlib.contextmanager
+def parent_on_first_core() -> Iterator[list[int]]:
+    """Tie this process to its first core for the while; gives the cores it had."""
+    before = cores()
+    moved = can_pin() and run_on(before[:1])
+    try:
+        yield before
+    finally:
+        if moved:
+            os.sched_setaffinity(0, before)
+
+
+def thread_environment(threads: int) -> dict[str, str]:
+    """Environment that bounds the thread pools of the libraries."""
+    return {name: str(threads) for name in THREAD_VARIABLES} | {
+        "TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false"
+    }

@@ -1,0 +1,79 @@
+"""Expected answers: each workload and slice answered once by a trusted implementation in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+from types import TracebackType
+
+from harness.measure.materials import Materials
+from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.protocol import Expected, Job, Open, Opened, Refer
+
+ENCODERS = ("tiktoken", "priority", "naive")
+"""Asked in this order for the ids; the first that can run the model and the text answers."""
+TRAINERS = ("priority", "wordcount", "naive")
+"""Asked in this order for the merges."""
+REFERENCE_SECONDS = 180.0
+
+
+class References:
+    """Keeps one worker per model and reference, and every answer, for as long as the run lasts."""
+
+    def __init__(
+        self, materials: Materials, encoders: tuple[str, ...] = ENCODERS, trainers: tuple[str, ...] = TRAINERS
+    ) -> None:
+        self._materials = materials
+        self._encoders, self._trainers = encoders, trainers
+        self._workers: dict[tuple[str, str], Worker | None] = {}
+        self._answers: dict[tuple[str, str, int, bool, str], Expected | None] = {}
+        self._number = 0
+
+    def __enter__(self) -> References:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for worker in self._workers.values():
+            if worker is not None:
+                worker.close()
+
+    def expected(self, job: Job, model: str) -> Expected | None:
+        """The answer to a job on a model (empty: training), or None where no reference can give one."""
+        key = (model, job.texts, job.n_bytes, job.state == "warm-other", repr(sorted(job.training.items())))
+        if key not in self._answers:
+            self._answers[key] = self._asked(job, model)
+        return self._answers[key]
+
+    def name_for(self, model: str) -> str:
+        """The reference that answers for a model, or nothing where none can."""
+        return next((name for name in self._encoders if self._worker(name, model) is not None), "")
+
+    def _asked(self, job: Job, model: str) -> Expected | None:
+        for name in self._trainers if job.task == "train" else self._encoders:
+            worker = self._worker(name, model)
+            if worker is None:
+                continue
+            self._number += 1
+            path = str(self._materials.new_path(f"ids-{self._number}"))
+            try:
+                return worker.ask(Refer(job=job, ids_file=path), Expected, seconds=REFERENCE_SECONDS)
+            except WorkerFailed as failure:
+                if failure.dead:
+                    worker.close()
+                    del self._workers[name, model]
+        return None
+
+    def _worker(self, name: str, model: str) -> Worker | None:
+        if (name, model) not in self._workers:
+            self._workers[name, model] = self._started(name, model)
+        return self._workers[name, model]
+
+    def _started(self, name: str, model: str) -> Worker | None:
+        path = self._materials.model(model).path if model else ""
+        worker = Worker()
+        with contextlib.suppress(WorkerFailed):
+            worker.ask(Open(implementations=(name,), model=path), Opened, seconds=REFERENCE_SECONDS)
+            return worker
+        worker.close()
+        return None

@@ -1,0 +1,164 @@
+"""Who runs what, when: profiles, and the plan of a run as turns of processes in a seeded order. Starts nothing.
+
+The order depends on the seed and on names only, never on what has run, so that a run taken up again goes on as it
+would have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from random import Random
+
+import msgspec
+
+from harness.measure.workloads import Workload
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """How thoroughly a run measures."""
+
+    name: str
+    rounds: int
+    n_samples: int
+    """Samples of a workload in one round (one where a pass needs a process of its own)."""
+    sample_seconds: float
+    """Least length of a sample."""
+    pass_seconds: float
+    """A pass is made small enough to take no longer than this."""
+    training_seconds: float
+    """The same for a pass of training."""
+    time_limit_seconds: float
+    """A workload that takes longer in one process is recorded as timeout."""
+    copies: bool
+    """Run one implementation twice, to measure the noise floor."""
+
+
+PROFILES: Mapping[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            name="smoke",
+            rounds=1,
+            n_samples=5,
+            sample_seconds=0.1,
+            pass_seconds=0.1,
+            training_seconds=0.3,
+            time_limit_seconds=10,
+            copies=False,
+        ),
+        Profile(
+            name="quick",
+            rounds=1,
+            n_samples=5,
+            sample_seconds=0.1,
+            pass_seconds=0.1,
+            training_seconds=0.3,
+            time_limit_seconds=15,
+            copies=False,
+        ),
+        Profile(
+            name="default",
+            rounds=3,
+            n_samples=5,
+            sample_seconds=0.1,
+            pass_seconds=0.12,
+            training_seconds=0.5,
+            time_limit_seconds=30,
+            copies=True,
+        ),
+        Profile(
+            name="rigorous",
+            rounds=10,
+            n_samples=10,
+            sample_seconds=0.2,
+            pass_seconds=0.5,
+            training_seconds=2.0,
+            time_limit_seconds=120,
+            copies=True,
+        ),
+    )
+}
+
+PROCESS_SECONDS = 1.3
+"""What a process costs before it measures: interpreter, imports, model. For estimates."""
+COPY_PREFERENCE = ("tiktoken", "tokenizers", "priority")
+"""Of which implementation a copy is run, the first that takes part."""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """All that decides which records a run writes."""
+
+    profile: Profile
+    implementations: tuple[str, ...]
+    workloads: tuple[Workload, ...]
+    seed: int = 0
+    model_paths: Mapping[str, str] = {}
+    """Names of models that are files of the user's (or of an earlier step), and their paths."""
+
+    @property
+    def copied(self) -> str | None:
+        """The implementation that is run twice in every round, or None."""
+        if not self.profile.copies or not self.implementations:
+            return None
+        preferred = (name for name in COPY_PREFERENCE if name in self.implementations)
+        return next(preferred, self.implementations[0])
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """One process: an implementation (or its copy) and the workloads it runs, in order."""
+
+    implementation: str
+    copy: int
+    round: int
+    workloads: tuple[Workload, ...]
+
+
+Key = tuple[str, str, int, int]
+"""Workload, implementation, copy, round: one record."""
+
+
+def turns(plan: Plan) -> Iterator[Turn]:
+    """Every process of the run in order: rounds, in each the implementations shuffled, in each its processes."""
+    contestants = [(name, 0) for name in plan.implementations]
+    if plan.copied is not None:
+        contestants.append((plan.copied, 1))
+    for number in range(plan.profile.rounds):
+        order = list(contestants)
+        Random(f"{plan.seed}/{number}").shuffle(order)
+        for implementation, copy in order:
+            chance = Random(f"{plan.seed}/{number}/{implementation}/{copy}")
+            groups: dict[str, list[Workload]] = {}
+            for workload in sorted(plan.workloads, key=lambda workload: workload.name):
+                if workload.applies_to(implementation):
+                    groups.setdefault(workload.group, []).append(workload)
+            processes = list(groups.values())
+            chance.shuffle(processes)
+            for workloads in processes:
+                chance.shuffle(workloads)
+                yield Turn(implementation=implementation, copy=copy, round=number, workloads=tuple(workloads))
+
+
+def keys(turn: Turn) -> list[Key]:
+    """The records a turn writes where nothing fails."""
+    return [(workload.name, turn.implementation, turn.copy, turn.round) for workload in turn.workloads]
+
+
+def estimate_seconds(plan: Plan) -> float:
+    """About how long the plan takes where every implementation can run everything: arithmetic, no measurement."""
+    profile = plan.profile
+    total = 0.0
+    for turn in turns(plan):
+        total += PROCESS_SECONDS
+        for workload in turn.workloads:
+            total += workload_seconds(workload, profile)
+    return total
+
+
+def workload_seconds(workload: Workload, profile: Profile) -> float:
+    """About how long one workload takes in one process, verification and calibration included."""
+    if workload.task == "load" or workload.state == "cold":
+        return 0.2
+    if workload.state == "warm-other":
+        return 6 * profile.pass_seconds / 2
+    sample = max(profile.sample_seconds * 1.2, profile.training_seconds / 2 if workload.task == "train" else 0)
+    return sample * (profile.n_samples + 1.5) + 0.1

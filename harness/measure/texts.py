@@ -1,0 +1,126 @@
+"""From a corpus to the texts of a pass: joining, cutting, slicing, and the files a worker reads them from.
+
+Texts are kept as bytes (UTF-8 with surrogatepass) so that every pass can be given `str` objects of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from harness.measure.workloads import Workload
+
+WARM_OTHER_PASSES = 5
+"""Passes of a `warm-other` workload, each on text of its own; one more text comes first, to warm up on."""
+
+
+def workload_texts(documents: Iterable[str], workload: Workload) -> list[bytes]:
+    """The texts of `workload`, cut from `documents`; fewer bytes than asked for where the corpus has no more.
+
+    A document split is kept only for `train`; elsewhere documents are joined by line ends, then cut anew.
+    """
+    if workload.task == "train":
+        return list(_whole_documents(documents, workload.skip_bytes, workload.max_bytes))
+    if workload.task == "encode-short":
+        content = _joined(documents, workload.skip_bytes, workload.max_bytes)
+        text = content.decode("utf-8", "surrogatepass")
+        size = workload.text_characters
+        return [_encoded(text[start : start + size]) for start in range(0, len(text), size)]
+    if workload.task in ("encode-documents", "encode-batch"):
+        content = _joined(documents, workload.skip_bytes, workload.max_bytes)
+        return list(_chunks(content, workload.document_bytes))
+    if workload.state == "warm-other":
+        n_texts = WARM_OTHER_PASSES + 1
+        content = _joined(documents, workload.skip_bytes, workload.max_bytes * n_texts)
+        size = max(1, min(workload.max_bytes, len(content) // n_texts))
+        return list(_chunks(content, size))[:n_texts]
+    content = _joined(documents, workload.skip_bytes, workload.max_bytes)
+    return [content] if content else []
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _whole_documents(documents: Iterable[str], skip: int, limit: int) -> Iterator[bytes]:
+    position = 0
+    for document in documents:
+        content = _encoded(document)
+        position += len(content)
+        if position <= skip:
+            continue
+        if position - skip > limit:
+            rest = content[: boundary(content, limit - (position - len(content) - skip))]
+            if rest:
+                yield rest
+            return
+        yield content
+
+
+def _joined(documents: Iterable[str], skip: int, limit: int) -> bytes:
+    """Bytes `skip` to `skip + limit` of the documents joined by line ends, both moved to a character's border."""
+    content = bytearray()
+    for document in documents:
+        if content:
+            content += b"\n"
+        content += _encoded(document)
+        if len(content) > skip + limit:
+            break
+    whole = bytes(content)
+    return whole[boundary(whole, skip) : boundary(whole, skip + limit)]
+
+
+def boundary(content: bytes, position: int) -> int:
+    """The last border between characters that is not after `position`."""
+    position = max(0, min(position, len(content)))
+    while 0 < position < len(content) and content[position] & 0xC0 == 0x80:
+        position -= 1
+    return position
+
+
+def _chunks(content: bytes, size: int) -> Iterator[bytes]:
+    start = 0
+    while start < len(content):
+        end = boundary(content, start + size)
+        if end <= start:
+            end = start + 1
+            while end < len(content) and content[end] & 0xC0 == 0x80:
+                end += 1
+        yield content[start:end]
+        start = end
+
+
+def take(texts: list[bytes], n_bytes: int) -> list[bytes]:
+    """The first texts that hold `n_bytes` together (all, for 0); one that does not fit whole is cut or left out.
+
+    The first text is cut where it is too long by itself, so that the answer is never empty; a later one is left out.
+    """
+    if not n_bytes:
+        return texts
+    taken: list[bytes] = []
+    room = n_bytes
+    for text in texts:
+        if len(text) > room:
+            if not taken:
+                taken.append(next(_chunks(text, room)))
+            break
+        taken.append(text)
+        room -= len(text)
+    return taken
+
+
+def take_each(texts: list[bytes], n_bytes: int) -> list[bytes]:
+    """The first `n_bytes` of every text (all of it, for 0)."""
+    return texts if not n_bytes else [next(_chunks(text, n_bytes)) for text in texts]
+
+
+def write_texts(path: Path, texts: list[bytes]) -> None:
+    """Keep texts for `read_texts`."""
+    path.write_bytes(msgspec.msgpack.encode(texts))
+
+
+def read_texts(path: Path) -> list[bytes]:
+    """What `write_texts` kept."""
+    return msgspec.msgpack.decode(path.read_bytes(), type=list[bytes])

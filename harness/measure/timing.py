@@ -1,0 +1,99 @@
+"""The clock: calibrated samples of one task, every timed answer compared with the verified one.
+
+Between two readings of the clock stands one pass and nothing else. Fresh inputs are made before, answers are
+compared after, both outside the timing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import msgspec
+
+WALL_PER_SAMPLE = 5.0
+"""A sample may last this many times its timed part, fresh inputs and comparisons included."""
+
+
+class Samples(msgspec.Struct, frozen=True):
+    """Seconds of `loops` passes each."""
+
+    seconds: list[float]
+    loops: int
+
+
+class WrongAnswer(Exception):
+    """A timed pass answered other than the verified one."""
+
+    def __init__(self, answer: Any, which: int) -> None:
+        self.answer, self.which = answer, which
+        super().__init__(f"pass {which} after the verified one answered otherwise")
+
+
+def timed(run: Callable[[Any], Any], inputs: Any) -> tuple[float, Any]:
+    """Seconds of one pass, and its answer."""
+    start = perf_counter()
+    answer = run(inputs)
+    return perf_counter() - start, answer
+
+
+def sample(
+    run: Callable[[Any], Any],
+    fresh: Callable[[], Any],
+    right: Callable[[Any], bool],
+    *,
+    n_samples: int,
+    sample_seconds: float,
+) -> Samples:
+    """`n_samples` samples of at least `sample_seconds` each, after a calibration that is thrown away.
+
+    Where fresh inputs cost far more than the pass itself, samples stay shorter (`WALL_PER_SAMPLE`). Raises
+    `WrongAnswer` for the first pass whose answer is not `right`.
+    """
+    done = 0
+
+    def one() -> float:
+        nonlocal done
+        seconds, answer = timed(run, fresh())
+        done += 1
+        if not right(answer):
+            raise WrongAnswer(answer, done)
+        return seconds
+
+    loops = _calibrated_loops(one, sample_seconds)
+    return Samples([sum(one() for _ in range(loops)) for _ in range(n_samples)], loops)
+
+
+def _calibrated_loops(one: Callable[[], float], sample_seconds: float) -> int:
+    """How many passes make a sample, from passes run for half a sample's time."""
+    begin = perf_counter()
+    total, passes = 0.0, 0
+    while total < sample_seconds / 2 and perf_counter() - begin < sample_seconds * WALL_PER_SAMPLE / 2:
+        total += one()
+        passes += 1
+    wall_per_pass = (perf_counter() - begin) / passes
+    wanted = sample_seconds * 1.05 * passes / total
+    allowed = sample_seconds * WALL_PER_SAMPLE / wall_per_pass
+    return max(1, int(min(wanted, allowed) + 0.999))
+
+
+def largest_size(
+    run_bytes: Callable[[int], float], full_bytes: int, budget_seconds: float, least_bytes: int = 512
+) -> tuple[int, float]:
+    """The largest of full, full/2, full/4 … whose pass is expected within the budget, and that pass's seconds.
+
+    Sizes are tried from the smallest up, each at most twice the one before, so that a superlinear
+    implementation never runs far past the budget. `run_bytes(n)` gives the seconds of a pass over n bytes.
+    """
+    ladder = [full_bytes]
+    while ladder[-1] // 2 >= least_bytes:
+        ladder.append(ladder[-1] // 2)
+    seconds = 0.0
+    chosen = ladder[-1]
+    for n_bytes in reversed(ladder):
+        seconds = run_bytes(n_bytes)
+        chosen = n_bytes
+        if seconds * 2 > budget_seconds:
+            break
+    return chosen, seconds

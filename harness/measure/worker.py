@@ -1,0 +1,296 @@
+"""The worker: one process that holds one implementation, verifies it and times it, a request at a time.
+
+Requests come as lines on standard input; answers leave on a descriptor of their own, so that whatever a library
+prints goes to standard error, where the parent keeps the end of it. Whatever escapes an implementation, even past
+`Exception`, is an answer; only the death of the process is for the parent to see.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import BinaryIO
+
+import msgspec
+
+from harness.measure import memory, placement, tasks, timing, verify
+from harness.measure.answers import read_ids, write_ids
+from harness.measure.protocol import (
+    Expected,
+    Failed,
+    Job,
+    Measure,
+    Measured,
+    Open,
+    Opened,
+    Probe,
+    Probed,
+    Refer,
+    Reply,
+    Request,
+    Shrink,
+    Shrunk,
+    Size,
+    Sized,
+    request_decoder,
+    to_line,
+)
+from impls import Missing, Model, Tokenizer, Unsupported, get
+
+FIRST_TEXT = "hello world"
+"""What `load` encodes to have a first id."""
+
+
+class Opening(msgspec.Struct):
+    """What the worker holds."""
+
+    implementation: type[Tokenizer]
+    tokenizer: Tokenizer | None
+    model: Model | None
+    baseline_bytes: int
+    pinned: bool
+    import_seconds: float
+
+
+def open_implementation(request: Open) -> Opening:
+    """Import and build the first implementation that can run the model; raises the last one's error."""
+    pinned = placement.run_on(request.cores)
+    model: Model | None = None
+    for position, name in enumerate(request.implementations, 1):
+        try:
+            start = perf_counter()
+            implementation = get(name)
+            import_seconds = perf_counter() - start
+            if request.model and model is None:
+                model = pickle.loads(Path(request.model).read_bytes())
+            gc.collect()
+            baseline = memory.resident_bytes()
+            tokenizer = None if model is None else implementation(model)
+            return Opening(implementation, tokenizer, model, baseline, pinned, import_seconds)
+        except BaseException:
+            if position == len(request.implementations):
+                raise
+    raise Missing("reference", "none named")
+
+
+def failure(error: BaseException) -> Failed:
+    """The verdict on an error an implementation ended in."""
+    text = " ".join(str(error).split())[:500]
+    if isinstance(error, Missing):
+        return Failed(status="missing", reason=text)
+    if isinstance(error, Unsupported):
+        return Failed(status="unsupported", reason=error.reason)
+    if isinstance(error, MemoryError):
+        return Failed(status="out-of-memory", reason="ended in MemoryError")
+    kind = type(error).__name__
+    if isinstance(error, Exception):
+        return Failed(status="crash", reason=f"raised {kind}: {text}")
+    return Failed(status="panic", reason=f"raised {kind}, which is no Exception: {text}")
+
+
+def size(request: Size, opening: Opening) -> Sized:
+    """The slice of a job's texts whose pass fits the budget."""
+    job = request.job
+    whole = tasks.prepare(job, opening.tokenizer, opening.implementation, request.ids_file)
+    per_text = job.state == "warm-other"
+    full_bytes = max(map(len, whole.texts), default=0) if per_text else whole.n_bytes
+
+    def seconds(n_bytes: int) -> float:
+        if job.task == "decode":
+            share = n_bytes / full_bytes
+            inputs = [ids[: int(len(ids) * share)] for ids in read_ids(Path(request.ids_file))]
+            return timing.timed(whole.run, inputs)[0]
+        work = tasks.prepare(msgspec.structs.replace(job, n_bytes=n_bytes), opening.tokenizer, opening.implementation)
+        return timing.timed(work.run, work.fresh(work.texts[:1] if per_text else work.texts))[0]
+
+    n_bytes, taken = timing.largest_size(seconds, full_bytes, request.budget_seconds)
+    return Sized(n_bytes=n_bytes, full_bytes=full_bytes, seconds=taken)
+
+
+def refer(request: Refer, opening: Opening) -> Expected:
+    """The reference's answer to a job; tasks other than training are answered by `encode`."""
+    job = request.job
+    if job.task != "train":
+        job = msgspec.structs.replace(job, task="encode")
+    work = tasks.prepare(job, opening.tokenizer, opening.implementation)
+    answer = work.run(work.fresh(work.texts))
+    digest, n_tokens, rows = verify.reference_digest(job, answer)
+    write_ids(Path(request.ids_file), rows)
+    return Expected(digest=digest, n_tokens=n_tokens, reference=opening.implementation.name, ids_file=request.ids_file)
+
+
+def measure(request: Measure, opening: Opening) -> Measured | Failed:
+    """Verify a job and time it."""
+    job, expected = request.job, request.expected
+    memory.reset_peak()
+    if job.task == "load":
+        return _measure_load(request, opening)
+    work = tasks.prepare(job, opening.tokenizer, opening.implementation, "" if expected is None else expected.ids_file)
+    gc.collect()
+    gc.freeze()
+    if job.state == "cold":
+        samples, answer = _once_each(work, [work.texts])
+    elif job.state == "warm-other":
+        assert work.warm_up is not None
+        work.run(work.fresh([work.warm_up]))
+        samples, answer = _once_each(work, [[text] for text in work.texts])
+    else:
+        answer = work.run(work.fresh(work.texts))
+    verdict = verify.judge(job, work, answer, opening.tokenizer, expected)
+    if isinstance(verdict, Failed):
+        return verdict
+    if job.state not in ("cold", "warm-other"):
+        try:
+            samples = timing.sample(
+                work.run,
+                lambda: work.fresh(work.texts),
+                lambda got: tasks.same(job, got, answer),
+                n_samples=request.n_samples,
+                sample_seconds=request.sample_seconds,
+            )
+        except timing.WrongAnswer as error:
+            return _wrong_later(job, work, error, answer, opening)
+    peak = memory.peak_bytes()
+    passes = len(work.texts) if job.state == "warm-other" else 1
+    return Measured(
+        samples_seconds=samples.seconds,
+        loops=samples.loops,
+        n_texts=len(work.texts) // passes,
+        n_bytes=work.n_bytes // passes,
+        n_tokens=verdict[1] // passes,
+        n_calls=work.n_calls,
+        digest=verdict[0],
+        peak_memory_bytes=None if peak is None else max(0, peak - opening.baseline_bytes),
+    )
+
+
+def _once_each(work: tasks.Work, passes: list[list[bytes]]) -> tuple[timing.Samples, list[object]]:
+    """One timed pass over each group of texts, and all answers in a row."""
+    seconds: list[float] = []
+    answers: list[object] = []
+    for texts in passes:
+        taken, answer = timing.timed(work.run, work.fresh(texts))
+        seconds.append(taken)
+        answers += answer
+    return timing.Samples(seconds, 1), answers
+
+
+def _wrong_later(job: Job, work: tasks.Work, error: timing.WrongAnswer, right: object, opening: Opening) -> Failed:
+    """The mismatch of a timed pass that answered otherwise than the verified one."""
+    reason = f"pass {error.which} after the verified one answered otherwise"
+    if job.task not in ("encode", "encode-array", "encode-batch", "encode-documents", "encode-short"):
+        return Failed(status="mismatch", reason=reason)
+    try:
+        found = verify.mismatch(work.texts, right, error.answer, opening.tokenizer, "the verified pass")
+    except (TypeError, ValueError):
+        return Failed(status="mismatch", reason=reason)
+    return msgspec.structs.replace(found, reason=reason)
+
+
+def _measure_load(request: Measure, opening: Opening) -> Measured | Failed:
+    """From the model's file to the first id; the import of the library is a part of its own, not in the total."""
+    path = Path(request.job.model_file)
+    marks = [perf_counter()]
+    model = Model.load(path)
+    marks.append(perf_counter())
+    tokenizer = opening.implementation(model)
+    marks.append(perf_counter())
+    ids = tokenizer.encode(FIRST_TEXT)
+    marks.append(perf_counter())
+    digest, n_tokens = tasks.digest(Job(task="encode", state="warm-same"), [ids])
+    peak = memory.peak_bytes()
+    if tokenizer.exact and request.expected is not None and digest != request.expected.digest:
+        text = FIRST_TEXT.encode()
+        return Failed(status="mismatch", reason=f"other ids than {request.expected.reference}", candidates=(text,))
+    parts = ["model", "build", "first id"]
+    return Measured(
+        samples_seconds=[marks[-1] - marks[0]],
+        loops=1,
+        n_texts=0,
+        n_bytes=path.stat().st_size,
+        n_tokens=n_tokens,
+        n_calls=1,
+        digest=digest,
+        peak_memory_bytes=None if peak is None else max(0, peak - opening.baseline_bytes),
+        parts_seconds={"import": [opening.import_seconds]}
+        | {name: [b - a] for name, a, b in zip(parts, marks, marks[1:], strict=False)},
+    )
+
+
+def answer(request: Request, opening: Opening | None) -> tuple[Reply, Opening | None]:
+    """The reply to a request, and what the worker holds after it."""
+    if isinstance(request, Open):
+        opening = open_implementation(request)
+        implementation, tokenizer = opening.implementation, opening.tokenizer
+        lossy = tokenizer is not None and tokenizer.model.lossy is not None
+        opened = Opened(
+            implementation=implementation.name, exact=implementation.exact, pinned=opening.pinned, lossy=lossy
+        )
+        return opened, opening
+    if isinstance(request, Probe):
+        from harness.measure.unicode_probe import versions
+
+        return Probed(versions=versions(request.implementations)), opening
+    assert opening is not None, "nothing is open yet"
+    if isinstance(request, Size):
+        return size(request, opening), opening
+    if isinstance(request, Refer):
+        return refer(request, opening), opening
+    if isinstance(request, Measure):
+        return measure(request, opening), opening
+    assert isinstance(request, Shrink)
+    assert opening.model is not None
+    assert opening.tokenizer is not None
+    reference = get(request.reference)(opening.model)
+    found = verify.smallest_counterexample(request.texts, opening.tokenizer, reference, request.seconds)
+    return Shrunk(counterexample=found), opening
+
+
+def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    """Answer requests until there are no more."""
+    opening: Opening | None = None
+    for line in requests:
+        try:
+            reply, opening = answer(request_decoder.decode(line), opening)
+        except BaseException as error:
+            reply = failure(error)
+        try:
+            replies.write(to_line(reply))
+            replies.flush()
+        except BrokenPipeError:
+            return
+
+
+def die_with_parent() -> None:
+    """Ask the system to end this process when its parent ends (Linux); elsewhere the closed pipe ends it."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+    import signal
+
+    parent = os.getppid()
+    set_death_signal = 1
+    ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def main() -> None:
+    """Keep the protocol's descriptors to ourselves, then serve."""
+    die_with_parent()
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    requests = os.fdopen(os.dup(0), "rb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    serve(requests, replies)
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

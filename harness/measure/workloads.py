@@ -1,0 +1,263 @@
+"""Workloads: what is timed, read from `datasets/workloads/*.toml`. Knows no clock, no process and no algorithm.
+
+A file holds `[[workload]]` tables; each names one task and is spread over its models and corpora, so that the table
+`encode` over two models and two corpora is the four workloads `encode/cl100k_base/turkish` and so on.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import msgspec
+
+import harness
+from impls import BPEError, TrainingSpec
+
+Task = Literal[
+    "encode",
+    "encode-array",
+    "encode-batch",
+    "encode-documents",
+    "encode-short",
+    "count",
+    "decode",
+    "load",
+    "train",
+]
+State = Literal["warm-same", "warm-other", "same-object", "cold"]
+ONCE_ONLY: tuple[State, ...] = ("warm-other", "cold")
+"""States whose every pass needs text the process has not seen."""
+
+
+class WorkloadError(BPEError):
+    """A workload file that is wrong, or a choice of workloads that leaves none; the message names the place."""
+
+
+class Workload(msgspec.Struct, frozen=True, kw_only=True):
+    """One task on one model and one piece of text."""
+
+    name: str
+    task: Task
+    state: State
+    model: str
+    """A model's name or path; for `train` a label of the training specification; for no task empty."""
+    corpus: str
+    """A corpus or generator name; empty for `load`."""
+    split: Literal["train", "held-out"] | None = None
+    skip_bytes: int = 0
+    """Bytes of the corpus passed over before the text starts."""
+    max_bytes: int = 0
+    """Bytes of one pass, where the implementation is fast enough for them."""
+    document_bytes: int = 4096
+    text_characters: int = 50
+    threads: int = 1
+    """0: all cores."""
+    training: Mapping[str, Any] = {}
+    """Fields of the `TrainingSpec`, for `train`."""
+    implementations: tuple[str, ...] = ()
+    """Regular expressions an implementation must match one of; empty: all."""
+    profiles: tuple[str, ...] = ()
+    digest: str = ""
+    """Expected SHA-256 of the ids of the whole text, or empty."""
+    analysis: str = ""
+
+    @property
+    def group(self) -> str:
+        """Workloads of one group share a process: cold and load have processes of their own."""
+        if self.task == "load" or self.state == "cold":
+            return self.name
+        return f"{self.model if self.task != 'train' else 'train'} with {self.threads} thread(s)"
+
+    @property
+    def text_key(self) -> tuple[Any, ...]:
+        """Equal for workloads that run on the same texts."""
+        if self.task in ("encode-documents", "encode-batch"):
+            cut: tuple[Any, ...] = ("documents", self.document_bytes)
+        elif self.task == "encode-short":
+            cut = ("short", self.text_characters)
+        elif self.task == "train":
+            cut = ("whole documents",)
+        else:
+            cut = ("one text", self.state == "warm-other")
+        return (*cut, self.corpus, self.split, self.skip_bytes, self.max_bytes)
+
+    def applies_to(self, implementation: str) -> bool:
+        """Whether the workload is meant for `implementation`."""
+        return not self.implementations or any(
+            re.fullmatch(expression, implementation) for expression in self.implementations
+        )
+
+    def training_spec(self) -> TrainingSpec:
+        """The specification to train by; raises `InvalidSpec`."""
+        return TrainingSpec(**self.training)
+
+
+class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One `[[workload]]` table as written."""
+
+    name: str
+    task: Task
+    analysis: str
+    profiles: tuple[str, ...]
+    state: State = "warm-same"
+    models: tuple[str, ...] = ()
+    corpora: tuple[str, ...] = ()
+    split: Literal["train", "held-out"] | None = None
+    skip_bytes: int = 0
+    max_bytes: int = 1_000_000
+    document_bytes: int = 4096
+    text_characters: int = 50
+    threads: int | Literal["all"] = 1
+    training: Mapping[str, Any] = {}
+    implementations: tuple[str, ...] = ()
+    digests: Mapping[str, str] = {}
+    """Workload name -> expected digest."""
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    workload: tuple[Template, ...]
+
+
+def workloads_folder() -> Path:
+    """Where the shipped workloads are: inside the wheel's `harness`, or beside it in a checkout."""
+    package = Path(harness.__file__).parent
+    inside = package / "datasets" / "workloads"
+    return inside if inside.is_dir() else package.parent / "datasets" / "workloads"
+
+
+def load_templates(folder: Path | None = None) -> list[Template]:
+    """Every table of every TOML file in `folder`, by file name; raises `WorkloadError` naming file and key."""
+    folder = workloads_folder() if folder is None else folder
+    paths = sorted(folder.glob("*.toml"))
+    if not paths:
+        raise WorkloadError(f"{folder}: holds no workload files (*.toml)")
+    return [template for path in paths for template in _read(path)]
+
+
+def _read(path: Path) -> Iterable[Template]:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        templates = msgspec.convert(content, _File).workload
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WorkloadError(f"{path.name}: not TOML: {error}") from None
+    except msgspec.ValidationError as error:
+        raise WorkloadError(f"{path.name}: {error}") from None
+    for template in templates:
+        if problem := _problem(template):
+            raise WorkloadError(f"{path.name}: workload {template.name!r}: {problem}")
+    return templates
+
+
+def _problem(template: Template) -> str | None:
+    task, state = template.task, template.state
+    if task == "train":
+        if template.models:
+            return "models: a training workload makes its model; give [workload.training]"
+        try:
+            TrainingSpec(**template.training)
+        except (BPEError, TypeError) as error:
+            return f"training: {error}"
+    elif template.training:
+        return f"training: is for the task 'train', not {task!r}"
+    elif not template.models:
+        return "models: name at least one"
+    if task != "load" and not template.corpora:
+        return "corpora: name at least one"
+    if task == "load" and template.corpora:
+        return "corpora: the task 'load' reads no text"
+    if state in ("warm-other", "cold") and task not in ("encode", "encode-array"):
+        return f"state: {state!r} is for the tasks 'encode' and 'encode-array', not {task!r}"
+    if state == "same-object" and task in ("load", "train", "decode"):
+        return f"state: 'same-object' is for tasks that read texts again, not {task!r}"
+    for key in ("max_bytes", "document_bytes", "text_characters"):
+        if getattr(template, key) < 1:
+            return f"{key}: must be at least 1, not {getattr(template, key)}"
+    if template.skip_bytes < 0:
+        return f"skip_bytes: must not be negative, not {template.skip_bytes}"
+    if isinstance(template.threads, int) and template.threads < 1:
+        return f'threads: must be at least 1, or "all", not {template.threads}'
+    if template.threads != 1 and task != "encode-batch":
+        return f"threads: is for the task 'encode-batch', not {task!r}"
+    for expression in template.implementations:
+        try:
+            re.compile(expression)
+        except re.error as error:
+            return f"implementations: {expression!r} is not a regular expression: {error}"
+    return None
+
+
+def expand(templates: Iterable[Template], models: Sequence[str] = (), corpora: Sequence[str] = ()) -> list[Workload]:
+    """The workloads of `templates`; `models` and `corpora`, where given, stand in for those the templates name."""
+    found: dict[str, Workload] = {}
+    for template in templates:
+        chosen_models = models or template.models
+        if template.task == "train":
+            chosen_models = (training_label(template.training),)
+        for model in chosen_models:
+            for corpus in () if template.task == "load" else corpora or template.corpora:
+                workload = _workload(template, model, corpus)
+                found.setdefault(workload.name, workload)
+            if template.task == "load":
+                workload = _workload(template, model, "")
+                found.setdefault(workload.name, workload)
+    return list(found.values())
+
+
+def training_label(training: Mapping[str, Any]) -> str:
+    """What a training specification is called in names: `gpt2-4000`."""
+    spec = TrainingSpec(**training)
+    pattern = spec.pattern if re.fullmatch(r"[\w.-]+", spec.pattern) else "custom"
+    return f"{pattern}-{spec.vocab_size}"
+
+
+def short_name(model: str) -> str:
+    """A model's name without its folder and ending, where it is a path."""
+    return Path(model).name.split(".")[0] if "/" in model or "\\" in model else model
+
+
+def _workload(template: Template, model: str, corpus: str) -> Workload:
+    threads = 0 if template.threads == "all" else template.threads
+    name = "/".join(part for part in (template.name, short_name(model), corpus) if part)
+    shared = {key: getattr(template, key) for key in Template.__struct_fields__ if key in Workload.__struct_fields__}
+    return Workload(
+        **shared | {"name": name, "model": model, "corpus": corpus, "threads": threads},
+        digest=template.digests.get(name, ""),
+    )
+
+
+def select(
+    workloads: Iterable[Workload],
+    *,
+    profile: str | None = None,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+) -> list[Workload]:
+    """Those of a profile whose names match an `include` (any, where there is none) and no `exclude`.
+
+    The patterns are regular expressions searched for in the name. Raises `WorkloadError` for a bad pattern, and
+    where nothing is left.
+    """
+    workloads = list(workloads)
+    try:
+        wanted = [re.compile(pattern) for pattern in include]
+        unwanted = [re.compile(pattern) for pattern in exclude]
+    except re.error as error:
+        raise WorkloadError(f"{error.pattern!r} is not a regular expression: {error}") from None
+    chosen = [
+        workload
+        for workload in workloads
+        if (profile is None or profile in workload.profiles)
+        and (not wanted or any(pattern.search(workload.name) for pattern in wanted))
+        and not any(pattern.search(workload.name) for pattern in unwanted)
+    ]
+    if not chosen:
+        known = ", ".join(workload.name for workload in workloads)
+        raise WorkloadError(f"no workload is left to run; there are: {known}")
+    return chosen
+
+
+TASKS: tuple[Task, ...] = get_args(Task)
