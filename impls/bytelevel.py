@@ -1,0 +1,202 @@
+"""Byte pair encoding as GPT-2 wrote it: bytes dressed as printable characters, merges on strings, and BPE-dropout.
+
+Idea
+    Every byte gets a printable stand-in (a space becomes Ġ), so symbols, merges and vocabulary are strings one can
+    read. A piece is a list of strings; the pair of the lowest rank is joined wherever it stands, until none is left.
+    With dropout each possible join is left out with probability p in each round, so that a model in training meets
+    several segmentations of one word: `Ġlower` -> Ġlow er, Ġl ower, Ġ low er.
+    Training keeps the pair counts true from merge to merge, and looks through all of them for the best.
+Cost
+    Encoding O(rounds * piece). Training O(corpus) once, then for each merge O(distinct pairs + changed words).
+Source
+    Radford et al. 2019, "Language Models are Unsupervised Multitask Learners"; dropout: Provilkov, Emelianenko and
+    Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization".
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from random import Random
+from typing import ClassVar, Literal
+
+from impls.byte_alphabet import BYTE_TO_CHARACTER, from_printable, to_printable
+from impls.errors import Unsupported
+from impls.interface import SpecialSet, Tokenizer, TrainingSpec
+from impls.model import Model
+from impls.training import (
+    base_symbols,
+    corpus_pieces,
+    first_base_id,
+    may_become_token,
+    merge_budget,
+    trained_model,
+)
+
+Pair = tuple[str, str]
+
+
+class ByteLevel(Tokenizer):
+    """Merges printable strings, for models over bytes; `dropout` > 0 makes the segmentation random."""
+
+    name: ClassVar[str] = "bytelevel"
+    summary: ClassVar[str] = "GPT-2's printable bytes as strings, with BPE-dropout"
+    kind: ClassVar[Literal["pure"]] = "pure"
+
+    def __init__(self, model: Model, *, dropout: float = 0.0, seed: int | None = None) -> None:
+        """Prepare `model`; every possible join is left out with probability `dropout` (0 to 1) in each round.
+
+        The same `seed` gives the same segmentations for the same sequence of calls; None takes a new one each time.
+        Raises `Unsupported` for a model over characters, ValueError for a `dropout` that is no probability.
+        """
+        super().__init__(model)
+        if model.alphabet != "bytes":
+            raise Unsupported(self.name, "works on bytes; this model's alphabet is 'chars'")
+        if not 0.0 <= dropout <= 1.0:
+            raise ValueError(f"dropout must be a probability from 0 to 1, not {dropout!r}")
+        self.dropout = dropout
+        self._random = Random(seed)
+        self._id_by_text = {to_printable(token): i for token, i in model.id_by_token.items()}
+        text_of = {i: text for text, i in self._id_by_text.items()}
+        # A pair that is listed twice keeps its later rank.
+        self._rank_by_pair = {(text_of[left], text_of[right]): rank for rank, (left, right) in enumerate(model.merges)}
+
+    def encode_piece(self, piece: str) -> list[int]:
+        """Ids of one piece.
+
+        Merges Ġ+t (rank 0), Ġt+o (rank 1):   " tot"  ->  Ġ t o t  ->  Ġt o t  ->  Ġto t
+        """
+        whole = self.model.whole_piece(piece)
+        if whole is not None and self.dropout == 0:
+            return [whole]
+        word = [BYTE_TO_CHARACTER[byte] for byte in piece.encode()]
+        while joins := self._possible_joins(word):
+            lowest = min(joins.values())
+            joined: list[str] = []
+            at = 0
+            while at < len(word):
+                if joins.get(at) == lowest:
+                    joined.append(word[at] + word[at + 1])
+                    at += 2
+                else:
+                    joined.append(word[at])
+                    at += 1
+            word = joined
+        return [self._id_by_text[symbol] for symbol in word]
+
+    def _possible_joins(self, word: list[str]) -> dict[int, int]:
+        """Position -> rank of every join that exists in the model and is not dropped this time."""
+        joins: dict[int, int] = {}
+        for at, (left, right) in enumerate(pairwise(word)):
+            if self.model.merge_rule == "pairs":
+                rank = self._rank_by_pair.get((left, right))
+            else:
+                rank = self._id_by_text.get(left + right)
+            if rank is not None and (self.dropout == 0 or self._random.random() >= self.dropout):
+                joins[at] = rank
+        return joins
+
+    def encode_batch(
+        self,
+        texts: Sequence[str],
+        threads: int | None = None,
+        *,
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> list[list[int]]:
+        """As every `encode_batch`; under dropout the texts are taken in order, so that a seed decides the result."""
+        threads = 1 if self.dropout and threads is None else threads
+        return super().encode_batch(
+            texts, threads, allowed_special=allowed_special, disallowed_special=disallowed_special
+        )
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges over bytes; raises `Unsupported` for the alphabet `chars`."""
+        if spec.alphabet != "bytes":
+            raise Unsupported(cls.name, "trains over bytes only; use alphabet='bytes'")
+        words = _Words(Counter(corpus_pieces(texts, spec)))
+        base = base_symbols((), spec)
+        ids = {to_printable(symbol): first_base_id(spec) + index for index, symbol in enumerate(base)}
+        merges: list[tuple[int, int]] = []
+        merge_counts: list[int] = []
+        for _ in range(merge_budget(base, spec)):
+            pair = words.best_pair(ids, spec)
+            if pair is None:
+                break
+            merges.append((ids[pair[0]], ids[pair[1]]))
+            merge_counts.append(words.counts[pair])
+            ids["".join(pair)] = first_base_id(spec) + len(ids)
+            words.join(pair)
+        return trained_model(spec, base, merges, merge_counts)
+
+
+class _Words:
+    """Distinct pieces in order of first appearance, as lists of printable strings, and the counts of their pairs."""
+
+    def __init__(self, count_by_piece: Counter[str]) -> None:
+        self.words = [[BYTE_TO_CHARACTER[byte] for byte in piece.encode()] for piece in count_by_piece]
+        self.weights = list(count_by_piece.values())
+        self.counts: Counter[Pair] = Counter()
+        self.words_with: defaultdict[Pair, set[int]] = defaultdict(set)
+        for index in range(len(self.words)):
+            self._add(index)
+
+    def _add(self, index: int) -> None:
+        for pair in pairwise(self.words[index]):
+            self.counts[pair] += self.weights[index]
+            self.words_with[pair].add(index)
+
+    def _take_away(self, index: int) -> None:
+        for pair in pairwise(self.words[index]):
+            self.counts[pair] -= self.weights[index]
+            self.words_with[pair].discard(index)
+
+    def join(self, pair: Pair) -> None:
+        """Join `pair` in every word that holds it: take the word's pairs away, rewrite it, add its new pairs."""
+        left, right = pair
+        before: set[Pair] = set()
+        for index in list(self.words_with[pair]):
+            word = self.words[index]
+            before.update(pairwise(word))
+            self._take_away(index)
+            joined: list[str] = []
+            for symbol in word:
+                # `left` stays apart until `right` follows; a symbol just joined is longer than `left`: a a a -> aa a.
+                if joined and joined[-1] == left and symbol == right:
+                    joined[-1] = left + right
+                else:
+                    joined.append(symbol)
+            self.words[index] = joined
+            self._add(index)
+        for old in before:  # what no longer occurs need not be looked through
+            if self.counts[old] <= 0:
+                del self.counts[old], self.words_with[old]
+
+    def best_pair(self, ids: dict[str, int], spec: TrainingSpec) -> Pair | None:
+        """The most frequent pair that may become a token; equals are decided by `spec.ties`."""
+        while self.counts:
+            top = max(self.counts.values())
+            if top < spec.min_count:
+                return None
+            tied = {pair for pair, count in self.counts.items() if count == top}
+            best = self._preferred(tied, ids, spec)
+            if may_become_token(from_printable("".join(best)), spec):
+                return best
+            del self.counts[best]  # forbidden once is forbidden for good
+        return None
+
+    def _preferred(self, tied: set[Pair], ids: dict[str, int], spec: TrainingSpec) -> Pair:
+        if spec.ties == "first":  # walk the corpus from its start until one of them is met
+            return next(pair for word in self.words for pair in pairwise(word) if pair in tied)
+        if spec.ties == "smallest":
+            return min(tied, key=lambda pair: (ids[pair[0]], ids[pair[1]]))
+        if spec.ties == "largest":
+            return max(tied, key=lambda pair: (from_printable(pair[0]), from_printable(pair[1])))
+
+        def length_then_text(pair: Pair) -> tuple[int, bytes, int, int]:
+            token = from_printable("".join(pair))
+            return len(token), token, ids[pair[0]], ids[pair[1]]
+
+        return min(tied, key=length_then_text)
