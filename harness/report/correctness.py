@@ -1,0 +1,241 @@
+"""Tables of who is right: agreement of every pair, round trips, and everything that failed, with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from harness.records import Agreement, AgreementClass, Counterexample, Measurement, Verdict, of_kind
+from harness.report import wording
+from harness.report.table import Column, Row, Table, frame_of, plain_rows
+
+CLASS_MARK: dict[AgreementClass, str] = {
+    "provably equal": "P",
+    "equal under conditions": "C",
+    "expected to differ": "D",
+}
+COUNTEREXAMPLE_KEYS = ("text", "text_base64", "reference", "expected", "got", "note")
+
+
+def verdicts(records: Iterable[object]) -> list[Verdict]:
+    """The last verdict of each implementation, model, corpus and check, in order of first appearance."""
+    found = {(v.implementation, v.model, v.corpus, v.check): v for v in of_kind(records, Verdict)}
+    return list(found.values())
+
+
+def agreements(records: Iterable[object]) -> list[Agreement]:
+    """The last record of each pair, model and corpus, in order of first appearance."""
+    return list({(a.a, a.b, a.model, a.corpus): a for a in of_kind(records, Agreement)}.values())
+
+
+def counterexample_fields(example: Counterexample | None) -> Row:
+    """A counterexample as cells of a frame."""
+    if example is None:
+        return {}
+    return {
+        "text": example.text.escaped, "text_base64": example.text.base64, "reference": example.reference,
+        "expected": example.expected, "got": example.got, "note": example.note,
+    }  # fmt: skip
+
+
+def pairs_table(records: Iterable[object]) -> Table:
+    """Every pair on every model: class, condition, how much was compared and how much differs, over all corpora."""
+    together: dict[tuple[str, str, str], list[Agreement]] = {}
+    for found in agreements(records):
+        together.setdefault((found.model, found.a, found.b), []).append(found)
+    rows = []
+    for (model, a, b), some in together.items():
+        differing = sum(found.n_differing_texts for found in some)
+        shares = [
+            (found.differing_piece_share, found.n_bytes) for found in some if found.differing_piece_share is not None
+        ]
+        weight = sum(n_bytes for _, n_bytes in shares)
+        example = next((found.counterexample for found in some if found.counterexample is not None), None)
+        rows.append(
+            {
+                "model": model, "a": a, "b": b, "class": some[0].agreement_class, "conditions": some[0].conditions,
+                "n_corpora": len(some), "n_texts": sum(found.n_texts for found in some), "n_differing_texts": differing,
+                "differing_piece_share": sum(share * n for share, n in shares) / weight if weight else None,
+                "status": "differs" if differing else "equal", **counterexample_fields(example),
+            }
+        )  # fmt: skip
+    keys = [
+        "model", "a", "b", "class", "conditions", "status", "n_corpora", "n_texts", "n_differing_texts",
+        "differing_piece_share", *COUNTEREXAMPLE_KEYS,
+    ]  # fmt: skip
+    columns = (
+        Column("model", "model"), Column("a", "one"), Column("b", "other"), Column("class", "class"),
+        Column("n_texts", "texts", wording.count, right=True),
+        Column("n_differing_texts", "differing", wording.count, right=True),
+        Column("differing_piece_share", "pieces", wording.percent, right=True),
+        Column("conditions", "conditions", elastic=True),
+    )  # fmt: skip
+    return Table(
+        name="agreement-pairs",
+        title="Agreement, pair by pair",
+        frame=frame_of(rows, keys),
+        note="“pieces” is the share of pieces, weighted by occurrence, whose ids differ.",
+        columns=columns,
+    )
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return "n/a"
+    mark = CLASS_MARK[row["class"]]
+    if row["status"] == "equal":
+        return f"{mark} ="
+    return f"{mark} ≠{wording.count(row['n_differing_texts'])}"
+
+
+def implementations_in_order(records: Sequence[object]) -> list[str]:
+    """Every implementation a check has met, in the order of the check."""
+    names = dict.fromkeys(v.implementation for v in verdicts(records))
+    for found in agreements(records):
+        names.update(dict.fromkeys((found.a, found.b)))
+    return list(names)
+
+
+def matrix_table(records: Sequence[object]) -> Table:
+    """A triangle for each model: every implementation against every one before it."""
+    pairs = plain_rows(pairs_table(records).frame)
+    by_pair = {(row["model"], frozenset((row["a"], row["b"]))): row for row in pairs}
+    names = implementations_in_order(records)
+    models = list(dict.fromkeys([*(row["model"] for row in pairs), *(v.model for v in verdicts(records))]))
+    rows = []
+    for model in models if len(names) > 1 else []:
+        for i, name in enumerate(names):
+            row: Row = {"model": model, "number": i + 1, "implementation": name}
+            for j, other in enumerate(names[:-1]):
+                found = by_pair.get((model, frozenset((name, other))))
+                row[f"vs {other}"] = _cell(found) if j < i else ""
+            rows.append(row)
+    columns = (
+        Column("number", "", lambda n: f"{n}", right=True),
+        Column("implementation", "implementation"),
+        *(Column(f"vs {name}", f"{j + 1}") for j, name in enumerate(names[:-1])),
+    )
+    absent = [
+        f"{v.implementation} on {v.model}: {v.status}: {wording.text(v.reason)}"
+        for v in verdicts(records)
+        if v.status in ("unsupported", "missing") or (v.status != "ok" and v.check == "load")
+    ]
+    note = (
+        "= equal on every text, ≠ differs on so many texts. P provably equal (≠ is a fault), C equal under "
+        "conditions, D expected to differ, n/a not compared."
+    )
+    return Table(
+        name="agreement",
+        title="Agreement: do two implementations give the same ids?",
+        frame=frame_of(rows, ["model", "number", "implementation", *(f"vs {name}" for name in names[:-1])]),
+        note="\n".join([note, *(f"n/a: {line}" for line in dict.fromkeys(absent))]),
+        columns=columns,
+        group_by="model",
+    )
+
+
+def counterexamples_table(records: Iterable[object]) -> Table:
+    """The smallest text found for each pair and each failure."""
+    told: list[tuple[str, str, str, Counterexample | None]] = [
+        *((f"{a.a}, {a.b}", a.model, a.agreement_class, a.counterexample) for a in agreements(records)),
+        *((v.implementation, v.model, f"{v.check}: {v.status}", v.counterexample) for v in verdicts(records)),
+        *(
+            (m.implementation, m.model, f"{m.task}: {m.status}", m.counterexample)
+            for m in of_kind(records, Measurement)
+        ),
+    ]
+    rows = [
+        {"who": who, "model": model, "class": label} | counterexample_fields(example)
+        for who, model, label, example in told
+        if example is not None
+    ]
+    once: dict[tuple[object, ...], Row] = {}
+    for row in rows:
+        answers = frozenset((str(row["expected"]), str(row["got"])))
+        first = once.setdefault((row["model"], row["class"], row["text_base64"], answers), row | {"n_alike": 0})
+        first["n_alike"] += 1
+    columns = (
+        Column("who", "who"), Column("n_alike", "alike", wording.count, right=True), Column("model", "model"),
+        Column("class", "class"),
+        Column("text", "text", lambda value: f"'{_shortened(wording.text(value))}'", elastic=True),
+        Column("expected", "one (reference)", wording.ids, elastic=True),
+        Column("got", "other", wording.ids, elastic=True),
+        *((Column("note", "note", elastic=True),) if any(row["note"] for row in rows) else ()),
+    )  # fmt: skip
+    return Table(
+        name="counterexamples",
+        title="Counterexamples: the smallest texts found that show it",
+        note="“alike” counts the pairs or workloads with the very same text and answers.",
+        frame=frame_of(list(once.values()), ["who", "n_alike", "model", "class", *COUNTEREXAMPLE_KEYS]),
+        columns=columns,
+    )
+
+
+def _shortened(escaped: str, at_most: int = 120) -> str:
+    return escaped if len(escaped) <= at_most else f"{escaped[:at_most]}… ({len(escaped):,} characters)"
+
+
+def round_trip_table(records: Iterable[object]) -> Table:
+    """Does every text come back? One row for each implementation and outcome, over all models and corpora."""
+    together: dict[tuple[str, str, str], list[Verdict]] = {}
+    for v in verdicts(records):
+        together.setdefault((v.implementation, v.status, v.reason), []).append(v)
+    rows: list[Row] = [
+        {
+            "implementation": implementation, "status": status, "reason": reason,
+            "models": ", ".join(dict.fromkeys(v.model for v in some)), "n_models": len({v.model for v in some}),
+            "n_corpora": len({v.corpus for v in some}), "n_texts": sum(v.n_texts for v in some),
+            "n_bytes": sum(v.n_bytes for v in some),
+        }
+        for (implementation, status, reason), some in together.items()
+    ]  # fmt: skip
+    columns = (
+        Column("implementation", "implementation"), Column("status", "verdict"),
+        Column("n_corpora", "corpora", wording.count, right=True),
+        Column("n_texts", "texts", wording.count, right=True),
+        Column("n_bytes", "text", wording.size, right=True),
+        Column("models", "models", elastic=True),
+        *((Column("reason", "reason", elastic=True),) if any(row["reason"] for row in rows) else ()),
+    )  # fmt: skip
+    keys = ["implementation", "status", "n_corpora", "n_texts", "n_bytes", "n_models", "models", "reason"]
+    return Table(
+        name="round-trip",
+        title="Round trip: does every text come back from its ids?",
+        frame=frame_of(rows, keys),
+        columns=columns,
+    )
+
+
+def failures_table(records: Iterable[object]) -> Table:
+    """Everything that is not ok, with its reason; nothing is left out in silence."""
+    together: dict[tuple[str, str, str], dict[str, Counterexample | None]] = {}
+    for m in of_kind(records, Measurement):
+        if m.status != "ok":
+            together.setdefault((m.implementation, m.status, m.reason), {})[m.workload] = m.counterexample
+    for v in verdicts(records):
+        if v.status != "ok":
+            where = f"{v.check} {v.model}/{v.corpus}"
+            together.setdefault((v.implementation, v.status, v.reason), {})[where] = v.counterexample
+    rows = [
+        {
+            "implementation": implementation, "status": status, "reason": reason, "n_places": len(places),
+            "where": ", ".join(places),
+        } | counterexample_fields(next(filter(None, places.values()), None))
+        for (implementation, status, reason), places in together.items()
+    ]  # fmt: skip
+    columns = (
+        Column("implementation", "implementation"), Column("status", "verdict"),
+        Column("reason", "reason", elastic=True),
+        Column("n_places", "times", wording.count, right=True),
+        Column("where", "where", elastic=True),
+    )  # fmt: skip
+    return Table(
+        name="failures",
+        title="Failures: what could not be done, and why",
+        frame=frame_of(rows, ["implementation", "status", "reason", "n_places", "where", *COUNTEREXAMPLE_KEYS]),
+        note="\n".join(
+            f"{status}: {meaning}."
+            for status, meaning in wording.STATUS_MEANS.items()
+            if any(row["status"] == status for row in rows)
+        ),
+        columns=columns,
+    )

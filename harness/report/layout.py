@@ -1,0 +1,141 @@
+"""A table as terminal text, Markdown, CSV, JSON or LaTeX. Knows tables, no records."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import textwrap
+from typing import Literal
+
+from tabulate import tabulate
+
+from harness.report.table import Table, plain_rows
+
+Format = Literal["text", "markdown", "csv", "json", "latex"]
+FORMATS: tuple[Format, ...] = ("text", "markdown", "csv", "json", "latex")
+_LEAST_ELASTIC = 12
+
+
+def render(table: Table, format: Format, *, width: int | None = None) -> str:
+    """`table` in `format`; `width` (columns of a terminal) only concerns text, None leaves it uncut.
+
+    CSV and JSON hold the raw values of the frame, the others what people read.
+    """
+    if format == "csv":
+        return _csv(table)
+    if format == "json":
+        return json.dumps(as_json(table), ensure_ascii=False, indent=2)
+    if format == "markdown":
+        return _markdown(table)
+    if format == "latex":
+        return _latex(table)
+    return _text(table, width)
+
+
+def as_json(table: Table) -> dict[str, object]:
+    """Title, note and raw rows, ready for JSON (lone surrogates escaped)."""
+    rows = [{key: _encodable(value) for key, value in row.items()} for row in plain_rows(table.frame)]
+    return {"name": table.name, "title": table.title, "note": table.note, "rows": rows}
+
+
+def _encodable(value: object) -> object:
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _alignment(table: Table) -> list[str]:
+    return ["right" if column.right else "left" for column in table.columns]
+
+
+def _text(table: Table, width: int | None) -> str:
+    parts = [table.title, "=" * len(table.title), ""]
+    for heading, rows in table.groups():
+        if heading:
+            parts += [heading, ""]
+        cells = table.written(rows)
+        if width:
+            cells = _cut(cells, table, width)
+        parts += [_grid(cells, table), ""]
+    for line in table.note.splitlines():
+        parts += textwrap.wrap(line, width) if width else [line]
+    return "\n".join([*parts, ""] if table.note else parts)
+
+
+def _grid(cells: list[list[str]], table: Table) -> str:
+    headings = [column.heading for column in table.columns]
+    rule = ["─" * width for width in _widths(cells, headings)]
+    grid = tabulate([headings, rule, *cells], tablefmt="plain", disable_numparse=True, colalign=_alignment(table))
+    return "\n".join(line.rstrip() for line in grid.splitlines())
+
+
+def _widths(cells: list[list[str]], headings: list[str]) -> list[int]:
+    return [max([len(heading), *(len(row[i]) for row in cells)]) for i, heading in enumerate(headings)]
+
+
+def _cut(cells: list[list[str]], table: Table, width: int) -> list[list[str]]:
+    """Cells with the elastic columns shortened so that a row fits `width`, as far as it can."""
+    headings = [column.heading for column in table.columns]
+    widths = _widths(cells, headings)
+    elastic = [i for i, column in enumerate(table.columns) if column.elastic]
+    for i in sorted(elastic, key=lambda i: -widths[i]):
+        too_wide = sum(widths) + 2 * (len(widths) - 1) - width
+        if too_wide > 0:
+            widths[i] = max(_LEAST_ELASTIC, len(headings[i]), widths[i] - too_wide)
+    return [
+        [cell if len(cell) <= widths[i] else cell[: widths[i] - 1] + "…" for i, cell in enumerate(row)] for row in cells
+    ]
+
+
+def _markdown(table: Table) -> str:
+    parts = [f"**{_escaped_markdown(table.title)}**", ""]
+    for heading, rows in table.groups():
+        if heading:
+            parts += [f"*{_escaped_markdown(heading)}*", ""]
+        cells = [[_escaped_markdown(cell) for cell in row] for row in table.written(rows)]
+        headings = [_escaped_markdown(column.heading) for column in table.columns]
+        grid = tabulate(
+            cells, headings, tablefmt="pipe", disable_numparse=True, colalign=_alignment(table) if cells else None
+        )
+        parts += [grid, ""]
+    if table.note:
+        parts += [_escaped_markdown(table.note), ""]
+    return "\n".join(parts)
+
+
+def _escaped_markdown(cell: str) -> str:
+    """Text that Markdown shows as it is, in a table too."""
+    return re.sub(r"([\\`*_\[\]<>|~#&])", r"\\\1", cell)
+
+
+def _csv(table: Table) -> str:
+    buffer = io.StringIO()
+    table.frame.map(_encodable).to_csv(buffer, index=False, lineterminator="\n")
+    return buffer.getvalue()
+
+
+_LATEX_SYMBOLS: dict[str, str | int | None] = {
+    "≠": r"$\neq$", "≈": r"$\approx$", "×": r"$\times$", "≥": r"$\geq$", "≤": r"$\leq$", "µ": r"$\mu$",
+    "±": r"$\pm$", "—": "---", "–": "--", "…": r"\ldots{}", "∞": r"$\infty$", "·": r"$\cdot$",
+}  # fmt: skip
+
+
+def _latex(table: Table) -> str:
+    parts = []
+    for heading, rows in table.groups():
+        grid = tabulate(
+            table.written(rows),
+            [column.heading for column in table.columns],
+            tablefmt="latex_booktabs",
+            disable_numparse=True,
+            colalign=_alignment(table) if len(rows) else None,
+        )
+        caption = _escaped_latex(f"{table.title}: {heading}" if heading else table.title)
+        grid = grid.translate(str.maketrans(_LATEX_SYMBOLS))
+        parts.append("\n".join([r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", grid, r"\end{table}"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _escaped_latex(cell: str) -> str:
+    special: dict[str, str | int | None] = {c: f"\\{c}" for c in "&%$#_{}"}
+    special |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return cell.translate(str.maketrans(special | _LATEX_SYMBOLS))

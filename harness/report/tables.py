@@ -1,0 +1,56 @@
+"""Every table of a run, made from its records, and how a terminal shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.report import compression, correctness, layout, speed
+from harness.report.compression import DEFAULT_PRICE_PER_MILLION
+from harness.report.table import Column, Table
+
+__all__ = ["DEFAULT_PRICE_PER_MILLION", "Column", "Table", "render_check", "render_terminal", "tables"]
+
+
+def tables(records: Sequence[object], price_per_million: float = DEFAULT_PRICE_PER_MILLION) -> dict[str, Table]:
+    """Every table that has rows, by name, the Turkish comparison first. Prices are per million tokens."""
+    every = (
+        compression.turkish_table(records, price_per_million),
+        correctness.matrix_table(records),
+        correctness.pairs_table(records),
+        correctness.counterexamples_table(records),
+        correctness.round_trip_table(records),
+        speed.speed_table(records),
+        compression.compression_table(records),
+        speed.trained_table(records),
+        speed.memory_table(records),
+        speed.learned_table(records),
+        correctness.failures_table(records),
+    )
+    return {table.name: table for table in every if len(table.frame)}
+
+
+_ONLY_ELSEWHERE = ("agreement-pairs",)
+"""Tables a terminal leaves out: the matrix shows the same, and the page and the files hold every pair."""
+
+
+def render_terminal(
+    records: Sequence[object],
+    *,
+    price_per_million: float = DEFAULT_PRICE_PER_MILLION,
+    width: int | None = None,
+    names: Sequence[str] = (),
+) -> str:
+    """The tables (those of `names` only, where given) as text; `width` None when the output is no terminal."""
+    found = tables(records, price_per_million)
+    chosen = names or [name for name in found if name not in _ONLY_ELSEWHERE]
+    return "\n".join(layout.render(found[name], "text", width=width) for name in chosen if name in found)
+
+
+def render_check(records: Sequence[object], width: int | None = None) -> str:
+    """What `check` shows: agreement, counterexamples, round trips."""
+    every = (
+        correctness.matrix_table(records),
+        correctness.counterexamples_table(records),
+        correctness.round_trip_table(records),
+    )
+    return "\n".join(layout.render(table, "text", width=width) for table in every if len(table.frame))

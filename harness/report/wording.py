@@ -1,0 +1,131 @@
+"""How figures, names and texts are written for people: one place, so that every table and chart agrees.
+
+Knows no record and no table. Figures get three significant digits, what is absent is a dash, and text that
+cannot be printed is escaped.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from harness.records import Status
+
+ABSENT = "—"
+Kind = Literal["pure", "compiled", "production", "peer"]
+KINDS: tuple[Kind, ...] = ("pure", "compiled", "production", "peer")
+
+
+def is_absent(value: object) -> bool:
+    """None, or the NaN that stands for it in a frame."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def figure(value: float | None) -> str:
+    """Three significant digits, thousands separated: 0.00123, 1.23, 12.3, 1,230."""
+    if value is None or is_absent(value):
+        return ABSENT
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "-∞"
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    value = round(value, 2 - exponent)
+    exponent = math.floor(math.log10(abs(value)))
+    if exponent < -4:
+        return f"{value:.2e}"
+    return f"{value:,.{max(0, 2 - exponent)}f}"
+
+
+def count(value: float | None) -> str:
+    """A whole number, thousands separated."""
+    return ABSENT if value is None or is_absent(value) else f"{int(value):,}"
+
+
+def percent(value: float | None) -> str:
+    """A share in per cent, three significant digits at most and no more than two decimals."""
+    if value is None or is_absent(value):
+        return ABSENT
+    if 0 < abs(value) < 0.0001:
+        return "<0.01 %"
+    decimals = 0 if abs(value) >= 0.9995 else 1 if abs(value) >= 0.1 else 2
+    return f"{100 * value:.{decimals}f} %"
+
+
+def money(value: float | None) -> str:
+    """An amount in the user's currency: two decimals from 1 on, three significant digits below."""
+    if value is None or is_absent(value):
+        return ABSENT
+    if value == 0 or abs(value) >= 1:
+        return f"{value:,.2f}"
+    return f"{value:.{2 - math.floor(math.log10(abs(value)))}f}"
+
+
+def size(value: float | None) -> str:
+    """Bytes in decimal units: 512 B, 12.3 kB, 1.23 MB."""
+    if value is None or is_absent(value):
+        return ABSENT
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if abs(value) >= scale:
+            return f"{figure(value / scale)} {unit}"
+    return f"{int(value)} B"
+
+
+def duration(value: float | None) -> str:
+    """Seconds in the unit that suits them: 1.23 s, 45.6 ms, 789 µs."""
+    if value is None or is_absent(value):
+        return ABSENT
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if abs(value) >= scale:
+            return f"{figure(value / scale)} {unit}"
+    return f"{figure(value / 1e-9)} ns" if value else "0 s"
+
+
+def text(value: object) -> str:
+    """Any text on one line, in printable characters: what cannot be printed becomes its backslash escape."""
+    if is_absent(value):
+        return ABSENT
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() if ord(c) not in _SURROGATES else f"\\u{ord(c):x}"
+        for c in str(value)
+    )
+
+
+_SURROGATES = range(0xD800, 0xE000)
+
+
+def ids(value: list[int] | None, at_most: int = 12) -> str:
+    """Token ids, the first of them where there are many."""
+    if value is None:
+        return ABSENT
+    shown = " ".join(map(str, value[:at_most]))
+    return shown if len(value) <= at_most else f"{shown} … ({len(value)})"
+
+
+STATUS_MEANS: dict[Status, str] = {
+    "ok": "verified and timed",
+    "mismatch": "its ids differ from the reference, or a text does not come back; never ranked",
+    "unsupported": "cannot express this model or task",
+    "missing": "not installed, or not to be had offline",
+    "timeout": "stopped at the time limit",
+    "out-of-memory": "stopped at the memory limit",
+    "crash": "an exception escaped, or the process died",
+    "panic": "a Rust panic, which `except Exception` does not catch",
+}
+
+
+_PRODUCTION = ("tiktoken", "tokenizers", "sentencepiece")
+
+
+def kind_of(implementation: str) -> Kind:
+    """Which family an implementation belongs to; whatever is not ours or a production library is a peer.
+
+    Told from the name alone: a report must not import what it reports on, nor change with what is installed.
+    """
+    import impls
+
+    if implementation in _PRODUCTION:
+        return "production"
+    if implementation not in impls.default_names():
+        return "peer"
+    return "compiled" if implementation.startswith("compiled") else "pure"

@@ -1,0 +1,189 @@
+"""A made-up run with a bit of everything, and a hostile one: what the page and its charts are tested on."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.records import (
+    MACHINE_FILE,
+    Agreement,
+    AnyRecord,
+    Compression,
+    Counterexample,
+    Measurement,
+    RecordWriter,
+    Status,
+    Text,
+    Trained,
+    Verdict,
+)
+
+MODELS = {"turkish-10k": 10_000, "o200k_base": 200_000, "cl100k_base": 100_256, "r50k_base": 50_257}
+EXACT = ["naive", "wordcount", "priority", "bytelevel", "backtracking", "tiktoken", "tokenizers", "sentencepiece"]
+MB_PER_SECOND = {
+    "naive": 0.03, "greedy": 1.9, "wordcount": 0.4, "priority": 0.9, "bytelevel": 0.7, "backtracking": 1.3,
+    "tiktoken": 11.8, "tokenizers": 4.6, "sentencepiece": 2.2, "fastokens": 14.1, "gigatoken": 95.0, "rs-bpe": 11.9,
+}  # fmt: skip
+HOSTILE = "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2>\x1b[31m\u202e\ud800"
+MACHINE = {
+    "command": "bpebench run --profile default --out results/made-up",
+    "profile": "default",
+    "cpu": "Example CPU @ 3.00 GHz",
+    "cores": 2,
+    "memory_bytes": 8_000_000_000,
+    "packages": {"tiktoken": "0.14.0", "tokenizers": "0.23.3"},
+    "unicode": {"tiktoken": "16", "tokenizers": "16"},
+    "warnings": ["the load was 1.2 before the run; stop other work and run again"],
+}
+
+
+def _compression() -> Iterator[AnyRecord]:
+    per_token = {"turkish-10k": 4.21, "o200k_base": 3.64, "cl100k_base": 2.67, "r50k_base": 2.02}
+    for corpus, n_bytes, n_texts in (
+        ("turkish-paragraph", 1042, 1),
+        ("turkish", 705_112, 4200),
+        ("english", 500_000, 9),
+    ):
+        for model, reach in per_token.items():
+            reach *= 1.3 if corpus == "english" else 1
+            yield Compression(
+                model=model, corpus=corpus, implementation="priority", n_texts=n_texts, n_bytes=n_bytes,
+                n_characters=int(n_bytes * 0.93), n_words=n_bytes // 8, n_tokens=int(n_bytes / reach),
+                vocab_size=MODELS[model],
+            )  # fmt: skip
+        yield Compression(
+            model="hf:Trendyol/Trendyol-LLM", corpus=corpus, implementation="tokenizers", n_texts=0, n_bytes=0,
+            n_characters=0, n_words=0, n_tokens=0, vocab_size=0, status="missing", reason="unavailable offline",
+        )  # fmt: skip
+
+
+def _agreements() -> Iterator[AnyRecord]:
+    names = [*EXACT[:5], "greedy", *EXACT[5:7]]
+    for model in ("cl100k_base", "turkish-10k"):
+        for name in [*names, "sentencepiece"]:
+            fine: Status = "unsupported" if name == "sentencepiece" and model == "cl100k_base" else "ok"
+            reason = "needs a model it can express; pattern of two stages" if fine != "ok" else ""
+            yield Verdict(
+                implementation=name, model=model, corpus="samples", check="round-trip" if fine == "ok" else "load",
+                status=fine, reason=reason, n_texts=240 if fine == "ok" else 0, n_bytes=51_000 if fine == "ok" else 0,
+            )  # fmt: skip
+        for i, b in enumerate(names):
+            for a in names[:i]:
+                greedy = "greedy" in (a, b)
+                production = {a, b} & {"tiktoken", "tokenizers"}
+                yield Agreement(
+                    a=a, b=b, model=model, corpus="samples",
+                    agreement_class="expected to differ" if greedy
+                    else "equal under conditions" if production else "provably equal",
+                    conditions="greedy is not byte pair encoding in merge order" if greedy
+                    else "splitting engines of one Unicode version (16)" if production else "",
+                    n_texts=240, n_bytes=51_000, n_differing_texts=31 if greedy else 0,
+                    differing_piece_share=0.0123 if greedy else None,
+                    counterexample=Counterexample(Text.of("aab"), [64, 370], [5418, 65], reference=a)
+                    if greedy else None,
+                )  # fmt: skip
+
+
+def _measurements(rng: random.Random) -> Iterator[AnyRecord]:
+    workloads = [
+        ("encode", "encode/cl100k_base/turkish", "cl100k_base", "turkish", 1, 1.0),
+        ("encode", "encode/cl100k_base/english", "cl100k_base", "english", 1, 1.6),
+        ("encode-array", "encode-array/cl100k_base/turkish", "cl100k_base", "turkish", 1, 1.1),
+        ("encode-batch", "encode-batch-1/cl100k_base/turkish", "cl100k_base", "turkish", 1, 1.0),
+        ("encode-batch", "encode-batch-2/cl100k_base/turkish", "cl100k_base", "turkish", 2, 1.7),
+        ("encode-short", "encode-short/cl100k_base/turkish", "cl100k_base", "turkish", 1, 0.6),
+        ("decode", "decode/cl100k_base/turkish", "cl100k_base", "turkish", 1, 5.0),
+        ("load", "load/cl100k_base", "cl100k_base", "", 1, 1.0),
+        ("train", "train/gpt2-4000/turkish", "gpt2-4000", "turkish", 1, 0.4),
+    ]
+    for task, workload, model, corpus, threads, factor in workloads:
+        for name, speed in MB_PER_SECOND.items():
+            status: Status = "ok"
+            reason = ""
+            example = None
+            if name == "rs-bpe":
+                status, reason = "missing", "the package 'rs_bpe' is not installed; pip install rs_bpe"
+            elif name == "fastokens" and task == "encode-array":
+                status, reason = "mismatch", "ids differ from those of tiktoken at token 17"
+                example = Counterexample(
+                    Text.of("12½34"), [717, 27154, 1958], [717, 27154, 1958, 0], reference="tiktoken"
+                )
+            elif name == "tiktoken" and task == "train":
+                status, reason = "unsupported", "does not train"
+            elif name == "naive" and task == "decode":
+                status, reason = "panic", "PanicException: index out of bounds"
+            n_bytes = 20_000 if name == "naive" else 400_000
+            for copy in (0, 1) if name == "tiktoken" and status == "ok" else (0,):
+                for number in range(3 if status == "ok" else 1):
+                    drift = rng.gauss(1, 0.01)
+                    seconds = n_bytes / (speed * factor * 1e6)
+                    yield Measurement(
+                        workload=workload, implementation=name, copy=copy, task=task, model=model, corpus=corpus,
+                        status=status, reason=reason, round=number, n_texts=400 if task == "encode-short" else 1,
+                        n_bytes=n_bytes, full_bytes=400_000, n_tokens=n_bytes // 3, exact=name != "greedy",
+                        samples_seconds=[2 * seconds * drift * rng.gauss(1, 0.008) for _ in range(5)]
+                        if status == "ok" else [],
+                        loops=2, peak_memory_bytes=int(rng.uniform(3e6, 2e8)) if status == "ok" else None,
+                        threads=threads, pinned=threads == 1, n_calls=8000 if task == "encode-short" else 1,
+                        counterexample=example,
+                    )  # fmt: skip
+
+
+def synthetic_records() -> list[AnyRecord]:
+    """Records as a `default` run would leave them; the same ones each time."""
+    counts = [int(90_000 / (1 + i) ** 0.9) for i in range(9_744)]
+    trained = Trained(
+        model="turkish-10k", implementation="priority", corpus="turkish", vocab_size=10_000, n_merges=9_744,
+        n_bytes=6_300_000, seconds=9.31, digest="0" * 64, merge_counts=counts,
+        first_tokens=[Text.of(token) for token in ("ar", " k", "in", "er", "ı\n", "en", " b")],
+    )  # fmt: skip
+    return [*_compression(), *_agreements(), *_measurements(random.Random(3)), trained]
+
+
+def hostile_records() -> list[AnyRecord]:
+    """Records whose every free text tries to break out of where it is shown."""
+    return [
+        Trained(
+            model=HOSTILE[:-1], implementation="priority", corpus="turkish", vocab_size=300,
+            n_merges=1, n_bytes=10, seconds=0.1, digest="", merge_counts=[3], first_tokens=[Text.of(HOSTILE)],
+        ),
+        Verdict(
+            implementation="</td><script>window.hacked=3</script>", model="m|`*_", corpus="c", check="load",
+            status="crash", reason=HOSTILE[:-1], counterexample=Counterexample(Text.of(HOSTILE), None, [1]),
+        ),
+        Measurement(
+            workload="</script><script>window.hacked=4</script>", implementation="\"'><svg onload=window.hacked=5>",
+            task="encode", model="m", corpus="c", status="ok", n_bytes=1000, samples_seconds=[0.1, 0.2],
+        ),
+        Measurement(
+            workload="</script><script>window.hacked=4</script>", implementation="javascript:alert(1)", task="encode",
+            model="m", corpus="c", status="crash", reason="<!--<script>window.hacked=6</script>-->",
+        ),
+        Compression(
+            model="<b>bold</b>", corpus="turkish", implementation="x", n_texts=1, n_bytes=10, n_characters=10,
+            n_words=1, n_tokens=5, vocab_size=300,
+        ),
+    ]  # fmt: skip
+
+
+def write_run(folder: Path, records: list[AnyRecord]) -> Path:
+    """A run's folder holding `records` and a machine."""
+    with RecordWriter(folder) as writer:
+        writer.write(*records)
+    (folder / MACHINE_FILE).write_text(json.dumps(MACHINE))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_run(tmp_path_factory.mktemp("runs") / "made-up", synthetic_records())
+
+
+@pytest.fixture(scope="session")
+def hostile_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_run(tmp_path_factory.mktemp("runs") / "hostile", hostile_records())
