@@ -207,6 +207,11 @@ def expand(templates: Iterable[Template], models: Sequence[str] = (), corpora: S
     return list(found.values())
 
 
+def load_workloads(folder: Path | None = None) -> list[Workload]:
+    """Every workload as shipped, over the models and corpora its table names."""
+    return expand(load_templates(folder))
+
+
 def training_label(training: Mapping[str, Any]) -> str:
     """What a training specification is called in names: `gpt2-4000`."""
     spec = TrainingSpec(**training)
