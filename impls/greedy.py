@@ -1,0 +1,149 @@
+"""Longest match: at each place the longest token that fits, merges or no merges.
+
+Idea
+    A trie holds the vocabulary. From each position walk down it as far as the text leads, take the last token met on
+    the way, go on behind it. Ranks play no part, so the ids differ from byte pair encoding now and then: with the
+    merges a+b, a+a the text `aab` is `a ab` by rank, but `aa b` by length.
+    Such tokenizers train like any other: merge the most frequent pair, the one met first among equals.
+Cost
+    Encoding O(n * longest token), training O(n_merges * corpus).
+Source
+    Known as longest-match-first or maximum matching; with a trie: Song et al. 2021, "Fast WordPiece Tokenization".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import ClassVar, Literal
+
+from impls.errors import UnknownSymbol, Unsupported
+from impls.interface import Tokenizer, TrainingSpec
+from impls.model import Model
+from impls.training import (
+    base_symbols,
+    corpus_pieces,
+    first_base_id,
+    may_become_token,
+    merge_budget,
+    piece_symbols,
+    trained_model,
+)
+
+
+class _Node:
+    """A place in the trie: the symbols that lead on from it, and the id of the token that ends here, if one does."""
+
+    __slots__ = ("following", "id")
+
+    def __init__(self) -> None:
+        self.following: dict[str, _Node] = {}
+        self.id: int | None = None
+
+
+class Greedy(Tokenizer):
+    """Takes the longest token at each position within each piece. Runs any vocabulary, merges or not."""
+
+    name: ClassVar[str] = "greedy"
+    summary: ClassVar[str] = "longest match with a trie; expected to differ from byte pair encoding"
+    kind: ClassVar[Literal["pure"]] = "pure"
+    exact: ClassVar[bool] = False
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._root = _Node()
+        for token, i in model.id_by_token.items():
+            node = self._root
+            for symbol in self._symbols(token):
+                node = node.following.setdefault(symbol, _Node())
+            node.id = i
+
+    def _symbols(self, token: bytes) -> list[str]:
+        """What the trie branches by: bytes (as characters 0-255), or characters with `end_of_word` on the last one.
+
+        b"er</w>"  ->  e, r</w>
+        """
+        if self.model.alphabet == "bytes":
+            return list(token.decode("latin-1"))
+        end = self.model.end_of_word
+        text = token.decode("utf-8", "surrogateescape")
+        if end is None or not text.endswith(end) or text == end:
+            return list(text)
+        *others, last = text.removesuffix(end)
+        return [*others, last + end]
+
+    def encode_piece(self, piece: str) -> list[int]:
+        """Ids of one piece, the longest token first at every place.
+
+        Raises `UnknownSymbol` where no token fits, or puts the unknown token for that one character.
+        """
+        symbols = self._symbols((piece + (self.model.end_of_word or "")).encode())
+        ids: list[int] = []
+        at = 0
+        while at < len(symbols):
+            found, length = self._longest_match(symbols, at)
+            if found is None:
+                found = self.model.unknown_id
+            if found is None:
+                raise UnknownSymbol(piece[at], at)
+            ids.append(found)
+            at += length
+        return ids
+
+    def _longest_match(self, symbols: list[str], start: int) -> tuple[int | None, int]:
+        """(id, length) of the longest token at `start`, (None, 1) where there is none."""
+        node: _Node | None = self._root
+        found, length = None, 1
+        for depth, at in enumerate(range(start, len(symbols)), start=1):
+            node = node.following.get(symbols[at])
+            if node is None:
+                break
+            if node.id is not None:
+                found, length = node.id, depth
+        return found, length
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges as the greedy tokenizers of the sources do; raises `Unsupported` for ties but `first`.
+
+        "aa aa bb aabb", one piece, `min_count=2`:  aa, aa+space, bb; then every pair occurs once.
+        """
+        if spec.ties != "first":
+            raise Unsupported(cls.name, "trains with ties='first' only")
+        pieces = list(corpus_pieces(texts, spec))
+        base = base_symbols(pieces, spec)
+        ids = {symbol: first_base_id(spec) + index for index, symbol in enumerate(base)}
+        corpus = [piece_symbols(piece, spec) for piece in pieces]
+        merges: list[tuple[int, int]] = []
+        merge_counts: list[int] = []
+        for _ in range(merge_budget(base, spec)):
+            counts = _count_pairs(corpus)
+            allowed = [pair for pair in counts if may_become_token(b"".join(pair), spec)]
+            # Pairs stand in the order they were met, and of equals `max` keeps the first.
+            best = max(allowed, key=counts.__getitem__, default=None)
+            if best is None or counts[best] < spec.min_count:
+                break
+            corpus = [_merge(symbols, *best) for symbols in corpus]
+            merges.append((ids[best[0]], ids[best[1]]))
+            merge_counts.append(counts[best])
+            ids[b"".join(best)] = first_base_id(spec) + len(ids)
+        return trained_model(spec, base, merges, merge_counts)
+
+
+def _count_pairs(corpus: list[list[bytes]]) -> dict[tuple[bytes, bytes], int]:
+    counts: dict[tuple[bytes, bytes], int] = {}
+    for symbols in corpus:
+        for pair in pairwise(symbols):
+            counts[pair] = counts.get(pair, 0) + 1
+    return counts
+
+
+def _merge(symbols: list[bytes], left: bytes, right: bytes) -> list[bytes]:
+    """[a, a, a] -> [aa, a] for the pair a+a."""
+    merged: list[bytes] = []
+    for symbol in symbols:
+        if merged and merged[-1] == left and symbol == right:
+            merged[-1] = left + right  # longer than `left`, so it is not taken for one again
+        else:
+            merged.append(symbol)
+    return merged

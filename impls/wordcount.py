@@ -1,0 +1,178 @@
+"""Byte pair encoding of words and their counts, as it came into machine translation.
+
+Idea
+    A corpus repeats its words, so training keeps each distinct word once with its count and weighs every pair by it.
+    Encoding applies to a word what training did to it: the merges in the order they were learned, each once and
+    everywhere, never going back. A word met before is looked up.
+Cost
+    Training O(n_merges * distinct words), encoding O(rounds * word) for a new word, O(1) for a known one.
+Source
+    Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units", algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import ClassVar, Literal
+
+from impls.interface import Tokenizer, TrainingSpec
+from impls.model import Model
+from impls.training import (
+    base_symbols,
+    corpus_pieces,
+    first_base_id,
+    may_become_token,
+    merge_budget,
+    piece_symbols,
+    trained_model,
+)
+
+Word = tuple[bytes, ...]
+Pair = tuple[bytes, bytes]
+
+_CACHED_WORDS = 1 << 16
+_LONGEST_CACHED = 64  # characters; longer pieces hardly ever come back
+
+
+class WordCount(Tokenizer):
+    """Replays merges in training order, word by word, and remembers the words."""
+
+    name: ClassVar[str] = "wordcount"
+    summary: ClassVar[str] = "word counts in training, merges replayed in order with a cache per word"
+    kind: ClassVar[Literal["pure"]] = "pure"
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        # A merge that is listed twice is replayed at its later place.
+        self._rank_by_pair = {pair: rank for rank, pair in enumerate(model.merges)}
+        self._cache: dict[str, tuple[int, ...]] = {}
+
+    def encode_piece(self, piece: str) -> list[int]:
+        """Ids of one piece, from the cache where it was met before."""
+        known = self._cache.get(piece)
+        if known is not None:
+            return list(known)
+        whole = self.model.whole_piece(piece)
+        ids = self._replay(self.model.symbols(piece)) if whole is None else [whole]
+        if len(piece) <= _LONGEST_CACHED:
+            if len(self._cache) >= _CACHED_WORDS:
+                self._cache.clear()
+            self._cache[piece] = tuple(ids)
+        return ids
+
+    def _replay(self, ids: list[int]) -> list[int]:
+        """The merges in training order, leaving out those that do not apply.
+
+        Merges b+a (rank 0), a+b (rank 1), ab+a (rank 2):    a b a b
+                                                       ->    a ba b      rank 0; rank 1 finds no a b any more
+        """
+        done = -1
+        while True:
+            ranks = [self._rank(left, right) for left, right in pairwise(ids)]
+            upcoming = min((rank for rank in ranks if rank > done), default=None)
+            if upcoming is None:
+                return ids
+            merged: list[int] = []
+            joined = False  # whether this symbol is already part of the one before
+            for symbol, rank in zip(ids, [*ranks, -1], strict=True):
+                if joined:
+                    joined = False
+                elif rank == upcoming:
+                    merged.append(self._result(rank))
+                    joined = True
+                else:
+                    merged.append(symbol)
+            ids, done = merged, upcoming
+
+    def _rank(self, left: int, right: int) -> int:
+        """When training merged these two, or -1 for never."""
+        model = self.model
+        if model.merge_rule == "pairs":
+            return self._rank_by_pair.get((left, right), -1)
+        if model.unknown_id in (left, right):
+            return -1
+        return model.id_by_token.get(model.tokens[left] + model.tokens[right], -1)  # type: ignore[operator]
+
+    def _result(self, rank: int) -> int:
+        return self.model.merge_results[rank] if self.model.merge_rule == "pairs" else rank
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges from words and their counts.
+
+        "ab ab ac"  ->  a b: 2, a c: 1  ->  merge a+b (count 2)  ->  ab: 2, a c: 1
+        """
+        # In order of first appearance: the first word that holds a pair holds its first occurrence in the corpus.
+        count_by_piece = Counter(corpus_pieces(texts, spec))
+        words: dict[Word, int] = {tuple(piece_symbols(piece, spec)): count for piece, count in count_by_piece.items()}
+        base = base_symbols(count_by_piece, spec)
+        id_by_symbol = {symbol: first_base_id(spec) + index for index, symbol in enumerate(base)}
+        merges: list[tuple[int, int]] = []
+        merge_counts: list[int] = []
+        for _ in range(merge_budget(base, spec)):
+            pair_counts = _count_pairs(words)
+            pair = _choose(pair_counts, id_by_symbol, spec)
+            if pair is None:
+                break
+            words = {_merge(word, pair): count for word, count in words.items()}
+            merges.append((id_by_symbol[pair[0]], id_by_symbol[pair[1]]))
+            merge_counts.append(pair_counts[pair])
+            id_by_symbol[pair[0] + pair[1]] = first_base_id(spec) + len(id_by_symbol)
+        return trained_model(spec, base, merges, merge_counts)
+
+
+def _count_pairs(words: dict[Word, int]) -> dict[Pair, int]:
+    """Every pair with the number of times it occurs in all words, in the order the pairs are first met."""
+    pair_counts: dict[Pair, int] = {}
+    for word, count in words.items():
+        for pair in pairwise(word):
+            pair_counts[pair] = pair_counts.get(pair, 0) + count
+    return pair_counts
+
+
+def _choose(pair_counts: dict[Pair, int], ids: dict[bytes, int], spec: TrainingSpec) -> Pair | None:
+    """The most frequent pair that may become a token; equals are decided by `spec.ties`."""
+    for count in sorted(set(pair_counts.values()), reverse=True):
+        if count < spec.min_count:
+            return None
+        tied = [
+            (left, right)
+            for (left, right), its_count in pair_counts.items()
+            if its_count == count and may_become_token(left + right, spec)
+        ]
+        if not tied:
+            continue
+        if spec.ties == "first":
+            return tied[0]  # they stand in the order they were met
+        if spec.ties == "largest":
+            return max(tied)
+        by_ids = sorted(tied, key=lambda pair: (ids[pair[0]], ids[pair[1]]))
+        if spec.ties == "smallest":
+            return by_ids[0]
+        return min(by_ids, key=lambda pair: _length_and_text(pair[0] + pair[1], spec))
+    return None
+
+
+def _length_and_text(symbol: bytes, spec: TrainingSpec) -> tuple[int, bytes]:
+    """What `shortest` compares: characters (of `end_of_word` too) or bytes, then the UTF-8."""
+    return len(symbol if spec.alphabet == "bytes" else symbol.decode()), symbol
+
+
+def _merge(word: Word, pair: Pair) -> Word:
+    """`word` with every occurrence of `pair` joined, left to right: (a, a, a) -> (aa, a).
+
+    Whole symbols are compared. Replacing "a b" by "ab" in the spaced-out text "ba b" would cut the symbol ba.
+    """
+    left, right = pair
+    merged: list[bytes] = []
+    at = 0
+    while at < len(word):
+        if word[at : at + 2] == pair:
+            merged.append(left + right)
+            at += 2
+        else:
+            merged.append(word[at])
+            at += 1
+    return tuple(merged)
