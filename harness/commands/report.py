@@ -1,0 +1,79 @@
+"""`bpebench report`: tables, and the README's generated parts, from the records of a run."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from harness.commands import options
+
+README = Path("README.md")
+_FORMATS = ["text", "markdown", "csv", "json", "latex"]
+
+
+@click.command("report")
+@click.argument("run", required=False, type=click.Path(path_type=Path, file_okay=False))
+@click.option("--table", "names", multiple=True, metavar="NAME", help="Only this table; repeatable.")
+@click.option("--format", "format", type=click.Choice(_FORMATS), default="text", show_default=True)
+@click.option("--price", type=click.FloatRange(min=0), metavar="AMOUNT", help="Price of a million tokens.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write one offline page here.")
+@click.option("--charts", type=click.Path(path_type=Path, file_okay=False), help="Write the charts (SVG) here.")
+@click.option("--readme", is_flag=True, help="Write the README's generated parts anew.")
+@click.option("--check", is_flag=True, help="Exit with 1 when the README's generated parts are stale.")
+@options.as_json
+def command(
+    run: Path | None,
+    names: tuple[str, ...],
+    format: str,
+    price: float | None,
+    html: Path | None,
+    charts: Path | None,
+    readme: bool,
+    check: bool,
+    as_json: bool,
+) -> None:
+    """Show the tables of RUN (a folder of records; without it, results/local or the newest run inside it)."""
+    from harness.records import read_records
+    from harness.report.layout import as_json as table_as_json
+    from harness.report.layout import render
+    from harness.report.tables import DEFAULT_PRICE_PER_MILLION, render_terminal, tables
+
+    if check or readme:
+        _readme(run, write=readme)
+        return
+    folder = run if run is not None else newest_run()
+    records = read_records(folder)
+    amount = DEFAULT_PRICE_PER_MILLION if price is None else price
+    found = tables(records, amount)
+    if unknown := [name for name in names if name not in found]:
+        raise click.UsageError(f"no table {unknown[0]!r} in this run; there are: {', '.join(found)}")
+    if html is not None or charts is not None:
+        _write_pictures(folder, html, charts, amount)
+        return
+    if as_json or format == "json":
+        options.print_json([table_as_json(table) for name, table in found.items() if not names or name in names])
+    elif format == "text":
+        click.echo(render_terminal(records, price_per_million=amount, names=names, width=terminal_width()))
+    else:
+        chosen = [table for name, table in found.items() if not names or name in names]
+        click.echo("\n".join(render(table, format) for table in chosen))  # type: ignore[arg-type]
+
+
+def newest_run() -> Path:
+    """`results/local`, or the newest folder in it that holds records."""
+    from harness.commands.run import DEFAULT_OUT
+    from harness.records import RECORDS_FILE, RecordError
+
+    found = [DEFAULT_OUT / RECORDS_FILE, *DEFAULT_OUT.glob(f"*/{RECORDS_FILE}")]
+    found = [path for path in found if path.is_file()]
+    if not found:
+        raise RecordError(f"no run in {DEFAULT_OUT}; make one with `bpebench run`, or name its folder")
+    return max(found, key=lambda path: path.stat().st_mtime).parent
+
+
+def terminal_width() -> int | None:
+    """Columns of the terminal, or None where the output is none: then nothing is cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -1,0 +1,138 @@
+"""`bpebench run`: verify, then time implementations on workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from harness.commands import options
+from harness.progress import Bar, progress
+
+DEFAULT_OUT = Path("results/local")
+
+
+@click.command("run")
+@options.implementations
+@click.option("-w", "--workload", "include", multiple=True, metavar="REGEX", help="Workloads whose name matches.")
+@click.option("-W", "--exclude-workload", "leave_out", multiple=True, metavar="REGEX", help="Leave these out.")
+@options.models
+@options.corpora
+@click.option(
+    "--profile",
+    type=click.Choice(["smoke", "quick", "default", "rigorous"]),
+    default="default",
+    show_default=True,
+    help="How thoroughly to measure, and on which workloads.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random orders.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=DEFAULT_OUT,
+    show_default=True,
+    help="The run's folder.",
+)
+@click.option("--resume", is_flag=True, help="Go on with the run in that folder, or start it.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be run and about how long it takes.")
+@options.as_json
+def command(
+    implementation: str | None,
+    exclude: str | None,
+    include: tuple[str, ...],
+    leave_out: tuple[str, ...],
+    models: tuple[str, ...],
+    corpora: tuple[str, ...],
+    profile: str,
+    seed: int,
+    out: Path,
+    resume: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Time every chosen implementation on every workload of a profile, each verified before it is timed.
+
+    -m and -c put other models and corpora in place of those the workloads name. Exit status 1 when an implementation
+    that should be exact gave wrong ids, died or panicked; the records hold every verdict.
+    """
+    from harness.measure.schedule import PROFILES, Plan, estimate_seconds
+    from harness.measure.workloads import expand, load_templates, select
+
+    chosen = options.choose_implementations(implementation, exclude)
+    workloads = select(
+        expand(load_templates(), models, corpora),
+        profile=None if include else profile,
+        include=include,
+        exclude=leave_out,
+    )
+    plan = Plan(profile=PROFILES[profile], implementations=tuple(chosen), workloads=tuple(workloads), seed=seed)
+    click.echo(
+        f"{len(workloads)} workloads, {len(chosen)} implementations, {plan.profile.rounds} round(s): "
+        f"about {max(1, round(estimate_seconds(plan) / 60))} min at most",
+        err=True,
+    )
+    if dry_run:
+        rows = [[w.name, w.task, w.state, w.model, w.corpus] for w in workloads]
+        click.echo(options.table(rows, ["workload", "task", "state", "model", "corpus"]))
+        return
+    faults = carry_out(plan, out, resume=resume)
+    show(out, as_json)
+    if faults:
+        raise click.exceptions.Exit(1)
+
+
+def carry_out(plan: object, out: Path, *, resume: bool, model_paths: Mapping[str, str] | None = None) -> int:
+    """Run `plan` into `out` with a progress bar; gives how many measurements went wrong in a way that is a fault."""
+    from harness.data import load_corpus, load_model
+    from harness.measure.materials import Materials
+    from harness.measure.provenance import write_machine
+    from harness.measure.run import run
+    from harness.measure.schedule import Plan
+    from harness.records import Measurement, RecordWriter, of_kind, read_records
+
+    assert isinstance(plan, Plan)
+    with RecordWriter(out, resume=resume) as writer:
+        done = read_records(out)
+        with progress("measuring") as bar, Materials(load_model, load_corpus) as materials:
+            run(plan, materials, writer.write, done=done, progress=_Watcher(bar))
+            write_machine(out, plan, materials)
+    finished = of_kind(read_records(out), Measurement)
+    return sum(1 for m in finished if m.exact and m.status in ("mismatch", "crash", "panic", "out-of-memory"))
+
+
+class _Watcher:
+    """A run's progress as a bar: a step per record."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar = bar
+        self._who = ""
+
+    def started(self, n_records: int, n_done: int) -> None:
+        self._bar.total(n_records)
+        self._bar.advance(n_done)
+
+    def turn(self, turn: object) -> None:
+        self._who = getattr(turn, "implementation", "")
+
+    def recorded(self, record: object) -> None:
+        self._bar.advance(1, f"{self._who} · {getattr(record, 'workload', '')}")
+
+    def passed_over(self, n_records: int) -> None:
+        self._bar.advance(n_records)
+
+
+def show(out: Path, as_json: bool) -> None:
+    """The tables of a run on standard output, or its records as one JSON document."""
+    import msgspec
+
+    from harness.commands.report import terminal_width
+    from harness.records import read_records
+    from harness.report.tables import render_terminal
+
+    records = read_records(out)
+    if as_json:
+        options.print_json({"records": msgspec.to_builtins(records)})
+        return
+    click.echo(render_terminal(records, width=terminal_width()))
+    click.echo(f"records: {out}; show them again with: bpebench report {out}", err=True)
