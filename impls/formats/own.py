@@ -1,0 +1,105 @@
+"""The suite's own file: one JSON document with a version and a digest of everything else in it.
+
+A line per token (base64, null for a gap) and per merge (two ids), so that it can be read and compared. The digest is
+over the content, not over the layout: reformatting keeps it true, any other change does not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Literal
+
+import msgspec
+
+from impls.errors import InvalidFile
+from impls.formats.files import MAX_TABLE_ID, parse_json
+from impls.model import Model
+
+FORMAT = "bpebench"
+NAME = "bpebench model"
+VERSION = 1
+
+
+class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """The file, field by field; everything but `tokens` may be left out."""
+
+    format: str
+    version: int
+    digest: str
+    alphabet: Literal["bytes", "chars"] = "bytes"
+    merge_rule: Literal["pairs", "concatenation"] = "pairs"
+    ignore_merges: bool = False
+    normalization: str | None = None
+    id_offset: int = 0
+    end_of_word: str | None = None
+    unknown: str | None = None
+    unknown_id: int | None = None
+    pattern: tuple[str, ...] = ()
+    special_tokens: dict[str, int] = {}
+    added_tokens: dict[str, int] = {}
+    tokens: tuple[bytes | None, ...]
+    merges: tuple[tuple[int, int], ...] = ()
+    merge_counts: tuple[int, ...] | None = None
+
+
+_HEAD = ("format", "version", "digest")
+_LISTS = ("tokens", "merges", "merge_counts")
+
+
+def read(content: bytes, path: str) -> Model:
+    """The model; raises `InvalidFile` for another version, a digest that does not match, or a field that is wrong."""
+    try:
+        document = msgspec.json.decode(content)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+        document = parse_json(content, path)  # says where it is wrong
+    if not isinstance(document, dict) or document.get("format") != NAME:
+        raise InvalidFile(path, f"the field 'format' is not {NAME!r}; this is no bpebench model")
+    version = document.get("version")
+    if version != VERSION:
+        raise InvalidFile(
+            path,
+            f"the field 'version' is {version!r}; this release reads version {VERSION}, install the one that wrote it",
+        )
+    if document.get("digest") != _digest(document):
+        raise InvalidFile(path, "digest does not match: the file was edited or damaged; save the model again")
+    try:
+        fields = msgspec.structs.asdict(msgspec.convert(document, _Document))
+    except msgspec.ValidationError as error:
+        raise InvalidFile(path, str(error)) from None
+    if len(fields["tokens"]) > MAX_TABLE_ID + 1:
+        raise InvalidFile(path, f"{len(fields['tokens'])} tokens; at most {MAX_TABLE_ID + 1} are kept")
+    for name in _HEAD:
+        del fields[name]
+    return Model(**fields)
+
+
+def write(model: Model) -> bytes:
+    """The file of `model`; nothing is lost."""
+    fields: dict[str, Any] = {
+        name: getattr(model, name) for name in _Document.__struct_fields__ if name not in (*_HEAD, *_LISTS)
+    }
+    fields |= {name: dict(fields[name]) for name in ("special_tokens", "added_tokens")}
+    fields |= {name: getattr(model, name) for name in _LISTS}
+    document = msgspec.to_builtins({"format": NAME, "version": VERSION, "digest": "", **fields})
+    document["digest"] = _digest(document)
+    lines = [
+        b"%b: %b" % (msgspec.json.encode(name), _lines(value) if name in _LISTS else msgspec.json.encode(value))
+        for name, value in document.items()
+    ]
+    return b"{\n" + b",\n".join(lines) + b"\n}\n"
+
+
+def losses(model: Model) -> list[str]:
+    """Nothing."""
+    return []
+
+
+def _digest(document: dict[str, Any]) -> str:
+    content = {name: value for name, value in document.items() if name != "digest"}
+    return "sha256:" + hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
+
+
+def _lines(values: list[Any] | None) -> bytes:
+    if not values:
+        return msgspec.json.encode(values)
+    return b"[\n" + b",\n".join(map(msgspec.json.encode, values)) + b"\n]"

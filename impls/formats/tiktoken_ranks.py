@@ -1,0 +1,214 @@
+"""tiktoken rank files: a line per token, its bytes in base64, a space, its rank.
+
+    IQ== 0
+    IGFuZA== 290
+
+A rank file holds nothing else: the pattern and the special tokens are in the program that uses it. The ranks are the
+ids, and any two neighbours whose joined bytes are in the file merge (merge rule `concatenation`).
+"""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from impls.derivations import recovered_merges
+from impls.errors import InvalidFile, Unsupported
+from impls.formats.files import token_table
+from impls.model import Model
+from impls.patterns import name_of, resolve
+
+FORMAT = "tiktoken"
+
+
+class PatternAssumed(UserWarning):
+    """A rank file nobody knows was read without a pattern: `gpt2` is used, and ids may be other than its maker's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Companions:
+    """What a rank file does not hold."""
+
+    pattern: str
+    special_tokens: Mapping[str, int]
+
+
+_END = "<|endoftext|>"
+_FIM = {"<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260}
+KNOWN: dict[str, Companions] = {
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": Companions("gpt2", {_END: 50256}),
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": Companions("gpt2", {_END: 50256}),
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": Companions(
+        "cl100k", {_END: 100257, **_FIM, "<|endofprompt|>": 100276}
+    ),
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": Companions(
+        "o200k", {_END: 199999, "<|endofprompt|>": 200018}
+    ),
+}
+"""SHA-256 of the rank files of r50k, p50k, cl100k and o200k -> the pattern and special tokens they are used with."""
+
+
+def read_model(
+    content: bytes, path: str, pattern: str | Sequence[str] | None, special_tokens: Mapping[str, int] | None
+) -> Model:
+    """The model of a rank file; see `impls.formats.load` for what is used where nothing is given."""
+    ranks = read_tiktoken_ranks(content, path)
+    known = KNOWN.get(hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest())
+    if pattern is None:
+        if known is None:
+            warnings.warn(
+                f"{path}: a rank file holds no pattern; 'gpt2' is used, give another with pattern=",
+                PatternAssumed,
+                stacklevel=3,
+            )
+        pattern = known.pattern if known else "gpt2"
+    if special_tokens is None:
+        special_tokens = known.special_tokens if known else {}
+    return Model(
+        tokens=token_table(ranks.items(), path),
+        pattern=resolve(pattern),
+        special_tokens=special_tokens,
+        merge_rule="concatenation",
+    )
+
+
+def read_tiktoken_ranks(content: bytes, path: str) -> dict[bytes, int]:
+    """Token -> rank, in the order of the file. `path` is for the messages.
+
+    Raises `InvalidFile` naming the line: not base64, not a whole number, a token or a rank given twice, an end
+    without a line break (a file that was cut short ends anywhere).
+    """
+    ranks: dict[bytes, int] = {}
+    line_of: dict[int, int] = {}
+    if not content.endswith(b"\n"):
+        last = content.count(b"\n") + 1
+        raise InvalidFile(path, f"line {last}: ends without a line break; the file is cut short, get it again")
+    for number, line in enumerate(content.split(b"\n"), 1):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != 2:
+            raise InvalidFile(
+                path, f"line {number}: a token in base64, a space and a rank are expected, not {_short(line)}"
+            )
+        try:
+            token = binascii.a2b_base64(fields[0], strict_mode=True)
+        except binascii.Error as error:
+            raise InvalidFile(path, f"line {number}: {_short(fields[0])} is not base64 ({error})") from None
+        if not token:
+            raise InvalidFile(path, f"line {number}: the token is empty; remove the line")
+        if not fields[1].isdigit() or len(fields[1]) > 10:
+            raise InvalidFile(
+                path, f"line {number}: the rank {_short(fields[1])} is not a whole number up to 2147483647"
+            )
+        rank = int(fields[1])
+        if token in ranks:
+            raise InvalidFile(
+                path, f"line {number}: the token {token!r} was given already, in line {line_of[ranks[token]]}"
+            )
+        if rank in line_of:
+            raise InvalidFile(path, f"line {number}: the rank {rank} was given already, in line {line_of[rank]}")
+        ranks[token] = rank
+        line_of[rank] = number
+    return ranks
+
+
+def write_tiktoken_ranks(ranks: Mapping[bytes, int]) -> bytes:
+    """The rank file, in order of rank."""
+    lines = [
+        b"%b %d\n" % (binascii.b2a_base64(token, newline=False), rank)
+        for token, rank in sorted(ranks.items(), key=lambda item: item[1])
+    ]
+    return b"".join(lines)
+
+
+def ranks_of(model: Model) -> dict[bytes, int]:
+    """Token -> id, as ranks of the rule `concatenation`.
+
+    Raises `Unsupported` where ids cannot be ranks: an alphabet of characters, or merges whose results are not in the
+    order of their ids.
+    """
+    if model.alphabet != "bytes":
+        raise Unsupported(
+            FORMAT, "ranks are of byte strings that start from single bytes; this model's alphabet is 'chars'"
+        )
+    if model.merge_rule == "pairs":
+        previous = -1
+        for rank, made in enumerate(model.merge_results):
+            if made <= previous:
+                raise Unsupported(
+                    FORMAT,
+                    f"ids are ranks there, but merge {rank} makes id {made} after merge {rank - 1} made id {previous}",
+                )
+            previous = made
+    return dict(model.id_by_token)
+
+
+def concatenation_differs(model: Model) -> str | None:
+    """Why looking up joined bytes may give other ids than the model's own rule, or None where both are one function.
+
+    Both are one where every token's derivation from lower ranks is the merge that is listed for it: when two
+    neighbours are joined to a token, all lower ranks inside its span have been merged, so the span stands as the
+    derivation left it, and its last two parts are the listed pair.
+    """
+    if model.merge_rule == "concatenation":
+        return None
+    recovered, underived = recovered_merges(as_concatenation(model))
+    if underived:
+        token = model.tokens[underived[0]]
+        return (
+            f"{len(underived)} token(s) cannot be made from tokens of lower rank, the first is id {underived[0]} "
+            f"({token!r})"
+        )
+    if recovered != model.merges:
+        rank = next(
+            (r for r, pair in enumerate(recovered) if r >= len(model.merges) or model.merges[r] != pair),
+            len(recovered),
+        )
+        return f"merge {rank} of the list is not how the lower ranks make that token"
+    return None
+
+
+def as_concatenation(model: Model) -> Model:
+    """`model` with its ids as ranks; raises `Unsupported` where they cannot be."""
+    if model.merge_rule == "concatenation":
+        return model
+    ranks_of(model)
+    return model.with_(merges=(), merge_counts=None, merge_rule="concatenation", ignore_merges=False)
+
+
+def losses(model: Model) -> list[str]:
+    """What a rank file would not hold of `model`; raises `Unsupported` where it can hold nothing of it."""
+    ranks_of(model)
+    lost: list[str] = []
+    if model.pattern:
+        name = name_of(model.pattern)
+        lost.append(f"pattern: a rank file holds none; give {name or 'it'!r} again when it is loaded")
+    else:
+        lost.append("pattern: that texts are not split is not in a rank file; give 'none' again when it is loaded")
+    for field in ("special_tokens", "added_tokens"):
+        if whole := getattr(model, field):
+            lost.append(f"{field}: {len(whole)}, the first is {next(iter(whole))!r}")
+    if model.normalization is not None:
+        lost.append(f"normalization: {model.normalization}")
+    if model.unknown is not None:
+        lost.append(f"unknown: {model.unknown!r}")
+    if model.merge_counts is not None:
+        lost.append("merge_counts")
+    if model.id_offset:
+        lost.append(f"id_offset: {model.id_offset} (the ids themselves are kept)")
+    if model.merge_rule == "pairs" and (why := concatenation_differs(model)):
+        lost.append(f"merges: some texts get other ids, as {why}")
+    return lost
+
+
+def write(model: Model) -> bytes:
+    """The rank file of `model`; raises `Unsupported` where its ids cannot be ranks."""
+    return write_tiktoken_ranks(ranks_of(model))
+
+
+def _short(data: bytes) -> str:
+    return repr(data[:40].decode("ascii", "backslashreplace")) + ("…" if len(data) > 40 else "")
