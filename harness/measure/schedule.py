@@ -69,9 +69,9 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             name="rigorous",
             rounds=10,
-            n_samples=10,
-            sample_seconds=0.2,
-            pass_seconds=0.5,
+            n_samples=5,
+            sample_seconds=0.15,
+            pass_seconds=0.2,
             training_seconds=2.0,
             time_limit_seconds=120,
             copies=True,

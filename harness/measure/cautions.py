@@ -1,0 +1,85 @@
+"""What makes a run's figures doubtful, each said with what to do about it. Reads records and machine facts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from harness.measure.samples import rounds_by_contestant
+from harness.measure.stats import Rounds, summary
+from harness.records import Measurement
+
+MOST_SPREAD = 0.10
+MOST_DRIFT = 0.05
+MOST_LOAD_PER_CORE = 0.25
+LEAST_SAMPLE_SECONDS = 0.05
+
+
+def machine_warnings(machine: Mapping[str, Any], load_before: float | None) -> list[str]:
+    """What about the machine makes figures doubtful before anything is measured."""
+    found: list[str] = []
+    governor = machine.get("governor")
+    if governor and governor != "performance":
+        found.append(
+            f"the frequency governor is {governor!r}, not 'performance'; set it with "
+            "`cpupower frequency-set -g performance`, or expect slow first samples"
+        )
+    if machine.get("turbo"):
+        found.append("the processor raises its frequency on its own; switch turbo off for figures that repeat")
+    cores = machine.get("usable_cores") or 1
+    if load_before is not None and load_before > MOST_LOAD_PER_CORE * cores:
+        found.append(f"the load was {load_before:.2f} before the run; stop other work and run again")
+    if cores < 2:
+        found.append("there is one core: the parent and its workers share it; use a machine with two or more")
+    if machine.get("virtual"):
+        found.append("this is a virtual machine, whose host may be busy with others; repeat the run at another time")
+    if machine.get("pinning") is False and cores > 1:
+        found.append("processes cannot be tied to cores here; expect more spread")
+    return found
+
+
+def sample_warnings(records: Iterable[Measurement]) -> list[str]:
+    """What about the samples makes figures doubtful."""
+    records = [record for record in records if record.status == "ok" and record.samples_seconds]
+    found: list[str] = []
+    rounds = rounds_by_contestant(records)
+    wide = [
+        (summary([sample for samples in of for sample in samples]).spread, name, workload)
+        for workload, contestants in rounds.items()
+        for (name, _), of in contestants.items()
+    ]
+    wide = sorted((entry for entry in wide if entry[0] > MOST_SPREAD), reverse=True)
+    if wide:
+        spread, name, workload = wide[0]
+        found.append(
+            f"{len(wide)} of the measurements spread by more than {MOST_SPREAD:.0%} (most: {name} on {workload}, "
+            f"{spread:.0%}); stop other work and run again, or use more rounds (--profile rigorous)"
+        )
+    change = drift([of for contestants in rounds.values() for of in contestants.values()])
+    if change is not None and abs(change) > MOST_DRIFT:
+        found.append(
+            f"the last round was {abs(change):.0%} {'slower' if change > 0 else 'faster'} than the first; the machine "
+            "warmed up or had other work; run again"
+        )
+    short = [
+        record
+        for record in records
+        if record.state in ("warm-same", "same-object")
+        and record.task != "load"
+        and float(np.median(record.samples_seconds)) < LEAST_SAMPLE_SECONDS
+    ]
+    if short:
+        found.append(
+            f"{len(short)} measurement(s) have samples under {LEAST_SAMPLE_SECONDS * 1000:.0f} ms, because fresh "
+            f"inputs take longer than the task itself (first: {short[0].implementation} on {short[0].workload})"
+        )
+    return found
+
+
+def drift(measured: Iterable[Rounds]) -> float | None:
+    """How much longer the last rounds took than the first, as a share: the median over all that have several."""
+    changes = [math.log(float(np.median(of[-1]))) - math.log(float(np.median(of[0]))) for of in measured if len(of) > 1]
+    return math.exp(float(np.median(changes))) - 1 if changes else None

@@ -1,0 +1,80 @@
+"""How far a model compresses a text: tokens against bytes, characters and words. Times nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from harness.records import Compression, Measurement
+from impls import Tokenizer
+
+_WORD = re.compile(r"\S+")
+
+
+def compression(
+    tokenizer: Tokenizer, documents: Iterable[str], *, model: str, corpus: str, max_bytes: int | None = None
+) -> Compression:
+    """Totals over `documents`, each encoded by itself; the last is cut where `max_bytes` (of UTF-8) end.
+
+    Words are runs of characters that are not white space. Special tokens in the text are read as ordinary text.
+    """
+    n_texts = n_bytes = n_characters = n_words = n_tokens = 0
+    for document in documents:
+        size = len(document.encode("utf-8", "surrogatepass"))
+        if max_bytes is not None and n_bytes + size > max_bytes:
+            document = _first_bytes(document, max_bytes - n_bytes)
+            size = len(document.encode("utf-8", "surrogatepass"))
+        if document:
+            n_texts += 1
+            n_bytes += size
+            n_characters += len(document)
+            n_words += sum(1 for _ in _WORD.finditer(document))
+            n_tokens += tokenizer.count(document)
+        if max_bytes is not None and n_bytes >= max_bytes - 3:
+            break
+    return Compression(
+        model=model,
+        corpus=corpus,
+        implementation=tokenizer.name,
+        n_texts=n_texts,
+        n_bytes=n_bytes,
+        n_characters=n_characters,
+        n_words=n_words,
+        n_tokens=n_tokens,
+        vocab_size=tokenizer.model.n_tokens,
+    )
+
+
+def _first_bytes(text: str, n_bytes: int) -> str:
+    """The longest beginning of `text` whose UTF-8 has at most `n_bytes` bytes."""
+    from harness.measure.texts import boundary
+
+    content = text.encode("utf-8", "surrogatepass")
+    return content[: boundary(content, n_bytes)].decode("utf-8", "surrogatepass")
+
+
+def bytes_per_token(record: Compression) -> float | None:
+    """Bytes of UTF-8 a token stands for on average."""
+    return record.n_bytes / record.n_tokens if record.n_tokens else None
+
+
+def characters_per_token(record: Compression) -> float | None:
+    """Characters a token stands for on average."""
+    return record.n_characters / record.n_tokens if record.n_tokens else None
+
+
+def tokens_per_word(record: Compression) -> float | None:
+    """Tokens a word takes on average (fertility)."""
+    return record.n_tokens / record.n_words if record.n_words else None
+
+
+def megabytes_per_second(record: Measurement) -> list[float]:
+    """Throughput of each sample, in 10⁶ bytes a second; empty for tasks without text."""
+    if record.task == "load" or not record.n_bytes:
+        return []
+    return [record.n_bytes * record.loops / seconds / 1e6 for seconds in record.samples_seconds]
+
+
+def microseconds_per_call(record: Measurement) -> list[float]:
+    """Time of one call in each sample, in microseconds."""
+    return [seconds / (record.n_calls * record.loops) * 1e6 for seconds in record.samples_seconds]

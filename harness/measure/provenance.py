@@ -1,0 +1,215 @@
+"""Where and with what a run was made: machine, versions, settings. No host name, no user name, no path.
+
+Every fact that cannot be had is None, never a guess.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import re
+import subprocess
+import unicodedata
+from collections.abc import Iterable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import harness
+from harness.measure import placement
+from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.protocol import Probe, Probed
+from harness.records import MACHINE_FILE, write_atomically
+
+PACKAGES = (
+    "bpebench",
+    "numpy",
+    "numba",
+    "msgspec",
+    "protobuf",
+    "psutil",
+    "regex",
+    "tiktoken",
+    "tokenizers",
+    "sentencepiece",
+    "gigatoken",
+    "fastokens",
+    "splintr-rs",
+    "wordchipper",
+    "rs-bpe",
+    "bpe-openai",
+    "kitoken",
+    "tokie",
+    "iree-tokenizer",
+    "rustbpe",
+    "bpeasy",
+    "ffbpe",
+    "subword-nmt",
+)
+"""Packages whose versions are recorded; None where they are not installed."""
+PROBE_SECONDS = 60.0
+
+_CPU = Path("/sys/devices/system/cpu")
+
+
+def machine(implementations: Sequence[str] = ()) -> dict[str, Any]:
+    """Everything about this machine and installation that a figure may depend on."""
+    import psutil
+
+    return {
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "usable_cores": len(placement.cores()),
+        "physical_cores": psutil.cpu_count(logical=False),
+        "caches_bytes": caches(),
+        "governor": governor(),
+        "turbo": turbo(),
+        "virtual": is_virtual(),
+        "memory_bytes": int(psutil.virtual_memory().total),
+        "os": operating_system(),
+        "architecture": platform.machine(),
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "python_compiler": platform.python_compiler(),
+        "packages": versions(PACKAGES),
+        "unicode": {"unicodedata": unicodedata.unidata_version} | unicode_versions(implementations),
+        "suite": suite(),
+        "thread_variables": dict.fromkeys(placement.THREAD_VARIABLES, "threads of the workload")
+        | {"TOKENIZERS_PARALLELISM": "true where the workload has more than one thread"},
+        "pinning": placement.can_pin(),
+    }
+
+
+def operating_system() -> str:
+    """Name and version of the system; of the version only the number, whatever a builder added to it."""
+    number = re.match(r"[\d.]*", platform.release())
+    return f"{platform.system()} {number[0] if number else ''}".strip()
+
+
+def cpu_model() -> str | None:
+    """The processor's own name."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                return " ".join(value.split())
+    with contextlib.suppress(Exception):
+        import cpuinfo
+
+        return str(cpuinfo.get_cpu_info()["brand_raw"])
+    return None
+
+
+def caches() -> dict[str, int]:
+    """Bytes of each cache the first core has: L1d, L1i, L2, L3."""
+    found: dict[str, int] = {}
+    for index in sorted((_CPU / "cpu0" / "cache").glob("index*")):
+        with contextlib.suppress(OSError, ValueError):
+            level = (index / "level").read_text().strip()
+            kind = {"Data": "d", "Instruction": "i"}.get((index / "type").read_text().strip(), "")
+            found[f"L{level}{kind}"] = _size((index / "size").read_text().strip())
+    return found
+
+
+def _size(text: str) -> int:
+    """Bytes of `48K` or `2M`."""
+    factor = {"K": 1024, "M": 1024**2, "G": 1024**3}.get(text[-1:], 1)
+    return int(text.rstrip("KMG")) * factor
+
+
+def governor() -> str | None:
+    """The frequency governor of the cores (several, if they differ), None where the system does not say."""
+    found: set[str] = set()
+    for path in _CPU.glob("cpu*/cpufreq/scaling_governor"):
+        with contextlib.suppress(OSError):
+            found.add(path.read_text().strip())
+    return ", ".join(sorted(found)) or None
+
+
+def turbo() -> bool | None:
+    """Whether the processor may raise its frequency on its own, None where the system does not say."""
+    for path, on in (("intel_pstate/no_turbo", "0"), ("cpufreq/boost", "1")):
+        with contextlib.suppress(OSError):
+            return (_CPU / path).read_text().strip() == on
+    return None
+
+
+def is_virtual() -> bool | None:
+    """Whether this is a virtual machine, whose host may be busy with others."""
+    with contextlib.suppress(OSError):
+        flags = next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags")), "")
+        return "hypervisor" in flags.split() if flags else None
+    return None
+
+
+def load() -> float | None:
+    """Mean number of running processes over the last minute."""
+    with contextlib.suppress(OSError, AttributeError):
+        return round(os.getloadavg()[0], 2)
+    return None
+
+
+def versions(packages: Iterable[str]) -> dict[str, str | None]:
+    """Installed versions; None for what is not installed."""
+    found: dict[str, str | None] = {}
+    for name in packages:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = None
+    return found
+
+
+def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
+    """The Unicode version each implementation splits by, asked in a process of its own."""
+    found: dict[str, str | None] = {}
+    with Worker() as worker:
+        for name in ((), *((name,) for name in implementations)):
+            try:
+                found |= worker.ask(Probe(implementations=tuple(name)), Probed, seconds=PROBE_SECONDS).versions
+            except WorkerFailed as failure:
+                found |= dict.fromkeys(name)
+                if failure.dead:
+                    break
+    return found | {name: None for name in implementations if name not in found}
+
+
+def suite() -> dict[str, Any]:
+    """Version of the suite, and in a checkout its commit and whether files differ from it (`results/` aside)."""
+    root = Path(harness.__file__).parent.parent
+    commit = _git(root, "rev-parse", "HEAD") if _is_checkout(root) else None
+    dirty: bool | None = None
+    if commit is not None:
+        changes = _git(root, "status", "--porcelain", "--", ".", ":(exclude)results")
+        dirty = None if changes is None else bool(changes)
+    return {"version": versions(["bpebench"])["bpebench"], "commit": commit, "dirty": dirty}
+
+
+def _is_checkout(root: Path) -> bool:
+    """Whether `root` is this project's own checkout, not some other repository around an installed package."""
+    return (root / ".git").exists() and (root / "pyproject.toml").is_file()
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def write_machine(folder: Path, facts: dict[str, Any]) -> None:
+    """Write `machine.json`, whole or not at all."""
+    write_atomically(folder / MACHINE_FILE, msgspec.json.format(msgspec.json.encode(facts), indent=2) + b"\n")
+
+
+def read_machine(folder: Path) -> dict[str, Any]:
+    """What `write_machine` wrote; empty where there is none."""
+    path = folder / MACHINE_FILE
+    if not path.is_file():
+        return {}
+    return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])

@@ -1,0 +1,61 @@
+"""From records to rounds of seconds per byte: what the statistics read. Knows records, computes nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from harness.measure.stats import Rounds, noise_floor
+from harness.records import Measurement
+
+Contestant = tuple[str, int]
+"""Implementation and copy."""
+
+
+def seconds_per_unit(record: Measurement) -> list[float]:
+    """Seconds per byte for each sample; seconds for `load`, whose size is the file's. Slices stay comparable."""
+    passes = record.loops * (record.n_bytes if record.task != "load" and record.n_bytes else 1)
+    return [seconds / passes for seconds in record.samples_seconds]
+
+
+def rounds_by_contestant(records: Iterable[Measurement]) -> dict[str, dict[Contestant, Rounds]]:
+    """Workload -> (implementation, copy) -> samples by round in order, of what was verified and timed."""
+    found: dict[str, dict[Contestant, dict[int, list[float]]]] = {}
+    for record in records:
+        if record.status != "ok" or not record.samples_seconds:
+            continue
+        by_round = found.setdefault(record.workload, {}).setdefault((record.implementation, record.copy), {})
+        by_round.setdefault(record.round, []).extend(seconds_per_unit(record))
+    return {
+        workload: {
+            contestant: [by_round[number] for number in sorted(by_round)]
+            for contestant, by_round in contestants.items()
+        }
+        for workload, contestants in found.items()
+    }
+
+
+def copies(rounds: dict[str, dict[Contestant, Rounds]]) -> list[tuple[Rounds, Rounds]]:
+    """Both copies' rounds for each workload on which one implementation ran twice."""
+    return [
+        (contestants[name, 0], contestants[name, 1])
+        for contestants in rounds.values()
+        for name, copy in contestants
+        if copy == 1 and (name, 0) in contestants
+    ]
+
+
+def measured_floor(records: Iterable[Measurement]) -> float | None:
+    """The noise floor of a run, as a share; None where nothing ran twice."""
+    return noise_floor(copies(rounds_by_contestant(records)))
+
+
+def rankable_times(records: Iterable[Measurement]) -> dict[str, dict[str, Rounds]]:
+    """Implementation -> workload -> rounds, of exact implementations on workloads none of their rounds failed."""
+    records = [record for record in records if record.copy == 0 and record.exact]
+    failed = {(record.implementation, record.workload) for record in records if record.status != "ok"}
+    times: dict[str, dict[str, Rounds]] = {}
+    for workload, contestants in rounds_by_contestant(records).items():
+        for (name, _), rounds in contestants.items():
+            if (name, workload) not in failed:
+                times.setdefault(name, {})[workload] = rounds
+    return times

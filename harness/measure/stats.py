@@ -1,0 +1,224 @@
+"""What samples can say: medians, ratios with intervals, the noise floor, ranks, exponents. Pure functions on numbers.
+
+Samples come in rounds: samples of one round share a process and differ little, rounds differ more. So intervals
+resample whole rounds, each standing for itself by its median (resampling within the rounds as well would count the
+noise inside them twice; Davison and Hinkley 1997, "Bootstrap Methods and their Application", §3.8); the samples of a
+single round are resampled only where there is but one. With few rounds a bootstrap interval is too narrow; it is
+widened by the ratio of Student's t to the normal quantile and by sqrt(n/(n-1)) (Hesterberg 2015, "What Teachers Should
+Know About the Bootstrap").
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+Rounds = Sequence[Sequence[float]]
+"""Samples by round, in seconds (or seconds per byte)."""
+Claim = Literal["faster", "slower", "≈"]
+
+RESAMPLES = 2000
+_NORMAL_975 = 1.959964
+_T_975 = (
+    12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
+    2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860,
+)  # fmt: skip
+"""Student's t at 0.975, by degrees of freedom from 1."""
+
+
+class Summary(NamedTuple):
+    """One set of samples, in the unit of the samples."""
+
+    median: float
+    mad: float
+    """Median absolute deviation from the median, unscaled."""
+    minimum: float
+    n: int
+
+    @property
+    def spread(self) -> float:
+        """MAD as a share of the median."""
+        return self.mad / self.median if self.median else 0.0
+
+
+class Interval(NamedTuple):
+    """An estimate and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    rounds: int
+
+
+def student_t_975(degrees_of_freedom: int) -> float:
+    """Student's t at 0.975, exact to four digits up to 20 degrees of freedom, within 0.2 % beyond."""
+    if degrees_of_freedom <= len(_T_975):
+        return _T_975[degrees_of_freedom - 1]
+    z = _NORMAL_975
+    return z + (z**3 + z) / (4 * degrees_of_freedom)
+
+
+def summary(samples: Sequence[float]) -> Summary:
+    """Median, MAD, minimum and number of samples; raises `ValueError` for none."""
+    if not len(samples):
+        raise ValueError("no samples")
+    values = np.asarray(samples, dtype=float)
+    median = float(np.median(values))
+    return Summary(median, float(np.median(np.abs(values - median))), float(values.min()), len(values))
+
+
+def ratio_interval(a: Rounds, b: Rounds, *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
+    """How many times longer `a` takes than `b`: the ratio of their times with its 95 % interval.
+
+    The time of a round is the median of its samples, the time of a side the geometric mean over rounds. Where both
+    have the same number of rounds, rounds are resampled in pairs: what slows a whole round down slows both.
+    """
+    if not a or not b:
+        raise ValueError("a ratio needs at least one round of each")
+    random = np.random.default_rng(seed)
+    paired = len(a) == len(b)
+    rounds_a = random.integers(len(a), size=(resamples, len(a)))
+    rounds_b = rounds_a if paired else random.integers(len(b), size=(resamples, len(b)))
+    draws = _resampled_log_times(a, rounds_a, random) - _resampled_log_times(b, rounds_b, random)
+    estimate = _log_time(a) - _log_time(b)
+    return _widened(estimate, draws, min(len(a), len(b)))
+
+
+def _log_time(rounds: Rounds) -> float:
+    return float(np.mean([math.log(float(np.median(samples))) for samples in rounds]))
+
+
+def _resampled_log_times(rounds: Rounds, chosen: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Log times, shape (resamples,), of the rounds in `chosen`; of resampled samples where there is one round."""
+    if len(rounds) == 1:
+        values = np.asarray(rounds[0], dtype=float)
+        picks = random.integers(len(values), size=(len(chosen), len(values)))
+        return np.asarray(np.log(np.median(values[picks], axis=1)))
+    medians = np.log([float(np.median(samples)) for samples in rounds])
+    return np.asarray(medians[chosen].mean(axis=1))
+
+
+def _widened(estimate: float, draws: np.ndarray, n_rounds: int) -> Interval:
+    low, high = np.percentile(draws, [2.5, 97.5])
+    factor = 1.0
+    if n_rounds > 1:
+        factor = math.sqrt(n_rounds / (n_rounds - 1)) * student_t_975(n_rounds - 1) / _NORMAL_975
+    return Interval(
+        math.exp(estimate),
+        math.exp(estimate - max(0.0, estimate - float(low)) * factor),
+        math.exp(estimate + max(0.0, float(high) - estimate) * factor),
+        n_rounds,
+    )
+
+
+def noise_floor(pairs: Sequence[tuple[Rounds, Rounds]]) -> float | None:
+    """The largest difference two copies of one implementation showed in this run, as a share: 0.01 is 1 %.
+
+    `pairs` holds the rounds of both copies for each workload. None where no copy was run.
+    """
+    if not pairs:
+        return None
+    return max(math.exp(abs(_log_time(a) - _log_time(b))) - 1 for a, b in pairs)
+
+
+def claim(interval: Interval, floor: float | None) -> Claim:
+    """What may be said of a ratio of times: the side above is faster, slower, or nothing (≈).
+
+    A difference is claimed only where the interval excludes 1, the ratio is further from 1 than the noise floor,
+    and both were measured: with one round, or without a floor, nothing is.
+    """
+    if floor is None or interval.rounds < 2:
+        return "≈"
+    if max(interval.value, 1 / interval.value) - 1 <= floor or interval.low <= 1 <= interval.high:
+        return "≈"
+    return "slower" if interval.value > 1 else "faster"
+
+
+def resolution(intervals: Sequence[Interval], floor: float | None) -> float | None:
+    """The smallest difference, as a share, that this run can usually tell: its floor, or half an interval's width."""
+    if floor is None or not intervals:
+        return None
+    half_widths = [math.sqrt(interval.high / interval.low) - 1 for interval in intervals]
+    return max(floor, float(np.median(half_widths)))
+
+
+class Ranked(NamedTuple):
+    """One implementation over the workloads all share."""
+
+    name: str
+    ratio: Interval
+    """Geometric mean of its times relative to the best's."""
+    rank_probabilities: tuple[float, ...]
+    """How likely it is first, second, …, by bootstrap."""
+
+
+def rank(times: Mapping[str, Mapping[str, Rounds]], *, seed: int = 0, resamples: int = RESAMPLES) -> list[Ranked]:
+    """Implementations by the geometric mean of their times over the workloads every one of them has.
+
+    `times` maps implementation -> workload -> rounds (seconds per byte). Empty where they share no workload.
+    """
+    names = list(times)
+    shared = sorted(set.intersection(*(set(times[name]) for name in names))) if names else []
+    if not shared:
+        return []
+    random = np.random.default_rng(seed)
+    estimates = np.array([np.mean([_log_time(times[name][w]) for w in shared]) for name in names])
+    draws = np.empty((resamples, len(names)))
+    for column, name in enumerate(names):
+        total = np.zeros(resamples)
+        for workload in shared:
+            rounds = times[name][workload]
+            chosen = random.integers(len(rounds), size=(resamples, len(rounds)))
+            total += _resampled_log_times(rounds, chosen, random)
+        draws[:, column] = total / len(shared)
+    n_rounds = min(len(times[name][workload]) for name in names for workload in shared)
+    places = draws.argsort(axis=1).argsort(axis=1)
+    best = int(estimates.argmin())
+    return [
+        Ranked(
+            names[column],
+            _widened(float(estimates[column] - estimates[best]), draws[:, column] - draws[:, best], n_rounds),
+            tuple(float((places[:, column] == place).mean()) for place in range(len(names))),
+        )
+        for column in np.argsort(estimates)
+    ]
+
+
+class Exponent(NamedTuple):
+    """How time grows with the size of the input: seconds ~ n ** value."""
+
+    value: float
+    low: float
+    high: float
+    n_points: int
+    lower_bound: float | None
+    """Where the next size ran into its time limit: the growth was at least this steep there."""
+
+
+def fit_exponent(
+    points: Sequence[tuple[float, float]], timeout: tuple[float, float] | None = None, last: int = 6
+) -> Exponent | None:
+    """Least-squares slope over the `last` of the log-log `points` (n, seconds), with its 95 % interval.
+
+    The smallest sizes tell of calls, not of growth, and are left out. `timeout` is the first size that did not end
+    and the limit it ran into. None with fewer than two points.
+    """
+    usable = sorted(points)[-last:]
+    if len(usable) < 2:
+        return None
+    x, y = np.log(np.asarray(usable, dtype=float)).T
+    centred = x - x.mean()
+    slope = float((centred * y).sum() / (centred**2).sum())
+    half = math.inf
+    if len(usable) > 2:
+        residuals = y - y.mean() - slope * centred
+        variance = float((residuals**2).sum()) / (len(usable) - 2)
+        half = student_t_975(len(usable) - 2) * math.sqrt(variance / float((centred**2).sum()))
+    bound = None
+    if timeout is not None:
+        n, seconds = usable[-1]
+        bound = math.log(timeout[1] / seconds) / math.log(timeout[0] / n)
+    return Exponent(slope, slope - half, slope + half, len(usable), bound)
