@@ -1,57 +1,115 @@
-"""Tables of time and memory: speed on every workload, training, load time and peak memory, learned tokens."""
+"""Tables of speed: every implementation on every workload, and the ranking over the workloads all share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from statistics import median
 
-from harness.plateau import plateau
-from harness.records import Trained, of_kind
+from harness.measure.samples import measured_floor, rankable_times
+from harness.measure.stats import Ranked, claim, rank, ratio_interval
+from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, frame_of
 from harness.report.timings import Timing, timings
 
 SPEED_KEYS = (
-    "workload", "task", "model", "corpus", "threads", "implementation", "kind", "status", "reason", "unit", "median",
-    "low", "high", "times_best", "claimed", "n_bytes", "n_samples", "peak_memory_bytes",
+    "workload", "task", "state", "model", "corpus", "threads", "implementation", "kind", "exact", "status", "reason",
+    "unit", "median", "low", "high", "times_best", "times_best_low", "times_best_high", "claimed", "told_from_above",
+    "n_rounds", "n_samples", "n_bytes", "full_bytes", "n_tokens", "peak_memory_bytes",
 )  # fmt: skip
+NOT_RANKED_TASKS = ("train", "load")
 
 
-def speed_rows(records: Iterable[object]) -> list[Row]:
-    """One row for each workload and implementation, workloads in order, the best first, failures last."""
+def speed_rows(records: Sequence[object]) -> list[Row]:
+    """One row for each workload and implementation, workloads in order of name, the best first, failures last.
+
+    `claimed` and `told_from_above` say whether the difference to the best and to the row above is one this run can
+    claim (`stats.claim`). Inexact implementations follow the exact ones: shown, never ranked.
+    """
+    floor = noise_floor(records)
     by_workload: dict[str, list[Timing]] = {}
     for timing in timings(records):
         by_workload.setdefault(timing.workload, []).append(timing)
-    return [row for some in by_workload.values() for row in _workload_rows(some)]
+    rows = [row for name in sorted(by_workload) for row in _workload_rows(by_workload[name], floor)]
+    return [{key: row.get(key) for key in SPEED_KEYS} for row in rows]
 
 
-def _workload_rows(some: Sequence[Timing]) -> list[Row]:
-    ranked = sorted((t for t in some if t.rounds), key=_per_unit)
+def noise_floor(records: Iterable[object]) -> float | None:
+    """The largest difference two copies of one implementation showed in this run, as a share, or None."""
+    return measured_floor(of_kind(records, Measurement))
+
+
+def _workload_rows(some: Sequence[Timing], floor: float | None) -> list[Row]:
+    timed = [t for t in some if t.rounds]
+    seconds = {t.implementation: t.time() for t in timed}
+    timed.sort(key=lambda t: (not t.exact, seconds[t.implementation].value))
     rows = []
-    for t in [*ranked, *(t for t in some if not t.rounds)]:
-        row: Row = {
-            "workload": t.workload, "task": t.task, "model": t.model, "corpus": t.corpus, "threads": t.threads,
-            "implementation": t.implementation, "kind": wording.kind_of(t.implementation), "status": t.status,
-            "reason": t.reason, "unit": t.unit, "n_bytes": t.n_bytes if t.rounds else None,
-            "peak_memory_bytes": t.peak_memory_bytes,
-            "n_samples": sum(map(len, t.rounds)),
-        }  # fmt: skip
-        if t.rounds:
-            samples = [t.figure_of(seconds) for samples in t.rounds for seconds in samples]
-            row |= {"median": median(samples), "times_best": _per_unit(t) / _per_unit(ranked[0])}
+    for i, t in enumerate(timed):
+        time = seconds[t.implementation]
+        figures = sorted((t.figure_of(time.low), t.figure_of(time.high)))
+        row = _identity(t) | {"median": t.figure_of(time.value), "low": figures[0], "high": figures[1]}
+        if t.exact:
+            to_best = ratio_interval(t.rounds, timed[0].rounds)
+            row |= {
+                "times_best": to_best.value, "times_best_low": to_best.low, "times_best_high": to_best.high,
+                "claimed": i > 0 and claim(to_best, floor) == "slower",
+                "told_from_above": i > 0 and claim(ratio_interval(t.rounds, timed[i - 1].rounds), floor) == "slower",
+            }  # fmt: skip
         rows.append(row)
-    return rows
+    return rows + [_identity(t) for t in some if not t.rounds]
 
 
-def _per_unit(timing: Timing) -> float:
-    return median(seconds for samples in timing.seconds_per_unit() for seconds in samples)
+def _identity(t: Timing) -> Row:
+    return {
+        "workload": t.workload, "task": t.task, "state": t.state, "model": t.model, "corpus": t.corpus,
+        "threads": t.threads, "implementation": t.implementation, "kind": wording.kind_of(t.implementation),
+        "exact": t.exact, "status": t.status, "reason": t.reason, "unit": t.unit, "n_rounds": len(t.rounds),
+        "n_samples": sum(map(len, t.rounds)), "n_bytes": t.n_bytes if t.rounds else None,
+        "full_bytes": t.full_bytes or None, "n_tokens": t.n_tokens if t.rounds else None,
+        "peak_memory_bytes": t.peak_memory_bytes,
+    }  # fmt: skip
 
 
-def speed_table(records: Iterable[object], tasks: Sequence[str] | None = None) -> Table:
-    """Speed of every implementation on every workload (of `tasks` only, where given)."""
-    rows = [row for row in speed_rows(records) if tasks is None or row["task"] in tasks]
-    for row in rows:
-        row["verdict"] = "" if row["status"] == "ok" else f"{row['status']}: {row['reason']}"
+def shown_ratio(row: Row) -> str:
+    """How many times longer than the best, `≈` before what this run cannot tell from it."""
+    if row["times_best"] is None:
+        return wording.ABSENT
+    mark = "" if row["claimed"] or row["times_best"] == 1 else "≈ "
+    return mark + wording.figure(row["times_best"])
+
+
+def shown_interval(row: Row) -> str:
+    """The 95 % interval of a figure, or a dash."""
+    if row.get("low") is None:
+        return wording.ABSENT
+    return f"{wording.figure(row['low'])}–{wording.figure(row['high'])}"
+
+
+def shown_text(row: Row) -> str:
+    """How much text a pass took, and of how much where it is a slice."""
+    if row["n_bytes"] is None:
+        return wording.ABSENT
+    whole = row["full_bytes"]
+    return wording.size(row["n_bytes"]) + (f" of {wording.size(whole)}" if whole and row["n_bytes"] < whole else "")
+
+
+def shown_verdict(row: Row) -> str:
+    """Why a row has no rank; empty where it has one."""
+    if row["status"] != "ok":
+        return f"{row['status']}: {row['reason']}" if row["reason"] else str(row["status"])
+    return "" if row["exact"] else "other ids by design; not ranked"
+
+
+def shown(row: Row) -> Row:
+    """A row with its figures as they are read beside the raw ones."""
+    return row | {
+        "ratio": shown_ratio(row), "interval": shown_interval(row), "text": shown_text(row),
+        "verdict": shown_verdict(row),
+    }  # fmt: skip
+
+
+def speed_table(speed_rows: Sequence[Row], floor: float | None) -> Table:
+    """Speed of every implementation on every workload; training has a table of its own."""
+    rows = [shown(row) for row in speed_rows if row["task"] != "train"]
     titles = {
         str(row["workload"]): f"{row['workload']} · {row['unit']}, "
         f"{'higher' if row['unit'] == 'MB/s' else 'lower'} is better"
@@ -61,112 +119,87 @@ def speed_table(records: Iterable[object], tasks: Sequence[str] | None = None) -
         Column("implementation", "implementation"),
         Column("kind", "kind"),
         Column("median", "median", wording.figure, right=True),
-        Column("times_best", "× best", wording.figure, right=True),
-        Column("n_bytes", "text", wording.size, right=True),
+        Column("interval", "95 % interval", right=True),
+        Column("ratio", "× best", right=True),
+        Column("text", "text", right=True),
         *((Column("verdict", "verdict", elastic=True),) if any(row["verdict"] for row in rows) else ()),
     )
     return Table(
         name="speed",
         title="Speed",
-        frame=frame_of(rows, [*SPEED_KEYS, "verdict"]),
+        frame=frame_of(rows, [*SPEED_KEYS, "interval", "ratio", "text", "verdict"]),
+        note=claims_note(floor, max((row["n_rounds"] for row in rows), default=0)),
         columns=columns,
         group_by="workload",
         group_title=titles,
     )
 
 
-def learned_table(records: Iterable[object], at_most: int = 20) -> Table:
-    """The first tokens each vocabulary of this run learned, how often each pair occurred, and the plateau."""
+def claims_note(floor: float | None, n_rounds: int) -> str:
+    """What ≈ means in this run."""
+    meaning = (
+        "× best: how many times longer than the fastest exact implementation; ≈: a difference this run cannot claim"
+    )
+    if floor is None:
+        return f"{meaning}. It ran no implementation twice, so its noise is unknown and no difference is claimed."
+    if n_rounds < 2:
+        return f"{meaning}. With a single round no difference is claimed."
+    return (
+        f"{meaning}, because its 95 % interval holds 1 or it is within the noise floor of {wording.percent(floor)} "
+        "(the most by which two copies of one implementation differed)."
+    )
+
+
+def ranking(records: Sequence[object]) -> tuple[list[Ranked], list[str]]:
+    """Implementations by geometric mean over shared workloads, and these workloads.
+
+    Training and loading are left out, and so is who was timed on fewer than half of the other workloads: it would
+    leave the rest too little in common.
+    """
+    tasks = {m.workload: m.task for m in of_kind(records, Measurement)}
+    workloads = {name for name, task in tasks.items() if task not in NOT_RANKED_TASKS}
+    times = {
+        name: {w: rounds for w, rounds in by_workload.items() if w in workloads}
+        for name, by_workload in rankable_times(of_kind(records, Measurement)).items()
+    }
+    times = {name: found for name, found in times.items() if len(found) * 2 >= len(workloads) and found}
+    shared = set.intersection(*map(set, times.values())) if times else set()
+    return rank(times), sorted(shared)
+
+
+def ranking_table(records: Sequence[object]) -> Table:
+    """The ranking, with how likely each implementation is to have its place."""
+    ranked, shared = ranking(records)
+    floor = noise_floor(records)
     rows = []
-    titles = {}
-    trained = list({(t.model, t.implementation): t for t in of_kind(records, Trained)}.values())
-    for t in trained:
-        flat = plateau(t.merge_counts)
-        title = f"{t.model}: {t.n_merges:,} merges learned by {t.implementation} from {wording.size(t.n_bytes)}"
-        if flat is not None:
-            title += f"; counts flatten after merge {flat:,} (≤ {t.merge_counts[flat]:,} times each)"
-        titles[f"{t.model} {t.implementation}"] = title
-        for i, token in enumerate(t.first_tokens[:at_most]):
-            times = t.merge_counts[i] if i < len(t.merge_counts) else None
-            rows.append(
-                {
-                    "vocabulary": f"{t.model} {t.implementation}", "model": t.model,
-                    "implementation": t.implementation, "merge": i, "token": token.text, "count": times,
-                }
-            )  # fmt: skip
-    columns = (
-        Column("merge", "merge", wording.count, right=True),
-        Column("token", "token", lambda token: f"'{wording.text(token)}'"),
-        Column("count", "times", wording.count, right=True),
-    )
-    return Table(
-        name="learned",
-        title="Learned: the first tokens of each vocabulary trained in this run",
-        frame=frame_of(rows, ["vocabulary", "model", "implementation", "merge", "token", "count"]),
-        columns=columns,
-        group_by="vocabulary",
-        group_title=titles,
-    )
-
-
-def trained_table(records: Iterable[object]) -> Table:
-    """The vocabularies trained in this run: how many merges, from how much text, in how long."""
-    rows = [
-        {
-            "model": t.model, "implementation": t.implementation, "corpus": t.corpus, "vocab_size": t.vocab_size,
-            "n_merges": t.n_merges, "n_bytes": t.n_bytes, "seconds": t.seconds, "digest": t.digest,
-            "plateau_merge": plateau(t.merge_counts),
-        }
-        for t in {(t.model, t.implementation): t for t in of_kind(records, Trained)}.values()
-    ]  # fmt: skip
-    columns = (
-        Column("model", "model"), Column("implementation", "trained by"), Column("corpus", "corpus"),
-        Column("vocab_size", "vocabulary", wording.count, right=True),
-        Column("n_merges", "merges", wording.count, right=True),
-        Column("n_bytes", "text", wording.size, right=True),
-        Column("seconds", "time", wording.duration, right=True),
-        Column("plateau_merge", "plateau after", wording.count, right=True),
-    )  # fmt: skip
-    keys = [
-        "model", "implementation", "corpus", "vocab_size", "n_merges", "n_bytes", "seconds", "plateau_merge", "digest",
-    ]  # fmt: skip
-    return Table(
-        name="trained",
-        title="Training: the vocabularies of this run",
-        frame=frame_of(rows, keys),
-        note="The plateau is where the frequency of merges flattens (the knee of their curve).",
-        columns=columns,
-    )
-
-
-def memory_table(records: Iterable[object]) -> Table:
-    """Highest memory on each workload, beyond what the imported implementation held, and the time to load a model."""
-    rows = [row for row in speed_rows(records) if row["peak_memory_bytes"] is not None or row["task"] == "load"]
-    best: dict[tuple[object, object], Row] = {}
+    for place, found in enumerate(ranked):
+        claimed = place > 0 and claim(found.ratio, floor) == "slower"
+        rows.append(
+            {
+                "place": place + 1, "implementation": found.name, "kind": wording.kind_of(found.name),
+                "times_best": found.ratio.value, "low": found.ratio.low, "high": found.ratio.high, "claimed": claimed,
+                "probability": found.rank_probabilities[place],
+            }
+        )  # fmt: skip
     for row in rows:
-        at = best.setdefault(
-            (row["model"], row["implementation"]),
-            {"model": row["model"], "implementation": row["implementation"], "kind": row["kind"]},
-        )
-        if row["task"] == "load":
-            at["load_ms"] = row.get("median")
-            at["load_memory_bytes"] = row["peak_memory_bytes"]
-        elif row["peak_memory_bytes"] is not None and row["peak_memory_bytes"] >= at.get("peak_memory_bytes", 0):
-            at["peak_memory_bytes"], at["workload"] = row["peak_memory_bytes"], row["workload"]
+        row |= {"ratio": shown_ratio(row), "interval": shown_interval(row)}
     columns = (
-        Column("implementation", "implementation"), Column("kind", "kind"),
-        Column("load_ms", "load, ms", wording.figure, right=True),
-        Column("load_memory_bytes", "memory to load", wording.size, right=True),
-        Column("peak_memory_bytes", "highest memory", wording.size, right=True),
-        Column("workload", "reached on", elastic=True),
-    )  # fmt: skip
-    keys = ["model", "implementation", "kind", "load_ms", "load_memory_bytes", "peak_memory_bytes", "workload"]
+        Column("place", "place", wording.count, right=True),
+        Column("implementation", "implementation"),
+        Column("kind", "kind"),
+        Column("ratio", "× best", right=True),
+        Column("interval", "95 % interval", right=True),
+        Column("probability", "sure of place", wording.percent, right=True),
+    )
+    keys = [
+        "place", "implementation", "kind", "times_best", "low", "high", "claimed", "probability", "ratio", "interval",
+    ]  # fmt: skip
     return Table(
-        name="memory",
-        title="Memory and load time",
-        frame=frame_of(list(best.values()), keys),
-        note="Memory is the highest resident memory beyond what the process held once the implementation was "
-        "imported; lower is better. Load: from the model's file to the first id.",
+        name="ranking",
+        title=f"Ranking: geometric mean of time over {len(shared)} workload{'s' if len(shared) != 1 else ''}",
+        frame=frame_of(rows, keys),
+        note=f"Exact implementations only, over the workloads all of them were timed on: {', '.join(shared)}."
+        if shared
+        else "",
         columns=columns,
-        group_by="model",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.report import compression, correctness, layout, speed
+from harness.report import compression, correctness, layout, resources, speed, training
 from harness.report.compression import DEFAULT_PRICE_PER_MILLION
 from harness.report.table import Column, Table
 
@@ -13,17 +13,20 @@ __all__ = ["DEFAULT_PRICE_PER_MILLION", "Column", "Table", "render_check", "rend
 
 def tables(records: Sequence[object], price_per_million: float = DEFAULT_PRICE_PER_MILLION) -> dict[str, Table]:
     """Every table that has rows, by name, the Turkish comparison first. Prices are per million tokens."""
+    rows = speed.speed_rows(records)
     every = (
         compression.turkish_table(records, price_per_million),
         correctness.matrix_table(records),
         correctness.pairs_table(records),
         correctness.counterexamples_table(records),
         correctness.round_trip_table(records),
-        speed.speed_table(records),
+        speed.ranking_table(records),
+        speed.speed_table(rows, speed.noise_floor(records)),
         compression.compression_table(records),
-        speed.trained_table(records),
-        speed.memory_table(records),
-        speed.learned_table(records),
+        training.training_table(rows),
+        training.trained_table(records),
+        training.learned_table(records),
+        resources.memory_table(rows),
         correctness.failures_table(records),
     )
     return {table.name: table for table in every if len(table.frame)}

@@ -1,6 +1,6 @@
 """Measurements gathered: for each workload and implementation, its rounds, or the verdict that stands in their place.
 
-Everything about time and memory that is shown derives from these; samples stay raw here.
+Everything shown about time and memory derives from these; samples stay raw here, statistics are `measure.stats`'s.
 """
 
 from __future__ import annotations
@@ -9,28 +9,34 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.measure.samples import seconds_per_unit
+from harness.measure.stats import Interval, Rounds, ratio_interval
 from harness.records import Measurement, Status, of_kind
 
-Unit = Literal["MB/s", "µs per call", "ms", "s"]
+Unit = Literal["MB/s", "µs per call", "ms"]
 
-UNIT_OF_TASK: dict[str, Unit] = {"encode-short": "µs per call", "load": "ms", "train": "s"}
+UNIT_OF_TASK: dict[str, Unit] = {"encode-short": "µs per call", "load": "ms"}
 """What a task is told in; every other task in MB/s of text."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
     """One implementation on one workload."""
 
     workload: str
     implementation: str
+    exact: bool
     task: str
+    state: str
     model: str
     corpus: str
     status: Status
     reason: str
-    rounds: tuple[tuple[float, ...], ...]
-    """Seconds of one pass, by round and sample; empty where the verdict is not ok."""
+    rounds: Rounds
+    """Seconds per byte (seconds, for `load`) by round and sample; empty where the verdict is not ok."""
     n_bytes: int
+    """Bytes of one pass, the least of any round."""
+    full_bytes: int
     n_calls: int
     n_tokens: int
     threads: int
@@ -47,28 +53,28 @@ class Timing:
         return self.unit == "MB/s"
 
     def figure_of(self, seconds: float) -> float:
-        """Seconds of one pass in the task's unit."""
+        """Seconds per byte (seconds, for `load`) in the task's unit."""
         if self.unit == "MB/s":
-            return self.n_bytes / seconds / 1e6 if seconds else float("inf")
+            return 1 / seconds / 1e6 if seconds else float("inf")
         if self.unit == "µs per call":
-            return seconds / max(1, self.n_calls) * 1e6
-        return seconds * 1e3 if self.unit == "ms" else seconds
+            return seconds * self.n_bytes / max(1, self.n_calls) * 1e6
+        return seconds * 1e3
 
-    def seconds_per_unit(self) -> tuple[tuple[float, ...], ...]:
-        """Rounds made comparable between implementations given unequal slices: seconds per byte, call or pass."""
-        per = {"MB/s": self.n_bytes, "µs per call": self.n_calls}.get(self.unit, 1)
-        return tuple(tuple(seconds / max(1, per) for seconds in samples) for samples in self.rounds)
+    def time(self) -> Interval:
+        """Seconds per byte (seconds, for `load`) with its 95 % interval: its ratio to a unit of time."""
+        return ratio_interval(self.rounds, [[1.0] for _ in self.rounds])
 
 
 def timings(records: Iterable[object]) -> list[Timing]:
-    """One timing for each workload and implementation, in order of first appearance.
+    """One timing for each workload and implementation, in order of first appearance; second copies are left out.
 
     A single round that is not ok decides: what failed once is not ranked. Of a round recorded twice the last counts.
     """
     gathered: dict[tuple[str, str], dict[int, Measurement]] = {}
     for m in of_kind(records, Measurement):
-        gathered.setdefault((m.workload, m.implementation), {})[m.round] = m
-    return [_timing(list(rounds.values())) for rounds in gathered.values()]
+        if m.copy == 0:
+            gathered.setdefault((m.workload, m.implementation), {})[m.round] = m
+    return [_timing([rounds[number] for number in sorted(rounds)]) for rounds in gathered.values()]
 
 
 def _timing(rounds: list[Measurement]) -> Timing:
@@ -82,15 +88,16 @@ def _timing(rounds: list[Measurement]) -> Timing:
     return Timing(
         workload=first.workload,
         implementation=first.implementation,
+        exact=first.exact,
         task=first.task,
+        state=first.state,
         model=first.model,
         corpus=first.corpus,
         status=status,
         reason=reason,
-        rounds=()
-        if failed
-        else tuple(tuple(seconds / max(1, m.loops) for seconds in m.samples_seconds) for m in rounds),
-        n_bytes=first.n_bytes,
+        rounds=[] if failed else [seconds_per_unit(m) for m in rounds],
+        n_bytes=min(m.n_bytes for m in rounds),
+        full_bytes=first.full_bytes,
         n_calls=first.n_calls,
         n_tokens=first.n_tokens,
         threads=first.threads,

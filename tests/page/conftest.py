@@ -27,7 +27,8 @@ MODELS = {"turkish-10k": 10_000, "o200k_base": 200_000, "cl100k_base": 100_256, 
 EXACT = ["naive", "wordcount", "priority", "bytelevel", "backtracking", "tiktoken", "tokenizers", "sentencepiece"]
 MB_PER_SECOND = {
     "naive": 0.03, "greedy": 1.9, "wordcount": 0.4, "priority": 0.9, "bytelevel": 0.7, "backtracking": 1.3,
-    "tiktoken": 11.8, "tokenizers": 4.6, "sentencepiece": 2.2, "fastokens": 14.1, "gigatoken": 95.0, "rs-bpe": 11.9,
+    "tiktoken": 11.8, "tokenizers": 4.6, "sentencepiece": 2.2, "fastokens": 14.1, "gigatoken": 95.0,
+    "kitoken": 11.85, "rs-bpe": 11.9,
 }  # fmt: skip
 HOSTILE = "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=2>\x1b[31m\u202e\ud800"
 MACHINE = {

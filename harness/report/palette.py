@@ -1,0 +1,63 @@
+"""Colours, shapes and type of every chart, in a light and a dark scheme. Knows no data.
+
+Colours are Okabe and Ito's (2008, "Color universal design"), lightened where the ground is dark; each also has a
+shape or a word of its own, so that nothing rests on colour alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+
+SHAPES = ("circle", "diamond", "square", "triangle-up")
+"""One for each kind, in the order of `KINDS`."""
+AGREEMENTS = ("equal, provably", "equal, under conditions", "differs, as expected", "differs: a fault", "not compared")
+
+_KIND_COLOURS = {
+    "light": ("#0072B2", "#D55E00", "#00805E", "#AA4499"),
+    "dark": ("#6CB9EE", "#F5924E", "#3CC8A0", "#E08FC4"),
+}
+_AGREEMENT_COLOURS = {
+    "light": ("#9CCBE6", "#D6E9F4", "#F2DC9B", "#D55E00", "#EDEDEB"),
+    "dark": ("#2C6C98", "#22465E", "#8A6D1F", "#F0793A", "#2B2E31"),
+}
+INK = {"light": "#24292F", "dark": "#DDE1E6"}
+QUIET = {"light": "#5E6770", "dark": "#9AA4AE"}
+GRID = {"light": "#E6E8EB", "dark": "#30363C"}
+GROUND = {"light": "#FFFFFF", "dark": "#16191D"}
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+IMAGE_FONT = "Arial, 'Helvetica Neue', Helvetica, sans-serif"
+"""For images, whose text is measured where they are made and drawn elsewhere."""
+
+
+def config(scheme: Scheme, font: str = FONT) -> dict[str, Any]:
+    """The Vega-Lite configuration of a scheme; specifications themselves name no colour."""
+    ink, quiet, grid = INK[scheme], QUIET[scheme], GRID[scheme]
+    return {
+        "background": "transparent",
+        "font": font,
+        "view": {"stroke": None},
+        "range": {"category": list(_KIND_COLOURS[scheme]), "ordinal": list(_AGREEMENT_COLOURS[scheme])},
+        "axis": {
+            "labelColor": ink, "titleColor": quiet, "labelFontSize": 12, "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "gridColor": grid, "domain": False, "ticks": False, "labelPadding": 6, "titlePadding": 10,
+            "labelLimit": 200,
+        },
+        "legend": {
+            "labelColor": ink, "titleColor": quiet, "labelFontSize": 12, "titleFontSize": 12,
+            "titleFontWeight": "normal", "orient": "top", "direction": "horizontal", "symbolSize": 80,
+            "labelLimit": 240,
+        },
+        "title": {
+            "color": ink, "subtitleColor": quiet, "fontSize": 15, "subtitleFontSize": 12, "fontWeight": 600,
+            "anchor": "start", "frame": "group", "offset": 14, "subtitlePadding": 5,
+        },
+        "header": {"labelColor": ink, "titleColor": quiet, "labelFontSize": 12},
+        "text": {"color": ink, "fontSize": 12},
+        "rule": {"color": quiet},
+        "line": {"strokeWidth": 1.75},
+        "point": {"filled": True, "size": 70},
+    }  # fmt: skip
