@@ -49,11 +49,13 @@ def _workload_rows(some: Sequence[Timing], floor: float | None) -> list[Row]:
         row = _identity(t) | {"median": t.figure_of(time.value), "low": figures[0], "high": figures[1]}
         if t.exact:
             to_best = ratio_interval(t.rounds, timed[0].rounds)
-            row |= {
-                "times_best": to_best.value, "times_best_low": to_best.low, "times_best_high": to_best.high,
-                "claimed": i > 0 and claim(to_best, floor) == "slower",
-                "told_from_above": i > 0 and claim(ratio_interval(t.rounds, timed[i - 1].rounds), floor) == "slower",
-            }  # fmt: skip
+            row |= {"times_best": to_best.value, "times_best_low": to_best.low, "times_best_high": to_best.high}
+            if i > 0:
+                to_above = ratio_interval(t.rounds, timed[i - 1].rounds)
+                row |= {
+                    "claimed": claim(to_best, floor) == "slower",
+                    "told_from_above": claim(to_above, floor) == "slower",
+                }
         rows.append(row)
     return rows + [_identity(t) for t in some if not t.rounds]
 
@@ -103,7 +105,7 @@ def shown(row: Row) -> Row:
     """A row with its figures as they are read beside the raw ones."""
     return row | {
         "ratio": shown_ratio(row), "interval": shown_interval(row), "text": shown_text(row),
-        "verdict": shown_verdict(row),
+        "verdict": shown_verdict(row), "alike": "≈" if row["told_from_above"] is False else "",
     }  # fmt: skip
 
 
@@ -119,6 +121,7 @@ def speed_table(speed_rows: Sequence[Row], floor: float | None) -> Table:
         Column("implementation", "implementation"),
         Column("kind", "kind"),
         Column("median", "median", wording.figure, right=True),
+        Column("alike", ""),
         Column("interval", "95 % interval", right=True),
         Column("ratio", "× best", right=True),
         Column("text", "text", right=True),
@@ -127,7 +130,7 @@ def speed_table(speed_rows: Sequence[Row], floor: float | None) -> Table:
     return Table(
         name="speed",
         title="Speed",
-        frame=frame_of(rows, [*SPEED_KEYS, "interval", "ratio", "text", "verdict"]),
+        frame=frame_of(rows, [*SPEED_KEYS, "interval", "ratio", "text", "alike", "verdict"]),
         note=claims_note(floor, max((row["n_rounds"] for row in rows), default=0)),
         columns=columns,
         group_by="workload",
@@ -138,7 +141,8 @@ def speed_table(speed_rows: Sequence[Row], floor: float | None) -> Table:
 def claims_note(floor: float | None, n_rounds: int) -> str:
     """What ≈ means in this run."""
     meaning = (
-        "× best: how many times longer than the fastest exact implementation; ≈: a difference this run cannot claim"
+        "× best: how many times longer than the fastest exact implementation. ≈: a difference this run cannot claim, "
+        "before × best to the best, beside the median to the row above"
     )
     if floor is None:
         return f"{meaning}. It ran no implementation twice, so its noise is unknown and no difference is claimed."
