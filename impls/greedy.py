@@ -69,8 +69,8 @@ class Greedy(Tokenizer):
         text = token.decode("utf-8", "surrogateescape")
         if end is None or not text.endswith(end) or text == end:
             return list(text)
-        *others, last = text.removesuffix(end)
-        return [*others, last + end]
+        stem = text.removesuffix(end)
+        return [*stem[:-1], stem[-1] + end]
 
     def encode_piece(self, piece: str) -> list[int]:
         """Ids of one piece, the longest token first at every place.
@@ -92,14 +92,14 @@ class Greedy(Tokenizer):
 
     def _longest_match(self, symbols: list[str], start: int) -> tuple[int | None, int]:
         """(id, length) of the longest token at `start`, (None, 1) where there is none."""
-        node: _Node | None = self._root
+        node = self._root
         found, length = None, 1
-        for depth, at in enumerate(range(start, len(symbols)), start=1):
-            node = node.following.get(symbols[at])
-            if node is None:
+        for end in range(start, len(symbols)):
+            if symbols[end] not in node.following:
                 break
+            node = node.following[symbols[end]]
             if node.id is not None:
-                found, length = node.id, depth
+                found, length = node.id, end + 1 - start
         return found, length
 
     @classmethod

@@ -1,0 +1,182 @@
+"""Byte pair encoding in linear time, without merging anything: try the longest token, go back where it cannot stand.
+
+Idea
+    Byte pair encoding leaves a sequence in which any two neighbours are *compatible*: encoding the text of the two
+    gives the two again. Where every token comes about in one way only, the converse holds as well: the sequence whose
+    neighbours are all compatible is the encoding, and there is only one. So look for it: take the longest token that
+    is compatible with the last one, else the next shorter, else take the last one back. A position from which nothing
+    led on is marked and not tried again, which bounds the search.
+Cost
+    O(n) steps per piece of n symbols, each at most as long as the longest token. Preparing a vocabulary takes time in
+    proportion to its bytes.
+Source
+    Hendrik van Antwerpen and Alexander Neubeck 2024, "So many tokens, so little time: Introducing a faster, more
+    flexible byte-pair tokenizer".
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from impls.errors import Unsupported
+from impls.interface import Tokenizer
+from impls.model import Model
+
+_NO_TOKEN = -1
+_SYMBOL = -1  # the rank of what no merge makes
+_NEVER = 1 << 62
+
+
+class Backtracking(Tokenizer):
+    """Longest compatible token with backtracking; `steps` counts how often a token was tried.
+
+    Raises `Unsupported` for a model with a token of several derivations, a merge that ranks before the merges of its
+    own parts, or (merge rule `concatenation`) a token that lower ranks do not lead to.
+    """
+
+    name: ClassVar[str] = "backtracking"
+    summary: ClassVar[str] = "linear time: the longest token compatible with the one before it, else back"
+    kind: ClassVar[Literal["pure"]] = "pure"
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self.steps = 0
+        # For every token the rank of the merge that makes it and the two parts it joins; symbols have no parts.
+        self._rank: dict[int, int] = dict.fromkeys(_symbol_ids(model), _SYMBOL)
+        self._parts: dict[int, tuple[int, int]] = {}
+        self._rank_of_pair: dict[tuple[int, int], int] = {}
+        if model.merge_rule == "pairs":
+            self._take_merges()
+        else:
+            self._find_merges()
+        # Every symbol gets a letter, so that a piece and the spelling of a token are texts to be compared.
+        self._letter = {symbol: chr(k) for k, symbol in enumerate(self._rank) if self._rank[symbol] == _SYMBOL}
+        spelling = dict(self._letter)
+        for made, (left, right) in self._parts.items():  # in rank order: parts come first
+            spelling[made] = spelling[left] + spelling[right]
+        self._length = {i: len(text) for i, text in spelling.items()}
+        # A trie, as the set of the paths in it: every beginning of a token, with the id of the token that ends there.
+        self._trie = {text[:end]: _NO_TOKEN for text in spelling.values() for end in range(1, len(text))}
+        self._trie.update({text: i for i, text in spelling.items()})
+
+    # --- encoding ------------------------------------------------------------------------------------------
+
+    def encode_piece(self, piece: str) -> list[int]:
+        """Ids of one piece.
+
+        Merges b+c (rank 0), a+b (rank 1) on `abc`:    ab      the longest; behind it only c fits,
+                                                      ab|c     but b+c ranks before a+b: not compatible
+                                                      a        take ab back, try the next shorter
+                                                      a|bc     compatible: done
+        """
+        whole = self.model.whole_piece(piece)
+        if whole is not None:
+            return [whole]
+        text = "".join([self._letter[symbol] for symbol in self.model.symbols(piece)])
+        tokens: list[int] = []
+        dead_ends: set[int] = set()
+        at = steps = 0
+        candidate = self._longest_token(text, 0, len(text))
+        while at < len(text):
+            steps += 1
+            end = at + self._length[candidate]
+            if end not in dead_ends and (not tokens or self._compatible(tokens[-1], candidate)):
+                tokens.append(candidate)
+                at = end
+                candidate = self._longest_token(text, at, len(text))
+                continue
+            candidate = self._longest_token(text, at, end - 1)
+            if candidate == _NO_TOKEN:  # nothing shorter: take the last token back, its end is now a dead end
+                dead_ends.add(at)
+                candidate = tokens.pop()
+                at -= self._length[candidate]
+        self.steps += steps
+        return tokens
+
+    def _longest_token(self, text: str, start: int, limit: int) -> int:
+        """The longest token that begins at `start` and ends by `limit`, or `_NO_TOKEN`."""
+        longest = _NO_TOKEN
+        for end in range(start + 1, limit + 1):
+            found = self._trie.get(text[start:end])
+            if found is None:
+                break
+            if found != _NO_TOKEN:
+                longest = found
+        return longest
+
+    def _compatible(self, left: int, right: int) -> bool:
+        """Whether encoding the text of both gives just the two.
+
+        Undo their merges, the latest first, and watch the two symbols that touch at the border. These stood side by
+        side until the merge just undone took one of them away; had their own merge ranked before that, it would have
+        joined them across the border. Among merges of one rank the leftmost comes first: a a a -> aa a.
+        """
+        until = _NEVER
+        while True:
+            if self._rank_of_pair.get((left, right), _NEVER) < until:
+                return False
+            if self._rank[left] > self._rank[right]:
+                until = self._rank[left]
+                left = self._parts[left][1]
+            elif self._rank[right] != _SYMBOL:
+                until = self._rank[right] + 1  # at equal rank the border lies left of the undone merge, so it was first
+                right = self._parts[right][0]
+            else:
+                return True
+
+    # --- the merge of every token --------------------------------------------------------------------------
+
+    def _take_merges(self) -> None:
+        """The merges of the model that can apply; raises `Unsupported` where one is irregular."""
+        tokens = self.model.tokens
+        # A pair that is listed twice counts at its later rank.
+        last_rank = {pair: rank for rank, pair in enumerate(self.model.merges)}
+        merges = [
+            (rank, pair, made)
+            for rank, (pair, made) in enumerate(zip(self.model.merges, self.model.merge_results, strict=True))
+            if last_rank[pair] == rank
+        ]
+        last_made = {made: rank for rank, _, made in merges}
+        for rank, pair, made in merges:
+            missing = [part for part in pair if part not in self._rank]
+            if any(last_made.get(part, _SYMBOL) >= rank for part in missing):
+                raise Unsupported(
+                    self.name, f"needs monotone ranks; merge {rank} ({tokens[made]!r}) comes before its own parts"
+                )
+            if missing or not self._compatible(*pair):
+                continue  # its parts never meet: after b+c and a+b, ab+c finds no ab before a c
+            if made in self._rank:
+                raise Unsupported(
+                    self.name, f"needs one derivation per token; merge {rank} makes {tokens[made]!r} once more"
+                )
+            self._rank[made], self._parts[made], self._rank_of_pair[pair] = rank, pair, rank
+
+    def _find_merges(self) -> None:
+        """The merge of every token of a rank file: its two parts of lower rank that are compatible.
+
+        Raises `Unsupported` naming the first token that has none.
+        """
+        id_by_token = self.model.id_by_token
+        for i, token in enumerate(self.model.tokens):
+            if token is None or i in self._rank:
+                continue
+            for cut in range(1, len(token)):
+                left, right = id_by_token.get(token[:cut]), id_by_token.get(token[cut:])
+                if left in self._rank and right in self._rank and self._compatible(left, right):
+                    self._rank[i], self._parts[i], self._rank_of_pair[left, right] = i, (left, right), i
+                    break
+            else:
+                raise Unsupported(
+                    self.name, f"needs one derivation per token; lower ranks do not lead to {token!r} (id {i})"
+                )
+
+
+def _symbol_ids(model: Model) -> set[int]:
+    """The ids `Model.symbols` can give: single bytes, or single characters with or without `end_of_word`."""
+    end = (model.end_of_word or "").encode() if model.alphabet == "chars" else b""
+    symbols = set() if model.unknown_id is None else {model.unknown_id}
+    for token, i in model.id_by_token.items():
+        stem = token.removesuffix(end)
+        if len(stem) == 1 or (model.alphabet == "chars" and len(stem.decode("utf-8", "replace")) == 1):
+            symbols.add(i)
+    return symbols
