@@ -1,1 +1,50 @@
-"""Corpora, vocabularies and generated texts: declared, fetched, verified, cached."""
+"""Data: pinned corpora and vocabularies, the suite's own samples, generated text, and the user's files.
+
+Yields models and documents; knows nothing of implementations, checks or measurements.
+"""
+
+from harness.data.cache import cache_folder
+from harness.data.catalogue import datasets_folder
+from harness.data.corpora import (
+    Corpus,
+    corpus_names,
+    describe_corpora,
+    load_corpus,
+    sample_parts,
+    turkish_paragraph,
+)
+from harness.data.errors import DataError
+from harness.data.fetch import Fetched, FetchProgress, fetch, fetchable_names, is_fetched
+from harness.data.models import (
+    available_models,
+    describe_models,
+    load_model,
+    model_names,
+    rank_file,
+    trained_model_names,
+    trained_model_path,
+)
+
+__all__ = [
+    "Corpus",
+    "DataError",
+    "FetchProgress",
+    "Fetched",
+    "available_models",
+    "cache_folder",
+    "corpus_names",
+    "datasets_folder",
+    "describe_corpora",
+    "describe_models",
+    "fetch",
+    "fetchable_names",
+    "is_fetched",
+    "load_corpus",
+    "load_model",
+    "model_names",
+    "rank_file",
+    "sample_parts",
+    "trained_model_names",
+    "trained_model_path",
+    "turkish_paragraph",
+]

@@ -1,0 +1,65 @@
+"""The user's cache folder: verified files, written whole or not at all. Knows nothing of where they come from."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from pathlib import Path
+
+from harness.data.errors import DataError
+from harness.records import write_atomically
+
+
+def cache_folder() -> Path:
+    """`BPEBENCH_CACHE`, or the user's cache folder for `bpebench`."""
+    chosen = os.environ.get("BPEBENCH_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    from platformdirs import user_cache_dir
+
+    return Path(user_cache_dir("bpebench", appauthor=False))
+
+
+def sha256_of(content: bytes) -> str:
+    """SHA-256 in hex."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def is_stored(path: str) -> bool:
+    """Whether the cache has that file; `read_stored` verifies what is in it."""
+    return (cache_folder() / path).is_file()
+
+
+def read_stored(path: str, sha256: str) -> bytes | None:
+    """A file of the cache, or None where there is none; a file with another digest is removed, and None too."""
+    file = cache_folder() / path
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        return None
+    if sha256_of(content) != sha256:
+        file.unlink(missing_ok=True)
+        return None
+    return content
+
+
+def store(path: str, content: bytes, sha256: str) -> None:
+    """Keep a file in the cache, atomically. Raises `DataError` for a wrong digest and for a full disk."""
+    got = sha256_of(content)
+    if got != sha256:
+        raise DataError(f"{path}: wrong digest: expected sha256 {sha256}, got {got}; nothing was kept")
+    file = cache_folder() / path
+    try:
+        write_atomically(file, content)
+    except OSError as error:
+        raise disk_error(error, file) from None
+
+
+def disk_error(error: OSError, file: Path) -> DataError:
+    """What went wrong when writing `file`, and what to do."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DataError(
+            f"{file}: the disk is full; free some space, or set BPEBENCH_CACHE to a folder with room, and run it again"
+        )
+    return DataError(f"{file}: cannot be written: {error.strerror}; set BPEBENCH_CACHE to a folder of your own")

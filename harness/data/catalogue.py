@@ -1,0 +1,155 @@
+"""What can be had: `datasets/*.toml` as data. Knows names, versions and digests; fetches and reads nothing.
+
+The tables name packages and digests, never places on the network: where a package comes from is the business of the
+user's own pip settings.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """One pinned file of a package index."""
+
+    name: str
+    version: str
+    kind: Literal["wheel", "sdist"]
+    file: str
+    sha256: str
+    n_bytes: int
+    """Size of the download."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One file of the cache: what it is made from, by which reader, and the digest it must have."""
+
+    name: str
+    """Corpus or vocabulary it belongs to; `parallel/ru` for one language of several."""
+    path: str
+    """Place in the cache folder."""
+    sha256: str
+    """Digest of the cached file. For a corpus that is its `Corpus.digest` as well."""
+    n_bytes: int
+    """UTF-8 bytes of text (corpora), or size of the file (vocabularies)."""
+    package: Package
+    members: dict[str, str | None]
+    """Member of the package (a glob where several are meant) -> its SHA-256, None where the package's own is enough."""
+    reader: str
+    """Name in `harness.data.readers.READERS`."""
+    options: dict[str, Any] = field(default_factory=dict)
+    part: str = ""
+    """Which part of what the reader gives."""
+    n_documents: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """A published rank file and how it is used."""
+
+    name: str
+    language: str
+    licence: str
+    description: str
+    pattern: str
+    special_tokens: dict[str, int]
+    item: Item
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RealCorpus:
+    """A corpus taken from a package; `items` are its parts, one for most, one a language for parallel ones."""
+
+    name: str
+    language: str
+    licence: str
+    description: str
+    items: tuple[Item, ...]
+
+
+def datasets_folder() -> Path:
+    """The folder `datasets`: inside the installed package, or beside it in the source tree."""
+    package = Path(__file__).resolve().parent.parent
+    inside = package / "datasets"
+    return inside if inside.is_dir() else package.parent / "datasets"
+
+
+def _read(file: str) -> dict[str, Any]:
+    return tomllib.loads((datasets_folder() / file).read_text("utf-8"))
+
+
+def _packages(tables: dict[str, dict[str, Any]]) -> dict[str, Package]:
+    return {name: Package(name=name, **table) for name, table in tables.items()}
+
+
+@cache
+def vocabularies() -> dict[str, Vocabulary]:
+    """Name -> vocabulary, in the order of `vocabularies.toml`."""
+    document = _read("vocabularies.toml")
+    packages = _packages(document["packages"])
+    found = {}
+    for name, table in document["vocabularies"].items():
+        item = Item(
+            name=name,
+            path=f"vocabularies/{name}.tiktoken",
+            sha256=table["sha256"],
+            n_bytes=table["n_bytes"],
+            package=packages[table["package"]],
+            members={table["member"]: table["member_sha256"]},
+            reader=table["reader"],
+        )
+        found[name] = Vocabulary(
+            name=name,
+            item=item,
+            aliases=tuple(table.get("aliases", ())),
+            **{key: table[key] for key in ("language", "licence", "description", "pattern", "special_tokens")},
+        )
+    return found
+
+
+@cache
+def real_corpora() -> dict[str, RealCorpus]:
+    """Name -> corpus taken from a package, in the order of `corpora.toml`."""
+    document = _read("corpora.toml")
+    packages = _packages(document["packages"])
+    found = {}
+    for name, table in document["corpora"].items():
+        package = packages[table["package"]]
+        items = tuple(
+            Item(
+                name=f"{name}/{part}" if part else name,
+                path=f"corpora/{name}/{part}.documents" if part else f"corpora/{name}.documents",
+                sha256=fields["sha256"],
+                n_bytes=fields["n_bytes"],
+                n_documents=fields["n_documents"],
+                package=package,
+                members={path: sha256 or None for path, sha256 in table["members"].items()},
+                reader=table["reader"],
+                options=table.get("options", {}),
+                part=part,
+            )
+            for part, fields in table.get("parts", {"": table}).items()
+        )
+        found[name] = RealCorpus(
+            name=name, items=items, **{key: table[key] for key in ("language", "licence", "description")}
+        )
+    return found
+
+
+def vocabulary_named(name: str) -> Vocabulary | None:
+    """The vocabulary of that name or alias."""
+    return next((v for v in vocabularies().values() if name == v.name or name in v.aliases), None)
+
+
+def all_items() -> dict[str, Item]:
+    """Every file `fetch` can put into the cache, by name."""
+    items = [vocabulary.item for vocabulary in vocabularies().values()]
+    items += [item for corpus in real_corpora().values() for item in corpus.items]
+    return {item.name: item for item in items}

@@ -1,0 +1,170 @@
+"""Corpora by name: real text (fetched on first use), the suite's own samples, generated text, the user's files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from harness.data.catalogue import RealCorpus, datasets_folder, real_corpora
+from harness.data.documents import Split, check_split, pack, side, take_bytes, unpack
+from harness.data.errors import DataError
+from harness.data.fetch import ensure, is_fetched
+from harness.data.generated import FAMILIES, generate, generated_names
+from harness.data.user_files import matching_files, read_documents
+from impls.errors import UnknownName
+
+_SAMPLES = "samples"
+_PARAGRAPH = "paragraph"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents under a name. Nothing is read before it is asked for; each pass reads anew."""
+
+    name: str
+    _source: Callable[[], Iterator[str]]
+    has_split: bool
+    """Whether training should keep off its held-out part: so for real corpora. Any corpus can be split."""
+    split: Split | None = None
+    max_bytes: int | None = None
+
+    def documents(self) -> Iterator[str]:
+        """The documents, in an order that is always the same; the bound on bytes is kept after the split."""
+        documents = self._source()
+        if self.split is not None:
+            documents = (document for document in documents if side(document) == self.split)
+        return take_bytes(documents, self.max_bytes)
+
+    @cached_property
+    def _measured(self) -> tuple[int, int, str]:
+        hasher = hashlib.sha256()
+        n_documents = n_bytes = 0
+        parts = pack(self.documents())
+        for length in parts:
+            content = next(parts)
+            n_documents, n_bytes = n_documents + 1, n_bytes + len(content)
+            hasher.update(length + content)
+        return n_documents, n_bytes, hasher.hexdigest()
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents; takes one pass, once."""
+        return self._measured[0]
+
+    @property
+    def n_bytes(self) -> int:
+        """Their UTF-8 bytes (surrogatepass); takes one pass, once."""
+        return self._measured[1]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) over each document's length (8 bytes, little-endian) and UTF-8; takes one pass, once."""
+        return self._measured[2]
+
+
+def load_corpus(name: str | Path, split: str | None = None, max_bytes: int | None = None) -> Corpus:
+    """The corpus of a name (fetched on first use), or of a path or glob of the user's own files.
+
+    `split`: None for all, `held-out` for about a tenth of the documents, `train` for the rest, decided by each
+    document's text. `max_bytes` bounds the UTF-8 bytes; the last document is cut between characters.
+    Raises `UnknownName`, `DataError`.
+    """
+    check_split(split)
+    if max_bytes is not None and max_bytes < 0:
+        raise DataError(f"max_bytes must not be negative, not {max_bytes}")
+    source, has_split = _resolve(name)
+    return Corpus(str(name), source, has_split, split, max_bytes)  # type: ignore[arg-type]
+
+
+def _resolve(name: str | Path) -> tuple[Callable[[], Iterator[str]], bool]:
+    if isinstance(name, str):
+        family, _, part = name.partition("/")
+        if family in real_corpora():
+            corpus = real_corpora()[family]
+            return _real(corpus, name), True
+        if family == _SAMPLES:
+            return _samples(part, name), False
+        if family == "gen":
+            generate(name)
+            return lambda: generate(name), False
+        if not any(mark in name for mark in "./\\*?[") and not Path(name).exists():
+            raise UnknownName("corpus", name, [*corpus_names(), "a path or glob"])
+    files = matching_files(str(name))
+    return lambda: (document for file in files for document in read_documents(file)), False
+
+
+def _real(corpus: RealCorpus, name: str) -> Callable[[], Iterator[str]]:
+    items = [item for item in corpus.items if name in (corpus.name, item.name)]
+    if not items:
+        raise UnknownName("corpus", name, [corpus.name, *(item.name for item in corpus.items)])
+    for item in items:
+        ensure(item)
+    return lambda: (document for item in items for document in unpack(ensure(item)))
+
+
+def sample_parts() -> dict[str, Path]:
+    """Part of the samples (`tr`, `emoji`, …) -> its file."""
+    files = sorted(file for file in (datasets_folder() / _SAMPLES).iterdir() if file.suffix in (".txt", ".jsonl"))
+    return {file.stem: file for file in files}
+
+
+def _samples(part: str, name: str) -> Callable[[], Iterator[str]]:
+    parts = sample_parts()
+    if name != _SAMPLES and part not in parts:
+        raise UnknownName("corpus", name, [_SAMPLES, *(f"{_SAMPLES}/{known}" for known in parts)])
+    files = [parts[part]] if part else list(parts.values())
+    return lambda: (document for file in files for document in read_documents(file))
+
+
+def turkish_paragraph() -> str:
+    """A paragraph of Turkish of our own, about a kilobyte: what the headline comparison encodes."""
+    (paragraph,) = read_documents(sample_parts()[_PARAGRAPH])
+    return paragraph
+
+
+def corpus_names() -> list[str]:
+    """Every name `load_corpus` takes: real corpora and their parts, samples and their parts, generated ones."""
+    names: list[str] = []
+    for corpus in real_corpora().values():
+        names += dict.fromkeys([corpus.name, *(item.name for item in corpus.items)])
+    return [*names, _SAMPLES, *(f"{_SAMPLES}/{part}" for part in sample_parts()), *generated_names()]
+
+
+def describe_corpora() -> list[dict[str, Any]]:
+    """A row a corpus: name, language, licence, bytes of text, whether it is at hand, and what it is."""
+    rows: list[dict[str, Any]] = [
+        {
+            "name": corpus.name if len(corpus.items) == 1 else f"{corpus.name}, {_parts(corpus)}",
+            "language": corpus.language,
+            "licence": corpus.licence,
+            "bytes": sum(item.n_bytes for item in corpus.items),
+            "cached": is_fetched(corpus.name),
+            "about": corpus.description,
+        }
+        for corpus in real_corpora().values()
+    ]
+    parts = sample_parts()
+    rows.append(
+        {
+            "name": f"{_SAMPLES}, {_SAMPLES}/" + "|".join(parts),
+            "language": "many",
+            "licence": "MIT",
+            "bytes": sum(file.stat().st_size for file in parts.values()),
+            "cached": True,
+            "about": "the suite's own sentences and oddities",
+        }
+    )
+    rows += [
+        {"name": f"gen/{family}", "language": "", "licence": "MIT", "bytes": "", "cached": True, "about": about}
+        for family, (_, about) in FAMILIES.items()
+    ]
+    return rows
+
+
+def _parts(corpus: RealCorpus) -> str:
+    first = corpus.items[0].name.rpartition("/")[0]
+    return f"{first}/" + "|".join(item.part for item in corpus.items)

@@ -1,0 +1,97 @@
+"""Documents in a row: how they are joined, split, measured and kept in a file. Knows nothing of where they come from.
+
+A documents file holds, for each document, its length as eight bytes (little-endian) and its UTF-8 (surrogatepass).
+The digest of a corpus is the SHA-256 of exactly these bytes, so a kept corpus is verified by its file's digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from harness.data.errors import DataError
+
+Split = Literal["train", "held-out"]
+
+HELD_OUT_ONE_IN = 10
+_LENGTH_BYTES = 8
+
+
+def encoded(text: str) -> bytes:
+    """UTF-8, lone surrogates let through."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def pack(documents: Iterable[str]) -> Iterator[bytes]:
+    """The parts of a documents file."""
+    for document in documents:
+        content = encoded(document)
+        yield len(content).to_bytes(_LENGTH_BYTES, "little")
+        yield content
+
+
+def unpack(content: bytes) -> Iterator[str]:
+    """The documents of a documents file."""
+    position = 0
+    while position < len(content):
+        start = position + _LENGTH_BYTES
+        position = start + int.from_bytes(content[position:start], "little")
+        yield content[start:position].decode("utf-8", "surrogatepass")
+
+
+def side(text: str) -> Split:
+    """Where a document goes, decided by its text alone: equal texts are never on both sides."""
+    number = int.from_bytes(hashlib.sha256(encoded(text)).digest()[:8], "little")
+    return "held-out" if number % HELD_OUT_ONE_IN == 0 else "train"
+
+
+def check_split(split: str | None) -> None:
+    """Raises `DataError` for a split there is not."""
+    if split not in (None, "train", "held-out"):
+        raise DataError(f"unknown split {split!r}; there are 'train' and 'held-out', or None for all")
+
+
+def take_bytes(documents: Iterable[str], max_bytes: int | None) -> Iterator[str]:
+    """Documents of together at most `max_bytes` of UTF-8; the last one is cut between characters."""
+    if max_bytes is None:
+        yield from documents
+        return
+    room = max_bytes
+    for document in documents:
+        content = encoded(document)
+        if len(content) > room:
+            end = room
+            while end and content[end] & 0xC0 == 0x80:
+                end -= 1
+            if end:
+                yield content[:end].decode("utf-8", "surrogatepass")
+            return
+        yield document
+        room -= len(content)
+        if not room:
+            return
+
+
+def distinct(texts: Iterable[str]) -> list[str]:
+    """Each text once, where it first stood; empty ones left out."""
+    return list(dict.fromkeys(text for text in texts if text))
+
+
+def join(texts: Iterable[str], n_bytes: int) -> Iterator[str]:
+    """Consecutive texts joined by line ends into documents of `n_bytes` of UTF-8 or a little more."""
+    lines: list[str] = []
+    size = 0
+    for text in texts:
+        lines.append(text)
+        size += len(encoded(text)) + 1
+        if size >= n_bytes:
+            yield "\n".join(lines)
+            lines, size = [], 0
+    if lines:
+        yield "\n".join(lines)
+
+
+def shuffle_key(text: str) -> bytes:
+    """Sorting by it gives an order that has nothing to do with the text or with its `side`."""
+    return hashlib.sha256(encoded(text)).digest()[8:]

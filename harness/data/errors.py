@@ -1,0 +1,9 @@
+"""The error of this room: data that is missing, damaged or cannot be had."""
+
+from __future__ import annotations
+
+from impls.errors import BPEError
+
+
+class DataError(BPEError):
+    """A corpus, a vocabulary or a user's file cannot be used; one line says which, why, and what to do."""

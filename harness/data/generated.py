@@ -1,0 +1,97 @@
+"""Generated corpora: families of texts that bring out how an algorithm grows. The same on every machine.
+
+Source of randomness: Python's Mersenne Twister, seeded by the family's name and the size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from random import Random
+
+from harness.data.errors import DataError
+from impls.errors import UnknownName
+
+DEFAULT_CHARACTERS = 100_000
+MAX_CHARACTERS = 1_000_000_000
+_MIXED_DOCUMENT_CHARACTERS = 1_000
+
+_Family = Callable[[int, Random], Iterator[str]]
+
+
+def _repeats(size: int, random: Random) -> Iterator[str]:
+    yield ("ab" * (size // 2 + 1))[:size]
+
+
+def _letters(size: int, random: Random) -> Iterator[str]:
+    yield "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=size))
+
+
+def _spaces(size: int, random: Random) -> Iterator[str]:
+    yield " " * size
+
+
+def _digits(size: int, random: Random) -> Iterator[str]:
+    yield "".join(random.choices("0123456789", k=size))
+
+
+def _cjk(size: int, random: Random) -> Iterator[str]:
+    yield "".join(map(chr, random.choices(range(0x4E00, 0x9FA6), k=size)))
+
+
+def _surrogates(size: int, random: Random) -> Iterator[str]:
+    parts = [*"ab ıЖ字\n", "\ud83d", "\udc4d", "\ud83d\udc4d", "👍", "\udfff", "\ud800"]
+    yield "".join(random.choices(parts, k=size))[:size]
+
+
+_MIXED_PARTS = (
+    *("the", "and", "of", "token", "Don't", "I'LL", "HTTPServer", "snake_case", "x=1;", "{}", "();", "->", "..."),
+    *("evlerimizden", "İstanbul'da", "ığdır", "şöyle", "çağdaş", "gözlükçü", "Ankara’nın", "I\u0307"),
+    *("слово", "ёлка", "שלום", "עִבְרִית", "مرحبا", "سلام", "नमस्ते", "வணக்கம்", "สวัสดี", "日本語", "中文分詞", "한국어"),
+    *("👍🏽", "👩‍👩‍👧", "🇹🇷", "7️⃣", "e\u0301", "\u0301", "\u200f", "\u00a0", "\u200b", "ﬁ", "½", "٣", "Ⅷ", "\ufeff"),
+    *("1", "12", "123", "1234567", "3.14", "0x1F", "2024-05-17", "\n", "\n\n", "\r\n", "\t", "  ", "    ", "\x00"),
+)
+
+
+def _mixed(size: int, random: Random) -> Iterator[str]:
+    while size > 0:
+        length = min(size, _MIXED_DOCUMENT_CHARACTERS)
+        parts: list[str] = []
+        room = length
+        while room > 0:
+            part = random.choice(_MIXED_PARTS) + random.choice(("", " ", " "))
+            parts.append(part)
+            room -= len(part)
+        yield "".join(parts)[:length]
+        size -= length
+
+
+FAMILIES: dict[str, tuple[_Family, str]] = {
+    "repeats": (_repeats, "`ab` over and over: one piece, quadratic where merging is"),
+    "letters": (_letters, "random letters without a space: one piece that merges little"),
+    "spaces": (_spaces, "spaces only"),
+    "digits": (_digits, "random digits: cut in threes, or one piece, as the pattern has it"),
+    "cjk": (_cjk, "random CJK ideographs without a space"),
+    "surrogates": (_surrogates, "letters, lone surrogates and surrogate pairs"),
+    "mixed": (_mixed, "words, numbers, emoji and white space of many scripts, 1000 characters a document"),
+}
+"""Family -> its generator of documents, and what it is."""
+
+
+def generated_names() -> list[str]:
+    """`gen/FAMILY` for every family."""
+    return [f"gen/{family}" for family in FAMILIES]
+
+
+def generate(name: str) -> Iterator[str]:
+    """Documents of `gen/FAMILY` or `gen/FAMILY:CHARACTERS`; raises `UnknownName`, `DataError` for a bad size."""
+    family, colon, size_text = name.removeprefix("gen/").partition(":")
+    if family not in FAMILIES:
+        raise UnknownName("generated corpus", name, generated_names())
+    size = DEFAULT_CHARACTERS
+    if colon:
+        digits = size_text.replace("_", "")
+        if not re.fullmatch("[0-9]+", digits) or not 1 <= int(digits) <= MAX_CHARACTERS:
+            raise DataError(f"{name}: the size must be 1 to {MAX_CHARACTERS} characters, as in gen/{family}:1000000")
+        size = int(digits)
+    return FAMILIES[family][0](size, Random(f"{family}:{size}"))

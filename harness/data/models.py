@@ -1,0 +1,120 @@
+"""Models by name: the published vocabularies, those trained here, and model files of any format."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from harness.data.cache import cache_folder
+from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
+from harness.data.errors import DataError
+from harness.data.fetch import ensure, is_fetched
+from impls.errors import UnknownName
+from impls.model import Model
+from impls.patterns import resolve
+
+_HUB = "hf:"
+_TRAINED_SUFFIX = ".json"
+
+
+def load_model(name_or_path: str | Path) -> Model:
+    """The model of a name (fetched on first use), of one trained here, or of a file of any known format.
+
+    Raises `UnknownName` listing what there is, `DataError` where it cannot be had, `InvalidFile` for a bad file.
+    """
+    name = str(name_or_path)
+    if isinstance(name_or_path, str):
+        vocabulary = vocabulary_named(name)
+        if vocabulary is not None:
+            return _published(vocabulary)
+        if name.startswith(_HUB):
+            raise DataError(
+                f"{name}: unavailable offline: models of the Hugging Face hub are not fetched; save its "
+                "tokenizer.json and give the path of that file"
+            )
+    path = Path(name_or_path)
+    if not path.exists() and _is_plain(name):
+        path = trained_model_path(name)
+        if not path.is_file():
+            raise UnknownName("model (a trained one is made by `bpebench train --name NAME`)", name, model_names())
+    if not path.exists():
+        raise DataError(f"{path}: there is no such model file; names are: {', '.join(model_names())}")
+    from impls.formats import load
+
+    return load(path)
+
+
+def _published(vocabulary: Vocabulary) -> Model:
+    from impls.formats.tiktoken_ranks import read_tiktoken_ranks
+
+    item = vocabulary.item
+    ranks = read_tiktoken_ranks(ensure(item), str(cache_folder() / item.path))
+    tokens: list[bytes | None] = [None] * (max(ranks.values()) + 1)
+    for token, rank in ranks.items():
+        tokens[rank] = token
+    return Model(
+        tokens=tuple(tokens),
+        pattern=resolve(vocabulary.pattern),
+        special_tokens=vocabulary.special_tokens,
+        merge_rule="concatenation",
+    )
+
+
+def rank_file(name: str) -> Path:
+    """The published rank file of a vocabulary, in the cache, fetched where it is missing."""
+    vocabulary = vocabulary_named(name)
+    if vocabulary is None:
+        raise UnknownName("vocabulary", name, list(vocabularies()))
+    ensure(vocabulary.item)
+    return cache_folder() / vocabulary.item.path
+
+
+def _is_plain(name: str) -> bool:
+    return re.fullmatch(r"[\w+-][\w.+-]*", name) is not None
+
+
+def trained_model_path(name: str) -> Path:
+    """Where a model trained under `name` is kept; raises `DataError` for a name that cannot be one."""
+    if not _is_plain(name):
+        raise DataError(f"{name!r} cannot be a model's name: use letters, digits, '_', '-', '+' and '.'")
+    if vocabulary_named(name) is not None:
+        raise DataError(f"{name!r} is the name of a published vocabulary; choose another")
+    return cache_folder() / "models" / f"{name}{_TRAINED_SUFFIX}"
+
+
+def trained_model_names() -> list[str]:
+    """Models trained here and kept."""
+    folder = cache_folder() / "models"
+    return sorted(file.name.removesuffix(_TRAINED_SUFFIX) for file in folder.glob(f"[!.]*{_TRAINED_SUFFIX}"))
+
+
+def model_names() -> list[str]:
+    """Every name `load_model` takes: published vocabularies, then models trained here."""
+    return [*vocabularies(), *trained_model_names()]
+
+
+def available_models() -> list[str]:
+    """Names of models that load without a network: vocabularies in the cache, and models trained here."""
+    return [*filter(is_fetched, vocabularies()), *trained_model_names()]
+
+
+def describe_models() -> list[dict[str, Any]]:
+    """A row a model: name, language, licence, size of its file in bytes, whether it is in the cache, and what it is."""
+    rows: list[dict[str, Any]] = [
+        {
+            "name": vocabulary.name,
+            "language": vocabulary.language,
+            "licence": vocabulary.licence,
+            "bytes": vocabulary.item.n_bytes,
+            "cached": is_fetched(vocabulary.name),
+            "about": vocabulary.description,
+        }
+        for vocabulary in vocabularies().values()
+    ]
+    for name in trained_model_names():
+        size = trained_model_path(name).stat().st_size
+        rows.append(
+            {"name": name, "language": "", "licence": "", "bytes": size, "cached": True, "about": "trained here"}
+        )
+    return rows

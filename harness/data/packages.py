@@ -1,0 +1,193 @@
+"""Getting one pinned file of a package index through pip, and members out of it; nothing foreign is ever executed.
+
+pip runs the build back end of a source distribution even where it is only to be downloaded. For these it is given a
+neutral back end that copies the metadata the distribution carries (`PKG-INFO`): without build isolation, and first on
+`PYTHONPATH`, it stands in for setuptools, so that no line of the distribution runs. Hashes are checked before that.
+"""
+
+from __future__ import annotations
+
+import errno
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from harness.data.cache import disk_error, sha256_of
+from harness.data.catalogue import Package
+from harness.data.errors import DataError
+
+_SECONDS_BETWEEN_LOOKS = 0.1
+
+_NEUTRAL_BACKEND = """
+import email, pathlib, shutil, sys
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    fields = email.message_from_bytes(pathlib.Path("PKG-INFO").read_bytes())
+    folder = pathlib.Path(metadata_directory, f"{fields['Name'].replace('-', '_')}-{fields['Version']}.dist-info")
+    folder.mkdir()
+    shutil.copy("PKG-INFO", folder / "METADATA")
+    return folder.name
+
+__legacy__ = sys.modules[__name__]
+"""
+
+
+def download(package: Package, folder: Path, watch: Callable[[int], None]) -> Path:
+    """The file of `package`, its digest verified; `watch` gets the bytes at hand so far, now and then.
+
+    Everything on disk stays below `folder`, which the caller removes. Raises `DataError`.
+    """
+    target = folder / "target"
+    scratch = folder / "scratch"
+    for made in (target, scratch):
+        made.mkdir(parents=True)
+    environment = os.environ | {
+        "TMPDIR": str(scratch), "TEMP": str(scratch), "TMP": str(scratch),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_PROGRESS_BAR": "off",
+    }  # fmt: skip
+    environment.pop("PIP_QUIET", None)
+    if package.kind == "sdist":
+        environment |= {"PIP_USE_PEP517": "1", "PYTHONPATH": str(_neutral_backend(folder))}
+    status, output = run_pip(_arguments(package, folder, target), environment, lambda: watch(_bytes_below(folder)))
+    if status:
+        raise _failure(package, output)
+    file = target / package.file
+    if not file.is_file():
+        raise DataError(
+            f"{package.file}: pip brought another file ({', '.join(p.name for p in target.iterdir()) or 'none'}); "
+            f"check pip's settings with `pip config list`"
+        )
+    got = sha256_of(file.read_bytes())
+    if got != package.sha256:
+        file.unlink()
+        raise _wrong_digest(package, got)
+    return file
+
+
+def _arguments(package: Package, folder: Path, target: Path) -> list[str]:
+    requirements = folder / "requirements.txt"
+    requirements.write_text(f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n", "utf-8")
+    arguments = [sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes", "--retries", "2"]
+    arguments += ["--dest", str(target), "--requirement", str(requirements)]
+    return arguments + (["--no-build-isolation"] if package.kind == "sdist" else ["--only-binary=:all:"])
+
+
+def _neutral_backend(folder: Path) -> Path:
+    setuptools = folder / "backend" / "setuptools"
+    setuptools.mkdir(parents=True)
+    (setuptools / "__init__.py").write_text("", "utf-8")
+    (setuptools / "build_meta.py").write_text(_NEUTRAL_BACKEND, "utf-8")
+    return setuptools.parent
+
+
+def run_pip(arguments: list[str], environment: dict[str, str], look: Callable[[], None]) -> tuple[int, str]:
+    """Exit status and all output of pip, calling `look` while it runs; whatever happens, it does not outlive this."""
+    log = Path(environment["TMPDIR"]) / "pip.log"
+    with log.open("wb") as sink:
+        process = subprocess.Popen(
+            arguments, env=environment, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT
+        )
+        try:
+            while process.poll() is None:
+                look()
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                try:
+                    process.wait(timeout=5)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+    return process.returncode, log.read_text("utf-8", "replace")
+
+
+def _bytes_below(folder: Path) -> int:
+    """Size of the largest file below `folder`: the one that is being downloaded."""
+    largest = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                largest = max(largest, (Path(place) / name).stat().st_size)
+            except OSError:
+                continue
+    return largest
+
+
+_NO_NETWORK = re.compile(
+    r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|Connection (refused|reset|broken|aborted)"
+    r"|Failed to establish|Temporary failure in name|Name or service not known|Network is unreachable"
+    r"|ProxyError|SSLError|CERTIFICATE_VERIFY_FAILED|timed out|Max retries exceeded",
+    re.IGNORECASE,
+)
+
+
+def _failure(package: Package, output: str) -> DataError:
+    wanted = f"{package.name} {package.version}"
+    if "No module named pip" in output:
+        return DataError(f"{wanted}: this Python has no pip to download with; run `python -m ensurepip` first")
+    got = re.search(r"Got\s+([0-9a-f]{64})", output)
+    if got:
+        return _wrong_digest(package, got.group(1))
+    if "No space left on device" in output or os.strerror(errno.ENOSPC) in output:
+        return disk_error(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), Path(package.file))
+    reason = _NO_NETWORK.search(output)
+    if reason:
+        return DataError(
+            f"{wanted}: the package index cannot be reached ({reason.group(0)}); check the network and "
+            "`pip config list`, then run `bpebench fetch` again: what is fetched already stays"
+        )
+    if "No matching distribution" in output or "Could not find a version" in output:
+        return DataError(
+            f"{wanted}: the package index has no such version any more, or none for Python "
+            f"{sys.version_info.major}.{sys.version_info.minor}; `pip config list` shows which index is asked"
+        )
+    errors = [line.strip() for line in output.splitlines() if line.startswith("ERROR")]
+    last = errors[-1] if errors else (output.strip().splitlines() or ["it said nothing"])[-1]
+    return DataError(f"{wanted}: pip could not download it: {last[:300]}")
+
+
+def _wrong_digest(package: Package, got: str) -> DataError:
+    return DataError(
+        f"{package.file}: wrong digest: expected sha256 {package.sha256}, got {got}; nothing was kept. The index "
+        "serves another file than the one this suite was made with: check `pip config list`, or try again"
+    )
+
+
+def members_of(package: Package, file: Path, patterns: Iterable[str]) -> dict[str, bytes]:
+    """Path in the package -> content of every file one of `patterns` (globs) matches; each must match something.
+
+    The first folder of a source distribution (`name-version`) is not part of the paths.
+    """
+    patterns = list(patterns)
+    found: dict[str, bytes] = {}
+    try:
+        if package.kind == "wheel":
+            with zipfile.ZipFile(file) as wheel:
+                for path in wheel.namelist():
+                    if _matches(path, patterns):
+                        found[path] = wheel.read(path)
+        else:
+            with tarfile.open(file) as archive:
+                for member in archive:
+                    path = member.name.partition("/")[2]
+                    content = archive.extractfile(member) if member.isfile() and _matches(path, patterns) else None
+                    if content is not None:
+                        found[path] = content.read()
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
+        raise DataError(f"{package.file}: cannot be opened: {error}") from None
+    for pattern in patterns:
+        if not any(_matches(path, [pattern]) for path in found):
+            raise DataError(f"{package.file}: holds no {pattern}")
+    return found
+
+
+def _matches(path: str, patterns: list[str]) -> bool:
+    return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)

@@ -1,0 +1,135 @@
+"""From the members of a package to what the cache keeps: documents, or a rank file. Pure functions of bytes.
+
+Documents of a corpus come in a fixed shuffled order, so that any beginning of it is a fair sample of the whole.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harness.data.documents import distinct, join, pack, shuffle_key
+from impls.byte_alphabet import from_printable
+
+Members = Mapping[str, bytes]
+Reader = Callable[[Members, Mapping[str, Any]], dict[str, bytes]]
+"""Members and options -> content of each part; the part of what has one part only is called ""."""
+
+
+def _only(members: Members) -> bytes:
+    (content,) = members.values()
+    return content
+
+
+def _shuffled(documents: list[str]) -> dict[str, bytes]:
+    return {"": b"".join(pack(sorted(documents, key=shuffle_key)))}
+
+
+def wordnet(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
+    """Definitions and examples of a WordNet in XML: `options["elements"]`, cut at `|`.
+
+    White space is made single, each text is kept once, and consecutive texts are joined by line ends into
+    documents of `options["document_bytes"]`: as no text stands twice, the split is disjoint by text too.
+    """
+    import io
+    from xml.etree.ElementTree import iterparse
+
+    wanted = set(options["elements"])
+    texts: list[str] = []
+    for _, element in iterparse(io.BytesIO(_only(members))):
+        if element.tag in wanted:
+            texts += (" ".join(part.split()) for part in (element.text or "").split("|"))
+        elif element.tag == "SYNSET":
+            element.clear()
+    return _shuffled(list(join(distinct(texts), options["document_bytes"])))
+
+
+def files(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
+    """Each file a document; a text that occurs twice is kept once, an empty or blank one not at all."""
+    texts = (members[path].decode("utf-8") for path in sorted(members))
+    return _shuffled(distinct(text for text in texts if text.strip()))
+
+
+def catalogues(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
+    """Gettext catalogues, parallel by key; a part for each of `options["languages"]`, and `en` for the keys.
+
+    Of the messages that every language has, those are kept whose text is new in every language; `texts_a_document`
+    of them, in the order of their keys, joined by line ends, make a document. Documents are ordered by the English
+    text, so document i says the same in every language.
+    """
+    folders = {path.split("/LC_MESSAGES/")[0].rsplit("/", 1)[1]: path for path in members}
+    by_language = {language: _messages(members[folders[folder]]) for language, folder in options["languages"].items()}
+    common = sorted(set.intersection(*(set(messages) for messages in by_language.values())))
+    by_language = {"en": {key: key for key in common}} | by_language
+    keys = _new_in_every_language(common, by_language)
+    size = options["texts_a_document"]
+    groups = [keys[start : start + size] for start in range(0, len(keys), size)]
+    groups.sort(key=lambda group: shuffle_key("\n".join(group)))
+    return {
+        language: b"".join(pack("\n".join(messages[key] for key in group) for group in groups))
+        for language, messages in by_language.items()
+    }
+
+
+def _new_in_every_language(keys: list[str], by_language: Mapping[str, Mapping[str, str]]) -> list[str]:
+    seen: dict[str, set[str]] = {language: set() for language in by_language}
+    kept = []
+    for key in keys:
+        if any(messages[key] in seen[language] for language, messages in by_language.items()):
+            continue
+        for language, messages in by_language.items():
+            seen[language].add(messages[key])
+        kept.append(key)
+    return kept
+
+
+def _messages(content: bytes) -> dict[str, str]:
+    """Key -> text of the plain messages of a compiled catalogue: no context, no plural."""
+    import io
+    from gettext import GNUTranslations
+
+    catalogue: dict[Any, str] = GNUTranslations(io.BytesIO(content))._catalog  # type: ignore[attr-defined]
+    return {
+        key: text.strip()
+        for key, text in catalogue.items()
+        if isinstance(key, str) and key.strip() and "\x04" not in key and text.strip()
+    }
+
+
+def as_is(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
+    """The member itself."""
+    return {"": _only(members)}
+
+
+def gpt2_encoder(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
+    """The rank file that GPT-2's `encoder.json` stands for."""
+    return {"": _rank_file(_gpt2_ranks(_only(members)))}
+
+
+def gpt2_encoder_and_spaces(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
+    """p50k's rank file: GPT-2's, and runs of 2 to 25 spaces behind `<|endoftext|>`."""
+    ranks = _gpt2_ranks(_only(members))
+    first = len(ranks) + 1
+    return {"": _rank_file(ranks | {b" " * n: first + n - 2 for n in range(2, 26)})}
+
+
+def _gpt2_ranks(content: bytes) -> dict[bytes, int]:
+    return {from_printable(text): i for text, i in json.loads(content).items() if text != "<|endoftext|>"}
+
+
+def _rank_file(ranks: dict[bytes, int]) -> bytes:
+    ordered = sorted(ranks.items(), key=lambda entry: entry[1])
+    return b"".join(b"%b %d\n" % (base64.b64encode(token), rank) for token, rank in ordered)
+
+
+READERS: dict[str, Reader] = {
+    "wordnet": wordnet,
+    "files": files,
+    "catalogues": catalogues,
+    "as-is": as_is,
+    "gpt2-encoder": gpt2_encoder,
+    "gpt2-encoder-and-spaces": gpt2_encoder_and_spaces,
+}
+"""Name in the tables -> reader."""

@@ -1,0 +1,139 @@
+"""The user's own files as documents, streamed: never more than a few documents are in memory.
+
+`.jsonl`: the field `text` of each line. Anything else is read as text: a document is a paragraph (lines up to a blank
+one), cut at `MAX_DOCUMENT_CHARACTERS` where it is longer, at the end of a line where there is one.
+"""
+
+from __future__ import annotations
+
+import codecs
+import glob
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.data.errors import DataError
+
+MAX_DOCUMENT_CHARACTERS = 1_000_000
+_CHUNK_BYTES = 1 << 18
+
+
+def matching_files(pattern: str) -> list[Path]:
+    """The files of a path or a glob, sorted; raises `DataError` where there is none, or for a folder."""
+    path = Path(pattern)
+    try:
+        if path.is_dir():
+            raise DataError(f"{pattern}: is a folder; name a file, or its files by a glob such as '{pattern}/*.txt'")
+        if path.exists():
+            return [path]
+        found = sorted(map(Path, glob.glob(pattern, recursive=True)))  # noqa: PTH207 (Path.glob takes no absolute one)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{pattern!a}: cannot be a path: {error}") from None
+    files = [file for file in found if file.is_file()]
+    if not files:
+        raise DataError(f"{pattern}: there is no such file")
+    return files
+
+
+def read_documents(file: Path) -> Iterator[str]:
+    """Documents of one file. Raises `DataError` naming the place that is wrong."""
+    try:
+        with file.open("rb") as source:
+            if file.suffix == ".jsonl":
+                yield from _json_lines(file, iter(source))
+            else:
+                yield from _paragraphs(_decoded(file, iter(lambda: source.read(_CHUNK_BYTES), b"")))
+    except OSError as error:
+        raise DataError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _json_lines(file: Path, lines: Iterator[bytes]) -> Iterator[str]:
+    position = 0
+    for number, line in enumerate(lines, 1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise _not_utf8(file, position + error.start, error) from None
+        position += len(line)
+        if not text.strip():
+            continue
+        try:
+            entry = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else "too deep or too large"
+            raise DataError(f"{file}: line {number} is not JSON: {reason}") from None
+        found = entry.get("text") if isinstance(entry, dict) else None
+        if not isinstance(found, str):
+            raise DataError(f'{file}: line {number} has no field "text" that is a string')
+        yield found
+
+
+def _decoded(file: Path, chunks: Iterator[bytes]) -> Iterator[str]:
+    """The text of `chunks`, cut anywhere between characters; a byte order mark at the start is left out."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    position = 0
+    for chunk in chunks:
+        pending = len(decoder.getstate()[0])
+        try:
+            text = decoder.decode(chunk)
+        except UnicodeDecodeError as error:
+            raise _not_utf8(file, position - pending + error.start, error) from None
+        yield text.removeprefix("\ufeff") if position == 0 else text
+        position += len(chunk)
+    try:
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise _not_utf8(file, position - len(error.object) + error.start, error) from None
+
+
+def _not_utf8(file: Path, offset: int, error: UnicodeDecodeError) -> DataError:
+    return DataError(
+        f"{file}: not UTF-8 at byte {offset} (0x{error.object[error.start]:02X}); convert the file to UTF-8 first"
+    )
+
+
+def _paragraphs(parts: Iterator[str]) -> Iterator[str]:
+    lines: list[str] = []
+    size = 0
+    for line in _lines(parts):
+        if not line.strip() and line.endswith("\n"):
+            if lines:
+                yield _without_line_end("".join(lines))
+            lines, size = [], 0
+            continue
+        if size + len(line) > MAX_DOCUMENT_CHARACTERS and lines:
+            yield "".join(lines)
+            lines, size = [], 0
+        lines.append(line)
+        size += len(line)
+    if lines:
+        yield _without_line_end("".join(lines))
+
+
+def _lines(parts: Iterator[str]) -> Iterator[str]:
+    """Lines with their ends (`\\n`), a very long one in pieces of `MAX_DOCUMENT_CHARACTERS`."""
+    rest: list[str] = []
+    size = 0
+    for part in parts:
+        for piece in _split_keeping_ends(part):
+            rest.append(piece)
+            size += len(piece)
+            if piece.endswith("\n"):
+                yield "".join(rest)
+                rest, size = [], 0
+            elif size > MAX_DOCUMENT_CHARACTERS:
+                whole = "".join(rest)
+                yield whole[:MAX_DOCUMENT_CHARACTERS]
+                rest = [whole[MAX_DOCUMENT_CHARACTERS:]]
+                size = len(rest[0])
+    if size:
+        yield "".join(rest)
+
+
+def _split_keeping_ends(text: str) -> list[str]:
+    lines = text.split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _without_line_end(text: str) -> str:
+    return text.removesuffix("\n").removesuffix("\r")
