@@ -54,27 +54,19 @@ def irregularities(model: Model) -> tuple[str, ...]:
     duplicates = [pair for pair, times in Counter(model.merges).items() if times > 1]
     if duplicates:
         found.append(f"{len(duplicates)} duplicate merge(s); the later rank counts")
-    made = Counter(
-        model.merge_results[rank]
-        for rank, _ in {pair: (r, pair) for r, pair in enumerate(model.merges)}.values()
-    )
+    last_rank = {pair: rank for rank, pair in enumerate(model.merges)}
+    made = Counter(model.merge_results[rank] for rank in last_rank.values())
     found += _summary("several derivations", [i for i, times in made.items() if times > 1], model)
     first_rank: dict[int, int] = {}
     for rank, made_id in enumerate(model.merge_results):
         first_rank.setdefault(made_id, rank)
-    late = [
-        rank
-        for rank, pair in enumerate(model.merges)
-        if any(first_rank.get(part, -1) >= rank for part in pair)
-    ]
+    late = [rank for rank, pair in enumerate(model.merges) if any(first_rank.get(part, -1) >= rank for part in pair)]
     if late:
         found.append(
             f"{len(late)} merge(s) rank before a merge that makes one of their parts, the first is rank {late[0]}"
         )
     base = _base_ids(model)
-    underived = [
-        i for i, token in enumerate(model.tokens) if token is not None and i not in made and i not in base
-    ]
+    underived = [i for i, token in enumerate(model.tokens) if token is not None and i not in made and i not in base]
     found += _summary("no derivation", underived, model)
     return tuple(found)
 

@@ -143,8 +143,7 @@ class Model:
         if self.end_of_word is not None:
             suffix = self.end_of_word.encode()
             by_id = {
-                i: token.removesuffix(suffix) + b" " if token.endswith(suffix) else token
-                for i, token in by_id.items()
+                i: token.removesuffix(suffix) + b" " if token.endswith(suffix) else token for i, token in by_id.items()
             }
         by_id |= {i: text.encode() for text, i in self.whole_token_ids.items()}
         if self.unknown is not None and self.unknown_id is not None:
@@ -206,9 +205,7 @@ class Model:
         if self.normalization is not None:
             return f"normalization {self.normalization}"
         if self.alphabet == "chars":
-            return (
-                None if self.unknown is None else "characters outside the alphabet become the unknown token"
-            )
+            return None if self.unknown is None else "characters outside the alphabet become the unknown token"
         return None
 
 
@@ -223,9 +220,7 @@ def _check(model: Model) -> None:
     if model.merge_rule not in ("pairs", "concatenation"):
         raise InvalidModel(f"merge_rule must be 'pairs' or 'concatenation', not {model.merge_rule!r}")
     if model.normalization is not None and model.normalization not in _NORMALIZATIONS:
-        raise InvalidModel(
-            f"normalization {model.normalization!r} is not one of: {', '.join(_NORMALIZATIONS)}"
-        )
+        raise InvalidModel(f"normalization {model.normalization!r} is not one of: {', '.join(_NORMALIZATIONS)}")
     if (model.unknown is None) != (model.unknown_id is None):
         raise InvalidModel("unknown and unknown_id go together")
     if model.merge_rule == "concatenation" and model.merges:
@@ -259,9 +254,7 @@ def _check_tokens(model: Model) -> None:
     if model.alphabet == "bytes":
         missing = [byte for byte in range(256) if bytes([byte]) not in model.id_by_token]
         if missing:
-            raise InvalidModel(
-                f"{len(missing)} of 256 byte(s) have no token, the first is 0x{missing[0]:02X}"
-            )
+            raise InvalidModel(f"{len(missing)} of 256 byte(s) have no token, the first is 0x{missing[0]:02X}")
     elif not present:
         raise InvalidModel("a model without tokens")
 
@@ -275,17 +268,14 @@ def _check_whole_tokens(model: Model) -> None:
         if not isinstance(text, str) or not text:
             raise InvalidModel(f"a special token must be a text that is not empty, not {text!r}")
         if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i <= MAX_ID:
-            raise InvalidModel(
-                f"the special token {text!r} has the id {i!r}, not a whole number up to {MAX_ID}"
-            )
+            raise InvalidModel(f"the special token {text!r} has the id {i!r}, not a whole number up to {MAX_ID}")
         try:
             encoded = text.encode()
         except UnicodeEncodeError:
             raise InvalidModel(f"the special token {text!a} holds a lone surrogate") from None
         if model.id_by_token.get(encoded, i) != i:
             raise InvalidModel(
-                f"the special token {text!r} has id {i}, but its text is a token under id "
-                f"{model.id_by_token[encoded]}"
+                f"the special token {text!r} has id {i}, but its text is a token under id {model.id_by_token[encoded]}"
             )
         if i < len(model.tokens) and model.tokens[i] not in (None, encoded):
             raise InvalidModel(f"the special token {text!r} has the id {i} of the token {model.tokens[i]!r}")

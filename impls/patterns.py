@@ -60,7 +60,7 @@ pieces, possessive quantifiers. `none` cuts nothing."""
 def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:
     """The split stages of a name of `NAMED`, of one expression, or of several; raises `InvalidPattern`."""
     if isinstance(pattern, str):
-        stages = NAMED[pattern] if pattern in NAMED else (pattern,)
+        stages = NAMED.get(pattern, (pattern,))
     else:
         stages = tuple(pattern)
     Splitter(stages)

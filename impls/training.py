@@ -41,11 +41,19 @@ def piece_symbols(piece: str, spec: TrainingSpec) -> list[bytes]:
 
 
 def base_symbols(pieces: Iterable[str], spec: TrainingSpec) -> list[bytes]:
-    """The base symbols in id order: 256 bytes, or the distinct characters of `pieces` in code-point order."""
+    """The base symbols in id order: 256 bytes, or the distinct characters of `pieces` in code-point order.
+
+    Raises `InvalidSpec` where `pieces` hold the text of `end_of_word`, which would then stand for two things.
+    """
     if spec.alphabet == "bytes":
         order = GPT2_BYTE_ORDER if spec.base_order == "gpt2" else range(256)
         return [bytes([byte]) for byte in order]
-    return sorted({symbol for piece in pieces for symbol in piece_symbols(piece, spec)})
+    symbols: set[bytes] = set()
+    for piece in pieces:
+        if spec.end_of_word is not None and spec.end_of_word in piece:
+            raise InvalidSpec("end_of_word", f"{spec.end_of_word!r} occurs in the corpus; choose another text")
+        symbols.update(piece_symbols(piece, spec))
+    return sorted(symbols)
 
 
 def first_base_id(spec: TrainingSpec) -> int:
@@ -72,8 +80,8 @@ def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
     """Whether a merge may make `token`: short enough, and not the text of a special or unknown token."""
     if spec.max_token_bytes is not None and len(token) > spec.max_token_bytes:
         return False
-    text = token.decode("utf-8", "replace")
-    return text not in spec.special_tokens and text != spec.unknown
+    reserved = spec.special_tokens if spec.unknown is None else (*spec.special_tokens, spec.unknown)
+    return all(token != text.encode("utf-8", "surrogatepass") for text in reserved)
 
 
 def trained_model(
