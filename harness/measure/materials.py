@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from harness.measure.texts import workload_texts, write_texts
+from harness.measure.texts import shuffled, workload_texts, write_texts
 from harness.measure.workloads import Workload
 from impls import BPEError, Model
 
@@ -51,7 +51,7 @@ class ModelFile(msgspec.Struct, frozen=True):
 
     path: str
     digest: str
-    vocab_size: int
+    n_tokens: int
 
 
 class Materials:
@@ -108,7 +108,7 @@ class Materials:
         }
 
     def _make_texts(self, workload: Workload, number: int) -> TextFile:
-        documents = self._load_corpus(workload.corpus, workload.split).documents()
+        documents = shuffled(self._load_corpus(workload.corpus, workload.split).documents())
         texts = workload_texts(documents, workload)
         if not texts:
             raise Unavailable(f"the corpus {workload.corpus!r} has no text after {workload.skip_bytes} bytes")
@@ -123,7 +123,7 @@ class Materials:
         model = self._load_model(name)
         path = self.new_path(f"model-{number}.pickle")
         path.write_bytes(pickle.dumps(model))
-        return ModelFile(str(path), model.digest, model.vocab_size)
+        return ModelFile(str(path), model.digest, model.n_tokens)
 
     def _made(self, make: Callable[[], M]) -> M | Unavailable:
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from types import TracebackType
 
 from harness.measure.materials import Materials
 from harness.measure.processes import Worker, WorkerFailed
@@ -31,9 +30,11 @@ class References:
     def __enter__(self) -> References:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the workers."""
         for worker in self._workers.values():
             if worker is not None:
                 worker.close()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from random import Random
 
 import msgspec
 
@@ -14,6 +15,22 @@ from harness.measure.workloads import Workload
 
 WARM_OTHER_PASSES = 5
 """Passes of a `warm-other` workload, each on text of its own; one more text comes first, to warm up on."""
+
+
+SHUFFLED_CHARACTERS = 64_000_000
+
+
+def shuffled(documents: Iterable[str]) -> list[str]:
+    """The documents in a fixed random order, so that a slice stands for the whole; of huge corpora the beginning."""
+    taken: list[str] = []
+    room = SHUFFLED_CHARACTERS
+    for document in documents:
+        taken.append(document)
+        room -= len(document)
+        if room < 0:
+            break
+    Random(0).shuffle(taken)
+    return taken
 
 
 def workload_texts(documents: Iterable[str], workload: Workload) -> list[bytes]:

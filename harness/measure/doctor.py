@@ -1,0 +1,131 @@
+"""Can this machine be measured on? A fixed loop timed against itself, and what the system says of load and clocks.
+
+The loop is half interpreter (arithmetic, a dictionary), half memory (strided reads over more than a cache), the two
+things tokenizers live on. It is run as A and as its copy A', alternating in random order, so whatever difference the
+two show is noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from time import perf_counter
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.measure import placement, provenance
+from harness.measure.cautions import MOST_SPREAD, machine_warnings
+from harness.measure.stats import Rounds, noise_floor, summary
+
+QUIET_FLOOR = 0.01
+"""Below this A/A difference small effects can be told."""
+TOLERABLE_FLOOR = 0.05
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found; shares are of 1 (0.01 is 1 %)."""
+
+    floor: float
+    """Largest difference between the loop and its copy, over all parts."""
+    spread: float
+    """Median absolute deviation of the loop's samples, as a share of their median."""
+    load: float | None
+    governor: str | None
+    turbo: bool | None
+    usable_cores: int
+    free_memory_bytes: int
+    pinned: bool
+    warnings: list[str]
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing stands against measuring here."""
+        return not self.warnings
+
+
+def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: float = 0.02) -> Diagnosis:
+    """Time the loop against itself for about `4 * n_rounds * samples_per_round * sample_seconds` seconds."""
+    import psutil
+
+    load = provenance.load()
+    cores = placement.cores()
+    pinned = placement.can_pin() and placement.run_on(cores[-1:])
+    try:
+        parts = [
+            against_itself(work, n_rounds, samples_per_round, sample_seconds)
+            for work in (interpreter_loop, _memory_loop())
+        ]
+    finally:
+        if pinned:
+            placement.run_on(cores)
+    floor = noise_floor(parts) or 0.0
+    spread = max(summary([sample for of in (*a, *b) for sample in of]).spread for a, b in parts)
+    facts: dict[str, Any] = {
+        "governor": provenance.governor(),
+        "turbo": provenance.turbo(),
+        "usable_cores": len(cores),
+        "virtual": provenance.is_virtual(),
+        "pinning": placement.can_pin(),
+    }
+    warnings = machine_warnings(facts, load)
+    if floor > TOLERABLE_FLOOR:
+        warnings.append(
+            f"the same loop differs from itself by {floor:.1%}; stop other work, or measure elsewhere: differences "
+            "below that cannot be told here"
+        )
+    elif floor > QUIET_FLOOR:
+        warnings.append(
+            f"the same loop differs from itself by {floor:.1%}; use --profile rigorous for smaller differences"
+        )
+    if spread > MOST_SPREAD:
+        warnings.append(f"samples of one loop spread by {spread:.0%}; stop other work and try again")
+    return Diagnosis(
+        floor=floor,
+        spread=spread,
+        load=load,
+        governor=facts["governor"],
+        turbo=facts["turbo"],
+        usable_cores=len(cores),
+        free_memory_bytes=int(psutil.virtual_memory().available),
+        pinned=pinned,
+        warnings=warnings,
+    )
+
+
+def against_itself(
+    work: Callable[[], object], n_rounds: int, samples_per_round: int, sample_seconds: float, seed: int = 0
+) -> tuple[Rounds, Rounds]:
+    """Rounds of `work` and of `work` again, alternating in a seeded order."""
+    start = perf_counter()
+    work()
+    loops = max(1, round(sample_seconds / (perf_counter() - start)))
+    chance = Random(seed)
+    sides: tuple[list[list[float]], list[list[float]]] = ([], [])
+    for _ in range(n_rounds):
+        order = [side for side in (0, 1) for _ in range(samples_per_round)]
+        chance.shuffle(order)
+        for side in (0, 1):
+            sides[side].append([])
+        for side in order:
+            start = perf_counter()
+            for _ in range(loops):
+                work()
+            sides[side][-1].append(perf_counter() - start)
+    return sides
+
+
+def interpreter_loop(n: int = 5_000) -> int:
+    """Arithmetic and a dictionary, in the interpreter."""
+    counts: dict[int, int] = {}
+    for i in range(n):
+        key = i * 2654435761 % 1021
+        counts[key] = counts.get(key, 0) + i
+    return len(counts)
+
+
+def _memory_loop() -> Callable[[], object]:
+    """Strided reads over 16 MB."""
+    field = np.arange(4_000_000, dtype=np.int32)
+    return lambda: int(field[::16].sum())

@@ -1,0 +1,183 @@
+"""How time grows with the size of the input: one pass over each of ever larger generated texts, and the exponent.
+
+Each implementation and family has a process of its own per round. Every size is read once, so that no cache of
+pieces can answer; growth stops at the first size that fails or exceeds the time limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from harness.measure import placement
+from harness.measure.conductor import OPEN_SECONDS, default_memory_limit_bytes
+from harness.measure.materials import Materials, Unavailable
+from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.protocol import Failed, Job, Measure, Measured, Open, Opened
+from harness.measure.references import References
+from harness.measure.stats import Exponent, fit_exponent
+from harness.measure.workloads import Workload, short_name
+from harness.records import Measurement
+
+FAMILIES = ("repeats", "letters", "spaces", "cjk", "digits")
+SIZES = tuple(1024 << step for step in range(11))
+"""1 KB to 1 MB: ten doublings, of which a slow implementation does the first few."""
+PASS_LIMIT_SECONDS = 3.0
+_WARM_UP_FAMILY = "letters"
+_WARM_UP_BYTES = 500
+
+
+class Scale(msgspec.Struct, frozen=True, kw_only=True):
+    """What to measure."""
+
+    implementations: tuple[str, ...]
+    model: str
+    """Name or path."""
+    families: tuple[str, ...] = FAMILIES
+    sizes: tuple[int, ...] = SIZES
+    rounds: int = 3
+    limit_seconds: float = PASS_LIMIT_SECONDS
+
+
+def workload_of(scale: Scale, family: str, n_bytes: int) -> Workload:
+    """The workload of one point."""
+    corpus = f"gen/{family}:{n_bytes}"
+    return Workload(
+        name=f"scale/{short_name(scale.model)}/{corpus}",
+        task="encode",
+        state="cold",
+        model=scale.model,
+        corpus=corpus,
+        max_bytes=n_bytes,
+    )
+
+
+def measure_scaling(
+    scale: Scale,
+    materials: Materials,
+    write: Callable[[Measurement], None],
+    *,
+    references: References | None = None,
+    memory_limit_bytes: int | None = None,
+) -> list[Measurement]:
+    """One `Measurement` per implementation, family, size and round, up to the first that is not ok."""
+    records: list[Measurement] = []
+
+    def keep(record: Measurement) -> None:
+        write(record)
+        records.append(record)
+
+    own = References(materials) if references is None else references
+    limit = memory_limit_bytes or default_memory_limit_bytes()
+    with placement.parent_on_first_core() as cores:
+        try:
+            for number in range(scale.rounds):
+                for family in scale.families:
+                    for name in scale.implementations:
+                        for record in _one_curve(scale, name, family, number, materials, own, cores, limit):
+                            keep(record)
+        finally:
+            if references is None:
+                own.close()
+    return records
+
+
+def _one_curve(
+    scale: Scale,
+    implementation: str,
+    family: str,
+    number: int,
+    materials: Materials,
+    references: References,
+    cores: Sequence[int],
+    memory_limit_bytes: int,
+) -> Iterable[Measurement]:
+    """The records of one process, smallest size first."""
+    opened: Opened | None = None
+    with Worker(hash_seed=number, memory_limit_bytes=memory_limit_bytes) as worker:
+        for size in scale.sizes:
+            workload = workload_of(scale, family, size)
+            record = Measurement(
+                workload=workload.name,
+                implementation=implementation,
+                task="encode",
+                model=short_name(scale.model),
+                corpus=workload.corpus,
+                status="ok",
+                state="cold",
+                round=number,
+            )
+            try:
+                if opened is None:
+                    opened = _open(worker, scale, implementation, materials, references, cores)
+                record.exact, record.pinned = opened.exact, opened.pinned
+                texts = materials.texts(workload)
+                record.full_bytes = record.n_bytes = texts.n_bytes
+                job = Job(task="encode", state="cold", texts=texts.path)
+                expected = references.expected(job, scale.model)
+                record.reference = "" if expected is None else expected.reference
+                request = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0)
+                measured = worker.ask(request, Measured, seconds=scale.limit_seconds)
+                for name in Measured.__struct_fields__:
+                    setattr(record, name, getattr(measured, name))
+            except WorkerFailed as failure:
+                record.status, record.reason = failure.failed.status, failure.failed.reason
+                record.counterexample = failure.failed.counterexample
+            except Unavailable as error:
+                record.status, record.reason = "missing", str(error)
+            yield record
+            if record.status != "ok":
+                return
+
+
+def _open(
+    worker: Worker,
+    scale: Scale,
+    implementation: str,
+    materials: Materials,
+    references: References,
+    cores: Sequence[int],
+) -> Opened:
+    """Build the implementation and let it encode a little, so that the first size pays for no first call."""
+    model = materials.model(scale.model).path
+    request = Open(implementations=(implementation,), model=model, cores=tuple(cores[-1:]))
+    opened = worker.ask(request, Opened, seconds=OPEN_SECONDS)
+    job = Job(
+        task="encode",
+        state="warm-same",
+        texts=materials.texts(workload_of(scale, _WARM_UP_FAMILY, _WARM_UP_BYTES)).path,
+    )
+    warm_up = Measure(job=job, expected=references.expected(job, scale.model), n_samples=1, sample_seconds=0.01)
+    worker.ask(warm_up, Measured, seconds=OPEN_SECONDS)
+    return opened
+
+
+def exponents(
+    records: Iterable[Measurement], limit_seconds: float = PASS_LIMIT_SECONDS
+) -> dict[tuple[str, str], Exponent | Failed]:
+    """(implementation, family) -> exponent over its sizes, or the verdict where fewer than two sizes were ok.
+
+    Seconds of one size are the least over its rounds. A timeout gives a lower bound.
+    """
+    points: dict[tuple[str, str], dict[int, float]] = {}
+    failures: dict[tuple[str, str], Measurement] = {}
+    for record in records:
+        family = record.corpus.removeprefix("gen/").partition(":")[0]
+        key = (record.implementation, family)
+        by_size = points.setdefault(key, {})
+        if record.status == "ok":
+            seconds = min(record.samples_seconds)
+            by_size[record.n_bytes] = min(seconds, by_size.get(record.n_bytes, seconds))
+        else:
+            failures.setdefault(key, record)
+    found: dict[tuple[str, str], Exponent | Failed] = {}
+    for key, by_size in points.items():
+        failure = failures.get(key)
+        timeout = (failure.n_bytes, limit_seconds) if failure is not None and failure.status == "timeout" else None
+        fit = fit_exponent(list(by_size.items()), timeout)
+        if fit is not None:
+            found[key] = fit
+        elif failure is not None:
+            found[key] = Failed(status=failure.status, reason=failure.reason)
+    return found

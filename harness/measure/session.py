@@ -1,0 +1,212 @@
+"""A run from beginning to end: its folder, its plan on disk, provenance, measurements, compression.
+
+A command calls `measure` with a plan and prints; nothing here prints or parses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.measure import cautions, provenance
+from harness.measure.materials import LoadCorpus, LoadModel, Materials, Unavailable
+from harness.measure.protocol import Job
+from harness.measure.references import References
+from harness.measure.run import Progress, Silent, run
+from harness.measure.samples import measured_floor
+from harness.measure.schedule import Plan, estimate_seconds
+from harness.measure.texts import read_texts
+from harness.measure.workloads import Workload, short_name
+from harness.records import (
+    AnyRecord,
+    Compression,
+    Measurement,
+    RecordError,
+    RecordWriter,
+    of_kind,
+    read_records,
+    write_atomically,
+)
+from impls import Model
+
+PLAN_FILE = "plan.json"
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run has left."""
+
+    records: list[AnyRecord]
+    floor: float | None
+    """Noise floor as a share, or None where no copy was run."""
+    warnings: list[str]
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """The records that are measurements."""
+        return list(of_kind(self.records, Measurement))
+
+
+def measure(
+    plan: Plan,
+    folder: Path,
+    *,
+    resume: bool = False,
+    command: str = "",
+    progress: Progress | None = None,
+    load_model: LoadModel | None = None,
+    load_corpus: LoadCorpus | None = None,
+    memory_limit_bytes: int | None = None,
+) -> Outcome:
+    """Carry out `plan`, writing `records.jsonl`, `machine.json` and `plan.json` into `folder`.
+
+    Raises `RecordError` where the folder holds records and `resume` is False, or holds the records of another plan.
+    With `resume` only what is missing is run; a folder without records is started.
+    """
+    with RecordWriter(folder, resume=resume) as writer:
+        done = read_records(folder)
+        _keep_plan(folder, plan, has_records=bool(list(of_kind(done, Measurement))))
+        facts = _machine_facts(folder, plan, command)
+        provenance.write_machine(folder, facts)
+        materials = Materials(load_model or _load_model, load_corpus or _load_corpus)
+        with materials, References(materials) as references:
+            run(
+                plan,
+                materials,
+                writer.write,
+                done=done,
+                progress=progress or Silent(),
+                references=references,
+                memory_limit_bytes=memory_limit_bytes,
+            )
+            _compress(plan, materials, references, writer.write, done)
+            facts["digests"] = materials.digests()
+    records = read_records(folder)
+    measurements = list(of_kind(records, Measurement))
+    facts["load_after"] = provenance.load()
+    facts["noise_floor"] = measured_floor(measurements)
+    facts["warnings"] = [
+        *cautions.machine_warnings(facts, facts["load_before"]),
+        *cautions.sample_warnings(measurements),
+    ]
+    provenance.write_machine(folder, facts)
+    return Outcome(records=records, floor=facts["noise_floor"], warnings=facts["warnings"])
+
+
+def _load_model(name: str) -> Model:
+    from harness.data import load_model
+
+    return load_model(name)
+
+
+def _load_corpus(name: str, split: Any) -> Any:
+    from harness.data import load_corpus
+
+    return load_corpus(name, split=split)
+
+
+def _keep_plan(folder: Path, plan: Plan, *, has_records: bool) -> None:
+    """Write the plan beside its records, or refuse to mix two plans in one folder."""
+    content = msgspec.json.format(msgspec.json.encode(_publishable(plan)), indent=2) + b"\n"
+    path = folder / PLAN_FILE
+    if has_records and path.exists() and path.read_bytes() != content:
+        raise RecordError(
+            f"{folder}: holds the records of another plan (profile, implementations, workloads or seed differ); "
+            "resume with the options it was started with, or use another --out"
+        )
+    write_atomically(path, content)
+
+
+def read_plan(folder: Path) -> Plan | None:
+    """The plan a run was started with, without the paths of its model files; None where there is none."""
+    path = folder / PLAN_FILE
+    if not path.is_file():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Plan)
+    except msgspec.DecodeError as error:
+        raise RecordError(f"{path}: not a plan: {error}; use another --out") from None
+
+
+def _publishable(plan: Plan) -> Plan:
+    """The plan without places of this machine."""
+    workloads = tuple(
+        msgspec.structs.replace(workload, model=short_name(workload.model), corpus=_without_folder(workload.corpus))
+        for workload in plan.workloads
+    )
+    return msgspec.structs.replace(plan, workloads=workloads, model_paths={})
+
+
+def _without_folder(corpus: str) -> str:
+    return Path(corpus).name if Path(corpus).is_absolute() else corpus
+
+
+def _machine_facts(folder: Path, plan: Plan, command: str) -> dict[str, Any]:
+    """Facts as they are now; of a run taken up again the load before its first start is kept."""
+    facts = provenance.machine(plan.implementations)
+    before = provenance.read_machine(folder)
+    return {
+        "command": re.sub(r"(?<=[\s='\"])/\S*/", "", command),
+        "profile": plan.profile.name,
+        "seed": plan.seed,
+        "date": before.get("date") or datetime.now(UTC).date().isoformat(),
+        "resumed": before.get("resumed", -1) + 1,
+        "estimate_seconds": round(estimate_seconds(plan)),
+        "load_before": before.get("load_before", provenance.load()),
+    } | facts
+
+
+def _compress(
+    plan: Plan,
+    materials: Materials,
+    references: References,
+    write: Callable[[Compression], None],
+    done: list[AnyRecord],
+) -> None:
+    """Tokens, bytes, characters and words of every model on every text it was timed on, by the reference's ids."""
+    seen = {(record.model, record.corpus) for record in of_kind(done, Compression)}
+    for workload in plan.workloads:
+        key = (short_name(workload.model), workload.corpus)
+        if workload.task != "encode" or workload.state != "warm-same" or key in seen:
+            continue
+        if workload.corpus.startswith("gen/"):
+            continue
+        seen.add(key)
+        write(_compression(plan, workload, materials, references))
+
+
+def _compression(plan: Plan, workload: Workload, materials: Materials, references: References) -> Compression:
+    name = plan.model_paths.get(workload.model, workload.model)
+    record = Compression(
+        model=short_name(workload.model),
+        corpus=workload.corpus,
+        implementation="",
+        n_texts=0,
+        n_bytes=0,
+        n_characters=0,
+        n_words=0,
+        n_tokens=0,
+        vocab_size=0,
+    )
+    try:
+        texts, model = materials.texts(workload), materials.model(name)
+        expected = references.expected(Job(task="encode", state="warm-same", texts=texts.path), name)
+    except Unavailable as error:
+        record.status, record.reason = "missing", str(error)
+        return record
+    if expected is None:
+        record.status, record.reason = "unsupported", "no reference can run this model on this text"
+        return record
+    for content in read_texts(Path(texts.path)):
+        text = content.decode("utf-8", "surrogatepass")
+        record.n_texts += 1
+        record.n_bytes += len(content)
+        record.n_characters += len(text)
+        record.n_words += len(text.split())
+    record.implementation, record.n_tokens = expected.reference, expected.n_tokens
+    record.vocab_size = model.n_tokens
+    return record
