@@ -114,15 +114,12 @@ class Conductor:
     def _threads(self, workload: Workload) -> int:
         return workload.threads or len(self._cores)
 
-    def _model(self, workload: Workload) -> str:
-        return self._plan.model_paths.get(workload.model, workload.model)
-
     def _open(self, worker: Worker, turn: Turn, workload: Workload) -> Opened:
         model = ""
         if workload.task == "load":
-            self._materials.model(self._model(workload))
+            self._materials.model(workload.model)
         elif workload.task != "train":
-            model = self._materials.model(self._model(workload)).path
+            model = self._materials.model(workload.model).path
         cores = self._cores[-1:] if self._threads(workload) == 1 else self._cores
         request = Open(implementations=(turn.implementation,), model=model, cores=tuple(cores))
         return worker.ask(request, Opened, seconds=OPEN_SECONDS)
@@ -138,7 +135,7 @@ class Conductor:
             n_bytes=n_bytes,
             threads=self._threads(workload),
             training=workload.training,
-            model_file=self._materials.own_format(self._model(workload)) if load else "",
+            model_file=self._materials.own_format(workload.model) if load else "",
         )
 
     def _measured(self, worker: Worker, turn: Turn, workload: Workload) -> tuple[Measured, Expected | None, int]:
@@ -148,7 +145,7 @@ class Conductor:
         n_bytes = full_bytes = 0
         if workload.task == "load":
             job = self._job(workload, None, 0)
-            expected = self._references.expected(self._first_text_job(), self._model(workload))
+            expected = self._references.expected(self._first_text_job(), workload.model)
         else:
             texts = self._materials.texts(workload)
             n_bytes, full_bytes = self._slice(worker, turn, workload, texts)
@@ -168,7 +165,7 @@ class Conductor:
         return measured, expected, full_bytes
 
     def _expected(self, workload: Workload, job: Job) -> Expected | None:
-        return self._references.expected(job, "" if workload.task == "train" else self._model(workload))
+        return self._references.expected(job, "" if workload.task == "train" else workload.model)
 
     def _first_text_job(self) -> Job:
         path = self._materials.new_path("first-text")
@@ -245,7 +242,7 @@ class Conductor:
         """The mismatch with the smallest counterexample a fresh process can find around it."""
         if failed.status != "mismatch" or not failed.candidates or workload.task == "train":
             return failed
-        reference = self._references.name_for(self._model(workload))
+        reference = self._references.name_for(workload.model)
         request = Shrink(texts=failed.candidates, reference=reference, seconds=SHRINK_SECONDS)
         found: Counterexample | None = None
         if reference:
@@ -253,7 +250,7 @@ class Conductor:
                 try:
                     opening = Open(
                         implementations=(turn.implementation,),
-                        model=self._materials.model(self._model(workload)).path,
+                        model=self._materials.model(workload.model).path,
                     )
                     worker.ask(opening, Opened, seconds=OPEN_SECONDS)
                     found = worker.ask(request, Shrunk, seconds=SHRINK_SECONDS * 4).counterexample

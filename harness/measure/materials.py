@@ -22,6 +22,10 @@ M = TypeVar("M")
 class Corpus(Protocol):
     """What is asked of a corpus."""
 
+    @property
+    def digest(self) -> str:
+        """SHA-256 of its documents."""
+
     def documents(self) -> Iterable[str]:
         """Its documents in order."""
 
@@ -63,6 +67,7 @@ class Materials:
         self._texts: dict[Any, TextFile | Unavailable] = {}
         self._models: dict[str, ModelFile | Unavailable] = {}
         self._own: dict[str, str] = {}
+        self._corpora: dict[str, str] = {}
 
     def __enter__(self) -> Materials:
         return self
@@ -97,8 +102,9 @@ class Materials:
         return self._own[name]
 
     def digests(self) -> dict[str, dict[str, str]]:
-        """What was used: models by name, texts by what they were cut from."""
+        """What was used: models and corpora by name, texts by what they were cut from."""
         return {
+            "corpora": dict(self._corpora),
             "models": {name: made.digest for name, made in self._models.items() if isinstance(made, ModelFile)},
             "texts": {
                 " ".join(str(part) for part in key if part is not None): made.digest
@@ -108,7 +114,9 @@ class Materials:
         }
 
     def _make_texts(self, workload: Workload, number: int) -> TextFile:
-        documents = shuffled(self._load_corpus(workload.corpus, workload.split).documents())
+        corpus = self._load_corpus(workload.corpus, workload.split)
+        documents = shuffled(corpus.documents())
+        self._corpora[f"{workload.corpus} {workload.split or ''}".strip()] = corpus.digest
         texts = workload_texts(documents, workload)
         if not texts:
             raise Unavailable(f"the corpus {workload.corpus!r} has no text after {workload.skip_bytes} bytes")

@@ -92,8 +92,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     implementations: tuple[str, ...]
     workloads: tuple[Workload, ...]
     seed: int = 0
-    model_paths: Mapping[str, str] = {}
-    """Names of models that are files of the user's (or of an earlier step), and their paths."""
 
     @property
     def copied(self) -> str | None:

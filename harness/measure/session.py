@@ -122,7 +122,7 @@ def _keep_plan(folder: Path, plan: Plan, *, has_records: bool) -> None:
 
 
 def read_plan(folder: Path) -> Plan | None:
-    """The plan a run was started with, without the paths of its model files; None where there is none."""
+    """The plan a run was started with, model files by their bare names; None where there is none."""
     path = folder / PLAN_FILE
     if not path.is_file():
         return None
@@ -138,7 +138,7 @@ def _publishable(plan: Plan) -> Plan:
         msgspec.structs.replace(workload, model=short_name(workload.model), corpus=_without_folder(workload.corpus))
         for workload in plan.workloads
     )
-    return msgspec.structs.replace(plan, workloads=workloads, model_paths={})
+    return msgspec.structs.replace(plan, workloads=workloads)
 
 
 def _without_folder(corpus: str) -> str:
@@ -176,11 +176,10 @@ def _compress(
         if workload.corpus.startswith("gen/"):
             continue
         seen.add(key)
-        write(_compression(plan, workload, materials, references))
+        write(_compression(workload, materials, references))
 
 
-def _compression(plan: Plan, workload: Workload, materials: Materials, references: References) -> Compression:
-    name = plan.model_paths.get(workload.model, workload.model)
+def _compression(workload: Workload, materials: Materials, references: References) -> Compression:
     record = Compression(
         model=short_name(workload.model),
         corpus=workload.corpus,
@@ -193,8 +192,8 @@ def _compression(plan: Plan, workload: Workload, materials: Materials, reference
         vocab_size=0,
     )
     try:
-        texts, model = materials.texts(workload), materials.model(name)
-        expected = references.expected(Job(task="encode", state="warm-same", texts=texts.path), name)
+        texts, model = materials.texts(workload), materials.model(workload.model)
+        expected = references.expected(Job(task="encode", state="warm-same", texts=texts.path), workload.model)
     except Unavailable as error:
         record.status, record.reason = "missing", str(error)
         return record

@@ -62,25 +62,26 @@ def _encoded(text: str) -> bytes:
 
 
 def _whole_documents(documents: Iterable[str], skip: int, limit: int) -> Iterator[bytes]:
-    position = 0
+    """Documents that are not empty, from the first that reaches past `skip`; the last one is cut at `limit`."""
+    position, room = 0, limit
     for document in documents:
         content = _encoded(document)
         position += len(content)
-        if position <= skip:
+        if not content or position <= skip:
             continue
-        if position - skip > limit:
-            rest = content[: boundary(content, limit - (position - len(content) - skip))]
-            if rest:
-                yield rest
+        content = content[: boundary(content, room)]
+        room -= len(content)
+        if content:
+            yield content
+        if room < 4:
             return
-        yield content
 
 
 def _joined(documents: Iterable[str], skip: int, limit: int) -> bytes:
     """Bytes `skip` to `skip + limit` of the documents joined by line ends, both moved to a character's border."""
     content = bytearray()
-    for document in documents:
-        if content:
+    for number, document in enumerate(documents):
+        if number:
             content += b"\n"
         content += _encoded(document)
         if len(content) > skip + limit:

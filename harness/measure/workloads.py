@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-import harness
+from harness.data import datasets_folder
 from impls import BPEError, TrainingSpec
 
 Task = Literal[
@@ -123,10 +123,8 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def workloads_folder() -> Path:
-    """Where the shipped workloads are: inside the wheel's `harness`, or beside it in a checkout."""
-    package = Path(harness.__file__).parent
-    inside = package / "datasets" / "workloads"
-    return inside if inside.is_dir() else package.parent / "datasets" / "workloads"
+    """Where the shipped workloads are."""
+    return datasets_folder() / "workloads"
 
 
 def load_templates(folder: Path | None = None) -> list[Template]:

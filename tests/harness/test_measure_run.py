@@ -127,6 +127,8 @@ PROFILE = Profile(
 
 
 class OneText:
+    digest = "none"
+
     def documents(self) -> Iterable[str]:
         return [TEXT]
 

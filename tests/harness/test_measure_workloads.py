@@ -1,0 +1,139 @@
+"""Workload files: what they expand to, and what is wrong with wrong ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from harness.measure.schedule import PROFILES
+from harness.measure.workloads import (
+    Task,
+    WorkloadError,
+    expand,
+    load_templates,
+    load_workloads,
+    select,
+)
+
+GOOD = """
+[[workload]]
+name = "encode"
+task = "encode"
+models = ["m1", "m2"]
+corpora = ["turkish", "gen/spaces:1000"]
+profiles = ["default"]
+analysis = "why"
+"""
+
+
+def read(folder: Path, content: str) -> None:
+    (folder / "some.toml").write_text(content)
+    load_templates(folder)
+
+
+def test_a_table_is_spread_over_its_models_and_corpora(tmp_path: Path) -> None:
+    (tmp_path / "some.toml").write_text(GOOD)
+    assert [workload.name for workload in load_workloads(tmp_path)] == [
+        "encode/m1/turkish",
+        "encode/m1/gen/spaces:1000",
+        "encode/m2/turkish",
+        "encode/m2/gen/spaces:1000",
+    ]
+
+
+def test_chosen_models_and_corpora_stand_in_for_those_of_the_table(tmp_path: Path) -> None:
+    (tmp_path / "some.toml").write_text(GOOD)
+    (workload,) = expand(load_templates(tmp_path), models=["folder/mine.json"], corpora=["english"])
+    assert workload.name == "encode/mine/english"
+    assert workload.model == "folder/mine.json"
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (("[[workload]]", "[[workload]"), "not TOML"),
+        (('task = "encode"', 'task = "encod"'), "task"),
+        (('analysis = "why"', ""), "analysis"),
+        (('name = "encode"', 'name = "encode"\nnmae = "x"'), "nmae"),
+        (('models = ["m1", "m2"]', ""), "models"),
+        (('corpora = ["turkish", "gen/spaces:1000"]', ""), "corpora"),
+        (('name = "encode"', 'name = "encode"\nmax_bytes = 0'), "max_bytes"),
+        (('name = "encode"', 'name = "encode"\nthreads = 2'), "threads"),
+        (('name = "encode"', 'name = "encode"\nskip_bytes = -1'), "skip_bytes"),
+        (('task = "encode"', 'task = "count"\nstate = "cold"'), "state"),
+        (('task = "encode"', 'task = "decode"\nstate = "same-object"'), "state"),
+        (('task = "encode"', 'task = "load"'), "corpora"),
+        (('task = "encode"', 'task = "train"'), "models"),
+        (('name = "encode"', 'name = "encode"\nimplementations = ["("]'), "implementations"),
+        (('analysis = "why"', 'analysis = "why"\n[workload.training]\nvocab_size = 300'), "training"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_name_and_the_key(
+    tmp_path: Path, change: tuple[str, str], complaint: str
+) -> None:
+    with pytest.raises(WorkloadError) as refusal:
+        read(tmp_path, GOOD.replace(*change))
+    assert "some.toml" in str(refusal.value)
+    assert complaint in str(refusal.value)
+
+
+@pytest.mark.parametrize("training", ["", 'vocab_size = 300\nties = "any"', "vocab = 300", "vocab_size = 0"])
+def test_a_wrong_training_specification_is_refused(tmp_path: Path, training: str) -> None:
+    content = GOOD.replace('task = "encode"', 'task = "train"').replace('models = ["m1", "m2"]', "")
+    with pytest.raises(WorkloadError, match=r"some\.toml.*training"):
+        read(tmp_path, f"{content}[workload.training]\n{training}\n")
+
+
+def test_an_empty_folder_and_a_choice_of_nothing_say_so(tmp_path: Path) -> None:
+    with pytest.raises(WorkloadError, match="no workload files"):
+        load_templates(tmp_path)
+    with pytest.raises(WorkloadError, match="no workload is left"):
+        select(load_workloads(), include=["no such name"])
+    with pytest.raises(WorkloadError, match="not a regular expression"):
+        select(load_workloads(), include=["("])
+
+
+def test_include_and_exclude_are_searched_for_in_names() -> None:
+    chosen = select(load_workloads(), include=["^encode/", "^decode/"], exclude=["o200k"])
+    assert chosen
+    assert all(w.task in ("encode", "decode") and w.model != "o200k_base" for w in chosen)
+
+
+def test_the_shipped_workloads_have_unique_names_known_profiles_and_an_analysis() -> None:
+    workloads = load_workloads()
+    assert max(Counter(workload.name for workload in workloads).values()) == 1
+    for workload in workloads:
+        assert workload.profiles, workload.name
+        assert set(workload.profiles) <= set(PROFILES), workload.name
+        assert len(workload.analysis.split()) > 10, workload.name
+
+
+@pytest.mark.parametrize("profile", ["default", "rigorous"])
+def test_the_full_profiles_cover_every_task_and_every_state(profile: str) -> None:
+    chosen = select(load_workloads(), profile=profile)
+    assert {workload.task for workload in chosen} == set(get_args(Task))
+    assert {workload.state for workload in chosen} == {"warm-same", "warm-other", "same-object", "cold"}
+
+
+def test_cold_and_load_have_processes_of_their_own_and_threads_are_never_mixed() -> None:
+    groups: dict[str, list[str]] = {}
+    for workload in load_workloads():
+        groups.setdefault(workload.group, []).append(workload.name)
+    for workload in load_workloads():
+        together = [w for w in load_workloads() if w.group == workload.group]
+        if workload.task == "load" or workload.state == "cold":
+            assert len(together) == 1
+        assert len({w.threads for w in together}) == 1
+        assert len({w.model for w in together if w.task != "train"}) <= 1
+
+
+def test_text_that_is_read_once_is_read_by_no_other_workload_of_its_process() -> None:
+    for workload in load_workloads():
+        if workload.state != "warm-other":
+            continue
+        for other in load_workloads():
+            if other.group == workload.group and other.corpus == workload.corpus and other != workload:
+                assert other.skip_bytes + other.max_bytes <= workload.skip_bytes, other.name
