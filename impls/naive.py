@@ -88,7 +88,7 @@ class Naive(Tokenizer):
         merges: list[Pair] = []
         merge_counts: list[int] = []
         for new in range(first + len(base), first + len(base) + merge_budget(base, spec)):
-            counts = _count_pairs(stream)
+            counts = count_pairs(stream)
             best = _most_frequent(counts, tokens, spec)
             if best is None:
                 break
@@ -113,7 +113,7 @@ def _apply(lowest: tuple[int, int], ids: list[int], merges: list[tuple[int, int]
     return merged
 
 
-def _count_pairs(stream: list[int | None]) -> dict[Pair, int]:
+def count_pairs(stream: list[int | None]) -> dict[Pair, int]:
     """How often each pair occurs, overlapping (a a a holds a+a twice), in the order the pairs are first met."""
     counts = Counter(pairwise(stream))
     return {(l, r): n for (l, r), n in counts.items() if l is not None and r is not None}  # noqa: E741
