@@ -1,0 +1,141 @@
+"""The object file of the kernels: compiled by Numba once, kept in the user's cache, loaded by llvmlite alone.
+
+The key of the cache is a digest of every source that goes into it, of the versions of Numba, llvmlite and Python and
+of the processor's features. A file is written whole and renamed, so two processes may start at once; where the cache
+cannot be written the kernels are compiled for this process only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from llvmlite import binding as llvm
+
+from impls.compiled.entry_points import PLAIN, PREFIX
+from impls.compiled.layout import N_REGIONS
+from impls.compiled.storage import cache_folder, read_checked, write_checked
+from impls.errors import Unsupported
+
+_HERE = Path(__file__).parent
+_SOURCES = (
+    "build.py",
+    "entry_points.py",
+    "layout.py",
+    "pattern/tables.py",
+    *sorted(f"kernels/{path.name}" for path in (_HERE / "kernels").glob("*.py")),
+)
+_REGIONS_SYMBOL = "bpebench_regions"
+
+
+def is_checked() -> bool:
+    """Whether this process runs the build that checks every access to memory (for tests; slow)."""
+    return os.environ.get("BPEBENCH_COMPILED_BUILD") == "checked"
+
+
+@cache
+def source_digest() -> str:
+    """SHA-256 (hex) of the sources of the kernels, and of what compiles them."""
+    hasher = hashlib.sha256()
+    for name in _SOURCES:
+        hasher.update(f"{name}\0".encode() + (_HERE / name).read_bytes() + b"\0")
+    features = llvm.get_host_cpu_features().flatten()
+    for part in (
+        version("numba"),
+        version("llvmlite"),
+        sys.version,
+        llvm.get_process_triple(),
+        llvm.get_host_cpu_name(),
+        features,
+        str(is_checked()),
+    ):
+        hasher.update(part.encode() + b"\0")
+    return hasher.hexdigest()
+
+
+class Kernels:
+    """The loaded object file; one per process, see `kernels`."""
+
+    def __init__(self, image: bytes) -> None:
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(image))
+        self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Where an exported function begins."""
+        address: int = self._engine.get_function_address(PREFIX + name)
+        if not address:
+            raise RuntimeError(f"the object file of the compiled kernels exports no {name!r}")
+        return address
+
+    def plain(self, name: str) -> Any:
+        """An exported plain function as a ctypes function of int64; calls release the interpreter lock."""
+        kind = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * PLAIN[name])
+        return kind(self.address(name))
+
+
+@cache
+def regions() -> Any:
+    """The checked build's table: faults, address and size of the last one, ..., then pairs (start, end) from 8 on.
+
+    int64 of shape (8 + 2 * N_REGIONS,); kept for the life of the process.
+    """
+    import numpy as np
+
+    return np.zeros(8 + 2 * N_REGIONS, np.int64)
+
+
+@cache
+def kernels() -> Kernels:
+    """The kernels, compiled when the cache does not hold them."""
+    if is_checked():
+        llvm.add_symbol(_REGIONS_SYMBOL, regions().ctypes.data)
+    path = cache_folder() / "kernels" / f"{source_digest()[:32]}.o"
+    image = read_checked(path)
+    if image is None:
+        image = _compile()
+        write_checked(path, image)
+    return Kernels(image)
+
+
+def target_machine() -> Any:
+    """A target machine for this processor."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=3,
+        codemodel="jitdefault",
+        jit=True,
+    )
+
+
+def _compile() -> bytes:
+    """The object file of all entries, made by another process."""
+    _say("compiling the kernels of 'compiled' (once per machine and version) ...")
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernels.o"
+        environment = os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        command = [sys.executable, "-m", "impls.compiled.kernels", str(path)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            last_line = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            raise Unsupported("compiled", f"its kernels do not compile here: {last_line}")
+        image = path.read_bytes()
+    _say(f"compiled the kernels in {time.perf_counter() - started:.1f} s")
+    return image
+
+
+def _say(message: str) -> None:
+    print(f"bpebench: {message}", file=sys.stderr, flush=True)

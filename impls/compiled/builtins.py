@@ -1,0 +1,86 @@
+"""Built-in functions made of the kernels' methods: the fast border, through the stable part of the public C API.
+
+`PyCFunction_NewEx` binds a C function to an int that holds the address of a context. Available on CPython with an
+interpreter lock; elsewhere, and where BPEBENCH_COMPILED_BORDER=plain asks for it, the plain border does the work.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from impls.compiled.build import kernels
+from impls.compiled.context import Context
+from impls.compiled.entry_points import METHODS
+
+_METH_O, _METH_FASTCALL = 0x0008, 0x0080
+
+
+class _MethodDefinition(ctypes.Structure):
+    """`PyMethodDef`; must outlive the functions made of it."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def available() -> bool:
+    """Whether this interpreter can have the fast border."""
+    if os.environ.get("BPEBENCH_COMPILED_BORDER") == "plain":
+        return False
+    locked = getattr(sys, "_is_gil_enabled", lambda: True)()
+    return sys.implementation.name == "cpython" and locked and hasattr(ctypes, "pythonapi")
+
+
+@dataclass(frozen=True, slots=True)
+class Builtins:
+    """The built-ins of one context. Each returns None where the plain border has to take over."""
+
+    encode_to_list: Callable[[str], list[int] | None]
+    encode_to_bytearray: Callable[[str], bytearray | None]
+    count_ids: Callable[[str], int | None]
+    utf8_size: Callable[[str], int | None]
+    decode_to_str: Callable[[list[int]], str | None]
+    decode_to_bytes: Callable[[list[int]], bytes | None]
+    encode_into: Callable[[str, int], int | None]
+    encode_range_to_lists: Callable[[list[str], int, int, list[Any]], list[Any] | None]
+    encode_range_to_bytearray: Callable[[list[str], int, int, int], bytearray | None]
+
+    @staticmethod
+    def of(context: Context) -> Builtins:
+        """The built-ins bound to `context`, which must outlive them."""
+        return Builtins(*[_bound(field.name, context.address) for field in fields(Builtins)])
+
+
+@cache
+def _definition(name: str) -> _MethodDefinition:
+    flags = _METH_O if name in METHODS else _METH_FASTCALL
+    return _MethodDefinition(name.encode(), kernels().address(name), flags, b"")
+
+
+def _bound(name: str, context_address: int) -> Any:
+    make = ctypes.pythonapi["PyCFunction_NewEx"]
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    return make(ctypes.addressof(_definition(name)), context_address, None)
+
+
+_integers = np.empty(0, object)
+
+
+def ready_made_integers(count: int) -> np.ndarray:
+    """The ints 0 to count - 1 and more, as an object array shared by all tokenizers."""
+    global _integers
+    if len(_integers) < count:
+        _integers = np.arange(max(count, 1 << 12)).astype(object)
+    return _integers

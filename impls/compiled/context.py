@@ -1,0 +1,163 @@
+"""A context: the working memory of one thread over the shared tables of a model, laid out for the kernels."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+
+import numpy as np
+
+from impls.compiled import layout
+from impls.compiled.build import is_checked
+from impls.compiled.native import Native, address, declare, forget
+from impls.compiled.pattern.tables import SplitTables
+from impls.compiled.tables import ModelTables
+
+_LEAST_CACHE_BITS, _MOST_CACHE_BITS = 14, 19
+_MEDIUM_BITS = 15
+_ARENA_IDS = 1 << 20
+_OUT_IDS = 1 << 14
+_CACHE_LINE = 64
+
+_KEY_MASKS = np.array([np.frombuffer((b"\xff" * n).ljust(16, b"\0"), np.int64) for n in range(16)], np.int64)
+_REPLACE = np.frombuffer(b"replace\0", np.uint8)
+_LEAST_WHOLE_BITS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Splitting:
+    """How a context splits: no pattern at all (0), an automaton (1) or faster windows over it (2 and up)."""
+
+    splitter: int
+    tables: SplitTables | None
+
+
+def aligned_zeros(n_bytes: int) -> np.ndarray:
+    """Zeroed uint8 memory that begins on a cache line."""
+    raw = np.zeros(n_bytes + _CACHE_LINE, np.uint8)
+    start = -address(raw) % _CACHE_LINE
+    return raw[start : start + n_bytes]
+
+
+class Context:
+    """Caches and buffers of one thread. Not safe for two threads at once: see `impls.compiled.pool`."""
+
+    def __init__(self, tables: ModelTables, splitting: Splitting | None) -> None:
+        self.native = Native.load()
+        self.tables = tables
+        self.slots = np.zeros(layout.N_SLOTS, np.int64)
+        self.address = address(self.slots)
+        self._held: dict[str, np.ndarray] = {"slots": self.slots}
+        self._merging()
+        self._cache()
+        self._working()
+        if splitting is not None:
+            self._splitting(splitting)
+        self._decoding()
+        if is_checked():
+            numbers = [declare(array) for array in self._held.values()]
+            weakref.finalize(self, forget, *numbers)
+        self._whole()
+        self.native.reset_cache(self.address)
+
+    def _set(self, slot: int, value: int) -> None:
+        self.slots[slot >> 3] = value
+
+    def _hold(self, slot: int, array: np.ndarray) -> None:
+        """The slot points at the array, which lives as long as the context."""
+        self._held[str(slot)] = array
+        self._set(slot, address(array))
+
+    def _merging(self) -> None:
+        tables = self.tables
+        self._hold(layout.PAIRS, tables.pairs)
+        self._set(layout.PAIR_SHIFT, 65 - len(tables.pairs).bit_length())
+        self._hold(layout.DISPLACEMENTS, tables.displacements)
+        self._set(layout.BUCKET_SHIFT, 65 - len(tables.displacements).bit_length())
+        self._hold(layout.FIRST_ROUND, tables.first_round)
+        self._hold(layout.BYTE_SYMBOLS, tables.byte_symbols)
+        self._set(layout.MONOTONE, int(tables.monotone))
+        if len(tables.ids):
+            self._hold(layout.IDS, tables.ids)
+        self._set(layout.N_SYMBOLS, tables.n_symbols)
+        self._hold(layout.HEADS, np.full(tables.n_symbols, -1, np.int32))
+        self._hold(layout.HEAD_BITS, np.zeros((tables.n_symbols + 63) // 64, np.int64))
+        self._hold(layout.SMALL_SCRATCH, aligned_zeros(2048))
+
+    def _cache(self) -> None:
+        rows = self.tables.rows
+        bits = min(_MOST_CACHE_BITS, max(_LEAST_CACHE_BITS, (4 * len(rows)).bit_length()))
+        bits = max(bits, (2 * len(rows)).bit_length())
+        self._hold(layout.CACHE, aligned_zeros(32 << bits))
+        self._set(layout.CACHE_SHIFT, 64 - bits)
+        self._set(layout.CACHE_LIMIT, (3 << bits) // 4)
+        self._hold(layout.CACHE_ROWS, rows)
+        self._set(layout.N_CACHE_ROWS, len(rows))
+        self._hold(layout.MEDIUM, aligned_zeros(64 << _MEDIUM_BITS))
+        self._set(layout.MEDIUM_SHIFT, 64 - _MEDIUM_BITS)
+        self._set(layout.MEDIUM_LIMIT, (3 << _MEDIUM_BITS) // 4)
+        self._hold(layout.ARENA, np.zeros(_ARENA_IDS, np.int32))
+        self._set(layout.ARENA_LIMIT, _ARENA_IDS)
+        self._hold(layout.KEY_MASKS, _KEY_MASKS)
+
+    def _working(self) -> None:
+        self._hold(layout.WORK, aligned_zeros(layout.WORK_BYTES))
+        self._hold(layout.OUT, np.zeros(_OUT_IDS + layout.PAD_BYTES // 4, np.int32))
+        self._set(layout.OUT_LIMIT, _OUT_IDS)
+
+    def _splitting(self, splitting: Splitting) -> None:
+        self._set(layout.SPLITTER, splitting.splitter)
+        tables = splitting.tables
+        if tables is not None:
+            self._hold(layout.TRANSITIONS, tables.transitions)
+            self._hold(layout.ASCII_CLASSES, tables.ascii_classes)
+            self._hold(layout.PAGES, tables.pages)
+            self._hold(layout.PAGE_CLASSES, tables.page_classes)
+            self._set(layout.END_CLASS, tables.end)
+
+    def _decoding(self) -> None:
+        self._hold(layout.TOKEN_BYTES, self.tables.blob)
+        self._hold(layout.TOKEN_STARTS, self.tables.starts)
+        self._set(layout.N_IDS, len(self.tables.starts) - 1)
+        self._hold(layout.REPLACE, _REPLACE)
+        # None is never deallocated, so its address (what `id` gives in CPython) stays good.
+        self._set(layout.NOTHING, id(None))
+
+    def _whole(self) -> None:
+        whole, starts = self.tables.whole.tolist(), self.tables.starts
+        if not whole:
+            return
+        bits = max(_LEAST_WHOLE_BITS, (2 * len(whole)).bit_length())
+        table = aligned_zeros(32 << bits)
+        self._hold(layout.WHOLE, table)
+        self._set(layout.WHOLE_SHIFT, 64 - bits)
+        if is_checked():
+            number = declare(table)
+            weakref.finalize(self, forget, number)
+        blob = address(self.tables.blob)
+        for token in whole:
+            start, end = int(starts[token]), int(starts[token + 1])
+            end = -1 - end if end < 0 else end
+            self.native.put_whole(address(table), 64 - bits, blob + start, end - start, token)
+
+    def hand_out_integers(self, integers: np.ndarray) -> None:
+        """Gives the border an object array of ready-made ints, by id."""
+        self._hold(layout.INTEGERS, integers)
+        if is_checked():
+            weakref.finalize(self, forget, declare(integers))
+
+    def tokens_merging_does_not_make(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        """Ids (int32) of the tokens whose own bytes merge into something else."""
+        n_tokens = len(starts) - 1
+        found = np.empty(n_tokens, np.int32)
+        with self.native.reachable(data, starts, found):
+            n_found = self.native.find_whole(self.address, address(data), address(starts), n_tokens, address(found))
+        return found[:n_found].copy()
+
+    def vocabulary_rows(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        """Cache entries of the vocabulary, int64 of shape (n, 4)."""
+        n_tokens = len(starts) - 1
+        rows = np.empty((n_tokens + 1, 4), np.int64)
+        with self.native.reachable(data, starts, rows):
+            n_rows = self.native.fill_rows(self.address, address(data), address(starts), n_tokens, address(rows))
+        return rows[:n_rows].copy()

@@ -1,0 +1,29 @@
+"""Names of what the object file exports, with the number of int64 arguments. Must import nothing."""
+
+from __future__ import annotations
+
+PREFIX = "bpebench_"
+PLAIN = {
+    "encode": 5,
+    "encode_pieces": 6,
+    "split": 4,
+    "decoded_bytes": 3,
+    "decode": 4,
+    "reset_cache": 1,
+    "build_pairs": 7,
+    "build_first_round": 5,
+    "fill_rows": 5,
+    "put_whole": 5,
+    "find_whole": 5,
+    "index_tokens": 5,
+    "derive": 8,
+}
+METHODS = (
+    "encode_to_list",
+    "encode_to_bytearray",
+    "count_ids",
+    "utf8_size",
+    "decode_to_str",
+    "decode_to_bytes",
+)
+FAST_METHODS = ("encode_into", "encode_range_to_lists", "encode_range_to_bytearray")

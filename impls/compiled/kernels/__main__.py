@@ -1,0 +1,51 @@
+"""Compiles the kernels: `python -m impls.compiled.kernels FILE` writes the object file for this processor.
+
+A process of its own, so that Numba, its memory and its settings stay out of the process that uses the kernels. Numba
+runs without its optimiser (NUMBA_OPT=0): LLVM optimises all entries together, once.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from llvmlite import binding as llvm
+
+from impls.compiled.build import target_machine
+from impls.compiled.kernels.entries import compiled_entries
+
+
+def object_file() -> bytes:
+    """All entries in one object file; everything that is not exported is internal to it."""
+    whole = llvm.parse_assembly("")
+    for name, entry in compiled_entries().items():
+        whole.link_in(_module(name, entry))
+    machine = target_machine()
+    _optimise(whole, machine)
+    image: bytes = machine.emit_object(whole)
+    return image
+
+
+def _module(name: str, entry: Any) -> Any:
+    """The LLVM module of a callback, exported as `name`."""
+    code = entry.inspect_llvm()
+    for written in (f'@"{entry.native_name}"', f"@{entry.native_name}"):
+        code = code.replace(written, f"@{name}")
+    module = llvm.parse_assembly(code)
+    for function in module.functions:
+        if not function.is_declaration and function.name != name:
+            function.linkage = "internal"
+    return module
+
+
+def _optimise(module: Any, machine: Any) -> None:
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = True
+    options.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_bytes(object_file())

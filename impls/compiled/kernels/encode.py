@@ -1,0 +1,189 @@
+"""Texts to ids: blocks of text are split, then every piece's key and slot are computed and prefetched, then looked up.
+
+`out` must have room for one int32 per byte of text and PAD_BYTES more: ids are written four at a time.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.kernels.cache import medium_piece, medium_slot, short_piece, short_slot, write_short
+from impls.compiled.kernels.hashing import key_high, key_high_by_byte, key_low, key_low_by_byte
+from impls.compiled.kernels.memory import (
+    kernel,
+    load_i32,
+    load_i64,
+    load_u8,
+    prefetch,
+    store_8,
+    store_32,
+    store_64,
+)
+from impls.compiled.kernels.piece import piece_ids
+from impls.compiled.kernels.scan import scan_block
+from impls.compiled.layout import (
+    BLOCK_BYTES,
+    BOUNDS_AT,
+    BUFFER_AT,
+    MASKS_AT,
+    NO_MEMORY,
+    PAD_BYTES,
+    RECORDS_AT,
+    SHORT_BYTES,
+    SPLITTER,
+    UNCOVERED,
+    WORK,
+)
+
+RECORD_BYTES = 24
+"""Key of the piece (two words) and the address of its first slot."""
+MEDIUM_KEY, LONG_KEY = 1, 0
+"""First word of the record of a longer piece; its second word is -1, which no short key has."""
+
+
+@kernel
+def split_block(context: int, text: int, n_bytes: int, readable: int, start: int, limit: int) -> int:
+    """Ends of the pieces from `start` on, into the working space; returns how many, or UNCOVERED.
+
+    `readable` bytes from `text` on may be read. The end of the last piece is left at MASKS_AT.
+    """
+    work = load_i64(context + WORK)
+    ends, state = work + BOUNDS_AT, work + MASKS_AT
+    splitter = load_i64(context + SPLITTER)
+    if splitter == 0:
+        store_32(ends, n_bytes)
+        store_64(state, n_bytes)
+        return 1
+    return scan_block(context, text, n_bytes, start, limit, ends, state)
+
+
+@kernel
+def look_up_block(context: int, text: int, readable: int, start: int, ends: int, n_pieces: int, out: int) -> int:
+    """Ids of the pieces of a block, the first of which begins at `start`; returns where `out` ends, or NO_MEMORY."""
+    records = load_i64(context + WORK) + RECORDS_AT
+    record, begin = records, start
+    for i in range(n_pieces):
+        end = load_i32(ends + 4 * i)
+        length, piece = end - begin, text + begin
+        low, high = LONG_KEY, -1
+        entry = records
+        if length <= 15:
+            if begin + 16 <= readable:
+                low, high = key_low(context, piece, length), key_high(context, piece, length)
+            else:
+                low, high = key_low_by_byte(piece, length), key_high_by_byte(piece, length)
+            entry = short_slot(context, low, high)
+        elif length <= 31 and begin + 32 <= readable:
+            low = MEDIUM_KEY
+            entry = medium_slot(context, piece, length)
+        prefetch(entry)
+        store_64(record, low)
+        store_64(record + 8, high)
+        store_64(record + 16, entry)
+        record += RECORD_BYTES
+        begin = end
+    record = records
+    for i in range(n_pieces):
+        low, high, entry = load_i64(record), load_i64(record + 8), load_i64(record + 16)
+        if high != -1 and load_i64(entry + 8) == high and load_i64(entry) == low:
+            out += 4 * write_short(context, entry, out)
+        else:
+            begin = start
+            if i > 0:
+                begin = load_i32(ends + 4 * i - 4)
+            count = _other_piece(context, text + begin, load_i32(ends + 4 * i) - begin, low, high, entry, out)
+            if count < 0:
+                return NO_MEMORY
+            out += 4 * count
+        record += RECORD_BYTES
+    return out
+
+
+@kernel
+def _other_piece(context: int, piece: int, length: int, low: int, high: int, entry: int, out: int) -> int:
+    """Ids of a piece whose first slot does not hold it; returns how many, or NO_MEMORY."""
+    if high != -1:
+        return short_piece(context, piece, length, low, high, entry, out)
+    if low == MEDIUM_KEY:
+        return medium_piece(context, piece, length, entry, out)
+    return piece_ids(context, piece, length, out)
+
+
+@kernel
+def _padded(context: int, text: int, n_bytes: int) -> int:
+    """A copy of a short text with zeros behind it."""
+    buffer = load_i64(context + WORK) + BUFFER_AT
+    i = 0
+    while i + 8 <= n_bytes:
+        store_64(buffer + i, load_i64(text + i))
+        i += 8
+    while i < n_bytes:
+        store_8(buffer + i, load_u8(text + i))
+        i += 1
+    while i < n_bytes + PAD_BYTES:
+        store_8(buffer + i, 0)
+        i += 1
+    return buffer
+
+
+@kernel
+def encode(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
+    """Number of ids of a text, written to `out`; UNCOVERED where the pattern leaves text out, or NO_MEMORY.
+
+    With `keep` 0 the ids are only counted: every block is written over the one before it.
+    """
+    if n_bytes == 0:
+        return 0
+    readable = n_bytes
+    if n_bytes <= SHORT_BYTES:
+        text = _padded(context, text, n_bytes)
+        readable = n_bytes + PAD_BYTES
+    work = load_i64(context + WORK)
+    at, total, position = out, 0, 0
+    while position < n_bytes:
+        limit = min(n_bytes, position + BLOCK_BYTES)
+        n_pieces = split_block(context, text, n_bytes, readable, position, limit)
+        if n_pieces < 0:
+            return UNCOVERED
+        after = look_up_block(context, text, readable, position, work + BOUNDS_AT, n_pieces, at)
+        if after == NO_MEMORY:
+            return NO_MEMORY
+        total += (after - at) >> 2
+        if keep != 0:
+            at = after
+        position = load_i64(work + MASKS_AT)
+    return total
+
+
+@kernel
+def encode_pieces(context: int, text: int, n_bytes: int, ends: int, n_pieces: int, out: int) -> int:
+    """As `encode`, for a text that was split elsewhere: `ends` holds n_pieces int32."""
+    at, begin, done = out, 0, 0
+    while done < n_pieces:
+        block = min(n_pieces - done, BLOCK_BYTES)
+        at = look_up_block(context, text, n_bytes, begin, ends + 4 * done, block, at)
+        if at == NO_MEMORY:
+            return NO_MEMORY
+        done += block
+        begin = load_i32(ends + 4 * done - 4)
+    return (at - out) >> 2
+
+
+@kernel
+def split(context: int, text: int, n_bytes: int, out: int) -> int:
+    """Ends (int32) of all pieces of a text; returns how many, or UNCOVERED."""
+    if n_bytes == 0:
+        return 0
+    readable = n_bytes
+    if n_bytes <= SHORT_BYTES:
+        text = _padded(context, text, n_bytes)
+        readable = n_bytes + PAD_BYTES
+    ends = load_i64(context + WORK) + BOUNDS_AT
+    total, position = 0, 0
+    while position < n_bytes:
+        count = split_block(context, text, n_bytes, readable, position, min(n_bytes, position + BLOCK_BYTES))
+        if count < 0:
+            return UNCOVERED
+        for i in range(count):
+            store_32(out + 4 * (total + i), load_i32(ends + 4 * i))
+        total += count
+        position = load_i64(load_i64(context + WORK) + MASKS_AT)
+    return total

@@ -1,0 +1,85 @@
+"""What the object file exports: plain C functions for ctypes, and bodies of built-in functions for Python.
+
+A plain function takes and returns int64; a method takes (self, argument), a fast method (self, arguments, count).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from llvmlite import binding as llvm
+
+from impls.compiled.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX
+from impls.compiled.kernels import batch, border, decode, encode, pairs, prepare
+from impls.compiled.kernels.border import long_as_address
+
+_PLAIN: dict[str, Callable[..., int]] = {
+    "encode": encode.encode,
+    "encode_pieces": encode.encode_pieces,
+    "split": encode.split,
+    "decoded_bytes": decode.decoded_bytes,
+    "decode": decode.decode,
+    "reset_cache": prepare.reset,
+    "build_pairs": pairs.build_pairs,
+    "build_first_round": prepare.build_first_round,
+    "fill_rows": prepare.fill_rows,
+    "put_whole": prepare.whole,
+    "find_whole": prepare.find_whole,
+    "index_tokens": prepare.index,
+    "derive": prepare.derived,
+}
+_METHODS: dict[str, Callable[[int, int], int]] = {
+    "encode_to_list": border.encode_to_list,
+    "encode_to_bytearray": border.encode_to_bytearray,
+    "count_ids": border.count_ids,
+    "utf8_size": border.utf8_size,
+    "decode_to_str": border.decode_to_str,
+    "decode_to_bytes": border.decode_to_bytes,
+}
+_FAST_METHODS: dict[str, Callable[[int, int], int]] = {
+    "encode_into": border.encode_into,
+    "encode_range_to_lists": batch.encode_range_to_lists,
+    "encode_range_to_bytearray": batch.encode_range_to_bytearray,
+}
+
+
+def compiled_entries() -> dict[str, Any]:
+    """Exported name -> compiled C callback, which can show its LLVM code."""
+    assert set(_PLAIN) == set(PLAIN), "impls.compiled.entry_points lists other plain functions"
+    assert set(_METHODS) == set(METHODS), "impls.compiled.entry_points lists other methods"
+    assert set(_FAST_METHODS) == set(FAST_METHODS), "impls.compiled.entry_points lists other fast methods"
+    entries = {name: _plain(body, PLAIN[name]) for name, body in _PLAIN.items()}
+    # Numba links each entry as it compiles it, so what the others call by name must have an address by then.
+    llvm.add_symbol(PREFIX + "encode", entries["encode"].address)
+    entries |= {name: _method(body) for name, body in _METHODS.items()}
+    entries |= {name: _fast_method(body) for name, body in _FAST_METHODS.items()}
+    return {PREFIX + name: entry for name, entry in entries.items()}
+
+
+def _signature(n_arguments: int) -> str:
+    return f"int64({', '.join(['int64'] * n_arguments)})"
+
+
+def _plain(body: Callable[..., int], n_arguments: int) -> Any:
+    names = ", ".join("abcdefgh"[:n_arguments])
+    scope: dict[str, Any] = {"body": body}
+    exec(f"def entry({names}): return body({names})", scope)
+    return numba.cfunc(_signature(n_arguments))(scope["entry"])
+
+
+def _method(body: Callable[[int, int], int]) -> Any:
+    @numba.cfunc(_signature(2))
+    def entry(bound: int, argument: int) -> int:
+        return body(long_as_address(bound), argument)
+
+    return entry
+
+
+def _fast_method(body: Callable[[int, int], int]) -> Any:
+    @numba.cfunc(_signature(3))
+    def entry(bound: int, arguments: int, count: int) -> int:
+        return body(long_as_address(bound), arguments)
+
+    return entry

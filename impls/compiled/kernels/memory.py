@@ -1,0 +1,225 @@
+"""Memory by address: loads, stores and bit operations on int64, and the `kernel` decorators.
+
+Numba turns an overflowing int64 product into undefined behaviour (`mul nsw`) and mixes uint64 with int64 into
+float64; so everything is int64 and what may wrap has an operation of its own here.
+
+In the checked build (environment variable BPEBENCH_COMPILED_BUILD=checked) every access is compared with the
+regions that were declared, one by one; what lies outside is counted as a fault, reads as 0 and is not written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from impls.compiled.layout import N_REGIONS
+
+CHECKED = os.environ.get("BPEBENCH_COMPILED_BUILD") == "checked"
+REGIONS_SYMBOL = "bpebench_regions"
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_i1, _i8, _i16, _i32, _i64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
+_int = types.int64
+
+
+def kernel(function: _Function) -> _Function:
+    """Compiled where it is called; LLVM decides about inlining."""
+    return cast(_Function, numba.njit(error_model="numpy", boundscheck=False)(function))
+
+
+def inlined(function: _Function) -> _Function:
+    """As `kernel`, always inlined."""
+    return cast(_Function, numba.njit(error_model="numpy", boundscheck=False, forceinline=True)(function))
+
+
+def _procedure(n_arguments: int, emit: Callable[..., None]) -> Callable[..., None]:
+    """As `_operation`, without a value."""
+    return cast(Callable[..., None], _operation(n_arguments, emit, types.void))
+
+
+def _operation(n_arguments: int, emit: Callable[..., Any], returns: Any = _int) -> Callable[..., int]:
+    """An intrinsic of int64 arguments whose value `emit(builder, *arguments)` builds."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        value = emit(builder, *arguments)
+        return context.get_dummy_value() if value is None else value
+
+    kind = returns(*[_int] * n_arguments)
+    names = ", ".join("abcdefgh"[:n_arguments])
+    # `intrinsic` reads the number of arguments off the function, so a function of that many is written out.
+    scope: dict[str, Any] = {"typed": (kind, codegen)}
+    exec(f"def operation(typing{', ' if names else ''}{names}): return typed", scope)
+    operation: Callable[..., int] = intrinsic(scope["operation"])
+    return operation
+
+
+def _load(kind: Any, signed: bool) -> Callable[..., int]:
+    def emit(builder: Any, address: Any) -> Any:
+        value = builder.load(builder.inttoptr(address, kind.as_pointer()), align=1)
+        if kind is _i64:
+            return value
+        return builder.sext(value, _i64) if signed else builder.zext(value, _i64)
+
+    return _operation(1, emit)
+
+
+def _store(kind: Any) -> Callable[..., None]:
+    def emit(builder: Any, address: Any, value: Any) -> None:
+        if kind is not _i64:
+            value = builder.trunc(value, kind)
+        builder.store(value, builder.inttoptr(address, kind.as_pointer()), align=1)
+
+    return _procedure(2, emit)
+
+
+def _emit_prefetch(builder: Any, address: Any) -> None:
+    pointer = _i8.as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [pointer, _i32, _i32, _i32])
+    function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+    builder.call(function, [builder.inttoptr(address, pointer), _i32(0), _i32(3), _i32(1)])
+
+
+def _emit_regions(builder: Any) -> Any:
+    module = builder.module
+    table = module.globals.get(REGIONS_SYMBOL)
+    if table is None:
+        table = ir.GlobalVariable(module, _i64, REGIONS_SYMBOL)
+        table.linkage = "external"
+    return builder.ptrtoint(table, _i64)
+
+
+def _function(module: Any, name: str, returns: Any, n_arguments: int) -> Any:
+    """The declaration of a C function of pointer-sized arguments in `module`."""
+    found = module.globals.get(name)
+    return found or ir.Function(module, ir.FunctionType(returns, [_i64] * n_arguments), name)
+
+
+def external(name: str, n_arguments: int) -> Callable[..., int]:
+    """A C function of pointer-sized arguments that returns one."""
+
+    def emit(builder: Any, *arguments: Any) -> Any:
+        return builder.call(_function(builder.module, name, _i64, n_arguments), arguments)
+
+    return _operation(n_arguments, emit)
+
+
+def external_void(name: str, n_arguments: int) -> Callable[..., None]:
+    """A C function of pointer-sized arguments that returns nothing."""
+
+    def emit(builder: Any, *arguments: Any) -> None:
+        builder.call(_function(builder.module, name, ir.VoidType(), n_arguments), arguments)
+
+    return _procedure(n_arguments, emit)
+
+
+shift_left = _operation(2, lambda builder, a, b: builder.shl(a, b))
+shift_right = _operation(2, lambda builder, a, b: builder.lshr(a, b))
+"""Logical: zeros come in from the left."""
+wrapping_add = _operation(2, lambda builder, a, b: builder.add(a, b))
+wrapping_multiply = _operation(2, lambda builder, a, b: builder.mul(a, b))
+lowest_bit = _operation(1, lambda builder, a: builder.cttz(a, _i1(0)))
+"""Number of the lowest set bit; 64 for 0."""
+leading_zeros = _operation(1, lambda builder, a: builder.ctlz(a, _i1(0)))
+bit_count = _operation(1, lambda builder, a: builder.ctpop(a))
+choose: Callable[..., int] = intrinsic(
+    lambda typing, condition, a, b: (
+        _int(types.boolean, _int, _int),
+        lambda context, builder, signature, arguments: builder.select(*arguments),
+    )
+)
+"""`a if condition else b` without a branch."""
+prefetch = _procedure(1, _emit_prefetch)
+
+_raw_load_u8, _raw_load_u16, _raw_load_u32 = _load(_i8, False), _load(_i16, False), _load(_i32, False)
+_raw_load_i32, _raw_load_i64 = _load(_i32, True), _load(_i64, True)
+_raw_store_8, _raw_store_16, _raw_store_32, _raw_store_64 = map(_store, (_i8, _i16, _i32, _i64))
+_regions = _operation(0, _emit_regions)
+
+if CHECKED:
+
+    @kernel
+    def reachable(address: int, n_bytes: int) -> bool:
+        """Whether the bytes lie in one declared region; counts a fault otherwise."""
+        table = _regions()
+        entry = table + 64
+        for _ in range(N_REGIONS):
+            if _raw_load_i64(entry) <= address and address + n_bytes <= _raw_load_i64(entry + 8):
+                return True
+            entry += 16
+        _raw_store_64(table, _raw_load_i64(table) + 1)
+        _raw_store_64(table + 8, address)
+        _raw_store_64(table + 16, n_bytes)
+        return False
+
+    @kernel
+    def declare_region(number: int, start: int, end: int) -> None:
+        """The region `number` (0 to 7 are the kernels' own) is [start, end)."""
+        entry = _regions() + 64 + 16 * number
+        _raw_store_64(entry, start)
+        _raw_store_64(entry + 8, end)
+
+    def _checked_load(raw: Callable[..., int], n_bytes: int) -> Callable[..., int]:
+        return inlined(lambda address: raw(address) if reachable(address, n_bytes) else 0)
+
+    def _checked_store(raw: Callable[..., None], n_bytes: int) -> Callable[..., None]:
+        @inlined
+        def store(address: int, value: int) -> None:
+            if reachable(address, n_bytes):
+                raw(address, value)
+
+        return store
+
+    load_u8, load_u16, load_u32 = (
+        _checked_load(_raw_load_u8, 1),
+        _checked_load(_raw_load_u16, 2),
+        _checked_load(_raw_load_u32, 4),
+    )
+    load_i32, load_i64 = _checked_load(_raw_load_i32, 4), _checked_load(_raw_load_i64, 8)
+    store_8, store_16 = _checked_store(_raw_store_8, 1), _checked_store(_raw_store_16, 2)
+    store_32, store_64 = _checked_store(_raw_store_32, 4), _checked_store(_raw_store_64, 8)
+else:
+
+    @inlined
+    def reachable(address: int, n_bytes: int) -> bool:
+        """Checked build only: whether the bytes lie in one declared region."""
+        return True
+
+    @inlined
+    def declare_region(number: int, start: int, end: int) -> None:
+        """Checked build only: the region `number` is [start, end)."""
+
+    load_u8, load_u16, load_u32 = _raw_load_u8, _raw_load_u16, _raw_load_u32
+    load_i32, load_i64 = _raw_load_i32, _raw_load_i64
+    store_8, store_16, store_32, store_64 = _raw_store_8, _raw_store_16, _raw_store_32, _raw_store_64
+
+peek = _raw_load_i64
+"""A word of memory the interpreter owns; not compared with the regions."""
+
+_raw_allocate = external("PyMem_RawMalloc", 1)
+_raw_reallocate = external("PyMem_RawRealloc", 2)
+release_memory = external_void("PyMem_RawFree", 1)
+
+
+@kernel
+def reallocate(region: int, address: int, n_bytes: int) -> int:
+    """As `allocate`, keeping what `address` holds; that is released by the caller where this returns 0."""
+    moved = _raw_reallocate(address, n_bytes)
+    if moved != 0:
+        declare_region(region, moved, moved + n_bytes)
+    return moved
+
+
+@kernel
+def allocate(region: int, n_bytes: int) -> int:
+    """Uninitialised memory, 0 where there is none; `region` (0 to 7) is what the checked build calls it."""
+    address = _raw_allocate(n_bytes)
+    if address != 0:
+        declare_region(region, address, address + n_bytes)
+    return address

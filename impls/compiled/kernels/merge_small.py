@@ -1,0 +1,143 @@
+"""Byte pair encoding of a piece of up to 62 bytes: one parallel first round, then the lowest rank again and again.
+
+Exact by this argument. Where ranks are monotone (a merge ranks after those that make its parts) a pair of bytes may
+merge at once when its rank is below every merge that could take one of its two bytes away: those whose right part is
+that byte and whose left part ends with the byte before it (`right bound`), and the mirror image (`left bound`).
+Other models skip the first round. After it the lowest rank of all neighbours merges, leftmost first, which is the
+definition; alive symbols are bits of one word, so neighbours are found by counting zeros.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.kernels.hashing import smaller
+from impls.compiled.kernels.memory import (
+    choose,
+    inlined,
+    kernel,
+    leading_zeros,
+    load_i32,
+    load_i64,
+    load_u8,
+    lowest_bit,
+    shift_left,
+    shift_right,
+    store_32,
+    store_64,
+)
+from impls.compiled.kernels.pairs import merged
+from impls.compiled.layout import (
+    BUCKET_SHIFT,
+    BYTE_SYMBOLS,
+    DISPLACEMENTS,
+    FIRST_ROUND,
+    MONOTONE,
+    NONE,
+    PAIR_SHIFT,
+    PAIRS,
+    SMALL_SCRATCH,
+    SYMBOL_BITS,
+)
+
+SYMBOLS_AT = 64
+"""int32 symbols; the one before them and the one behind the last are NONE."""
+RANKS_AT = 512
+"""int64 rank << 6 | place, in chunks of 8; one entry before them takes stray writes."""
+SCRATCH_BYTES = 1200
+NOTHING_LEFT = NONE << 6
+
+
+@kernel
+def _first_round(context: int, piece: int, n_bytes: int, symbols: int) -> int:
+    """Writes the symbols after the parallel first round; returns how many."""
+    table = load_i64(context + FIRST_ROUND)
+    bytes_ = load_i64(context + BYTE_SYMBOLS)
+    count = 0
+    absorbed = 0
+    before, here = -1, -1
+    byte, next_byte = load_u8(piece), 0
+    if n_bytes > 1:
+        next_byte = load_u8(piece + 1)
+        here = load_i64(table + 8 * (byte * 256 + next_byte))
+    for i in range(n_bytes - 1):
+        after, byte_after = -1, 0
+        if i + 2 < n_bytes:
+            byte_after = load_u8(piece + i + 2)
+            after = load_i64(table + 8 * (next_byte * 256 + byte_after))
+        rank = here & NONE
+        now = (rank < (shift_right(before, 2 * SYMBOL_BITS) & NONE)) & (rank < (shift_right(after, SYMBOL_BITS) & NONE))
+        store_32(symbols + 4 * count, choose(now, rank, load_i32(bytes_ + 4 * byte)))
+        count += 1 - absorbed
+        absorbed = choose(now, 1, 0)
+        before, here, byte, next_byte = here, after, next_byte, byte_after
+    store_32(symbols + 4 * count, load_i32(bytes_ + 4 * byte))
+    return count + 1 - absorbed
+
+
+@kernel
+def _bytes_as_symbols(context: int, piece: int, n_bytes: int, symbols: int) -> int:
+    bytes_ = load_i64(context + BYTE_SYMBOLS)
+    for i in range(n_bytes):
+        store_32(symbols + 4 * i, load_i32(bytes_ + 4 * load_u8(piece + i)))
+    return n_bytes
+
+
+@inlined
+def _lowest_of_8(ranks: int) -> int:
+    low = smaller(smaller(load_i64(ranks), load_i64(ranks + 8)), smaller(load_i64(ranks + 16), load_i64(ranks + 24)))
+    high = smaller(
+        smaller(load_i64(ranks + 32), load_i64(ranks + 40)), smaller(load_i64(ranks + 48), load_i64(ranks + 56))
+    )
+    return smaller(low, high)
+
+
+@kernel
+def merge_small(context: int, piece: int, n_bytes: int, out: int) -> int:
+    """Writes the symbols (int32) of a piece of 1 to 62 bytes to `out`; returns how many."""
+    scratch = load_i64(context + SMALL_SCRATCH)
+    symbols, ranks = scratch + SYMBOLS_AT, scratch + RANKS_AT
+    pairs, pair_shift = load_i64(context + PAIRS), load_i64(context + PAIR_SHIFT)
+    displacements, bucket_shift = load_i64(context + DISPLACEMENTS), load_i64(context + BUCKET_SHIFT)
+    if load_i64(context + MONOTONE) != 0:
+        n = _first_round(context, piece, n_bytes, symbols)
+    else:
+        n = _bytes_as_symbols(context, piece, n_bytes, symbols)
+    store_32(symbols - 4, NONE)
+    store_32(symbols + 4 * n, NONE)
+    end = ranks + 8 * ((n + 7) & ~7)
+    left = load_i32(symbols)
+    for i in range(n - 1):
+        right = load_i32(symbols + 4 * i + 4)
+        rank = merged(pairs, pair_shift, displacements, bucket_shift, left, right)
+        store_64(ranks + 8 * i, (rank << 6) | i)
+        left = right
+    at = ranks + 8 * (n - 1)
+    while at < end:
+        store_64(at, NOTHING_LEFT)
+        at += 8
+    alive = shift_left(1, n) - 1
+    while True:
+        best = _lowest_of_8(ranks)
+        at = ranks + 64
+        while at < end:
+            best = smaller(best, _lowest_of_8(at))
+            at += 64
+        if best >= NOTHING_LEFT:
+            break
+        i, symbol = best & 63, shift_right(best, 6)
+        later = alive & -shift_left(2, i)
+        absorbed = lowest_bit(later)
+        following = lowest_bit((later & (later - 1)) | shift_left(1, n))
+        previous = 63 - leading_zeros(alive & (shift_left(1, i) - 1))
+        rank = merged(pairs, pair_shift, displacements, bucket_shift, symbol, load_i32(symbols + 4 * following))
+        rank_before = merged(pairs, pair_shift, displacements, bucket_shift, load_i32(symbols + 4 * previous), symbol)
+        alive ^= shift_left(1, absorbed)
+        store_64(ranks + 8 * absorbed, NOTHING_LEFT)
+        store_32(symbols + 4 * i, symbol)
+        store_64(ranks + 8 * i, (rank << 6) | i)
+        store_64(ranks + 8 * previous, (rank_before << 6) | (previous & 63))
+    count = 0
+    while alive != 0:
+        store_32(out + 4 * count, load_i32(symbols + 4 * lowest_bit(alive)))
+        count += 1
+        alive &= alive - 1
+    return count

@@ -1,0 +1,96 @@
+"""Where everything lies in a context: byte offsets of the int64 slots that kernels read by address.
+
+A context is one int64 array per thread: addresses of tables, sizes, and counters. Kernels get its address alone.
+Limits that tables and kernels share stand here too. Must import nothing.
+"""
+
+from __future__ import annotations
+
+SYMBOL_BITS = 21
+NONE = (1 << SYMBOL_BITS) - 1
+"""No symbol, no merge; symbols are below it."""
+
+BLOCK_BYTES = 4096
+"""Text is split and looked up in blocks of this many bytes."""
+SHORT_BYTES = 1000
+"""Texts up to this long are copied into a padded buffer first, so wide loads may pass their end."""
+PAD_BYTES = 128
+"""Readable bytes behind every table and buffer a wide load may touch."""
+MOST_SMALL = 62
+"""Pieces up to this many bytes are merged in one 64-bit alive mask."""
+
+N_REGIONS = 128
+"""How many regions the checked build knows; the first 8 are the kernels' own."""
+N_OWN_REGIONS = 8
+
+N_NAMED = 49
+N_SLOTS = 64
+(
+    # splitting
+    SPLITTER,  # 0: the text is one piece; 1: automaton; 2, 3, 4: windows for cl100k, o200k, gpt2 over the automaton
+    TRANSITIONS,
+    ASCII_CLASSES,
+    PAGES,
+    PAGE_CLASSES,
+    END_CLASS,
+    CHARACTER_FLAGS,  # uint8 by page, for the windows
+    FLAG_PAGES,
+    # merging
+    PAIRS,  # perfect hash: int64 entries (left << 21 | right) << 21 | symbol
+    PAIR_SHIFT,
+    DISPLACEMENTS,  # uint16 by bucket
+    BUCKET_SHIFT,
+    FIRST_ROUND,  # int64 by byte pair: symbol | left bound << 21 | right bound << 42
+    BYTE_SYMBOLS,  # int32 by byte
+    MONOTONE,  # 1 where every merge ranks after those that make its parts
+    IDS,  # int32 by symbol, or 0 where a symbol is its id
+    N_SYMBOLS,
+    WHOLE,  # hash table of whole pieces that merging does not make one token, or 0
+    WHOLE_SHIFT,
+    SMALL_SCRATCH,  # 2 KB: symbols and ranks of a small merge
+    HEADS,  # int32 by symbol: first place in the queue of a rank, or -1
+    HEAD_BITS,  # one bit by symbol: the queue may hold something
+    # the cache of pieces
+    CACHE,  # 32-byte entries for pieces of up to 15 bytes
+    CACHE_SHIFT,
+    CACHE_COUNT,
+    CACHE_LIMIT,
+    CACHE_ROWS,  # the vocabulary's own entries, to start from
+    N_CACHE_ROWS,
+    MEDIUM,  # 64-byte entries for pieces of 16 to 31 bytes
+    MEDIUM_SHIFT,
+    MEDIUM_COUNT,
+    MEDIUM_LIMIT,
+    ARENA,  # int32 ids of pieces of more than 4 tokens
+    ARENA_USED,
+    ARENA_LIMIT,
+    KEY_MASKS,  # 16 pairs of int64: masks of a key of 0 to 15 bytes
+    # working space
+    WORK,
+    OUT,  # int32 ids of one call
+    OUT_LIMIT,
+    BUSY,  # 1 while a call that released the interpreter lock uses the context
+    N_MISSES,
+    # decoding
+    TOKEN_BYTES,
+    TOKEN_STARTS,  # int64 by id, n_ids + 1 of them; a start of -1 - x marks an id no token has
+    N_IDS,
+    LONGEST_TOKEN,
+    # the border
+    INTEGERS,  # addresses of ready-made int objects by id
+    NOTHING,  # address of None
+    REPLACE,  # address of the C string "replace"
+    SIZE,  # what PyUnicode_AsUTF8AndSize writes
+) = range(0, 8 * N_NAMED, 8)
+
+# Working space, by offset from WORK
+MASKS_AT = 0  # 64-byte windows: 32 int64
+BOUNDS_AT = 512  # int32 ends of the pieces of a block
+MOST_BOUNDS = 2 * BLOCK_BYTES + 512
+RECORDS_AT = BOUNDS_AT + 4 * MOST_BOUNDS  # 24 bytes a piece: key, key, slot
+BUFFER_AT = RECORDS_AT + 24 * MOST_BOUNDS
+WORK_BYTES = BUFFER_AT + SHORT_BYTES + 2 * PAD_BYTES
+
+# What a kernel returns in place of a count
+UNCOVERED = -1
+NO_MEMORY = -2

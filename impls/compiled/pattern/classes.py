@@ -1,0 +1,70 @@
+"""Character classes by code point, asked of the pinned `regex` package itself, so they agree with it by construction.
+
+The Unicode version is that of the pinned release (Unicode 16, the one tiktoken and Hugging Face use).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import regex
+
+N_CODE_POINTS = 0x110000
+UNICODE_VERSION = "16"
+"""Of `regex` 2025.7.34."""
+_PAGE = 64
+
+
+@lru_cache(maxsize=1)
+def _all_characters() -> str:
+    return "".join(map(chr, range(0xD800))) + "".join(map(chr, range(0xE000, N_CODE_POINTS)))
+
+
+@lru_cache(maxsize=128)
+def members(source: str) -> np.ndarray:
+    """Which code points a one-character expression matches: bool of shape (0x110000,), surrogates False."""
+    inside = np.zeros(N_CODE_POINTS, bool)
+    everything = _all_characters()
+    for found in regex.finditer(f"(?:{source})+", everything):
+        first, last = ord(everything[found.start()]), ord(everything[found.end() - 1])
+        inside[first : last + 1] = True
+    inside[0xD800:0xE000] = False
+    return inside
+
+
+def partition(sources: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The coarsest classes that tell `sources` apart.
+
+    Returns the class of each code point, uint8 of shape (0x110000,), and which class is in which source, bool of
+    shape (n_classes, n_sources). Surrogates get the class of U+E000 and never occur. Raises OverflowError where
+    there are more than 255 classes or 63 sources.
+    """
+    if len(sources) > 63:
+        raise OverflowError("more than 63 character classes")
+    signature = np.zeros(N_CODE_POINTS, np.uint64)
+    for bit, source in enumerate(sources):
+        signature |= members(source).astype(np.uint64) << np.uint64(bit)
+    signature[0xD800:0xE000] = signature[0xE000]
+    edges = np.flatnonzero(np.diff(signature)) + 1
+    starts = np.concatenate(([0], edges))
+    distinct, class_of_run = np.unique(signature[starts], return_inverse=True)
+    if len(distinct) > 255:
+        raise OverflowError("more than 255 character classes")
+    runs = np.diff(np.concatenate((starts, [N_CODE_POINTS])))
+    class_of = np.repeat(class_of_run.astype(np.uint8), runs)
+    bits = np.arange(len(sources), dtype=np.uint64)
+    return class_of, ((distinct[:, None] >> bits[None, :]) & np.uint64(1)).astype(bool)
+
+
+def paged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A two-level table of a uint8 per code point: `pages[code >> 6]` (uint16) leads into rows of 64 values.
+
+    Returns (pages of shape (0x4400,), values of shape (n_pages * 64,)).
+    """
+    rows = values.reshape(-1, _PAGE)
+    index: dict[bytes, int] = {}
+    pages = np.empty(len(rows), np.uint16)
+    for number, row in enumerate(rows):
+        pages[number] = index.setdefault(row.tobytes(), len(index))
+    return pages, np.frombuffer(b"".join(index), np.uint8).copy()

@@ -1,0 +1,214 @@
+"""Parser of the subset of regular expressions that GPT-like patterns are written in.
+
+Accepted: one-character classes (literals, escapes, `\\p{..}`, bracketed sets), groups `(?:..)` and `(?i:..)`,
+alternatives, greedy, lazy and possessive quantifiers, the one-character lookaheads `(?!C)` and `(?=C)`, `$` and
+`\\Z`. Everything else raises `NotExpressible` with the reason, and the caller keeps using `regex`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import regex
+
+
+class NotExpressible(Exception):
+    """The pattern is outside what the automaton can express; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """One character out of a set, given as the source of a one-character expression."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """Items one after another."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """Branches, the first that matches wins."""
+
+    branches: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`body` from `least` to `most` times (None: no upper bound)."""
+
+    body: Node
+    least: int
+    most: int | None
+    mode: str
+    """'greedy', 'lazy' or 'possessive'."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """The next character is (`wanted`) or is not in the class; the end of the text is in no class."""
+
+    of: Class
+    wanted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of the text; `or_before_newline` for `$`, which also matches before a last line break."""
+
+    or_before_newline: bool
+
+
+Node: TypeAlias = Class | Sequence | Alternatives | Repeat | Ahead | End
+
+_SPECIAL = set(".^$*+?{}[]\\|()")
+_CLASS_ESCAPES = set("sSdDwW")
+_LITERAL_ESCAPES = {"n", "r", "t", "f", "v"}
+_MOST_COPIES = 64
+
+
+def parse(pattern: str) -> Node:
+    """The tree of `pattern`; raises `NotExpressible`."""
+    parser = _Parser(pattern)
+    tree = parser.alternatives()
+    if parser.at != len(pattern):
+        raise NotExpressible(f"unexpected {pattern[parser.at]!r}")
+    return tree
+
+
+class _Parser:
+    """A cursor over the pattern; one method per grammar rule."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern, self.at, self.ignore_case = pattern, 0, False
+
+    def peek(self) -> str:
+        return self.pattern[self.at : self.at + 1]
+
+    def take(self, text: str) -> bool:
+        if self.pattern.startswith(text, self.at):
+            self.at += len(text)
+            return True
+        return False
+
+    def need(self, text: str) -> None:
+        if not self.take(text):
+            raise NotExpressible(f"{text!r} expected at {self.at}")
+
+    def alternatives(self) -> Node:
+        branches = [self.sequence()]
+        while self.take("|"):
+            branches.append(self.sequence())
+        return branches[0] if len(branches) == 1 else Alternatives(tuple(branches))
+
+    def sequence(self) -> Node:
+        items: list[Node] = []
+        while self.peek() not in ("", "|", ")"):
+            items.append(self.repeated())
+        return items[0] if len(items) == 1 else Sequence(tuple(items))
+
+    def repeated(self) -> Node:
+        node = self.atom()
+        bounds = self.quantifier()
+        if bounds is None:
+            return node
+        least, most = bounds
+        mode = "possessive" if self.take("+") else "lazy" if self.take("?") else "greedy"
+        if self.quantifier() is not None:
+            raise NotExpressible("a quantifier of a quantifier")
+        if isinstance(node, Ahead | End):
+            raise NotExpressible("a repeated assertion")
+        if max(least, most or 0) > _MOST_COPIES:
+            raise NotExpressible(f"a repetition of more than {_MOST_COPIES}")
+        return Repeat(node, least, most, mode)
+
+    def quantifier(self) -> tuple[int, int | None] | None:
+        for mark, bounds in (("?", (0, 1)), ("*", (0, None)), ("+", (1, None))):
+            if self.take(mark):
+                return bounds
+        found = regex.compile(r"\{(\d+)(,(\d*))?\}").match(self.pattern, self.at)
+        if found is None:
+            if self.peek() == "{":
+                raise NotExpressible("a brace that is no plain {m,n}")
+            return None
+        self.at = found.end()
+        least = int(found[1])
+        if found[2] is None:
+            return least, least
+        most = int(found[3]) if found[3] else None
+        if most is not None and most < least:
+            raise NotExpressible("a repetition whose bounds are the wrong way round")
+        return least, most
+
+    def atom(self) -> Node:
+        if self.peek() == "(":
+            return self.group()
+        if self.take("$"):
+            return End(or_before_newline=True)
+        if self.take(r"\Z"):
+            return End(or_before_newline=False)
+        return self.one_character()
+
+    def group(self) -> Node:
+        for opening, wanted in (("(?!", False), ("(?=", True)):
+            if self.take(opening):
+                of = self.one_character()
+                self.need(")")
+                return Ahead(of, wanted)
+        outer = self.ignore_case
+        if self.take("(?i:"):
+            self.ignore_case = True
+        elif not self.take("(?:"):
+            raise NotExpressible(f"the group {self.pattern[self.at : self.at + 4]!r}")
+        inside = self.alternatives()
+        self.need(")")
+        self.ignore_case = outer
+        return inside
+
+    def one_character(self) -> Class:
+        start = self.at
+        first = self.peek()
+        if first == "[":
+            self._bracketed()
+        elif first == "\\":
+            self._escape()
+        elif first in _SPECIAL or not first:
+            raise NotExpressible(f"{first!r} at {self.at}")
+        else:
+            self.at += 1
+        source = self.pattern[start : self.at]
+        if source in _SPECIAL:
+            source = "\\" + source
+        return Class(f"(?i:{source})" if self.ignore_case else source)
+
+    def _escape(self) -> None:
+        following = self.pattern[self.at + 1 : self.at + 2]
+        if following in ("p", "P"):
+            found = regex.compile(r"\\[pP]\{\^?[A-Za-z_]+\}").match(self.pattern, self.at)
+            if found is None:
+                raise NotExpressible("a property that is no plain \\p{Name}")
+            self.at = found.end()
+        elif following in _CLASS_ESCAPES | _LITERAL_ESCAPES or (following and not following.isalnum()):
+            self.at += 2
+        else:
+            raise NotExpressible(f"the escape {self.pattern[self.at : self.at + 2]!r}")
+
+    def _bracketed(self) -> None:
+        """Steps over `[...]`; nested sets and set operators are refused, `regex` reads the rest."""
+        self.at += 1
+        self.take("^")
+        first = True
+        while first or self.peek() != "]":
+            first = False
+            if self.peek() == "\\":
+                self._escape()
+            elif self.peek() in ("[", "") or self.pattern[self.at : self.at + 2] in ("||", "&&", "--", "~~"):
+                raise NotExpressible("a set inside a set, or an unclosed one")
+            else:
+                self.at += 1
+        self.at += 1

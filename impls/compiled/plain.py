@@ -1,0 +1,88 @@
+"""The plain border: bytes, NumPy arrays and ctypes around the plain kernels. Works wherever ctypes does.
+
+Every function takes a context nobody else is using. `Failed` says that the pattern leaves text out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from impls.compiled.context import Context
+from impls.compiled.layout import NO_MEMORY, PAD_BYTES, UNCOVERED
+from impls.compiled.native import address
+
+
+class Uncovered(Exception):
+    """The pattern leaves part of the text out; the reference splitter knows where."""
+
+
+_PAD_IDS = PAD_BYTES // 4
+
+
+def encode(context: Context, text: str) -> np.ndarray:
+    """Ids of a text without surrogates, uint32 of shape (n_tokens,)."""
+    data = np.frombuffer(text.encode(), np.uint8)
+    out = np.empty(len(data) + _PAD_IDS, np.uint32)
+    with context.native.reachable(data, out):
+        n_ids = context.native.encode(context.address, address(data), len(data), address(out), 1)
+    return _shrunk(out, n_ids)
+
+
+def encode_pieces(context: Context, text: str, pieces: Sequence[str]) -> np.ndarray:
+    """Ids of a text that `pieces` cut, uint32 of shape (n_tokens,)."""
+    data = np.frombuffer(text.encode(), np.uint8)
+    lengths = map(len, pieces) if len(data) == len(text) else (len(piece.encode()) for piece in pieces)
+    ends = np.cumsum(np.fromiter(lengths, np.int32, len(pieces)), dtype=np.int32)
+    out = np.empty(len(data) + _PAD_IDS, np.uint32)
+    with context.native.reachable(data, ends, out):
+        n_ids = context.native.encode_pieces(
+            context.address, address(data), len(data), address(ends), len(ends), address(out)
+        )
+    return _shrunk(out, n_ids)
+
+
+def count(context: Context, text: str) -> int:
+    """Number of ids of a text without surrogates; none is kept."""
+    data = np.frombuffer(text.encode(), np.uint8)
+    out = np.empty(len(data) + _PAD_IDS, np.uint32)
+    with context.native.reachable(data, out):
+        n_ids = context.native.encode(context.address, address(data), len(data), address(out), 0)
+    return _checked(n_ids)
+
+
+def piece_ends(context: Context, text: str) -> np.ndarray:
+    """Where the pieces of a text end, in bytes of its UTF-8: int32 of shape (n_pieces,)."""
+    data = np.frombuffer(text.encode(), np.uint8)
+    out = np.empty(len(data) + _PAD_IDS, np.int32)
+    with context.native.reachable(data, out):
+        n_pieces = context.native.split(context.address, address(data), len(data), address(out))
+    return out[: _checked(n_pieces)].copy()
+
+
+def decode(context: Context, ids: np.ndarray) -> bytes | None:
+    """Bytes of uint32 ids, or None where one of them is unknown."""
+    with context.native.reachable(ids):
+        n_bytes = context.native.decoded_bytes(context.address, address(ids), len(ids))
+    if n_bytes < 0:
+        return None
+    out = np.empty(n_bytes + PAD_BYTES, np.uint8)
+    with context.native.reachable(ids, out):
+        context.native.decode(context.address, address(ids), len(ids), address(out))
+    return out[:n_bytes].tobytes()
+
+
+def _checked(count: int) -> int:
+    if count == UNCOVERED:
+        raise Uncovered
+    if count == NO_MEMORY:
+        raise MemoryError
+    return count
+
+
+def _shrunk(out: np.ndarray, count: int) -> np.ndarray:
+    """The first `count` entries; what lies behind is given back."""
+    _checked(count)
+    out.resize(count, refcheck=False)
+    return out

@@ -1,0 +1,56 @@
+"""Contexts for threads: a call takes one and gives it back; as many exist as were ever in use at once.
+
+Taking and giving back are single list operations, which are atomic. A forked child starts with the contexts that were
+free when it forked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from impls.compiled.builtins import Builtins, available, ready_made_integers
+from impls.compiled.context import Context, Splitting
+from impls.compiled.tables import ModelTables
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A context and, where the interpreter allows, its built-ins."""
+
+    context: Context
+    builtins: Builtins | None
+
+
+class Pool:
+    """Workers over one model and pattern."""
+
+    def __init__(self, tables: ModelTables, splitting: Splitting) -> None:
+        self._make: Callable[[], Worker] = lambda: _worker(tables, splitting)
+        self._free: list[Worker] = []
+
+    def new(self) -> Worker:
+        """A worker of one's own."""
+        return self._make()
+
+    @contextmanager
+    def worker(self) -> Iterator[Worker]:
+        """A worker nobody else uses while the block runs."""
+        try:
+            worker = self._free.pop()
+        except IndexError:
+            worker = self._make()
+        try:
+            yield worker
+        finally:
+            self._free.append(worker)
+
+
+def _worker(tables: ModelTables, splitting: Splitting) -> Worker:
+    context = Context(tables, splitting)
+    if not available():
+        return Worker(context, None)
+    n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)
+    context.hand_out_integers(ready_made_integers(n_ids))
+    return Worker(context, Builtins.of(context))

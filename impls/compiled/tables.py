@@ -1,0 +1,207 @@
+"""Everything a context points at that depends on the model alone, as flat arrays; built once, then read from disk."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from impls.compiled.arrays import packed, unpacked
+from impls.compiled.build import is_checked, source_digest
+from impls.compiled.layout import NONE, SYMBOL_BITS
+from impls.compiled.native import Native, address
+from impls.compiled.storage import cache_folder, read_checked, write_checked
+from impls.compiled.symbols import Symbols, blob_of, from_merges, from_parts
+from impls.model import Model
+
+_FORMAT = 1
+_TINY = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTables:
+    """Merging tables of a model, the rows its cache begins with, and what decoding needs."""
+
+    pairs: np.ndarray
+    """int64, a power of two of perfect-hash slots."""
+    displacements: np.ndarray
+    """uint16, a quarter as many."""
+    first_round: np.ndarray
+    """int64 of shape (65536,)."""
+    byte_symbols: np.ndarray
+    """int32 of shape (256,)."""
+    ids: np.ndarray
+    """int32 by symbol; empty where symbols are ids."""
+    numbers: np.ndarray
+    """int64: number of symbols, whether merges are monotone."""
+    blob: np.ndarray
+    """uint8: all decoded token bytes."""
+    starts: np.ndarray
+    """int64 of shape (n_ids + 1,): where a token begins in `blob`; -1 - start for an id no token has."""
+    whole: np.ndarray
+    """int32: ids of the tokens that are one piece although merging does not make them."""
+    rows: np.ndarray
+    """int64 of shape (n, 4): cache entries of the vocabulary."""
+
+    @property
+    def n_symbols(self) -> int:
+        """How many symbols there are."""
+        return int(self.numbers[0])
+
+    @property
+    def monotone(self) -> bool:
+        """Whether every merge ranks after those that make its parts."""
+        return bool(self.numbers[1])
+
+
+def model_digest(model: Model) -> str:
+    """SHA-256 (hex) of what the tables are made from; quicker than `Model.digest`, which covers more."""
+    blob, starts = blob_of(model)
+    hasher = hashlib.sha256(f"{_FORMAT} {source_digest()} {model.merge_rule} {model.ignore_merges}".encode())
+    merges = np.fromiter(chain.from_iterable(model.merges), np.int64, 2 * len(model.merges))
+    gaps = np.array([i for i, token in enumerate(model.tokens) if token is None], np.int64)
+    for array in (starts, merges, gaps):
+        hasher.update(f"{len(array)} ".encode() + array.tobytes())
+    hasher.update(repr((sorted(model.whole_token_ids.items()), model.unknown, model.unknown_id)).encode())
+    hasher.update(blob)
+    return hasher.hexdigest()
+
+
+def tables_of(model: Model) -> ModelTables:
+    """The tables of a model, from the user's cache where it holds them; raises `Unsupported` for too many tokens."""
+    path = cache_folder() / "tables" / f"{model_digest(model)[:32]}.bin"
+    names = [field.name for field in fields(ModelTables)]
+    kept = read_checked(path)
+    if kept is not None:
+        arrays = unpacked(kept)
+        if list(arrays) == names:
+            return ModelTables(**arrays)
+    tables = build_tables(model)
+    if len(model.tokens) > _TINY and not is_checked():
+        write_checked(path, packed({name: getattr(tables, name) for name in names}))
+    return tables
+
+
+def build_tables(model: Model) -> ModelTables:
+    """The tables, made from scratch."""
+    native = Native.load()
+    blob, starts = blob_of(model)
+    data = np.frombuffer(blob + bytes(64), np.uint8)
+    if model.merge_rule == "concatenation":
+        symbols = from_parts(model, *_parts(native, data, starts))
+    else:
+        symbols = from_merges(model)
+    pairs, displacements = _perfect_hash(native, symbols.merges)
+    merging: dict[str, Any] = {
+        "pairs": pairs,
+        "displacements": displacements,
+        "first_round": _first_round(native, symbols, data, starts),
+        "byte_symbols": symbols.byte_symbols,
+        "ids": np.zeros(0, np.int32) if symbols.ids is None else symbols.ids,
+        "numbers": np.array([symbols.n_symbols, symbols.monotone], np.int64),
+    }
+    decoded, decoded_starts = _decoding(model)
+    bare = ModelTables(
+        **merging,
+        blob=decoded,
+        starts=decoded_starts,
+        whole=np.zeros(0, np.int32),
+        rows=np.zeros((0, 4), np.int64),
+    )
+    return _with_vocabulary(bare, model, data, starts)
+
+
+def _parts(native: Native, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The two parts of each token of a rank file, as int32 ids or -1."""
+    n_tokens = len(starts) - 1
+    bits = max(8, (2 * n_tokens).bit_length())
+    table = np.full(1 << bits, -1, np.int32)
+    lefts, rights = np.empty(n_tokens, np.int32), np.empty(n_tokens, np.int32)
+    longest = int(np.diff(starts).max(initial=0))
+    scratch = np.empty(2 * longest + 16, np.int32)
+    with native.reachable(data, starts, table, lefts, rights, scratch):
+        native.index_tokens(address(data), address(starts), n_tokens, address(table), 64 - bits)
+        native.derive(
+            address(data),
+            address(starts),
+            n_tokens,
+            address(table),
+            64 - bits,
+            address(lefts),
+            address(rights),
+            address(scratch),
+        )
+    return lefts, rights
+
+
+def _perfect_hash(native: Native, merges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The pair table; slots are doubled until every bucket finds its place."""
+    bits = max(6, int(len(merges) * 1.15).bit_length())
+    while True:
+        pairs = np.full(1 << bits, -1, np.int64)
+        displacements = np.zeros(1 << (bits - 2), np.uint16)
+        scratch = np.zeros(len(merges) + len(displacements) + 16, np.int32)
+        with native.reachable(merges, pairs, displacements, scratch):
+            placed = native.build_pairs(
+                address(merges),
+                len(merges),
+                address(pairs),
+                64 - bits,
+                address(displacements),
+                66 - bits,
+                address(scratch),
+            )
+        if placed == 0:
+            return pairs, displacements
+        bits += 1
+
+
+def _first_round(native: Native, symbols: Symbols, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The table of the parallel first round; unused, and left at NONE, where merges are not monotone."""
+    nothing = NONE | NONE << SYMBOL_BITS | NONE << (2 * SYMBOL_BITS)
+    table = np.full(65536, nothing, np.int64)
+    if not symbols.monotone:
+        return table
+    ids = np.arange(symbols.n_symbols) if symbols.ids is None else symbols.ids
+    lengths = np.diff(starts)[ids]
+    first = np.where(lengths > 0, data[starts[ids]], 0)
+    last = np.where(lengths > 0, data[np.maximum(starts[ids + 1] - 1, 0)], 0)
+    ends = np.ascontiguousarray(np.stack((first, last), axis=1).astype(np.int32))
+    byte_of = np.full(symbols.n_symbols, -1, np.int32)
+    byte_of[symbols.byte_symbols] = np.arange(256)
+    with native.reachable(symbols.merges, ends, byte_of, table):
+        native.build_first_round(
+            address(symbols.merges), len(symbols.merges), address(ends), address(byte_of), address(table)
+        )
+    return table
+
+
+def _decoding(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    by_id = model.bytes_by_id()
+    n_ids = max(by_id) + 1
+    if n_ids > 1 << 24:
+        # Ids this sparse are decoded by the interface's own dictionary.
+        return np.zeros(64, np.uint8), np.zeros(1, np.int64)
+    tokens = [by_id.get(i, b"") for i in range(n_ids)]
+    starts = np.zeros(n_ids + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, tokens), np.int64, n_ids), out=starts[1:])
+    known = np.zeros(n_ids + 1, bool)
+    known[list(by_id)] = True
+    known[n_ids] = True
+    return np.frombuffer(b"".join(tokens) + bytes(64), np.uint8), np.where(known, starts, -1 - starts)
+
+
+def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: np.ndarray) -> ModelTables:
+    """The tables with the whole pieces they need and the cache rows of the vocabulary."""
+    from impls.compiled.context import Context
+
+    context = Context(bare, None)
+    if model.merge_rule == "concatenation" or model.ignore_merges:
+        whole = context.tokens_merging_does_not_make(data, starts)
+        if len(whole):
+            bare = replace(bare, whole=whole)
+            context = Context(bare, None)
+    return replace(bare, rows=context.vocabulary_rows(data, starts))

@@ -1,0 +1,141 @@
+"""`Compiled`: the kernels behind the interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from impls.compiled import plain
+from impls.compiled.context import Splitting
+from impls.compiled.plain import Uncovered
+from impls.compiled.pool import Pool
+from impls.compiled.specials import Specials
+from impls.compiled.splitting import AUTOMATON, splitting_of
+from impls.compiled.tables import tables_of
+from impls.errors import Unsupported
+from impls.interface import SpecialSet, Tokenizer, TrainingSpec
+from impls.model import Model
+from impls.text import repair_surrogates
+
+
+class Compiled(Tokenizer):
+    """Byte pair encoding in Numba kernels: an automaton splits, a cache knows pieces, a perfect hash knows pairs."""
+
+    name = "compiled"
+    summary = "Numba kernels: the pattern as an automaton, a piece cache, perfect-hash pairs"
+    kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "compiled"
+
+    def __init__(self, model: Model) -> None:
+        """Prepares tables, or reads them from the user's cache; compiles the kernels on first use ever."""
+        super().__init__(model)
+        if model.alphabet != "bytes":
+            raise Unsupported(self.name, "the alphabet 'chars' has no byte symbols to start from")
+        if model.end_of_word is not None:
+            raise Unsupported(self.name, "end_of_word belongs to the alphabet 'chars'")
+        splitting, self.splitting = splitting_of(model.pattern)
+        """How texts are split: 'automaton', or 'regex: ' and the reason."""
+        self._automaton = splitting is not None
+        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None))
+        self._specials = Specials(model)
+        self._plain_text = model.normalization is None and self._automaton
+        # One worker serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
+        self._own = self._pool.new()
+        builtins = self._own.builtins
+        self._fast = builtins if builtins is not None and self._plain_text else None
+        self._fast_decode = builtins
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """By the trainer of `priority`."""
+        from impls.priority import Priority
+
+        return Priority.train_model(texts, spec)
+
+    # --- encoding ------------------------------------------------------------------------------------------
+
+    def encode(
+        self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
+    ) -> list[int]:
+        """Ids of `text`; see `Tokenizer.encode`."""
+        fast = self._fast
+        if fast is not None and self._specials.absent(text, disallowed_special):
+            try:
+                ids = fast.encode_to_list(text)
+            except UnicodeEncodeError:
+                ids = None
+            if ids is not None:
+                return ids
+        return super().encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+    def encode_array(
+        self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
+    ) -> np.ndarray:
+        """Ids of `text` as uint32 of shape (n_tokens,)."""
+        fast = self._fast
+        if not self._specials.absent(text, disallowed_special):
+            ids = super().encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+            return np.array(ids, np.uint32)
+        if fast is not None and len(text) < 4096:
+            try:
+                found = fast.encode_to_bytearray(text)
+            except UnicodeEncodeError:
+                found = None
+            if found is not None:
+                return np.frombuffer(found, np.uint32)
+        return self._array(self._model.normalize(repair_surrogates(text)))
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special and no surrogate is left."""
+        ids: list[int] = self._array(text).tolist()
+        return ids
+
+    def _array(self, text: str) -> np.ndarray:
+        with self._pool.worker() as worker:
+            if self._automaton:
+                try:
+                    return plain.encode(worker.context, text)
+                except Uncovered:
+                    pass
+            return plain.encode_pieces(worker.context, text, self._splitter.split(text))
+
+    def count(self, text: str) -> int:
+        """How many tokens `text` has, special text read as ordinary text; no id is built."""
+        if self._fast is not None and not self._model.added_tokens:
+            try:
+                counted = self._fast.count_ids(text)
+            except UnicodeEncodeError:
+                counted = None
+            if counted is not None:
+                return counted
+        return super().count(text)
+
+    # --- decoding ------------------------------------------------------------------------------------------
+
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """The text of the ids; see `Tokenizer.decode`."""
+        if self._fast_decode is not None and errors == "replace" and type(ids) is list:
+            text = self._fast_decode.decode_to_str(ids)
+            if text is not None:
+                return text
+        return super().decode(ids, errors)
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """The bytes of the ids; see `Tokenizer.decode_bytes`."""
+        ids = list(ids) if not isinstance(ids, list | np.ndarray) else ids
+        if self._fast_decode is not None and type(ids) is list:
+            data = self._fast_decode.decode_to_bytes(ids)
+        else:
+            data = self._plain_decode(ids)
+        return super().decode_bytes(ids) if data is None else data
+
+    def _plain_decode(self, ids: list[int] | np.ndarray) -> bytes | None:
+        try:
+            array = np.ascontiguousarray(np.asarray(ids, np.int64))
+        except (OverflowError, ValueError, TypeError):
+            return None
+        if array.ndim != 1 or bool((array < 0).any()) or bool((array >= 1 << 32).any()):
+            return None
+        with self._pool.worker() as worker:
+            return plain.decode(worker.context, array.astype(np.uint32))
