@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from harness.data.catalogue import RealCorpus, datasets_folder, real_corpora
+from harness.data.catalogue import Item, RealCorpus, datasets_folder, real_corpora
 from harness.data.documents import Split, check_split, pack, side, take_bytes, unpack
 from harness.data.errors import DataError
-from harness.data.fetch import ensure, is_fetched
+from harness.data.fetch import ensure, is_fetched, read_item
 from harness.data.generated import FAMILIES, generate, generated_names
 from harness.data.user_files import matching_files, read_documents
 from impls.errors import UnknownName
@@ -20,13 +20,16 @@ from impls.errors import UnknownName
 _SAMPLES = "samples"
 _PARAGRAPH = "paragraph"
 
+Source = Callable[[], Iterator[tuple[str, str]]]
+"""Gives each document with the text that decides its side of the split: itself, but for parallel corpora."""
+
 
 @dataclass(frozen=True)
 class Corpus:
     """Documents under a name. Nothing is read before it is asked for; each pass reads anew."""
 
     name: str
-    _source: Callable[[], Iterator[str]]
+    source: Source
     has_split: bool
     """Whether training should keep off its held-out part: so for real corpora. Any corpus can be split."""
     split: Split | None = None
@@ -34,10 +37,9 @@ class Corpus:
 
     def documents(self) -> Iterator[str]:
         """The documents, in an order that is always the same; the bound on bytes is kept after the split."""
-        documents = self._source()
-        if self.split is not None:
-            documents = (document for document in documents if side(document) == self.split)
-        return take_bytes(documents, self.max_bytes)
+        split = self.split
+        chosen = (document for document, key in self.source() if split is None or side(key) == split)
+        return take_bytes(chosen, self.max_bytes)
 
     @cached_property
     def _measured(self) -> tuple[int, int, str]:
@@ -80,7 +82,7 @@ def load_corpus(name: str | Path, split: str | None = None, max_bytes: int | Non
     return Corpus(str(name), source, has_split, split, max_bytes)  # type: ignore[arg-type]
 
 
-def _resolve(name: str | Path) -> tuple[Callable[[], Iterator[str]], bool]:
+def _resolve(name: str | Path) -> tuple[Source, bool]:
     if isinstance(name, str):
         family, _, part = name.partition("/")
         if family in real_corpora():
@@ -90,20 +92,33 @@ def _resolve(name: str | Path) -> tuple[Callable[[], Iterator[str]], bool]:
             return _samples(part, name), False
         if family == "gen":
             generate(name)
-            return lambda: generate(name), False
+            return lambda: _by_itself(generate(name)), False
         if not any(mark in name for mark in "./\\*?[") and not Path(name).exists():
             raise UnknownName("corpus", name, [*corpus_names(), "a path or glob"])
     files = matching_files(str(name))
-    return lambda: (document for file in files for document in read_documents(file)), False
+    return lambda: _by_itself(document for file in files for document in read_documents(file)), False
 
 
-def _real(corpus: RealCorpus, name: str) -> Callable[[], Iterator[str]]:
+def _by_itself(documents: Iterator[str]) -> Iterator[tuple[str, str]]:
+    return ((document, document) for document in documents)
+
+
+def _real(corpus: RealCorpus, name: str) -> Source:
     items = [item for item in corpus.items if name in (corpus.name, item.name)]
     if not items:
         raise UnknownName("corpus", name, [corpus.name, *(item.name for item in corpus.items)])
-    for item in items:
-        ensure(item)
-    return lambda: (document for item in items for document in unpack(ensure(item)))
+    ensure(corpus.items)
+    if len(corpus.items) == 1:
+        return lambda: _by_itself(unpack(read_item(items[0])))
+    return lambda: _parallel(corpus, items)
+
+
+def _parallel(corpus: RealCorpus, items: Sequence[Item]) -> Iterator[tuple[str, str]]:
+    """The first document in every language, the second in every language, …; the first language decides the split."""
+    keys = unpack(read_item(corpus.items[0]))
+    for key, *translations in zip(keys, *(unpack(read_item(item)) for item in items), strict=True):
+        for document in translations:
+            yield document, key
 
 
 def sample_parts() -> dict[str, Path]:
@@ -112,12 +127,12 @@ def sample_parts() -> dict[str, Path]:
     return {file.stem: file for file in files}
 
 
-def _samples(part: str, name: str) -> Callable[[], Iterator[str]]:
+def _samples(part: str, name: str) -> Source:
     parts = sample_parts()
     if name != _SAMPLES and part not in parts:
         raise UnknownName("corpus", name, [_SAMPLES, *(f"{_SAMPLES}/{known}" for known in parts)])
     files = [parts[part]] if part else list(parts.values())
-    return lambda: (document for file in files for document in read_documents(file))
+    return lambda: _by_itself(document for file in files for document in read_documents(file))
 
 
 def turkish_paragraph() -> str:
@@ -135,36 +150,22 @@ def corpus_names() -> list[str]:
 
 
 def describe_corpora() -> list[dict[str, Any]]:
-    """A row a corpus: name, language, licence, bytes of text, whether it is at hand, and what it is."""
-    rows: list[dict[str, Any]] = [
-        {
-            "name": corpus.name if len(corpus.items) == 1 else f"{corpus.name}, {_parts(corpus)}",
-            "language": corpus.language,
-            "licence": corpus.licence,
-            "bytes": sum(item.n_bytes for item in corpus.items),
-            "cached": is_fetched(corpus.name),
-            "about": corpus.description,
-        }
+    """A row a corpus: name, language, licence, bytes of text, whether it is at hand, what it is, and its parts."""
+    samples = sample_parts()
+    rows = [
+        _row(corpus.name, corpus.language, corpus.licence, sum(item.n_bytes for item in corpus.items))
+        | {"cached": is_fetched(corpus.name), "about": corpus.description}
+        | {"parts": " ".join(item.part for item in corpus.items)}
         for corpus in real_corpora().values()
     ]
-    parts = sample_parts()
     rows.append(
-        {
-            "name": f"{_SAMPLES}, {_SAMPLES}/" + "|".join(parts),
-            "language": "many",
-            "licence": "MIT",
-            "bytes": sum(file.stat().st_size for file in parts.values()),
-            "cached": True,
-            "about": "the suite's own sentences and oddities",
-        }
+        _row(_SAMPLES, f"{len(samples)} parts", "MIT", sum(file.stat().st_size for file in samples.values()))
+        | {"cached": True, "about": "the suite's own sentences and oddities", "parts": " ".join(samples)}
     )
-    rows += [
-        {"name": f"gen/{family}", "language": "", "licence": "MIT", "bytes": "", "cached": True, "about": about}
-        for family, (_, about) in FAMILIES.items()
-    ]
+    for family, (_, about) in FAMILIES.items():
+        rows.append(_row(f"gen/{family}", "", "MIT", None) | {"cached": True, "about": about, "parts": ""})
     return rows
 
 
-def _parts(corpus: RealCorpus) -> str:
-    first = corpus.items[0].name.rpartition("/")[0]
-    return f"{first}/" + "|".join(item.part for item in corpus.items)
+def _row(name: str, language: str, licence: str, n_bytes: int | None) -> dict[str, Any]:
+    return {"name": name, "language": language, "licence": licence, "bytes": n_bytes}

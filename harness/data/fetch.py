@@ -144,14 +144,15 @@ def _unpack(package: Package, file: Path, items: Sequence[Item]) -> None:
         store(item.path, contents[item.part], item.sha256)
 
 
-def ensure(item: Item) -> bytes:
-    """The verified content of a file of the cache, fetched (with progress on standard error) where it is missing."""
-    content = read_stored(item.path, item.sha256)
-    if content is not None:
-        return content
+def ensure(items: Sequence[Item]) -> None:
+    """Fetch, with progress on standard error, what is missing of `items`."""
+    missing = [item.name for item in items if read_stored(item.path, item.sha256) is None]
+    if not missing:
+        return
     from harness.progress import progress
 
-    with progress(f"fetching {item.name}", item.package.n_bytes) as bar:
+    title = missing[0] if len(missing) == 1 else missing[0].partition("/")[0]
+    with progress(f"fetching {title}", items[0].package.n_bytes) as bar:
         done = 0
 
         def show(state: FetchProgress) -> None:
@@ -159,7 +160,12 @@ def ensure(item: Item) -> bytes:
             bar.advance(state.done_bytes - done, state.what)
             done = state.done_bytes
 
-        fetch([item.name], show)
+        fetch(missing, show)
+
+
+def read_item(item: Item) -> bytes:
+    """The verified content of a file of the cache, fetched where it is missing."""
+    ensure([item])
     content = read_stored(item.path, item.sha256)
     if content is None:
         raise DataError(f"{cache_folder() / item.path}: gone as soon as it was fetched; is something clearing it?")

@@ -9,7 +9,7 @@ from typing import Any
 from harness.data.cache import cache_folder
 from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
 from harness.data.errors import DataError
-from harness.data.fetch import ensure, is_fetched
+from harness.data.fetch import ensure, is_fetched, read_item
 from impls.errors import UnknownName
 from impls.model import Model
 from impls.patterns import resolve
@@ -49,7 +49,7 @@ def _published(vocabulary: Vocabulary) -> Model:
     from impls.formats.tiktoken_ranks import read_tiktoken_ranks
 
     item = vocabulary.item
-    ranks = read_tiktoken_ranks(ensure(item), str(cache_folder() / item.path))
+    ranks = read_tiktoken_ranks(read_item(item), str(cache_folder() / item.path))
     tokens: list[bytes | None] = [None] * (max(ranks.values()) + 1)
     for token, rank in ranks.items():
         tokens[rank] = token
@@ -66,7 +66,7 @@ def rank_file(name: str) -> Path:
     vocabulary = vocabulary_named(name)
     if vocabulary is None:
         raise UnknownName("vocabulary", name, list(vocabularies()))
-    ensure(vocabulary.item)
+    ensure([vocabulary.item])
     return cache_folder() / vocabulary.item.path
 
 
