@@ -107,7 +107,7 @@ def _agreements(
     faults: list[str] = []
     for found in agreements:
         if found.n_differing_texts and relations[found.a, found.b, found.model].must_agree:
-            example = "" if found.counterexample is None else f", e.g. '{found.counterexample.text.escaped}'"
+            example = "" if found.counterexample is None else f", e.g. '{_short(found.counterexample.text.escaped)}'"
             faults.append(
                 f"{found.a} and {found.b} differ on {found.model}, {found.corpus}: "
                 f"{found.n_differing_texts} of {found.n_texts} texts{example}"
@@ -167,3 +167,7 @@ def _explain(
     )
     for found, share in zip(measured, shares, strict=True):
         found.differing_piece_share = None if isinstance(share, WorkerDied) else share
+
+
+def _short(text: str, at_most: int = 60) -> str:
+    return text if len(text) <= at_most else f"{text[:at_most]}…"

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 MAX_TRIALS = 4000
+MAX_SECONDS = 10.0
 
 
-def smallest_text(text: str, differs: Callable[[str], bool], max_trials: int = MAX_TRIALS) -> str:
+def smallest_text(
+    text: str,
+    differs: Callable[[str], bool],
+    max_trials: int = MAX_TRIALS,
+    max_seconds: float = MAX_SECONDS,
+) -> str:
     """A text from which no single character can be left out without losing the difference.
 
     `differs(text)` must hold. Ever smaller blocks of characters are left out, then what remains is made plainer
     (letters to `a`, digits to `0`) where the difference survives. Stops after `max_trials` calls of `differs`
-    with the smallest text found so far.
+    or `max_seconds`, with the smallest text found so far.
     """
     trials = 0
+    deadline = time.monotonic() + max_seconds
+
+    def exhausted() -> bool:
+        return trials >= max_trials or time.monotonic() > deadline
 
     def still(candidate: str) -> bool:
         nonlocal trials
         trials += 1
         return differs(candidate)
 
-    text = _leave_out_blocks(text, still, lambda: trials >= max_trials)
+    text = _leave_out_blocks(text, still, exhausted)
     for index in range(len(text)):
-        if trials >= max_trials:
+        if exhausted():
             break
         plain = "0" if text[index].isdigit() else "a" if text[index].isalpha() else text[index]
         candidate = text[:index] + plain + text[index + 1 :]

@@ -31,7 +31,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     n_bytes: int = 0
     n_tokens: int = 0
     digests: list[bytes] = msgspec.field(default_factory=list)
-    """8 bytes a text: which ids it has. Empty for a text that failed."""
+    """8 bytes a text: which ids it has. Empty for a text that failed, and for the head of one that is too long."""
     counterexample: Counterexample | None = None
 
 
@@ -40,8 +40,19 @@ def _tokenizer(implementation: str, model: str) -> impls.Tokenizer:
     return impls.load(implementation, load_model(model))
 
 
-def _texts(corpus: str, split: str | None, max_bytes: int) -> Iterator[str]:
-    yield from load_corpus(corpus, split=split, max_bytes=max_bytes).documents()
+def _texts(corpus: str, split: str | None, max_bytes: int) -> Iterator[tuple[str, int, bool]]:
+    """(text, its UTF-8 bytes, whether it is whole) for as many whole documents as fit, or the head of the first."""
+    left = max_bytes
+    for text in load_corpus(corpus, split=split).documents():
+        n_bytes = len(text.encode("utf-8", "surrogatepass"))
+        if n_bytes <= left:
+            yield text, n_bytes, True
+        elif left == max_bytes:
+            head = next(iter(load_corpus(corpus, split=split, max_bytes=max_bytes).documents()), "")
+            yield head, len(head.encode("utf-8", "surrogatepass")), False
+        left -= n_bytes
+        if left <= 0:
+            return
 
 
 def encode_corpus(implementation: str, model: str, corpus: str, split: str | None, max_bytes: int) -> Outcome:
@@ -52,13 +63,17 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
         return Outcome(status="missing", reason=str(error))
     except impls.Unsupported as error:
         return Outcome(status="unsupported", reason=error.reason)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # whatever a foreign library throws while it loads is a verdict, not our end
+        return Outcome(status=_kind_of(error), reason=_told(error))
     outcome = Outcome(status="ok")
-    for text in _texts(corpus, split, max_bytes):
+    for text, n_bytes, whole in _texts(corpus, split, max_bytes):
         outcome.n_texts += 1
-        outcome.n_bytes += len(text.encode("utf-8", "surrogatepass"))
+        outcome.n_bytes += n_bytes
         try:
             ids = tokenizer.encode(text, disallowed_special=())
-            outcome.digests.append(_digest(ids))
+            outcome.digests.append(_digest(ids) if whole else b"")
             outcome.n_tokens += len(ids)
             back = tokenizer.decode(ids)
         except (KeyboardInterrupt, SystemExit):
@@ -80,9 +95,18 @@ def _digest(ids: list[int]) -> bytes:
 def _note_failure(outcome: Outcome, text: str, error: BaseException) -> None:
     if outcome.status != "ok":
         return
-    outcome.status = "crash" if isinstance(error, Exception) else "panic"
-    outcome.reason = f"{type(error).__name__}: {str(error)[:200]}"
+    outcome.status, outcome.reason = _kind_of(error), _told(error)
     outcome.counterexample = Counterexample(Text.of(text[:10_000]), None, None, note="raised here, not shrunk")
+
+
+def _kind_of(error: BaseException) -> Status:
+    if isinstance(error, MemoryError):
+        return "out-of-memory"
+    return "crash" if isinstance(error, Exception) else "panic"
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def _round_trip_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
@@ -105,7 +129,7 @@ def differing_text(
     a: str, b: str, model: str, corpus: str, split: str | None, max_bytes: int, index: int
 ) -> Counterexample:
     """The smallest text found inside text `index` of the corpus that `a` and `b` encode differently."""
-    text = next(text for i, text in enumerate(_texts(corpus, split, max_bytes)) if i == index)
+    text = next(text for i, (text, _, _) in enumerate(_texts(corpus, split, max_bytes)) if i == index)
     first, second = _tokenizer(a, model), _tokenizer(b, model)
 
     def differs(candidate: str) -> bool:
@@ -130,7 +154,7 @@ def differing_piece_share(a: str, b: str, model: str, corpus: str, split: str | 
     first, second = _tokenizer(a, model), _tokenizer(b, model)
     splitter = Splitter(first.model.pattern)
     pieces: Counter[str] = Counter()
-    for text in _texts(corpus, split, max_bytes):
+    for text, _, _ in _texts(corpus, split, max_bytes):
         pieces.update(splitter.split(repair_surrogates(text)))
     if not pieces:
         return None

@@ -30,7 +30,7 @@ def command(model: str, show: int, find: str | None, ids: tuple[int, ...], irreg
         chosen[i] = by_id[i]
     if find is not None:
         chosen |= {i: token for i, token in by_id.items() if find.encode("utf-8", "surrogatepass") in token}
-    learned = [i for i in _learned_ids(loaded)[:show]]
+    learned = _learned_ids(loaded)[:show]
     chosen |= {i: by_id[i] for i in learned}
     about = _about(model, loaded)
     if irregular:
