@@ -48,7 +48,7 @@ def config(scheme: Scheme, font: str = FONT) -> dict[str, Any]:
         },
         "legend": {
             "labelColor": ink, "titleColor": quiet, "labelFontSize": 12, "titleFontSize": 12,
-            "titleFontWeight": "normal", "orient": "top", "direction": "horizontal", "symbolSize": 80,
+            "titleFontWeight": "normal", "orient": "top", "direction": "horizontal", "symbolSize": 80, "symbolOpacity": 1,
             "labelLimit": 240,
         },
         "title": {
@@ -59,5 +59,6 @@ def config(scheme: Scheme, font: str = FONT) -> dict[str, Any]:
         "text": {"color": ink, "fontSize": 12},
         "rule": {"color": quiet},
         "line": {"strokeWidth": 1.75},
-        "point": {"filled": True, "size": 70},
+        "mark": {"color": _KIND_COLOURS[scheme][0]},
+        "point": {"filled": True, "size": 70, "opacity": 1},
     }  # fmt: skip

@@ -94,6 +94,8 @@ def _measurements(rng: random.Random) -> Iterator[AnyRecord]:
     workloads = [
         ("encode", "encode/cl100k_base/turkish", "cl100k_base", "turkish", 1, 1.0),
         ("encode", "encode/cl100k_base/english", "cl100k_base", "english", 1, 1.6),
+        ("encode", "encode/o200k_base/turkish", "o200k_base", "turkish", 1, 0.8),
+        ("encode", "encode/turkish-10k/turkish", "turkish-10k", "turkish", 1, 0.9),
         ("encode-array", "encode-array/cl100k_base/turkish", "cl100k_base", "turkish", 1, 1.1),
         ("encode-batch", "encode-batch-1/cl100k_base/turkish", "cl100k_base", "turkish", 1, 1.0),
         ("encode-batch", "encode-batch-2/cl100k_base/turkish", "cl100k_base", "turkish", 2, 1.7),

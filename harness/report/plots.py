@@ -1,0 +1,242 @@
+"""Vega-Lite specifications of the charts, one function each, built with altair. Colours come from the palette's config.
+
+Every specification is a single (layered) view as wide as its container, so that a page can lay charts out in a grid;
+none names a colour or a title. Kinds of implementations are told by colour and by shape.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from harness.report.palette import AGREEMENTS, SHAPES
+from harness.report.table import Row
+from harness.report.wording import KINDS
+
+Spec = dict[str, Any]
+ROW_HEIGHT = 21
+_PARETO_HEIGHT = 360
+_KIND_COLOUR = alt.Color("kind:N", scale=alt.Scale(domain=list(KINDS)), title=None)
+_KIND_SHAPE = alt.Shape("kind:N", scale=alt.Scale(domain=list(KINDS), range=list(SHAPES)), title=None)
+
+
+def _finished(chart: alt.LayerChart | alt.FacetChart, n_rows: int | None, height: int = 300) -> Spec:
+    size = {"width": "container", "height": alt.Step(ROW_HEIGHT) if n_rows is not None else height}
+    spec = chart.properties(**size).to_dict()
+    for key in ("config", "$schema"):
+        spec.pop(key, None)
+    return dict(spec)
+
+
+_STEPS: tuple[tuple[float, ...], ...] = (
+    (1,),
+    (1, 3),
+    (1, 2, 5),
+    (1, 1.5, 2, 3, 5, 7),
+    tuple(step / 10 for step in range(10, 100, 2)),
+    tuple(step / 100 for step in range(100, 1000, 5)),
+)
+
+
+def log_ticks(low: float, high: float, least: int = 3, most: int = 7) -> list[float]:
+    """Ticks of a logarithmic axis within [low, high]: powers of ten where they are enough, else steps between them."""
+    if not 0 < low <= high:
+        return []
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks: list[float] = []
+    for steps in _STEPS:
+        ticks = [float(f"{step:g}e{power}") for power in powers for step in steps]
+        ticks = [tick for tick in ticks if low <= tick <= high]
+        if len(ticks) >= least:
+            break
+    return ticks[:: -(-len(ticks) // most)] if ticks else []
+
+
+def _wide_domain(values: Sequence[float]) -> list[float]:
+    """A logarithmic domain around `values` with room at the right for the figure beside the last dot."""
+    low, high = min(values), max(values)
+    return [low / 1.15, high * 10 ** (0.14 * max(0.4, math.log10(high / low)))]
+
+
+def _names(rows: Sequence[Row]) -> alt.Y:
+    order = list(dict.fromkeys(row["implementation"] for row in rows))
+    return alt.Y("implementation:N", sort=order, title=None, axis=alt.Axis(grid=False, labelLimit=150))
+
+
+def _tooltip(**titles: str) -> list[alt.Tooltip]:
+    return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
+
+
+def dots(rows: Sequence[Row], unit: str, domain_of: Sequence[float] = ()) -> Spec:
+    """A dot with its 95 % interval for each row (`implementation, kind, median, low, high, figure, interval, detail`).
+
+    Rows without a `median` show their `verdict` in its place. `domain_of` holds the figures of sibling charts, so
+    that all share one axis.
+    """
+    timed = [row for row in rows if row["median"] is not None]
+    others = [row for row in rows if row["median"] is None]
+    extent = [value for row in timed for value in (row["low"], row["high"], row["median"]) if value] or [1.0]
+    domain = _wide_domain([*extent, *domain_of])
+    scale = alt.Scale(type="log", domain=domain, nice=False)
+    x = alt.X("median:Q", scale=scale, axis=alt.Axis(values=log_ticks(*domain), format=",~g"), title=unit)
+    y = _names(rows)
+    tooltip = _tooltip(
+        implementation="implementation", kind="kind", figure=unit, interval="95 % interval", detail="note"
+    )
+    base = alt.Chart(pd.DataFrame(timed, columns=_columns(rows)).assign(edge=domain[0]))
+    rule = base.mark_rule(strokeWidth=2.5, opacity=0.55).encode(
+        x=alt.X("low:Q", scale=scale, title=unit), x2="high:Q", y=y, color=_KIND_COLOUR
+    )
+    point = base.mark_point().encode(x=x, y=y, color=_KIND_COLOUR, shape=_KIND_SHAPE, tooltip=tooltip)
+    label = base.mark_text(align="left", dx=9, fontSize=11).encode(
+        x=alt.X("high:Q", scale=scale, title=unit), y=y, text="figure:N"
+    )
+    guide = base.mark_rule(strokeWidth=1, opacity=0.2).encode(
+        x=alt.X("edge:Q", scale=scale, title=unit), x2="median:Q", y=y
+    )
+    layers = [guide, rule, point, label]
+    if others:
+        failed = alt.Chart(pd.DataFrame(others, columns=_columns(rows)))
+        layers.append(
+            failed.mark_text(align="left", fontSize=11, fontStyle="italic", opacity=0.7).encode(
+                x=alt.value(4), y=y, text="status:N", tooltip=_tooltip(implementation="implementation", detail="why")
+            )
+        )
+    return _finished(alt.layer(*layers), len(rows))
+
+
+def _columns(rows: Sequence[Row]) -> list[str]:
+    return list(rows[0])
+
+
+def heat_map(cells: Sequence[Row], names: Sequence[str], models: Sequence[str]) -> Spec:
+    """A triangle of pairs (`model, one, other, status, mark, detail`), the model chosen in a list where several."""
+    legend = alt.Legend(columns=3, symbolType="square")
+    status = alt.Color("status:O", scale=alt.Scale(domain=list(AGREEMENTS)), title=None, legend=legend)
+    x = alt.X("other:N", sort=list(names), title=None, axis=alt.Axis(labelAngle=-45, grid=False))
+    y = alt.Y("one:N", sort=list(names), title=None, axis=alt.Axis(grid=False))
+    base = alt.Chart(pd.DataFrame(cells))
+    if len(models) > 1:
+        choice = alt.param(name="model", value=models[0], bind=alt.binding_select(options=list(models), name="Model "))
+        base = base.add_params(choice).transform_filter("datum.model === model")
+    tooltip = _tooltip(one="one", other="other", status="verdict", detail="on")
+    tiles = base.mark_rect(cornerRadius=3).encode(
+        x=x.scale(paddingInner=0.08), y=y.scale(paddingInner=0.08), color=status, tooltip=tooltip
+    )
+    marks = alt.Chart(pd.DataFrame(cells)).mark_text(fontSize=12)
+    if len(models) > 1:
+        marks = marks.transform_filter("datum.model === model")
+    spec = _finished(alt.layer(tiles, marks.encode(x=x, y=y, text="mark:N")), len(names))
+    spec["width"] = {"step": 28}
+    spec["height"] = {"step": 26}
+    return spec
+
+
+def pareto(rows: Sequence[Row]) -> Spec:
+    """Speed over compression (`implementation, kind, model, bytes_per_token, median, front, label, figure, …`)."""
+    frame = pd.DataFrame(rows)
+    low, high = min(frame["median"]) / 12, max(frame["median"]) * 1.6  # room below for the names of the models
+    y = alt.Y(
+        "median:Q",
+        scale=alt.Scale(type="log", nice=False, domain=[low, high]),
+        axis=alt.Axis(values=log_ticks(min(frame["median"]), high), format=",~g"),
+        title="MB/s",
+    )
+    x = alt.X(
+        "bytes_per_token:Q",
+        scale=alt.Scale(zero=False, padding=24, nice=False),
+        axis=alt.Axis(tickCount=6),
+        title="bytes per token",
+    )
+    middle = (min(frame["bytes_per_token"]) + max(frame["bytes_per_token"])) / 2
+    frame["right"] = frame["bytes_per_token"] > middle
+    models = frame[frame["exact"]].drop_duplicates("model")
+    base = alt.Chart(frame)
+    front = base.transform_filter("datum.front")
+    line = front.mark_line(strokeDash=[4, 4], opacity=0.6, interpolate="linear").encode(
+        x=x, y=y, order="bytes_per_token:Q", color=alt.value("gray")
+    )
+    tooltip = _tooltip(
+        implementation="implementation",
+        kind="kind",
+        model="model",
+        figure="MB/s",
+        reach="bytes per token",
+        place="front",
+    )
+    points = base.mark_point().encode(
+        x=x, y=y, color=_KIND_COLOUR, shape=_KIND_SHAPE, tooltip=tooltip,
+        opacity=alt.condition("datum.front", alt.value(1), alt.value(0.45)),
+        size=alt.condition("datum.front", alt.value(110), alt.value(55)),
+    )  # fmt: skip
+    labels = [
+        front.transform_filter("datum.right" if right else "!datum.right")
+        .mark_text(align="right" if right else "left", dx=-10 if right else 10, dy=-10, fontSize=11)
+        .encode(x=x, y=y, text="label:N")
+        for right in (False, True)
+    ]
+    names = (
+        alt.Chart(models)
+        .mark_text(angle=270, align="left", fontSize=11, opacity=0.75)
+        .encode(x=x, y=alt.value(_PARETO_HEIGHT - 4), text="model:N")
+    )
+    return _finished(alt.layer(names, line, points, *labels), None, height=_PARETO_HEIGHT)
+
+
+def growth(points: Sequence[Row], unit: str) -> Spec:
+    """Time over size, both logarithmic (`series, kind, n_bytes, seconds, bound, detail`); bounds point upwards."""
+    frame = pd.DataFrame(points)
+    x = alt.X(
+        "n_bytes:Q",
+        scale=alt.Scale(type="log", nice=False, padding=12),
+        axis=alt.Axis(values=log_ticks(min(frame["n_bytes"]), max(frame["n_bytes"])), format="~s"),
+        title=unit,
+    )
+    y = alt.Y(
+        "seconds:Q",
+        scale=alt.Scale(type="log", nice=False, padding=12),
+        axis=alt.Axis(values=log_ticks(min(frame["seconds"]), max(frame["seconds"])), format="~g"),
+        title="seconds",
+    )
+    base = alt.Chart(frame)
+    lines = base.mark_line(opacity=0.75).encode(x=x, y=y, detail="series:N", color=_KIND_COLOUR)
+    tooltip = _tooltip(series="implementation", size="size", time="time", detail="growth")
+    measured = base.transform_filter("!datum.bound").mark_point(size=35)
+    bounds = base.transform_filter("datum.bound").mark_text(text="▲", fontSize=13)
+    layers = (
+        lines,
+        measured.encode(x=x, y=y, color=_KIND_COLOUR, shape=_KIND_SHAPE, tooltip=tooltip),
+        bounds.encode(x=x, y=y, color=_KIND_COLOUR, tooltip=tooltip),
+        base.transform_filter("datum.last").mark_text(align="left", dx=8, fontSize=11).encode(x=x, y=y, text="label:N"),
+    )
+    return _finished(alt.layer(*layers), None, height=320)
+
+
+def merges(points: Sequence[Row], flat: Row | None) -> Spec:
+    """How often each merge occurred (`merge, count`), both axes logarithmic, with the plateau marked."""
+    frame = pd.DataFrame(points)
+    x = alt.X(
+        "merge:Q",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(values=log_ticks(1, max(frame["merge"])), format="~s"),
+        title="merge",
+    )
+    y = alt.Y(
+        "count:Q",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(values=log_ticks(max(1, min(frame["count"])), max(frame["count"])), format="~s"),
+        title="times it occurred",
+    )
+    tooltip = [alt.Tooltip("merge:Q", format=","), alt.Tooltip("count:Q", format=",", title="times")]
+    layers: list[alt.Chart] = [
+        alt.Chart(frame).mark_line(point=alt.OverlayMarkDef(size=12)).encode(x=x, y=y, tooltip=tooltip)
+    ]
+    if flat is not None:
+        mark = alt.Chart(pd.DataFrame([flat]))
+        layers.append(mark.mark_rule(strokeDash=[4, 4]).encode(x=x))
+        layers.append(mark.mark_text(align="left", dx=6, baseline="top").encode(x=x, y=alt.value(2), text="label:N"))
+    return _finished(alt.layer(*layers), None, height=240)
