@@ -100,14 +100,14 @@ def weigh(plan: TourPlan, writer: RecordWriter) -> None:
     own = [recipe.name for recipe in RECIPES]
     texts: dict[str, Sequence[str]] = {"turkish-paragraph": [turkish_paragraph()]}
     for name in ("turkish", "english", "code"):
-        texts[name] = list(load_corpus(name, split="held-out", max_bytes=plan.weigh_bytes).documents())
+        texts[f"{name}/held-out"] = list(load_corpus(name, split="held-out", max_bytes=plan.weigh_bytes).documents())
     for model in (*own, *COMPARED):
         try:
             tokenizer = impls.load("tiktoken", load_model(model))
         except impls.BPEError as error:
             writer.write(*(_unavailable(model, corpus, error) for corpus in texts if "turkish" in corpus))
             continue
-        writer.write(*(compression(tokenizer, model, corpus, some) for corpus, some in texts.items()))
+        writer.write(*(compression(tokenizer, some, model=model, corpus=corpus) for corpus, some in texts.items()))
 
 
 def _unavailable(model: str, corpus: str, error: impls.BPEError) -> Compression:

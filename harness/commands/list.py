@@ -46,6 +46,9 @@ def _implementations() -> list[dict[str, Any]]:
         except impls.Missing as missing:
             rows.append({"name": name, "kind": "", "state": f"missing: pip install {missing.package}", "about": ""})
             continue
+        except Exception as error:  # a plug-in may fail in any way; it is listed all the same
+            rows.append({"name": name, "kind": "", "state": f"broken: {type(error).__name__}: {error}", "about": ""})
+            continue
         rows.append({"name": name, "kind": found.kind, "state": "ready", "about": found.summary})
     return rows
 
@@ -73,7 +76,7 @@ def _formats() -> list[dict[str, Any]]:
 
 
 def _workloads() -> list[dict[str, Any]]:
-    from harness.measure.workloads import load_workloads
+    from harness.measure.workloads import expand, load_templates
 
     return [
         {
@@ -83,5 +86,5 @@ def _workloads() -> list[dict[str, Any]]:
             "corpus": w.corpus,
             "profiles": ", ".join(w.profiles),
         }
-        for w in load_workloads()
+        for w in expand(load_templates())
     ]

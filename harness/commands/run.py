@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.commands import options
 from harness.progress import Bar, progress
 
+if TYPE_CHECKING:
+    from harness.measure.schedule import Plan
+
 DEFAULT_OUT = Path("results/local")
+FAULTS = ("mismatch", "crash", "panic", "out-of-memory")
+"""Verdicts of an implementation that claims to be exact which make the command end with 1."""
 
 
 @click.command("run")
@@ -82,23 +89,20 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def carry_out(plan: object, out: Path, *, resume: bool, model_paths: Mapping[str, str] | None = None) -> int:
+def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
     """Run `plan` into `out` with a progress bar; gives how many measurements went wrong in a way that is a fault."""
-    from harness.data import load_corpus, load_model
-    from harness.measure.materials import Materials
-    from harness.measure.provenance import write_machine
-    from harness.measure.run import run
-    from harness.measure.schedule import Plan
-    from harness.records import Measurement, RecordWriter, of_kind, read_records
+    from harness.measure.session import measure
 
-    assert isinstance(plan, Plan)
-    with RecordWriter(out, resume=resume) as writer:
-        done = read_records(out)
-        with progress("measuring") as bar, Materials(load_model, load_corpus) as materials:
-            run(plan, materials, writer.write, done=done, progress=_Watcher(bar))
-            write_machine(out, plan, materials)
-    finished = of_kind(read_records(out), Measurement)
-    return sum(1 for m in finished if m.exact and m.status in ("mismatch", "crash", "panic", "out-of-memory"))
+    with progress("measuring") as bar:
+        outcome = measure(plan, out, resume=resume, command=command_line(), progress=_Watcher(bar))
+        for warning in outcome.warnings:
+            bar.note(f"warning: {warning}")
+    return sum(1 for m in outcome.measurements if m.exact and m.status in FAULTS)
+
+
+def command_line() -> str:
+    """The command as typed, for the record."""
+    return shlex.join(["bpebench", *sys.argv[1:]])
 
 
 class _Watcher:

@@ -9,7 +9,7 @@ from harness.report import wording
 from harness.report.table import Column, Row, Table, frame_of
 
 PARAGRAPH = "turkish-paragraph"
-HELD_OUT = "turkish"
+HELD_OUT = "turkish/held-out"
 DEFAULT_PRICE_PER_MILLION = 2.5
 
 

@@ -1,0 +1,42 @@
+"""`bpebench fetch`: download and verify corpora and vocabularies."""
+
+from __future__ import annotations
+
+import click
+
+from harness.commands import options
+from harness.progress import progress
+
+
+@click.command("fetch")
+@click.argument("names", nargs=-1)
+@options.as_json
+def command(names: tuple[str, ...], as_json: bool) -> None:
+    """Bring NAMES (everything, without any) into the cache, through pip, each file verified by its SHA-256.
+
+    What is there already is not fetched again; afterwards everything works offline. The cache is the user's cache
+    folder, or BPEBENCH_CACHE.
+    """
+    from harness.data import FetchProgress, fetch
+    from harness.data.fetch import items_named
+
+    items_named(names or None)
+    done = 0
+    with progress("fetching") as bar:
+
+        def watch(state: FetchProgress) -> None:
+            nonlocal done
+            bar.total(state.total_bytes)
+            bar.advance(state.done_bytes - done, state.what)
+            done = state.done_bytes
+
+        fetched = fetch(names or None, watch)
+    if as_json:
+        options.print_json(
+            [{"name": f.name, "bytes": f.n_bytes, "fresh": f.fresh, "file": str(f.file)} for f in fetched]
+        )
+        return
+    fresh = [f for f in fetched if f.fresh]
+    if fresh:
+        click.echo(options.table([[f.name, f"{f.n_bytes:,}"] for f in fresh], ["fetched", "bytes"]))
+    click.echo(f"{len(fetched)} file(s) at hand, {len(fresh)} of them fetched now", err=True)
