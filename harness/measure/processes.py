@@ -164,10 +164,15 @@ class Worker:
         """Whether the process ends within `seconds`; it keeps its id until `kill` has seen to its children."""
         deadline = monotonic() + seconds
         while self._process.returncode is None and monotonic() < deadline:
-            if os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None:
+            if self._has_ended():
                 return True
             sleep(0.002)
         return self._process.returncode is not None
+
+    def _has_ended(self) -> bool:
+        if not hasattr(os, "waitid"):
+            return self._process.poll() is not None
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
 
     def _drain(self) -> None:
         """Take what is left in the pipe of a dead process, without waiting for more."""
@@ -182,7 +187,9 @@ class Worker:
     def __enter__(self) -> Worker:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.kill()
         self.close()
 
 

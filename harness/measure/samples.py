@@ -49,9 +49,9 @@ def measured_floor(records: Iterable[Measurement]) -> float | None:
     return noise_floor(copies(rounds_by_contestant(records)))
 
 
-def rankable_times(records: Iterable[Measurement]) -> dict[str, dict[str, Rounds]]:
-    """Implementation -> workload -> rounds, of exact implementations on workloads none of their rounds failed."""
-    records = [record for record in records if record.copy == 0 and record.exact]
+def rankable_times(records: Iterable[Measurement], *, exact_only: bool = True) -> dict[str, dict[str, Rounds]]:
+    """Implementation -> workload -> rounds, of workloads on which none of its rounds failed; copies are left out."""
+    records = [record for record in records if record.copy == 0 and (record.exact or not exact_only)]
     failed = {(record.implementation, record.workload) for record in records if record.status != "ok"}
     times: dict[str, dict[str, Rounds]] = {}
     for workload, contestants in rounds_by_contestant(records).items():

@@ -70,16 +70,16 @@ def summary(samples: Sequence[float]) -> Summary:
     return Summary(median, float(np.median(np.abs(values - median))), float(values.min()), len(values))
 
 
-def ratio_interval(a: Rounds, b: Rounds, *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
+def ratio_interval(a: Rounds, b: Rounds, *, paired: bool = True, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
     """How many times longer `a` takes than `b`: the ratio of their times with its 95 % interval.
 
-    The time of a round is the median of its samples, the time of a side the geometric mean over rounds. Where both
-    have the same number of rounds, rounds are resampled in pairs: what slows a whole round down slows both.
+    The time of a round is the median of its samples, the time of a side the geometric mean over rounds. Rounds of one
+    run (`paired`, and equally many) are resampled in pairs: what slows a whole round down slows both.
     """
     if not a or not b:
         raise ValueError("a ratio needs at least one round of each")
     random = np.random.default_rng(seed)
-    paired = len(a) == len(b)
+    paired = paired and len(a) == len(b)
     rounds_a = random.integers(len(a), size=(resamples, len(a)))
     rounds_b = rounds_a if paired else random.integers(len(b), size=(resamples, len(b)))
     draws = _resampled_log_times(a, rounds_a, random) - _resampled_log_times(b, rounds_b, random)

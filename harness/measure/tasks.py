@@ -7,7 +7,6 @@ ids only: a list for `encode` and its kin, an array for `encode-array`, a number
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +85,10 @@ def _pass(job: Job, tokenizer: Tokenizer) -> Pass:
         count = tokenizer.count
         return lambda inputs: [count(text) for text in inputs]
     if job.task == "encode-batch":
-        return partial(tokenizer.encode_batch, threads=job.threads, disallowed_special=())
-    encode: Callable[[str], Any] = partial(
-        tokenizer.encode_array if job.task == "encode-array" else tokenizer.encode, disallowed_special=()
-    )
-    return lambda inputs: [encode(text) for text in inputs]
+        encode_batch, threads = tokenizer.encode_batch, job.threads
+        return lambda inputs: encode_batch(inputs, threads, disallowed_special=())
+    encode: Callable[..., Any] = tokenizer.encode_array if job.task == "encode-array" else tokenizer.encode
+    return lambda inputs: [encode(text, disallowed_special=()) for text in inputs]
 
 
 def same(job: Job, a: Any, b: Any) -> bool:
