@@ -166,6 +166,8 @@ def _merge(word: Word, pair: Pair) -> Word:
     Whole symbols are compared. Replacing "a b" by "ab" in the spaced-out text "ba b" would cut the symbol ba.
     """
     left, right = pair
+    if left not in word:
+        return word
     merged: list[bytes] = []
     at = 0
     while at < len(word):
