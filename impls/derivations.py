@@ -11,43 +11,56 @@ if TYPE_CHECKING:
 
 
 def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
-    """The merges of a `concatenation` model, and the ids that have none.
+    """The merges of a model whose ids are its ranks, whatever its own merge rule, and the ids that have none.
 
-    A token's merge is found by running byte pair encoding on its bytes with the lower ranks only; a token for
+    A token's merge is found by running byte pair encoding on its base symbols with the lower ranks only; a token for
     which that ends in other than two parts has no derivation. Merges are in rank order.
     """
     ranks = model.id_by_token
     merges: list[tuple[int, int]] = []
     underived: list[int] = []
     for i, token in enumerate(model.tokens):
-        if token is None or len(token) == 1:
+        if token is None:
             continue
-        parts = _merged_below(token, i, ranks)
-        if len(parts) == 2:
-            merges.append((ranks[parts[0]], ranks[parts[1]]))
-        else:
+        ends = range(1, len(token) + 1) if model.alphabet == "bytes" else _character_ends(token)
+        if len(ends) == 1:
+            continue
+        middle = ends[0] if len(ends) == 2 else _middle_of(token, ends, i, ranks)
+        left, right = ranks.get(token[:middle]), ranks.get(token[middle:])
+        if left is None or right is None:
             underived.append(i)
+        else:
+            merges.append((left, right))
     return tuple(merges), tuple(underived)
 
 
-def _merged_below(token: bytes, limit: int, ranks: dict[bytes, int]) -> list[bytes]:
-    parts = [token[k : k + 1] for k in range(len(token))]
-    while len(parts) > 2:
-        best, where = limit, -1
-        for k in range(len(parts) - 1):
-            rank = ranks.get(parts[k] + parts[k + 1], limit)
-            if rank < best:
-                best, where = rank, k
-        if where < 0:
-            break
-        parts[where : where + 2] = [parts[where] + parts[where + 1]]
-    return parts
+def _middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: dict[bytes, int]) -> int:
+    """Where the two parts meet that ranks below `limit` leave of `token`; its end where they leave more than two."""
+    starts = [0, *ends]
+    n_parts = len(ends)
+    pair_ranks = [ranks.get(token[starts[k] : starts[k + 2]], limit) for k in range(n_parts - 1)]
+    while n_parts > 2:
+        best = min(pair_ranks)
+        if best >= limit:
+            return len(token)
+        k = pair_ranks.index(best)
+        n_parts -= 1
+        del starts[k + 1], pair_ranks[k]
+        if k < n_parts - 1:
+            pair_ranks[k] = ranks.get(token[starts[k] : starts[k + 2]], limit)
+        if k:
+            pair_ranks[k - 1] = ranks.get(token[starts[k - 1] : starts[k + 1]], limit)
+    return starts[1]
+
+
+def _character_ends(token: bytes) -> list[int]:
+    return [k for k in range(1, len(token) + 1) if k == len(token) or token[k] & 0xC0 != 0x80]
 
 
 def irregularities(model: Model) -> tuple[str, ...]:
     """What sets `model` apart from a trained one, a line each."""
     if model.merge_rule == "concatenation":
-        return _summary("no derivation from lower ranks", recovered_merges(model)[1], model)
+        return _summary("no derivation from lower ranks", model.recovered_merges[1], model)
     found: list[str] = []
     if model.ignore_merges:
         found.append("ignore_merges: a whole piece in the vocabulary is one token whatever its merges")

@@ -10,16 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from impls.errors import InvalidFile, InvalidModel, InvalidPattern, UnknownName
-from impls.formats import own, tiktoken_ranks
-from impls.formats.files import read_bytes, write_atomically
+from impls.formats import gpt2_pair, own, tiktoken_ranks, tokenizer_json, tokenizer_json_writer
+from impls.formats.files import parse_json, read_bytes, write_atomically
 from impls.formats.tiktoken_ranks import PatternAssumed
+from impls.formats.tokenizer_json import DropoutIgnored
 from impls.model import Model
 from impls.patterns import resolve
 
-__all__ = ["PatternAssumed", "formats", "load", "losses", "save"]
+__all__ = ["DropoutIgnored", "PatternAssumed", "formats", "load", "losses", "save"]
 
 
 _BLANK = b"\xef\xbb\xbf \t\r\n"  # a byte order mark and white space
+_SENTENCEPIECE = b"\n\x0e\n\x05<unk>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,10 @@ class _Format:
 _FORMATS: dict[str, _Format] = {
     own.FORMAT: _Format(lambda model: {"": own.write(model)}, own.losses),
     tiktoken_ranks.FORMAT: _Format(lambda model: {"": tiktoken_ranks.write(model)}, tiktoken_ranks.losses),
+    tokenizer_json.FORMAT: _Format(
+        lambda model: {"": tokenizer_json_writer.write(model)}, tokenizer_json_writer.losses
+    ),
+    gpt2_pair.FORMAT: _Format(gpt2_pair.write, gpt2_pair.losses),
 }
 
 
@@ -55,15 +61,60 @@ def load(
     """
     path = Path(path)
     try:
-        content = read_bytes(path)
-        if not content.lstrip(_BLANK).startswith(b"{"):
-            return tiktoken_ranks.read_model(content, str(path), pattern, special_tokens)
-        model = own.read(content, str(path))
-        if pattern is not None:
-            model = model.with_(pattern=resolve(pattern))
-        return model if special_tokens is None else model.with_(special_tokens=special_tokens)
+        return _read(path, pattern, special_tokens)
     except (InvalidModel, InvalidPattern) as error:
         raise InvalidFile(str(path), str(error)) from None
+
+
+def _read(path: Path, pattern: str | Sequence[str] | None, special_tokens: Mapping[str, int] | None) -> Model:
+    if path.is_dir():
+        model = _read_folder(path)
+    else:
+        content = read_bytes(path)
+        if content.lstrip(_BLANK).startswith((b"{", b"[")):
+            model = _read_json(content, path)
+        elif gpt2_pair.looks_like_merges(content, path):
+            model = _read_pair(path)
+        elif content.startswith(_SENTENCEPIECE):
+            raise InvalidFile(str(path), "this looks like a SentencePiece model, which is not read here")
+        else:
+            return tiktoken_ranks.read_model(content, str(path), pattern, special_tokens)
+    if pattern is not None:
+        model = model.with_(pattern=resolve(pattern))
+    return model if special_tokens is None else model.with_(special_tokens=special_tokens)
+
+
+def _read_folder(path: Path) -> Model:
+    if (file := path / tokenizer_json.FORMAT).is_file():
+        return tokenizer_json.read(read_bytes(file), str(file))
+    if (pair := gpt2_pair.find_pair(path)) is not None:
+        return gpt2_pair.read(*pair)
+    wanted = [tokenizer_json.FORMAT, *(" with ".join(names) for names in gpt2_pair.NAMES)]
+    raise InvalidFile(str(path), f"a folder without a model; looked for: {', '.join(wanted)}")
+
+
+def _read_json(content: bytes, path: Path) -> Model:
+    if own.NAME.encode() in content[:100]:
+        return own.read(content, str(path))
+    document = parse_json(content, str(path))
+    if isinstance(document, dict):
+        if "model" in document:
+            return tokenizer_json.read_document(document, str(path))
+        if "format" in document:
+            return own.read(content, str(path))
+        if document and all(isinstance(i, int) for i in document.values()):
+            return _read_pair(path)
+    raise InvalidFile(
+        str(path), "JSON, but of no format known here: it has neither 'format' (bpebench) nor 'model' (tokenizer.json)"
+    )
+
+
+def _read_pair(path: Path) -> Model:
+    pair = gpt2_pair.find_pair(path)
+    if pair is None:
+        names = " or ".join(" with ".join(names) for names in gpt2_pair.NAMES)
+        raise InvalidFile(str(path), f"half of GPT-2's format, which is two files beside each other: {names}")
+    return gpt2_pair.read(*pair)
 
 
 def save(model: Model, path: Path, format: str) -> None:

@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from impls.derivations import recovered_merges
 from impls.errors import InvalidFile, Unsupported
 from impls.formats.files import token_table
 from impls.model import Model
@@ -150,13 +149,16 @@ def ranks_of(model: Model) -> dict[bytes, int]:
 def concatenation_differs(model: Model) -> str | None:
     """Why looking up joined bytes may give other ids than the model's own rule, or None where both are one function.
 
+    Raises `Unsupported` where ids cannot be ranks.
+
     Both are one where every token's derivation from lower ranks is the merge that is listed for it: when two
     neighbours are joined to a token, all lower ranks inside its span have been merged, so the span stands as the
     derivation left it, and its last two parts are the listed pair.
     """
     if model.merge_rule == "concatenation":
         return None
-    recovered, underived = recovered_merges(as_concatenation(model))
+    ranks_of(model)
+    recovered, underived = model.recovered_merges
     if underived:
         token = model.tokens[underived[0]]
         return (
@@ -170,14 +172,6 @@ def concatenation_differs(model: Model) -> str | None:
         )
         return f"merge {rank} of the list is not how the lower ranks make that token"
     return None
-
-
-def as_concatenation(model: Model) -> Model:
-    """`model` with its ids as ranks; raises `Unsupported` where they cannot be."""
-    if model.merge_rule == "concatenation":
-        return model
-    ranks_of(model)
-    return model.with_(merges=(), merge_counts=None, merge_rule="concatenation", ignore_merges=False)
 
 
 def losses(model: Model) -> list[str]:

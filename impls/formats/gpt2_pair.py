@@ -1,0 +1,134 @@
+"""GPT-2's pair of files: `encoder.json` (printable token -> id) and `vocab.bpe` (a merge per line).
+
+    #version: 0.2
+    Ġ t
+
+Hugging Face names the same two `vocab.json` and `merges.txt`. The pair holds no pattern: it is GPT-2's. An entry of
+the encoder that is no byte and that no merge makes is a special token, written as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from impls.byte_alphabet import CHARACTER_TO_BYTE, to_printable
+from impls.errors import InvalidFile, Unsupported
+from impls.formats.files import decode_utf8, parse_json, read_bytes
+from impls.formats.printable import (
+    Pair,
+    add_whole_token,
+    check_ids,
+    listed_merges,
+    printable_vocab,
+    read_merges,
+    read_tokens,
+)
+from impls.model import Model
+from impls.patterns import NAMED, name_of
+
+FORMAT = "gpt2"
+NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
+_HEADER = "#version"
+
+
+def find_pair(path: Path) -> tuple[Path, Path] | None:
+    """The two files in the folder `path`, or the file `path` and its companion beside it; None where that is not so."""
+    if path.is_dir():
+        pairs = [(path / encoder, path / merges) for encoder, merges in NAMES]
+        return next((pair for pair in pairs if pair[0].is_file() and pair[1].is_file()), None)
+    for encoder, merges in NAMES:
+        if path.name in (encoder, merges):
+            return path.with_name(encoder), path.with_name(merges)
+    return None
+
+
+def looks_like_merges(content: bytes, path: Path) -> bool:
+    """Whether the first line is the header, or the name is that of a file of merges (old ones have no header)."""
+    return content.startswith(_HEADER.encode()) or path.name in [merges for _, merges in NAMES]
+
+
+def read(encoder: Path, merges: Path) -> Model:
+    """The model of the two files; raises `InvalidFile` naming the file and the line or entry."""
+    for one, other in ((encoder, merges), (merges, encoder)):
+        if not one.is_file():
+            raise InvalidFile(str(other), f"its companion {one.name} is not beside it; GPT-2's format is two files")
+    vocab = check_ids(parse_json(read_bytes(encoder), str(encoder)), "the vocabulary", str(encoder))
+    pairs = _read_lines(decode_utf8(read_bytes(merges), str(merges)), str(merges))
+    made = {left + right for left, right in pairs}
+    special = {text: i for text, i in vocab.items() if text not in made and text not in CHARACTER_TO_BYTE}
+    plain = {text: i for text, i in vocab.items() if text not in special}
+    return Model(
+        tokens=read_tokens(plain, "the vocabulary", str(encoder)),
+        merges=read_merges(pairs, plain, "the vocabulary", str(merges)),
+        pattern=NAMED["gpt2"],
+        special_tokens=special,
+    )
+
+
+def _read_lines(text: str, path: str) -> list[tuple[str, str]]:
+    if not text.endswith("\n"):
+        raise InvalidFile(path, f"line {text.count(chr(10)) + 1}: ends without a line break; the file is cut short")
+    pairs: list[tuple[str, str]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.removesuffix("\r")
+        if not line or (number == 1 and line.startswith(_HEADER)):
+            continue
+        parts = line.split(" ")
+        if len(parts) != 2 or not all(parts):
+            raise InvalidFile(path, f"line {number}: two tokens with a space between are expected, not {line[:40]!a}")
+        pairs.append((parts[0], parts[1]))
+    return pairs
+
+
+def write(model: Model) -> dict[str, bytes]:
+    """File name -> content; raises `Unsupported` for an alphabet of characters."""
+    return _write(model, listed_merges(model)[0])
+
+
+def _write(model: Model, listed: Sequence[Pair]) -> dict[str, bytes]:
+    encoder, merges = NAMES[0]
+    if model.alphabet != "bytes":
+        raise Unsupported(FORMAT, "its tokens start from bytes; this model's alphabet is 'chars'")
+    vocab = printable_vocab(model)
+    for text, i in model.whole_token_ids.items():
+        add_whole_token(vocab, text, i, FORMAT)
+    printable = ["" if token is None else to_printable(token) for token in model.tokens]
+    lines = [f"{_HEADER}: 0.2", *(f"{printable[left]} {printable[right]}" for left, right in listed)]
+    return {
+        encoder: msgspec.json.encode(dict(sorted(vocab.items(), key=lambda item: item[1]))),
+        merges: "\n".join([*lines, ""]).encode(),
+    }
+
+
+def losses(model: Model) -> list[str]:
+    """What the two files would not hold of `model`; raises `Unsupported` where they can hold nothing of it."""
+    merges, why_inexact = listed_merges(model)
+    _write(model, merges)
+    lost: list[str] = []
+    if model.pattern not in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
+        name = name_of(model.pattern)
+        lost.append(f"pattern: the pair stands for GPT-2's; give {name or 'it'!r} again when it is loaded")
+    if model.added_tokens:
+        lost.append(f"added_tokens: {len(model.added_tokens)} become special tokens, recognised only when allowed")
+    for field in ("normalization", "unknown"):
+        if (value := getattr(model, field)) is not None:
+            lost.append(f"{field}: {value}")
+    if model.merge_counts is not None:
+        lost.append("merge_counts")
+    if model.id_offset:
+        lost.append(f"id_offset: {model.id_offset} (the ids themselves are kept)")
+    if model.ignore_merges:
+        lost.append("ignore_merges: a whole piece in the vocabulary is merged like any other")
+    if why_inexact:
+        lost.append(f"merges: some texts get other ids, as {why_inexact}")
+    tokens = model.tokens
+    made = {tokens[left] + tokens[right] for left, right in merges}  # type: ignore[operator]
+    underived = [i for token, i in model.id_by_token.items() if len(token) > 1 and token not in made]
+    if underived:
+        lost.append(
+            f"{len(underived)} token(s) that no merge makes become special tokens, the first is id {underived[0]}"
+        )
+    return lost

@@ -1,0 +1,111 @@
+r"""Patterns between the two dialects: ours (the package `regex`) and Oniguruma, which Hugging Face splits with.
+
+Most of a pre-tokenization pattern means the same in both. What does not is translated or refused with a reason:
+
+* `\p{N}{1,3}+` is possessive in ours and a repeated repeat in Oniguruma (`123456789` would be one piece);
+* `^` and `$` match at every line in Oniguruma, and `\A`, `\Z`, `\b` and letters such as `\h` differ;
+* `\w` holds the joiners U+200C and U+200D in ours, and `²³¹¼½¾` in Oniguruma;
+* a class inside a class, and `&&` in one, mean a set operation in Oniguruma only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import regex
+
+from impls.errors import InvalidPattern
+from impls.patterns import NAMED
+
+_ORIGINAL = {NAMED["gpt2-0.14"][0]: NAMED["gpt2"][0], NAMED["cl100k-0.14"][0]: NAMED["cl100k"][0]}
+_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
+_WORD_OF_REGEX = _WORD + r"\u200c\u200d"
+_WORD_OF_ONIGURUMA = _WORD + r"²³¹¼½¾"
+_PART = re.compile(
+    r"""
+      \\[pP]\{\^?[^}]*\} | \\[pP]\w | \\u[0-9a-fA-F]{4} | \\x[0-7][0-9a-fA-F] | \\.   # an escape
+    | \(\?\#[^)]*\) | \(\?P?<\w+> | \(\?<[=!] | \(\?[a-zA-Z-]*[:)] | \(\?. | \(       # the start of a group
+    | \{\d*(?:,\d*)?\}\+?                                                              # a counted repeat
+    | \[\^?\]?                                                                         # the start of a class
+    | .
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPED_LETTERS = frozenset("pPsSdDnrtfux")
+_GROUPS = frozenset({"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i:", "(?-i:", "(?i)"})
+
+
+def to_oniguruma(stage: str) -> str:
+    """The expression that cuts in Oniguruma as `stage` does in ours; raises `InvalidPattern` saying what has none."""
+    return _translated(_ORIGINAL.get(stage, stage), _WORD_OF_REGEX, "has no equal in Hugging Face's Oniguruma")
+
+
+def from_oniguruma(expression: str) -> str:
+    """The expression that cuts in ours as `expression` does in Oniguruma; raises `InvalidPattern`."""
+    return _translated(expression, _WORD_OF_ONIGURUMA, "means something else in Oniguruma than here")
+
+
+def _translated(expression: str, word: str, reason: str) -> str:
+    parts: list[str] = []
+    in_class = False
+    for part in _PART.findall(expression):
+        translated: str | None = part
+        if part.startswith("\\"):
+            translated = _escape(part, word, in_class)
+        elif in_class:
+            translated = _in_class(part, parts)
+            in_class = part != "]"
+        elif part.startswith("["):
+            in_class = True
+            if part.endswith("]"):  # []a] and [^]a]: the bracket is a member
+                translated = part[:-1] + r"\]"
+        elif (
+            part in "^$"
+            or (part.startswith("{") and part.endswith("+"))
+            or (part.startswith("(") and part not in _GROUPS)
+        ):
+            translated = None
+        if translated is None:
+            raise InvalidPattern(f"{part} {reason}; write the pattern without it: {expression}")
+        parts.append(translated)
+    return "".join(parts)
+
+
+def _escape(part: str, word: str, in_class: bool) -> str | None:
+    if part == r"\w":
+        return word if in_class else f"[{word}]"
+    if part == r"\W":
+        return None if in_class else f"[^{word}]"
+    letter = part[1]
+    return None if letter.isalnum() and letter not in _ESCAPED_LETTERS else part
+
+
+def _in_class(part: str, before: list[str]) -> str | None:
+    if part.startswith("[") or (part in "&|~-" and before[-1:] == [part]):
+        return None
+    return part
+
+
+def leaves_nothing_out(stage: str) -> bool:
+    """Whether `stage` (in our dialect) matches, and never emptily, at every place of any text, by trial.
+
+    Tried are all code points in a row and every three of a set of characters that stand for their kind: enough for
+    patterns of classes and short look-around. A text it is wrong about is refused when it is split, never miscut.
+    """
+    expression = regex.compile(stage)
+    for text in _trials():
+        parts = expression.findall(text)
+        if sum(map(len, parts)) != len(text) or not all(parts):
+            return False
+    return True
+
+
+_KINDS = "aZé\u0301א5½_'’/!(€\u00ad\u0000\u0378 \t\n\r\u3000中😀"
+
+
+def _trials() -> Iterator[str]:
+    for first in _KINDS:
+        for second in _KINDS:
+            yield from (first + second + third for third in _KINDS)
+    yield "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))

@@ -1,0 +1,107 @@
+"""Byte-level vocabularies written with GPT-2's printable characters: what its two files and tokenizer.json share.
+
+Knows printable tokens, merges of them and ids; no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from impls.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
+from impls.errors import InvalidFile, Unsupported
+from impls.formats.files import MAX_TABLE_ID, token_table
+from impls.model import Model
+
+Pair = tuple[int, int]
+
+
+def check_ids(vocab: Any, field: str, path: str) -> dict[str, int]:
+    """`vocab` as token -> id; raises `InvalidFile` naming the entry whose id is not one."""
+    if not isinstance(vocab, dict) or not vocab:
+        raise InvalidFile(path, f"{field}: an object of tokens and their ids is expected")
+    for token, i in vocab.items():
+        if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i <= MAX_TABLE_ID:
+            raise InvalidFile(
+                path, f"{field}: the token {token!a} has the id {i!r}, not a whole number up to {MAX_TABLE_ID}"
+            )
+    return vocab
+
+
+def read_tokens(vocab: Mapping[str, int], field: str, path: str) -> tuple[bytes | None, ...]:
+    """Token bytes by id; raises `InvalidFile` naming a token that is not of the 256 printable characters."""
+    tokens: list[tuple[bytes, int]] = []
+    for token, i in vocab.items():
+        try:
+            tokens.append((from_printable(token), i))
+        except KeyError as error:
+            character = error.args[0]
+            raise InvalidFile(
+                path,
+                f"{field}: the token {token!a} (id {i}) holds {character!a}, which stands for no byte; "
+                "only byte-level vocabularies are read here",
+            ) from None
+    return token_table(tokens, path)
+
+
+def read_merges(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str, path: str) -> tuple[Pair, ...]:
+    """Merges as pairs of ids; raises `InvalidFile` naming a merge of, or into, something that is no token."""
+    pairs: list[Pair] = []
+    for rank, (left, right) in enumerate(merges):
+        pair = (vocab.get(left), vocab.get(right))
+        if pair[0] is None or pair[1] is None or left + right not in vocab:
+            absent = left if pair[0] is None else right if pair[1] is None else left + right
+            raise InvalidFile(path, f"{field}: merge {rank} ({left!a} {right!a}): {absent!a} is not in the vocabulary")
+        pairs.append((pair[0], pair[1]))
+    return tuple(pairs)
+
+
+def without_whole_tokens(
+    vocab: dict[str, int], merges: Sequence[tuple[str, str]], whole: Collection[str]
+) -> dict[str, int]:
+    """`vocab` without the special and added tokens listed in it, but for those that are tokens in their own right."""
+    listed = [text for text in whole if text in vocab]
+    if not listed:
+        return vocab
+    used = {token for left, right in merges for token in (left, right, left + right)}
+    gone = {text for text in listed if text not in used and text not in CHARACTER_TO_BYTE}
+    return {token: i for token, i in vocab.items() if token not in gone}
+
+
+def printable_vocab(model: Model) -> dict[str, int]:
+    """Printable token -> id."""
+    return {to_printable(token): i for token, i in model.id_by_token.items()}
+
+
+def add_whole_token(vocab: dict[str, int], text: str, i: int, format: str) -> None:
+    """List a special token by its plain text; raises `Unsupported` where that is another token's printable form."""
+    if vocab.setdefault(text, i) != i:
+        raise Unsupported(
+            format, f"the special token {text!r} (id {i}) is written as the token with id {vocab[text]} is"
+        )
+
+
+def listed_merges(model: Model) -> tuple[tuple[Pair, ...], str | None]:
+    """Merges that give the ids of `model` when only listed pairs merge, and why they may not be exact, or None.
+
+    A model that looks joined bytes up gets the merge of each token as recovered from lower ranks. Where some tokens
+    have none, every way to split a token in two is listed, lowest id first: the nearest a list of merges comes.
+    """
+    if model.merge_rule == "pairs":
+        return model.merges, None
+    merges, underived = model.recovered_merges
+    if not underived:
+        return merges, None
+    ids = model.id_by_token
+    every = [
+        (ids[token[:k]], ids[token[k:]])
+        for i, token in enumerate(model.tokens)
+        if token is not None
+        for k in range(1, len(token))
+        if token[:k] in ids and token[k:] in ids
+    ]
+    token = model.tokens[underived[0]]
+    return tuple(every), (
+        f"{len(underived)} token(s) cannot be made from tokens of lower rank, the first is id {underived[0]} "
+        f"({token!r}); all ways to make each token are listed instead"
+    )

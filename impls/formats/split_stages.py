@@ -1,0 +1,148 @@
+"""Hugging Face's `pre_tokenizer` <-> the split stages of a model.
+
+Its `Split` keeps what the pattern does not match as a piece of its own; our stages match everything. A pattern that
+leaves text out therefore gets an alternative for the gaps when it is read, and loses it again when it is written.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import regex
+
+from impls.errors import InvalidFile, InvalidPattern
+from impls.formats.oniguruma import from_oniguruma, leaves_nothing_out, to_oniguruma
+from impls.patterns import NAMED
+
+BYTE_LEVEL = "ByteLevel"
+_KNOWN_TO_COVER = {stage for stages in NAMED.values() for stage in stages}
+_GAP = r"|(?:(?!{0})[\s\S])+"
+_ONE_CLASS = re.compile(r"(\[(?!\^)(?:[^\[\]\\]|\\.)+\]|\\p\{\w+\})(?:\+|\{1(?:,\d*)?\})?", re.DOTALL)
+
+
+def read_stages(pre_tokenizer: Any, path: str) -> tuple[tuple[str, ...], bool]:
+    """The split stages, and whether the pieces are then mapped to printable bytes (`ByteLevel`).
+
+    Raises `InvalidFile` naming the field that cannot be expressed.
+    """
+    steps = _steps(pre_tokenizer, "pre_tokenizer", path)
+    stages: list[str] = []
+    byte_level = False
+    for field, step in steps:
+        if byte_level:
+            raise InvalidFile(path, f"{field}: a step after ByteLevel would split mapped bytes; that is not supported")
+        kind = step.get("type")
+        if kind == BYTE_LEVEL:
+            byte_level = True
+            if step.get("add_prefix_space", True):
+                raise InvalidFile(path, f"{field}.add_prefix_space: a space put before the text is not supported")
+            if step.get("use_regex", True):
+                stages += NAMED["gpt2"]
+        elif kind == "Split":
+            stages.append(_read_split(step, field, path))
+        elif kind == "Digits":
+            stages.append(r"\p{N}|\P{N}+" if step.get("individual_digits") else r"\p{N}+|\P{N}+")
+        else:
+            raise InvalidFile(
+                path, f"{field}.type: {kind!r} is not supported; supported are ByteLevel, Split and Digits"
+            )
+    return tuple(stages), byte_level
+
+
+def _steps(pre_tokenizer: Any, field: str, path: str) -> list[tuple[str, dict[str, Any]]]:
+    if pre_tokenizer is None:
+        return []
+    if not isinstance(pre_tokenizer, dict):
+        raise InvalidFile(path, f"{field}: an object is expected, not {type(pre_tokenizer).__name__}")
+    if pre_tokenizer.get("type") != "Sequence":
+        return [(field, pre_tokenizer)]
+    steps = pre_tokenizer.get("pretokenizers")
+    if not isinstance(steps, list):
+        raise InvalidFile(path, f"{field}.pretokenizers: a list is expected")
+    found: list[tuple[str, dict[str, Any]]] = []
+    for index, step in enumerate(steps):
+        name = f"{field}.pretokenizers[{index}]"
+        if not isinstance(step, dict) or step.get("type") == "Sequence":
+            raise InvalidFile(path, f"{name}: a single step is expected")
+        found.append((name, step))
+    return found
+
+
+def _read_split(step: dict[str, Any], field: str, path: str) -> str:
+    pattern = step.get("pattern")
+    if not isinstance(pattern, dict) or len(pattern) != 1 or not isinstance(text := next(iter(pattern.values())), str):
+        raise InvalidFile(path, f"{field}.pattern: an object with one Regex or String is expected")
+    try:
+        expression = from_oniguruma(text) if "Regex" in pattern else regex.escape(text)
+        covers = expression in _KNOWN_TO_COVER or leaves_nothing_out(expression)
+        if not covers and regex.match(expression, "") is not None:
+            raise InvalidPattern("a pattern that matches nothing at all splits between all characters there")
+    except (InvalidPattern, regex.error) as error:
+        raise InvalidFile(path, f"{field}.pattern: {error}") from None
+    behavior, invert = step.get("behavior"), step.get("invert", False)
+    if behavior == "Isolated":
+        return expression if covers else with_gaps(expression)
+    if behavior == "Removed" and invert:
+        if not covers:
+            raise InvalidFile(path, f"{field}.behavior: 'Removed' drops the text the pattern leaves out")
+        return expression
+    raise InvalidFile(path, f"{field}.behavior: {behavior!r} with invert={invert!r} is not supported; 'Isolated' is")
+
+
+def with_gaps(expression: str) -> str:
+    r"""`expression`, and what lies between its matches as pieces of their own.
+
+    >>> with_gaps(r"\p{N}{1,3}"), with_gaps("ab")
+    ('\\p{N}{1,3}|\\P{N}+', 'ab|(?:(?!ab)[\\s\\S])+')
+    """
+    if (simple := _complement(expression)) is not None:
+        return f"{expression}|{simple}+"
+    return expression + _GAP.format(expression)
+
+
+def without_gaps(stage: str) -> str:
+    """The expression `with_gaps` made `stage` of, or `stage` itself."""
+    if (halves := _halves(stage)) is not None:
+        return halves
+    length = (len(stage) - len(_GAP.format(""))) // 2
+    expression = stage[:length] if length > 0 else ""
+    return expression if expression and with_gaps(expression) == stage else stage
+
+
+def _halves(stage: str) -> str | None:
+    found = _ONE_CLASS.match(stage)
+    return found[0] if found and with_gaps(found[0]) == stage else None
+
+
+def _complement(expression: str) -> str | None:
+    """The class of all other characters, of an expression that is one class, once or more."""
+    found = _ONE_CLASS.fullmatch(expression)
+    if found is None:
+        return None
+    members = found[1]
+    return f"[^{members[1:]}" if members.startswith("[") else rf"\P{members[2:]}"
+
+
+def write_stages(stages: tuple[str, ...], *, byte_level: bool) -> dict[str, Any] | None:
+    """The `pre_tokenizer` of `stages`; raises `InvalidPattern` for what Oniguruma would cut in another way."""
+    if byte_level and stages in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
+        return _byte_level(use_regex=True)
+    steps: list[dict[str, Any]] = [
+        {
+            "type": "Split",
+            "pattern": {"Regex": to_oniguruma(without_gaps(stage))},
+            "behavior": "Isolated",
+            "invert": False,
+        }
+        for stage in stages
+    ]
+    if byte_level:
+        steps.append(_byte_level(use_regex=False))
+    if len(steps) < 2:
+        return steps[0] if steps else None
+    return {"type": "Sequence", "pretokenizers": steps}
+
+
+def _byte_level(*, use_regex: bool) -> dict[str, Any]:
+    return {"type": BYTE_LEVEL, "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}

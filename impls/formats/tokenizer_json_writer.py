@@ -1,0 +1,101 @@
+"""Writing Hugging Face's tokenizer.json, so that its library gives the ids of the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from impls.byte_alphabet import to_printable
+from impls.errors import InvalidPattern, Unsupported
+from impls.formats.printable import add_whole_token, listed_merges
+from impls.formats.split_stages import write_stages
+from impls.formats.tokenizer_json import FORMAT
+from impls.model import Model
+
+_BYTE_LEVEL_DECODER = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+
+
+def write(model: Model) -> bytes:
+    """The file, laid out as the library lays it out; raises `Unsupported` with the reason."""
+    return msgspec.json.format(write_compact(model), indent=2) + b"\n"
+
+
+def write_compact(model: Model) -> bytes:
+    """The file in one line."""
+    return msgspec.json.encode(document_of(model))
+
+
+def document_of(model: Model) -> dict[str, Any]:
+    """The file as plain objects; raises `Unsupported` with the reason."""
+    return _document(model)[0]
+
+
+def losses(model: Model) -> list[str]:
+    """What the file would not hold of `model`; raises `Unsupported` where it cannot hold it."""
+    _, why_inexact = _document(model)
+    lost: list[str] = []
+    if model.merge_counts is not None:
+        lost.append("merge_counts")
+    if model.id_offset:
+        lost.append(f"id_offset: {model.id_offset} (the ids themselves are kept)")
+    if why_inexact:
+        lost.append(f"merges: some texts may get other ids, as {why_inexact}")
+    return lost
+
+
+def _document(model: Model) -> tuple[dict[str, Any], str | None]:
+    if model.end_of_word is not None:
+        raise Unsupported(FORMAT, f"words that end in {model.end_of_word!r} are not written")
+    byte_level = model.alphabet == "bytes"
+    try:
+        pre_tokenizer = write_stages(model.pattern, byte_level=byte_level)
+    except InvalidPattern as error:
+        raise Unsupported(FORMAT, str(error)) from None
+    text_of = to_printable if byte_level else bytes.decode
+    texts = ["" if token is None else text_of(token) for token in model.tokens]
+    vocab = {text: i for i, text in enumerate(texts) if text}
+    merges, why_inexact = listed_merges(model)
+    if model.unknown is not None and model.unknown_id is not None:
+        add_whole_token(vocab, model.unknown, model.unknown_id, FORMAT)
+    document = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": _added_tokens(model, vocab),
+        "normalizer": None if model.normalization is None else {"type": "NFC"},
+        "pre_tokenizer": pre_tokenizer,
+        "post_processor": None,
+        "decoder": _BYTE_LEVEL_DECODER if byte_level else {"type": "Fuse"},
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": model.unknown,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": model.ignore_merges or why_inexact is not None,
+            "vocab": dict(sorted(vocab.items(), key=lambda item: item[1])),
+            "merges": [[texts[left], texts[right]] for left, right in merges],
+        },
+    }
+    return document, why_inexact
+
+
+def _added_tokens(model: Model, vocab: dict[str, int]) -> list[dict[str, Any]]:
+    """The special and added tokens in order of id; listed in `vocab` as well where the library would change an id.
+
+    It gives an added token that is not in the vocabulary the next free id, whatever the file says.
+    """
+    in_order = sorted(model.whole_token_ids.items(), key=lambda item: item[1])
+    highest = -1
+    for text, i in in_order:
+        given = vocab.get(text, highest + 1 if highest >= len(vocab) else len(vocab))
+        if given != i:
+            for whole in in_order:
+                add_whole_token(vocab, *whole, FORMAT)
+            break
+        highest = max(highest, i)
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    return [{"id": i, "content": text, **flags, "special": text in model.special_tokens} for text, i in in_order]
