@@ -22,7 +22,13 @@ VERBS = {
     "convert": "Write a vocabulary in another format, saying what would be lost.",
     "check": "Round trip and agreement of every pair of implementations.",
     "run": "Verify, then time implementations on workloads.",
-    "report": "Tables from the records of a run.",
+    "report": "Tables, charts and a page from the records of a run.",
+    "compare": "One run against an earlier one: what got slower?",
+    "rank": "Implementations in order, with the probability of each rank.",
+    "scale": "How time grows with the length of the input: exponents.",
+    "stages": "Where an implementation's time goes: split, merge, output.",
+    "doctor": "Can this machine be measured on?",
+    "show": "The records of a run, one by one.",
     "tour": "The whole suite once, end to end: what `make run` runs.",
 }
 

@@ -1,0 +1,40 @@
+"""`bpebench doctor`: can this machine be measured on?"""
+
+from __future__ import annotations
+
+import click
+
+from harness.commands import options
+from harness.progress import progress
+
+
+@click.command("doctor")
+@click.option("--rounds", type=click.IntRange(min=3), default=10, show_default=True)
+@options.as_json
+def command(rounds: int, as_json: bool) -> None:
+    """Time a fixed loop against itself (A/A), look at load, clocks and cores, and say what stands against measuring."""
+    import msgspec
+
+    from harness.measure.doctor import diagnose
+
+    with progress("listening to the noise"):
+        found = diagnose(n_rounds=rounds)
+    if as_json:
+        options.print_json(msgspec.to_builtins(found))
+        return
+    rows: list[list[object]] = [
+        ["A/A noise floor", f"{found.floor:.2%}"],
+        ["spread of samples (MAD)", f"{found.spread:.2%}"],
+        ["load average", "unknown" if found.load is None else f"{found.load:.2f}"],
+        ["frequency governor", found.governor or "unknown"],
+        ["turbo", {True: "on", False: "off", None: "unknown"}[found.turbo]],
+        ["usable cores", found.usable_cores],
+        ["pinned to one core", "yes" if found.pinned else "no: this system cannot"],
+        ["free memory", f"{found.free_memory_bytes / 1e9:.1f} GB"],
+    ]
+    click.echo(options.table(rows, ["", ""]))
+    click.echo()
+    for warning in found.warnings:
+        click.echo(f"warning: {warning}")
+    if found.good:
+        click.echo("nothing stands against measuring here")

@@ -1,0 +1,94 @@
+"""`bpebench scale`: how time grows with the length of the input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.commands import options
+from harness.progress import progress
+
+_FAMILIES = ("repeats", "letters", "spaces", "cjk", "digits")
+
+
+@click.command("scale")
+@options.implementations
+@click.option("-m", "--model", default="cl100k_base", show_default=True, metavar="NAME|FILE", help="Vocabulary.")
+@click.option("--family", "families", multiple=True, type=click.Choice(_FAMILIES), help="Only these; repeatable.")
+@click.option("--doublings", type=click.IntRange(5, 14), default=10, show_default=True, help="From 1 KB upwards.")
+@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option("--limit", type=click.FloatRange(min=0.1), default=3.0, show_default=True, help="Seconds for one pass.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write the records here.")
+@click.option("--resume", is_flag=True, help="Add to a folder that already holds records.")
+@options.as_json
+def command(
+    implementation: str | None,
+    exclude: str | None,
+    model: str,
+    families: tuple[str, ...],
+    doublings: int,
+    rounds: int,
+    limit: float,
+    out: Path | None,
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """One pass over ever longer generated texts, and the exponent of time against length with its 95 % interval.
+
+    1 is linear, 2 quadratic. Growth stops at the first length that fails or exceeds the limit; a timeout gives a lower
+    bound. Every text is new to the process, so no cache answers.
+    """
+    import msgspec
+
+    from harness.data import load_corpus, load_model
+    from harness.measure.materials import Materials
+    from harness.measure.scaling import Scale, exponents, measure_scaling
+    from harness.records import Measurement, RecordWriter
+
+    load_model(model)
+    scale = Scale(
+        implementations=tuple(options.choose_implementations(implementation, exclude)),
+        model=model,
+        families=families or _FAMILIES,
+        sizes=tuple(1024 << step for step in range(doublings + 1)),
+        rounds=rounds,
+        limit_seconds=limit,
+    )
+    writer = None if out is None else RecordWriter(out, resume=resume)
+    points = len(scale.implementations) * len(scale.families) * len(scale.sizes) * rounds
+    with progress("scaling", points) as bar:
+
+        def keep(record: Measurement) -> None:
+            if writer is not None:
+                writer.write(record)
+            bar.advance(1, f"{record.implementation} · {record.corpus}")
+
+        with Materials(load_model, lambda name, split: load_corpus(name, split=split)) as materials:
+            records = measure_scaling(scale, materials, keep)
+    if writer is not None:
+        writer.close()
+    found = exponents(records, limit)
+    if as_json:
+        options.print_json(
+            [
+                {"implementation": name, "family": family, **msgspec.to_builtins(fit)}
+                for (name, family), fit in found.items()
+            ]
+        )
+        return
+    rows = [[name, *(_cell(found.get((name, family))) for family in scale.families)] for name in scale.implementations]
+    click.echo(options.table(rows, ["implementation", *scale.families]))
+    click.echo(
+        "\nexponent of time against length, 95 % interval; ≥: a lower bound, where the next length ran into the limit"
+    )
+
+
+def _cell(fit: object) -> str:
+    from harness.measure.protocol import Failed
+    from harness.measure.stats import Exponent
+
+    if isinstance(fit, Exponent):
+        bound = "" if fit.lower_bound is None else f", then ≥ {fit.lower_bound:.2f}"
+        return f"{fit.value:.2f} ({fit.low:.2f}–{fit.high:.2f}){bound}"
+    return fit.status if isinstance(fit, Failed) else "n/a"

@@ -1,0 +1,42 @@
+"""`bpebench stages`: where an implementation's time goes."""
+
+from __future__ import annotations
+
+import click
+
+import impls
+from harness.commands import options
+
+
+@click.command("stages")
+@options.implementations
+@click.option("-m", "--model", default="cl100k_base", show_default=True, metavar="NAME|FILE", help="Vocabulary.")
+@click.option("-c", "--corpus", default="english", show_default=True, metavar="NAME|FILE", help="Corpus.")
+@click.option("--max-bytes", type=click.IntRange(min=1), default=50_000, show_default=True)
+@options.as_json
+def command(
+    implementation: str | None, exclude: str | None, model: str, corpus: str, max_bytes: int, as_json: bool
+) -> None:
+    """Seconds and shares of splitting, merging and output, for implementations that expose them."""
+    from harness.data import load_corpus, load_model
+    from harness.measure.stages import stage_shares
+
+    loaded = load_model(model)
+    text = "\n".join(load_corpus(corpus, max_bytes=max_bytes).documents())
+    if not text:
+        raise click.UsageError(f"{corpus}: no text")
+    found: dict[str, dict[str, float]] = {}
+    for name in options.choose_implementations(implementation, exclude):
+        try:
+            found[name] = stage_shares(impls.load(name, loaded), text)
+        except (impls.Unsupported, impls.Missing) as error:
+            click.echo(f"{error}", err=True)
+    if as_json:
+        options.print_json(found)
+        return
+    rows = []
+    for name, stages in found.items():
+        total = sum(stages.values()) or 1.0
+        told = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in stages.items())
+        rows.append([name, f"{len(text.encode()) / total / 1e6:.2f}", told])
+    click.echo(options.table(rows, ["implementation", "MB/s", "shares"]))

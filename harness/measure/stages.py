@@ -1,0 +1,59 @@
+"""Where an implementation's time goes: splitting, merging, the rest; where it exposes its stages.
+
+An implementation that works piece by piece is timed from outside: its splitter alone, its merging over the ready
+pieces, and whole; what is left is output and bookkeeping. One that has `stage_seconds(text)` says itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from statistics import median
+from time import perf_counter
+from typing import Protocol, runtime_checkable
+
+from impls import Tokenizer
+from impls.errors import Unsupported
+from impls.patterns import Splitter
+
+
+@runtime_checkable
+class TimesItself(Protocol):
+    """An implementation that tells where its time goes."""
+
+    def stage_seconds(self, text: str) -> dict[str, float]:
+        """Seconds by stage for one encoding of `text`."""
+
+
+def stage_shares(tokenizer: Tokenizer, text: str, passes: int = 5) -> dict[str, float]:
+    """Seconds per stage for one encoding of `text`, medians over `passes`; raises `Unsupported` where none is exposed."""
+    if isinstance(tokenizer, TimesItself):
+        told = [tokenizer.stage_seconds(_new(text)) for _ in range(passes)]
+        return {stage: median(one[stage] for one in told) for stage in told[0]}
+    if type(tokenizer).encode_piece is Tokenizer.encode_piece or type(tokenizer).encode_ordinary is not (
+        Tokenizer.encode_ordinary
+    ):
+        raise Unsupported(tokenizer.name, "does not expose its stages")
+    splitter = Splitter(tokenizer.model.pattern)
+    whole = _seconds(lambda: tokenizer.encode(_new(text), disallowed_special=()), passes)
+    split = _seconds(lambda: splitter.split(_new(text)), passes)
+    pieces = splitter.split(text)
+    merge = _seconds(lambda: _merge(tokenizer, pieces), passes)
+    return {"split": split, "merge": merge, "output": max(0.0, whole - split - merge)}
+
+
+def _new(text: str) -> str:
+    return text[:1] + text[1:] if len(text) > 1 else text
+
+
+def _merge(tokenizer: Tokenizer, pieces: Iterable[str]) -> None:
+    for piece in pieces:
+        tokenizer.encode_piece(piece)
+
+
+def _seconds(work: Callable[[], object], passes: int) -> float:
+    samples = []
+    for _ in range(passes):
+        start = perf_counter()
+        work()
+        samples.append(perf_counter() - start)
+    return median(samples)
