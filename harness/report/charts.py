@@ -9,7 +9,7 @@ from typing import Any
 from harness.measure.stats import ratio_interval
 from harness.plateau import plateau
 from harness.records import Trained, of_kind
-from harness.report import compression, correctness, palette, plots, resources, speed, wording
+from harness.report import compression, correctness, palette, plots, resources, scaling, speed, wording
 from harness.report.table import Row, plain_rows
 from harness.report.timings import timings
 
@@ -38,6 +38,7 @@ def charts(records: Sequence[object], speed_rows: Sequence[Row] | None = None) -
         *throughput_charts(rows),
         *pareto_charts(records, rows),
         *memory_charts(rows),
+        *scaling_charts(records),
         *thread_charts(records),
         *merge_charts(records),
     ]
@@ -256,6 +257,44 @@ def memory_charts(rows: Sequence[Row]) -> list[Chart]:
                         spec=plots.dots(dots, f"{unit}, lower is better"),
                     )
                 )
+    return found
+
+
+def scaling_charts(records: Sequence[object]) -> list[Chart]:
+    """Time over length for each generated family; who grows faster than n^1.2 is named."""
+    told = {(row["model"], row["family"], row["implementation"]): row for row in scaling.scaling_rows(records)}
+    by_family: dict[tuple[str, str], list[Row]] = {}
+    for (model, family, implementation), curve in scaling.growth_points(records).items():
+        row = told.get((model, family, implementation), {})
+        steep = (row.get("exponent") or 0) > 1.2 or row.get("bound") is not None
+        exponent = row.get("exponent")
+        for point in curve:
+            last = point is curve[-1]
+            by_family.setdefault((model, family), []).append(
+                point | {
+                    "series": implementation, "kind": wording.kind_of(implementation), "last": last,
+                    "label": f"{implementation} n^{exponent:.2f}" if last and steep and exponent is not None else "",
+                    "size": wording.size(point["n_bytes"]), "detail": scaling.shown_exponent(row),
+                    "time": ("at least " if point["bound"] else "") + wording.duration(point["seconds"]),
+                }
+            )  # fmt: skip
+    found = []
+    for (model, family), points in by_family.items():
+        grown = "; ".join(
+            f"{name} {scaling.shown_exponent(row)}"
+            for (m, f, name), row in told.items()
+            if (m, f) == (model, family) and row.get("exponent") is not None
+        )
+        found.append(
+            Chart(
+                name=f"scaling-{model}-{family}",
+                section="scaling",
+                title=f"Growth on {family}: {model}",
+                subtitle="seconds over bytes of one text, both logarithmic · lower and flatter is better",
+                alternative=f"Exponents of time over length on {family} under {model}: {grown or 'none could be fitted'}.",
+                spec=plots.growth(points, "bytes of one text"),
+            )
+        )
     return found
 
 

@@ -14,9 +14,30 @@ DEFAULT_PRICE_PER_MILLION = 2.5
 
 
 def latest(records: Iterable[object]) -> list[Compression]:
-    """The last record of each model, corpus and implementation, in order of first appearance."""
-    found = {(r.model, r.corpus, r.implementation): r for r in of_kind(records, Compression)}
+    """The last record of each model, text and implementation, in order of first appearance."""
+    found = {(r.model, r.corpus, r.implementation, r.n_texts, r.n_bytes): r for r in of_kind(records, Compression)}
     return list(found.values())
+
+
+def same_text(records: Iterable[Compression]) -> list[Compression]:
+    """Of each corpus the records on one and the same text, the one most models were given, and all failures.
+
+    A corpus may have been read in slices of several sizes; only equal slices compare.
+    """
+    by_text: dict[tuple[str, int, int], list[Compression]] = {}
+    failed: dict[tuple[str, str], Compression] = {}
+    for r in records:
+        if r.status == "ok":
+            by_text.setdefault((r.corpus, r.n_texts, r.n_bytes), []).append(r)
+        else:
+            failed[r.corpus, r.model] = r
+    chosen: dict[str, list[Compression]] = {}
+    for (corpus, _, _), some in by_text.items():
+        if len({r.model for r in some}) >= len({r.model for r in chosen.get(corpus, [])}):
+            chosen[corpus] = some
+    found = [r for some in chosen.values() for r in {r.model: r for r in some}.values()]
+    timed = {(r.corpus, r.model) for r in found}
+    return found + [r for key, r in failed.items() if key not in timed]
 
 
 def ratio(part: float, whole: float) -> float | None:
@@ -28,7 +49,7 @@ def turkish_table(records: Iterable[object], price_per_million: float) -> Table:
     """One Turkish text under several vocabularies: what it takes, and what that costs."""
     rows: list[Row] = []
     titles: dict[str, str] = {}
-    chosen = [r for r in latest(records) if r.corpus in (PARAGRAPH, HELD_OUT)]
+    chosen = same_text(r for r in latest(records) if r.corpus in (PARAGRAPH, HELD_OUT))
     chosen.sort(key=lambda r: (r.corpus != PARAGRAPH, r.status != "ok", r.n_tokens, r.vocab_size))
     fewest = {r.corpus: r.n_tokens for r in reversed(chosen) if r.status == "ok" and r.n_tokens}
     for r in chosen:

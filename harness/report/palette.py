@@ -48,8 +48,8 @@ def config(scheme: Scheme, font: str = FONT) -> dict[str, Any]:
         },
         "legend": {
             "labelColor": ink, "titleColor": quiet, "labelFontSize": 12, "titleFontSize": 12,
-            "titleFontWeight": "normal", "orient": "top", "direction": "horizontal", "symbolSize": 80, "symbolOpacity": 1,
-            "labelLimit": 240,
+            "titleFontWeight": "normal", "orient": "top", "direction": "horizontal", "symbolSize": 80,
+            "symbolOpacity": 1, "labelLimit": 240,
         },
         "title": {
             "color": ink, "subtitleColor": quiet, "fontSize": 15, "subtitleFontSize": 12, "fontWeight": 600,

@@ -19,6 +19,8 @@ from harness.report.wording import KINDS
 
 Spec = dict[str, Any]
 ROW_HEIGHT = 21
+CHOICE_ID = "choice-of-model"
+"""Element of the page the list of models is put into."""
 _PARETO_HEIGHT = 360
 _KIND_COLOUR = alt.Color("kind:N", scale=alt.Scale(domain=list(KINDS)), title=None)
 _KIND_SHAPE = alt.Shape("kind:N", scale=alt.Scale(domain=list(KINDS), range=list(SHAPES)), title=None)
@@ -82,7 +84,7 @@ def dots(rows: Sequence[Row], unit: str, domain_of: Sequence[float] = ()) -> Spe
     extent = [value for row in timed for value in (row["low"], row["high"], row["median"]) if value] or [1.0]
     domain = _wide_domain([*extent, *domain_of])
     scale = alt.Scale(type="log", domain=domain, nice=False)
-    x = alt.X("median:Q", scale=scale, axis=alt.Axis(values=log_ticks(*domain), format=",~g"), title=unit)
+    x = alt.X("median:Q", scale=scale, axis=alt.Axis(values=log_ticks(domain[0], domain[1]), format=",~g"), title=unit)
     y = _names(rows)
     tooltip = _tooltip(
         implementation="implementation", kind="kind", figure=unit, interval="95 % interval", detail="note"
@@ -121,7 +123,11 @@ def heat_map(cells: Sequence[Row], names: Sequence[str], models: Sequence[str]) 
     y = alt.Y("one:N", sort=list(names), title=None, axis=alt.Axis(grid=False))
     base = alt.Chart(pd.DataFrame(cells))
     if len(models) > 1:
-        choice = alt.param(name="model", value=models[0], bind=alt.binding_select(options=list(models), name="Model "))
+        choice = alt.param(
+            name="model",
+            value=models[0],
+            bind=alt.binding_select(options=list(models), name="Model ", element=f"#{CHOICE_ID}"),
+        )
         base = base.add_params(choice).transform_filter("datum.model === model")
     tooltip = _tooltip(one="one", other="other", status="verdict", detail="on")
     tiles = base.mark_rect(cornerRadius=3).encode(

@@ -160,7 +160,7 @@ def ranking(records: Sequence[object]) -> tuple[list[Ranked], list[str]]:
     Training and loading are left out, and so is who was timed on fewer than half of the other workloads: it would
     leave the rest too little in common.
     """
-    tasks = {m.workload: m.task for m in of_kind(records, Measurement)}
+    tasks = {t.workload: t.task for t in timings(records)}
     workloads = {name for name, task in tasks.items() if task not in NOT_RANKED_TASKS}
     times = {
         name: {w: rounds for w, rounds in by_workload.items() if w in workloads}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.report import compression, correctness, layout, resources, speed, training
+from harness.report import compression, correctness, layout, resources, scaling, speed, training
 from harness.report.compression import DEFAULT_PRICE_PER_MILLION
 from harness.report.table import Column, Table
 
@@ -27,6 +27,7 @@ def tables(records: Sequence[object], price_per_million: float = DEFAULT_PRICE_P
         training.trained_table(records),
         training.learned_table(records),
         resources.memory_table(rows),
+        scaling.scaling_table(records),
         correctness.failures_table(records),
     )
     return {table.name: table for table in every if len(table.frame)}

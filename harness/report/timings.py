@@ -15,6 +15,9 @@ from harness.records import Measurement, Status, of_kind
 
 Unit = Literal["MB/s", "µs per call", "ms"]
 
+SCALE_PREFIX = "scale/"
+"""Workloads of `bpebench scale` begin so; they tell of growth, and are not compared as speeds."""
+
 UNIT_OF_TASK: dict[str, Unit] = {"encode-short": "µs per call", "load": "ms"}
 """What a task is told in; every other task in MB/s of text."""
 
@@ -66,13 +69,15 @@ class Timing:
 
 
 def timings(records: Iterable[object]) -> list[Timing]:
-    """One timing for each workload and implementation, in order of first appearance; second copies are left out.
+    """One timing for each workload and implementation, in order of first appearance.
+
+    Second copies and measurements of growth are left out.
 
     A single round that is not ok decides: what failed once is not ranked. Of a round recorded twice the last counts.
     """
     gathered: dict[tuple[str, str], dict[int, Measurement]] = {}
     for m in of_kind(records, Measurement):
-        if m.copy == 0:
+        if m.copy == 0 and not m.workload.startswith(SCALE_PREFIX):
             gathered.setdefault((m.workload, m.implementation), {})[m.round] = m
     return [_timing([rounds[number] for number in sorted(rounds)]) for rounds in gathered.values()]
 

@@ -137,6 +137,21 @@ def _measurements(rng: random.Random) -> Iterator[AnyRecord]:
                     )  # fmt: skip
 
 
+def _growth(rng: random.Random) -> Iterator[AnyRecord]:
+    for family in ("letters", "spaces"):
+        for name, exponent in (("naive", 2.0), ("priority", 1.08), ("tiktoken", 1.0), ("tokenizers", 1.3)):
+            for size in (1024 << step for step in range(11)):
+                seconds = 1e-8 / MB_PER_SECOND[name] * size**exponent * rng.gauss(1, 0.03)
+                yield Measurement(
+                    workload=f"scale/cl100k_base/gen/{family}:{size}", implementation=name, task="encode", state="cold",
+                    model="cl100k_base", corpus=f"gen/{family}:{size}", n_bytes=size, full_bytes=size,
+                    status="timeout" if seconds > 3 else "ok", reason="did not end within 3 s" if seconds > 3 else "",
+                    samples_seconds=[seconds] if seconds <= 3 else [],
+                )  # fmt: skip
+                if seconds > 3:
+                    break
+
+
 def synthetic_records() -> list[AnyRecord]:
     """Records as a `default` run would leave them; the same ones each time."""
     counts = [int(90_000 / (1 + i) ** 0.9) for i in range(9_744)]
@@ -145,7 +160,7 @@ def synthetic_records() -> list[AnyRecord]:
         n_bytes=6_300_000, seconds=9.31, digest="0" * 64, merge_counts=counts,
         first_tokens=[Text.of(token) for token in ("ar", " k", "in", "er", "ı\n", "en", " b")],
     )  # fmt: skip
-    return [*_compression(), *_agreements(), *_measurements(random.Random(3)), trained]
+    return [*_compression(), *_agreements(), *_measurements(random.Random(3)), *_growth(random.Random(5)), trained]
 
 
 def hostile_records() -> list[AnyRecord]:

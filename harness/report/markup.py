@@ -1,0 +1,172 @@
+"""Pieces of HTML: tables, figures, lists of facts. Everything from outside is escaped here, and nowhere else.
+
+`Markup` marks what is already HTML; every other text is escaped on its way in.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from harness.report import wording
+from harness.report.charts import Chart
+from harness.report.table import Column, Table, plain_rows
+
+_FILTER_FROM_ROWS = 9
+_DETAILS_FROM_ROWS = 26
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def escape(value: object) -> Markup:
+    """`value` as HTML text or attribute value; what cannot be printed becomes its backslash escape."""
+    return value if isinstance(value, Markup) else Markup(html.escape(wording.text(value), quote=True))
+
+
+def element(tag: str, *content: object, **attributes: object) -> Markup:
+    """`<tag …>content</tag>`; attributes: `class_` for class, `_` for `-`, True for a bare one, None to leave out."""
+    written = ""
+    for name, value in attributes.items():
+        name = name.rstrip("_").replace("_", "-")
+        if value is True:
+            written += f" {name}"
+        elif value is not None and value is not False:
+            written += f' {name}="{escape(value)}"'
+    return Markup(f"<{tag}{written}>{''.join(escape(part) for part in content)}</{tag}>")
+
+
+def join(parts: Iterable[Markup]) -> Markup:
+    """Pieces of HTML, one after the other."""
+    return Markup("\n".join(parts))
+
+
+def script_json(value: object) -> Markup:
+    """JSON that may stand inside a script element: no `<`, so nothing can end it or open another."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False)
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def slug(text: str) -> str:
+    """A text as an id of HTML."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
+
+
+def table(source: Table, *, heading: str | None = None, open_: bool | None = None) -> Markup:
+    """A table that scrolls in its own box, sorts by its headings, and can be filtered where it is long.
+
+    A long one is folded away behind its title (`open_` decides otherwise).
+    """
+    name = f"table-{slug(source.name)}"
+    columns = source.columns
+    if source.group_by is not None and source.group_by not in {column.key for column in columns}:
+        columns = (Column(source.group_by, _group_heading(source)), *columns)
+    rows = plain_rows(source.frame)
+    title = heading or source.title
+    body = element(
+        "div",
+        element(
+            "table",
+            element("caption", title, id=f"{name}-caption"),
+            element("thead", element("tr", *(_heading(column) for column in columns))),
+            element("tbody", *(_row(row, columns, source) for row in rows)),
+            id=name,
+            class_="sortable",
+        ),
+        class_="scroll",
+        role="region",
+        aria_labelledby=f"{name}-caption",
+        tabindex="0",
+    )
+    parts = [_tools(name, title, len(rows)), body] if len(rows) >= _FILTER_FROM_ROWS else [body]
+    parts += [element("p", line, class_="note") for line in source.note.splitlines()]
+    folded = len(rows) >= _DETAILS_FROM_ROWS if open_ is None else not open_
+    if not folded:
+        return element("div", *parts, class_="data")
+    summary = element("summary", f"{title} ({len(rows):,} rows)")
+    return element("details", summary, *parts, class_="data")
+
+
+def _group_heading(source: Table) -> str:
+    return {"workload": "workload", "text": "text", "vocabulary": "vocabulary"}.get(
+        str(source.group_by), str(source.group_by)
+    )
+
+
+def _tools(name: str, title: str, n_rows: int) -> Markup:
+    hidden = element("span", f" “{title}”", class_="visually-hidden")
+    label = element("label", "Filter", hidden, Markup('<input type="search" autocomplete="off" spellcheck="false">'))
+    told = element("output", f"{n_rows} of {n_rows} rows", aria_live="polite")
+    return element("div", label, told, class_="tools", data_table=name, hidden=True)
+
+
+def _heading(column: Column) -> Markup:
+    side = "right" if column.right else None
+    if not column.heading:
+        return element("th", element("span", "mark", class_="visually-hidden"), scope="col")
+    return element("th", element("button", column.heading, type="button"), scope="col", aria_sort="none", class_=side)
+
+
+def _row(row: Mapping[str, Any], columns: tuple[Column, ...], source: Table) -> Markup:
+    cells = []
+    for i, column in enumerate(columns):
+        value = row[column.key]
+        shown = column.write(value)
+        if column.key == source.group_by and i == 0:
+            shown = source.group_title.get(value, value) if source.name != "speed" else value
+        sortable = _sort_value(row, column) if column.right else None
+        side = "right" if column.right else "long" if column.elastic else None
+        if i == 0:
+            cells.append(element("th", shown, scope="row", class_=side, data_value=sortable))
+        else:
+            cells.append(element("td", shown, class_=side, data_value=sortable))
+    failed = row.get("status") not in (None, "ok", "equal", "differs")
+    return element("tr", *cells, class_="failed" if failed else None)
+
+
+_SORTED_BY = {"interval": "low", "ratio": "times_best", "text": "n_bytes"}
+"""Columns written in words, and the figure they sort by."""
+
+
+def _sort_value(row: Mapping[str, Any], column: Column) -> str:
+    value = row.get(_SORTED_BY.get(column.key, column.key), row[column.key])
+    return "" if value is None or not isinstance(value, int | float) else repr(value)
+
+
+def figure(chart: Chart, choice: Markup | None = None) -> Markup:
+    """A chart with its caption, and in words for who does not see it."""
+    caption = element("figcaption", element("strong", chart.title), chart.subtitle)
+    plot = element("div", class_="plot", role="img", aria_label=chart.alternative, data_chart=chart.name)
+    return element("figure", caption, *([choice] if choice else []), plot)
+
+
+def facts(values: Mapping[str, object]) -> Markup:
+    """A list of names and values; values may be lists and mappings themselves."""
+    parts: list[Markup] = []
+    for name, value in values.items():
+        if value is None or value == "" or value == [] or value == {}:
+            continue
+        parts += [element("dt", str(name).replace("_", " ")), element("dd", _fact(str(name), value))]
+    return element("dl", *parts, class_="facts")
+
+
+def _fact(name: str, value: object) -> Markup:
+    if isinstance(value, Mapping):
+        return facts({str(key): inner for key, inner in value.items()})
+    if isinstance(value, list):
+        if any(isinstance(inner, Mapping | list) for inner in value):
+            return join(_fact(name, inner) for inner in value)
+        return escape(", ".join(map(str, value)))
+    if isinstance(value, bool):
+        return escape("yes" if value else "no")
+    if isinstance(value, int) and name.endswith("bytes"):
+        return escape(wording.size(value))
+    if isinstance(value, float):
+        return escape(wording.figure(value))
+    return escape(value)

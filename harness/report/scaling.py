@@ -1,0 +1,98 @@
+"""How time grows with the size of the input: the table of exponents, and the points the charts draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from harness.measure.scaling import PASS_LIMIT_SECONDS, exponents
+from harness.measure.stats import Exponent
+from harness.records import Measurement, of_kind
+from harness.report import wording
+from harness.report.table import Column, Row, Table, frame_of
+from harness.report.timings import SCALE_PREFIX
+
+
+def scale_records(records: Iterable[object]) -> list[Measurement]:
+    """The measurements of growth among `records`."""
+    return [m for m in of_kind(records, Measurement) if m.workload.startswith(SCALE_PREFIX)]
+
+
+def family_of(m: Measurement) -> str:
+    """The generated family of a measurement of growth: `repeats`, `letters`, …"""
+    return m.corpus.removeprefix("gen/").partition(":")[0]
+
+
+def growth_points(records: Iterable[object]) -> dict[tuple[str, str, str], list[Row]]:
+    """(model, family, implementation) -> `n_bytes, seconds, bound` by size: the least time of any round.
+
+    A size that ran into its time limit is a bound: it took at least that long.
+    """
+    best: dict[tuple[str, str, str], dict[int, Row]] = {}
+    for m in scale_records(records):
+        points = best.setdefault((m.model, family_of(m), m.implementation), {})
+        if m.status == "ok" and m.samples_seconds:
+            seconds = min(m.samples_seconds) / max(1, m.loops)
+            known = points.get(m.n_bytes)
+            if known is None or known["bound"] or seconds < known["seconds"]:
+                points[m.n_bytes] = {"n_bytes": m.n_bytes, "seconds": seconds, "bound": False}
+        elif m.status == "timeout" and m.n_bytes:
+            points.setdefault(m.n_bytes, {"n_bytes": m.n_bytes, "seconds": PASS_LIMIT_SECONDS, "bound": True})
+    return {key: [points[size] for size in sorted(points)] for key, points in best.items() if points}
+
+
+def scaling_rows(records: Iterable[object]) -> list[Row]:
+    """One row for each model, family and implementation: its exponent with interval, or why there is none."""
+    by_model: dict[str, list[Measurement]] = {}
+    for m in scale_records(records):
+        by_model.setdefault(m.model, []).append(m)
+    points = growth_points(records)
+    rows: list[Row] = []
+    for model, some in by_model.items():
+        for (implementation, family), found in exponents(some).items():
+            done = [p for p in points.get((model, family, implementation), []) if not p["bound"]]
+            row: Row = {
+                "model": model, "family": family, "implementation": implementation,
+                "kind": wording.kind_of(implementation), "status": "ok", "verdict": "",
+                "largest_bytes": done[-1]["n_bytes"] if done else None,
+                "largest_seconds": done[-1]["seconds"] if done else None,
+            }  # fmt: skip
+            if isinstance(found, Exponent):
+                row |= {"exponent": found.value, "low": found.low, "high": found.high, "bound": found.lower_bound}
+            else:
+                row |= {"status": found.status, "verdict": f"{found.status}: {found.reason}"}
+            rows.append(row)
+    rows.sort(key=lambda row: (row["model"], row["family"], row.get("exponent") or 0.0))
+    return rows
+
+
+def shown_exponent(row: Row) -> str:
+    """An exponent with its interval, and the bound where the next size did not end."""
+    if row.get("exponent") is None:
+        return wording.ABSENT
+    told = f"{row['exponent']:.2f} ({row['low']:.2f}–{row['high']:.2f})"
+    return told if row.get("bound") is None else f"{told}, then ≥ {row['bound']:.2f}"
+
+
+def scaling_table(records: Iterable[object]) -> Table:
+    """Exponents of growth on every family."""
+    rows = [row | {"growth": shown_exponent(row)} for row in scaling_rows(records)]
+    columns = (
+        Column("implementation", "implementation"), Column("kind", "kind"),
+        Column("growth", "exponent (95 % interval)"),
+        Column("largest_bytes", "largest", wording.size, right=True),
+        Column("largest_seconds", "time there", wording.duration, right=True),
+        *((Column("verdict", "verdict", elastic=True),) if any(row["verdict"] for row in rows) else ()),
+    )  # fmt: skip
+    keys = [
+        "model", "family", "implementation", "kind", "status", "exponent", "low", "high", "bound", "growth",
+        "largest_bytes", "largest_seconds", "verdict",
+    ]  # fmt: skip
+    return Table(
+        name="scaling",
+        title="Scaling: how time grows with the length of one text",
+        frame=frame_of(rows, keys),
+        note="Time grows as length to the power of the exponent: 1 is linear, 2 quadratic; lower is better. "
+        f"≥ is a lower bound: the next size did not end within {PASS_LIMIT_SECONDS:g} s.",
+        columns=columns,
+        group_by="family",
+    )
