@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.commands import options
+
+if TYPE_CHECKING:
+    from harness.measure.comparison import Difference
 
 
 @click.command("compare")
@@ -19,33 +23,44 @@ def command(old: Path, new: Path, fail_if: str | None, as_json: bool) -> None:
 
     A change is claimed only where its 95 % interval excludes 1 and it exceeds the noise of both runs; else ≈.
     """
-    import msgspec
-
-    from harness.measure.comparison import Condition, compare_runs
+    from harness.measure.comparison import compare_runs, parse_condition
+    from harness.measure.samples import measured_floor
     from harness.records import Measurement, RecordError, of_kind, read_records
 
-    condition = None if fail_if is None else Condition.parse(fail_if)
-    changes, floor = compare_runs(*(of_kind(read_records(folder), Measurement) for folder in (old, new)))
-    if not changes:
+    condition = None if fail_if is None else parse_condition(fail_if)
+    runs = [list(of_kind(read_records(folder), Measurement)) for folder in (old, new)]
+    differences = sorted(compare_runs(*runs), key=lambda difference: -difference.ratio.value)
+    if not differences:
         raise RecordError(f"{old} and {new} share no timed workload; compare runs of one profile")
-    failing = [change for change in changes if condition is not None and condition.met_by(change)]
+    floors = [measured_floor(records) for records in runs]
+    failing = [difference for difference in differences if condition is not None and condition.holds(difference)]
     if as_json:
         options.print_json(
             {
-                "noise_floor": floor,
-                "changes": [msgspec.to_builtins(change) for change in changes],
-                "failing": [msgspec.to_builtins(change) for change in failing],
+                "noise_floors": floors,
+                "differences": [_row(difference) for difference in differences],
+                "failing": [_row(difference) for difference in failing],
             }
         )
     else:
         rows = [
-            [c.workload, c.implementation, f"{c.ratio.value:.3f}", f"{c.ratio.low:.3f}–{c.ratio.high:.3f}", c.claim]
-            for c in changes
+            [d.workload, d.implementation, f"{d.ratio.value:.3f}", f"{d.ratio.low:.3f}–{d.ratio.high:.3f}", d.claim]
+            for d in differences
         ]
         click.echo(options.table(rows, ["workload", "implementation", "time new/old", "95 % interval", "claim"]))
-        told = "unknown, so nothing is claimed (run both with --profile default)" if floor is None else f"{floor:.1%}"
-        click.echo(f"\nnoise floor of the two runs: {told}")
-        for change in failing:
-            click.echo(f"fails {fail_if}: {change.implementation} on {change.workload}, {change.ratio.value:.3f} ×")
+        told = [f"{floor:.1%}" for floor in floors if floor is not None]
+        unknown = "unknown, so nothing is claimed (run both with --profile default)"
+        click.echo(f"\nnoise floors of the two runs: {', '.join(told) if len(told) == 2 else unknown}")
+        for d in failing:
+            click.echo(f"fails {fail_if}: {d.implementation} on {d.workload}, {d.ratio.value:.3f} ×")
     if failing:
         raise click.exceptions.Exit(1)
+
+
+def _row(difference: Difference) -> dict[str, object]:
+    return {
+        "workload": difference.workload,
+        "implementation": difference.implementation,
+        "ratio": list(difference.ratio),
+        "claim": difference.claim,
+    }

@@ -1,74 +1,92 @@
-"""Two runs against each other: for each workload and implementation both have, did it get slower or faster?"""
+"""Which differences may be claimed: implementations within a run, one implementation between two runs, ranks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
 
-from harness.measure.samples import measured_floor, rounds_by_contestant
-from harness.measure.stats import Claim, Interval, claim, ratio_interval
+from harness.measure.samples import measured_floor, rankable_times
+from harness.measure.stats import Claim, Interval, Ranked, claim, rank, ratio_interval
 from harness.records import Measurement
 from impls import BPEError
 
-_CONDITION = re.compile(r"\s*(slower|faster)\s*>\s*(\d+(?:\.\d+)?)\s*%\s*")
 
-
-class ConditionError(BPEError):
-    """A --fail-if that cannot be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One implementation on one workload, then and now."""
+class Difference(NamedTuple):
+    """How an implementation's time on a workload relates to another's, or to its own in another run."""
 
     workload: str
     implementation: str
     ratio: Interval
-    """Time now over time then."""
+    """Its time divided by the other's: 2 is twice as slow."""
     claim: Claim
-    """What may be said of it beyond the noise of both runs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """`slower>5%`: which claimed changes make a comparison fail."""
+class Condition(NamedTuple):
+    """A difference that is too much, such as `slower>5%`."""
 
-    direction: Literal["slower", "faster"]
+    claim: Literal["faster", "slower"]
     share: float
 
-    @classmethod
-    def parse(cls, text: str) -> Condition:
-        """Read `slower>5%` or `faster>2.5%`; raises `ConditionError`."""
-        found = _CONDITION.fullmatch(text)
-        if found is None:
-            raise ConditionError(f"--fail-if {text!r} is not understood; write slower>5% or faster>5%")
-        return cls(found[1], float(found[2]) / 100)  # type: ignore[arg-type]
-
-    def met_by(self, change: Change) -> bool:
-        """Whether the change is claimed, goes this way and goes this far."""
-        if change.claim != self.direction:
-            return False
-        factor = change.ratio.value if self.direction == "slower" else 1 / change.ratio.value
-        return factor - 1 > self.share
+    def holds(self, difference: Difference) -> bool:
+        """Whether `difference` is claimed in this direction, and by more than the share."""
+        ratio = difference.ratio.value if self.claim == "slower" else 1 / difference.ratio.value
+        return difference.claim == self.claim and ratio - 1 > self.share
 
 
-def compare_runs(old: Iterable[Measurement], new: Iterable[Measurement]) -> tuple[list[Change], float | None]:
-    """Every change, the greatest slowdown first, and the noise floor used: the larger of the two runs' own.
+class InvalidCondition(BPEError):
+    """A condition that is not understood."""
 
-    Without a floor in both runs nothing is claimed.
+
+def parse_condition(text: str) -> Condition:
+    """`slower>5%`, `faster>0.5%`; raises `InvalidCondition`."""
+    found = re.fullmatch(r"\s*(faster|slower)\s*>\s*(\d+(?:\.\d+)?)\s*%\s*", text)
+    if found is None:
+        raise InvalidCondition(f"{text!r} is no condition; write for example 'slower>5%'")
+    direction: Literal["faster", "slower"] = "slower" if found[1] == "slower" else "faster"
+    return Condition(direction, float(found[2]) / 100)
+
+
+def compare_runs(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[Difference]:
+    """The new run against the old, for every implementation and workload that both timed.
+
+    The noise floor is the larger of both runs'; where one has none, nothing is claimed.
     """
-    old, new = list(old), list(new)
-    floors = [measured_floor(old), measured_floor(new)]
-    floor = None if None in floors else max(f for f in floors if f is not None)
-    then, now = rounds_by_contestant(old), rounds_by_contestant(new)
-    changes = []
-    for workload in now:
-        for contestant in now[workload]:
-            before = then.get(workload, {}).get(contestant)
-            if before is None or contestant[1] != 0:
-                continue
-            ratio = ratio_interval(now[workload][contestant], before, paired=False)
-            changes.append(Change(workload, contestant[0], ratio, claim(ratio, floor)))
-    return sorted(changes, key=lambda change: -change.ratio.value), floor
+    floors = [measured_floor(records) for records in (old, new)]
+    known = [floor for floor in floors if floor is not None]
+    floor = max(known) if len(known) == 2 else None
+    before, after = rankable_times(old, exact_only=False), rankable_times(new, exact_only=False)
+    differences: list[Difference] = []
+    for name, workloads in after.items():
+        for workload, rounds in workloads.items():
+            earlier = before.get(name, {}).get(workload)
+            if earlier is not None:
+                interval = ratio_interval(rounds, earlier, paired=False)
+                differences.append(Difference(workload, name, interval, claim(interval, floor)))
+    return differences
+
+
+def compare_with(records: Sequence[Measurement], baseline: str) -> list[Difference]:
+    """Every implementation of a run against `baseline`, on the workloads both did; inexact ones are left out."""
+    floor = measured_floor(records)
+    times = rankable_times(records)
+    differences: list[Difference] = []
+    for name, workloads in times.items():
+        for workload, rounds in workloads.items():
+            other = times.get(baseline, {}).get(workload)
+            if name != baseline and other is not None:
+                interval = ratio_interval(rounds, other)
+                differences.append(Difference(workload, name, interval, claim(interval, floor)))
+    return differences
+
+
+def ranking(records: Iterable[Measurement], workloads: Iterable[str] | None = None) -> list[Ranked]:
+    """Exact implementations by geometric mean over the workloads all of them did; empty where there is none.
+
+    `workloads` restricts the choice; implementations that did none of those are left out.
+    """
+    times = rankable_times(records)
+    if workloads is not None:
+        chosen = set(workloads)
+        times = {name: {w: r for w, r in of.items() if w in chosen} for name, of in times.items()}
+    return rank({name: of for name, of in times.items() if of})

@@ -25,7 +25,7 @@ class TimesItself(Protocol):
 
 
 def stage_shares(tokenizer: Tokenizer, text: str, passes: int = 5) -> dict[str, float]:
-    """Seconds per stage for one encoding of `text`, medians over `passes`; raises `Unsupported` where none is exposed."""
+    """Seconds per stage for one encoding of `text`, medians over `passes`; raises `Unsupported` without stages."""
     if isinstance(tokenizer, TimesItself):
         told = [tokenizer.stage_seconds(_new(text)) for _ in range(passes)]
         return {stage: median(one[stage] for one in told) for stage in told[0]}
