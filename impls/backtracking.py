@@ -30,8 +30,9 @@ _NEVER = 1 << 62
 class Backtracking(Tokenizer):
     """Longest compatible token with backtracking; `steps` counts how often a token was tried.
 
-    Raises `Unsupported` for a model with a token of several derivations, a merge that ranks before the merges of its
-    own parts, or (merge rule `concatenation`) a token that lower ranks do not lead to.
+    Raises `Unsupported` for a model with a merge that ranks before the merges of its own parts or makes a symbol, or
+    (merge rule `concatenation`) with a token that lower ranks do not lead to. Merges whose parts never meet are left
+    out; so every token that is left comes about in one way only.
     """
 
     name: ClassVar[str] = "backtracking"
@@ -147,7 +148,7 @@ class Backtracking(Tokenizer):
                 continue  # its parts never meet: after b+c and a+b, ab+c finds no ab before a c
             if made in self._rank:
                 raise Unsupported(
-                    self.name, f"needs one derivation per token; merge {rank} makes {tokens[made]!r} once more"
+                    self.name, f"needs one derivation per token; merge {rank} makes the symbol {tokens[made]!r}"
                 )
             self._rank[made], self._parts[made], self._rank_of_pair[pair] = rank, pair, rank
 
@@ -173,10 +174,9 @@ class Backtracking(Tokenizer):
 
 def _symbol_ids(model: Model) -> set[int]:
     """The ids `Model.symbols` can give: single bytes, or single characters with or without `end_of_word`."""
-    end = (model.end_of_word or "").encode() if model.alphabet == "chars" else b""
     symbols = set() if model.unknown_id is None else {model.unknown_id}
     for token, i in model.id_by_token.items():
-        stem = token.removesuffix(end)
-        if len(stem) == 1 or (model.alphabet == "chars" and len(stem.decode("utf-8", "replace")) == 1):
+        text = token.decode("latin-1" if model.alphabet == "bytes" else "utf-8", "replace")
+        if len(text) == 1 or (model.end_of_word and len(text.removesuffix(model.end_of_word)) == 1):
             symbols.add(i)
     return symbols

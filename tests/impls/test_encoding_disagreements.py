@@ -1,0 +1,130 @@
+"""On merge lists made by hand the algorithms part ways, each in its own known place."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import impls
+from impls import Model, Unsupported
+
+LEFTMOST = "priority"
+EVERYWHERE = ["naive", "bytelevel"]
+REPLAY = "wordcount"
+EXACT = ["naive", "wordcount", "priority", "bytelevel", "backtracking"]
+
+
+def split(name: str, model: Model, text: str) -> str:
+    tokenizer = impls.load(name, model)
+    return "·".join((model.tokens[i] or b"").decode() for i in tokenizer.encode(text))
+
+
+def test_greedy_longest_match_leaves_the_ranks_aside(hand_made) -> None:
+    model = hand_made("a+b a+a", alphabet="bytes")
+    assert {name: split(name, model, "aab") for name in EXACT} == dict.fromkeys(EXACT, "a·ab")
+    assert split("greedy", model, "aab") == "aa·b"
+
+
+def test_ranks_do_not_give_the_fewest_tokens(hand_made) -> None:
+    model = hand_made("a+a aa+b", alphabet="bytes")
+    assert {name: split(name, model, "aaab") for name in EXACT} == dict.fromkeys(EXACT, "aa·a·b")
+    assert {"a", "aab"} <= {(token or b"").decode("latin-1") for token in model.tokens}  # a·aab would be fewer
+
+
+def test_lowest_rank_everywhere_on_a_list_that_is_not_monotone(hand_made) -> None:
+    model = hand_made("ab+a a+b", alphabet="bytes")
+    assert split(LEFTMOST, model, "abab") == "aba·b"
+    assert {name: split(name, model, "abab") for name in EVERYWHERE} == dict.fromkeys(EVERYWHERE, "ab·ab")
+
+
+def test_replay_never_goes_back_to_a_lower_rank(hand_made) -> None:
+    model = hand_made("a+ab a+b", alphabet="bytes")
+    assert split(REPLAY, model, "aab") == "a·ab"
+    assert {name: split(name, model, "aab") for name in [LEFTMOST, *EVERYWHERE]} == dict.fromkeys(
+        [LEFTMOST, *EVERYWHERE], "aab"
+    )
+
+
+def test_joined_bytes_merge_a_token_by_any_of_its_derivations(hand_made) -> None:
+    pairs = hand_made("a+a a+aa", alphabet="bytes")
+    joined = hand_made("a+a a+aa", alphabet="bytes", merge_rule="concatenation")
+    assert {name: split(name, pairs, "aaa") for name in EXACT} == dict.fromkeys(EXACT, "aa·a")
+    assert {name: split(name, joined, "aaa") for name in EXACT} == dict.fromkeys(EXACT, "aaa")
+    # Not only as a whole piece:
+    assert {name: split(name, joined, "baaa") for name in EXACT} == dict.fromkeys(EXACT, "b·aaa")
+
+
+def test_of_a_merge_listed_twice_the_later_rank_counts(hand_made) -> None:
+    model = hand_made("a+b b+c a+b", alphabet="bytes")
+    assert {name: split(name, model, "abc") for name in EXACT} == dict.fromkeys(EXACT, "a·bc")
+
+
+def test_a_whole_piece_in_the_vocabulary_is_one_token_under_joined_bytes(hand_made) -> None:
+    pairs = hand_made("a+b", extra="abcd", alphabet="bytes")
+    joined = hand_made("a+b", extra="abcd", alphabet="bytes", merge_rule="concatenation")
+    assert {name: split(name, pairs, "abcd") for name in EXACT} == dict.fromkeys(EXACT, "ab·c·d")
+    can_run_it = [name for name in EXACT if name != "backtracking"]
+    assert {name: split(name, joined, "abcd") for name in can_run_it} == dict.fromkeys(can_run_it, "abcd")
+    assert {name: split(name, joined, "abcde") for name in can_run_it} == dict.fromkeys(can_run_it, "ab·c·d·e")
+
+
+def test_ignore_merges_takes_a_whole_piece_as_one_token(hand_made) -> None:
+    model = hand_made("a+b", extra="abc", alphabet="bytes")
+    assert {name: split(name, model, "abc") for name in EXACT} == dict.fromkeys(EXACT, "ab·c")
+    ignoring = model.with_(ignore_merges=True)
+    assert {name: split(name, ignoring, "abc") for name in EXACT} == dict.fromkeys(EXACT, "abc")
+    assert {name: split(name, ignoring, "abcd") for name in EXACT} == dict.fromkeys(EXACT, "ab·c·d")
+
+
+@pytest.mark.parametrize(
+    ("merges", "fields", "irregularity"),
+    [
+        ("ab+a a+b", {}, r"needs monotone ranks; merge 0 \(b'aba'\)"),
+        (
+            "a+b",
+            {"extra": "a b ab", "end_of_word": "b"},
+            r"needs one derivation per token; merge 0 makes the symbol b'ab'",
+        ),
+        ("a+b", {"extra": "abcd", "merge_rule": "concatenation"}, r"lower ranks do not lead to b'abcd'"),
+    ],
+    ids=["not monotone", "symbol made by a merge", "no derivation"],
+)
+def test_backtracking_names_the_irregularity_it_cannot_run(hand_made, merges, fields, irregularity) -> None:
+    with pytest.raises(Unsupported, match=irregularity):
+        impls.load("backtracking", hand_made(merges, **fields))
+
+
+def random_merge_list(chance: random.Random) -> Model:
+    """Merges drawn at random: unreachable tokens, several derivations, duplicates, sometimes out of order."""
+    tokens = [b"a", b"b", b"c"]
+    merges = []
+    for _ in range(chance.randint(1, 9)):
+        left, right = chance.randrange(len(tokens)), chance.randrange(len(tokens))
+        if len(tokens[left] + tokens[right]) > 6:
+            continue
+        if tokens[left] + tokens[right] not in tokens:
+            tokens.append(tokens[left] + tokens[right])
+        merges.append((left, right))
+    if chance.random() < 0.2:
+        chance.shuffle(merges)
+    return Model(tokens=tuple(tokens), merges=tuple(merges), alphabet="chars")
+
+
+def test_whatever_list_backtracking_accepts_it_encodes_like_the_others() -> None:
+    chance = random.Random(20)
+    accepted = 0
+    for _ in range(1_000):
+        pairs = random_merge_list(chance)
+        for model in (pairs, pairs.with_(merges=(), merge_rule="concatenation")):
+            try:
+                backtracking = impls.load("backtracking", model)
+            except Unsupported:
+                continue
+            accepted += 1
+            others = [impls.load(name, model) for name in ("priority", "naive", "wordcount")]
+            for _ in range(8):
+                text = "".join(chance.choices("abc"[: chance.randint(1, 3)], k=chance.randint(1, 14)))
+                for other in others:
+                    assert backtracking.encode(text) == other.encode(text), (model.merges, other.name, text)
+    assert accepted > 1_000
