@@ -85,9 +85,10 @@ def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
 
 
 def trained_model(
-    spec: TrainingSpec, base: Sequence[bytes], merges: Sequence[tuple[int, int]], counts: Sequence[int]
+    spec: TrainingSpec, base: Sequence[bytes], merges: Sequence[tuple[int, int]], counts: Sequence[int] | None
 ) -> Model:
-    """The model of a finished training. `merges` hold final ids (base ids start at `first_base_id(spec)`)."""
+    """The model of a finished training. `merges` hold final ids (base ids start at `first_base_id(spec)`); `counts`
+    is None for a trainer that does not tell them."""
     first = first_base_id(spec)
     tokens: list[bytes | None] = [None] * first + list(base)
     for left, right in merges:
@@ -100,7 +101,7 @@ def trained_model(
     return Model(
         tokens=tuple(tokens),
         merges=tuple(merges),
-        merge_counts=tuple(counts),
+        merge_counts=None if counts is None else tuple(counts),
         pattern=resolve(spec.pattern),
         special_tokens=specials,
         alphabet=spec.alphabet,

@@ -1,0 +1,153 @@
+"""Hugging Face tokenizers over our model: its `Tokenizer`, made of the tokenizer.json we write, and its trainer.
+
+The library encodes with its cache on, as people have it, and by `encode_batch_fast`, the call that gives ids without
+offsets. Special tokens are in it but switched off (`encode_special_tokens`): `Tokenizer` cuts the text around them.
+A model that looks joined bytes up and has tokens no lower ranks make (llama3) runs with every way to make each token
+listed as a merge, the nearest a list of merges comes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Literal
+
+import tokenizers
+from tokenizers import pre_tokenizers, trainers
+
+from impls.byte_alphabet import CHARACTER_TO_BYTE, from_printable
+from impls.errors import InvalidPattern, UnknownSymbol, Unsupported
+from impls.formats.split_stages import write_stages
+from impls.formats.tokenizer_json_writer import write_compact
+from impls.interface import SpecialSet, Tokenizer, TrainingSpec
+from impls.model import Model
+from impls.patterns import resolve
+from impls.production.training import checked_texts, model_of_merges, require
+from impls.production.whole_texts import whole_text
+from impls.training import base_symbols, merge_budget
+
+_PARALLELISM = "TOKENIZERS_PARALLELISM"
+
+
+class HuggingFace(Tokenizer):
+    """`tokenizers.Tokenizer` over the model's tokenizer.json."""
+
+    name: ClassVar[str] = "tokenizers"
+    summary: ClassVar[str] = "Hugging Face's library: Rust, heap and word cache; has a trainer"
+    kind: ClassVar[Literal["production"]] = "production"
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._tokenizer = _tokenizer(model)
+        self._alphabet = {token.decode() for token in model.id_by_token} if model.alphabet == "chars" else None
+        self._decodes_alike = model.alphabet == "bytes" and not any(
+            not text.isascii() and CHARACTER_TO_BYTE.keys() >= set(text) for text in model.whole_token_ids
+        )  # the library would read such a special token as printable bytes
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special."""
+        self._refuse_unknown(text)
+        return self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
+
+    def encode_batch(
+        self,
+        texts: Sequence[str],
+        threads: int | None = None,
+        *,
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> list[list[int]]:
+        """One list of ids per text. The library uses one thread, or all cores for any other number of threads."""
+        whole = [whole_text(self.model, text, allowed_special, disallowed_special) for text in texts]
+        ready = [text for text in whole if text is not None]
+        if len(ready) < len(whole) or (threads is not None and threads < 1):
+            return super().encode_batch(
+                texts, threads, allowed_special=allowed_special, disallowed_special=disallowed_special
+            )
+        for text in ready:
+            self._refuse_unknown(text)
+        with _parallelism(threads != 1):
+            return [found.ids for found in self._tokenizer.encode_batch_fast(ready, add_special_tokens=False)]
+
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """The text the ids stand for, by the library where bad UTF-8 is to be replaced."""
+        ids = list(ids)
+        if errors != "replace" or not self._decodes_alike or not self._bytes_by_id.keys() >= set(ids):
+            return super().decode(ids, errors)
+        return self._tokenizer.decode(ids, skip_special_tokens=False)
+
+    def _refuse_unknown(self, text: str) -> None:
+        """The library drops a character it has no token for; we raise."""
+        if self._alphabet is None or self.model.unknown is not None:
+            return
+        if unknown := set(text) - self._alphabet:
+            offset = min(map(text.index, unknown))
+            raise UnknownSymbol(text[offset], offset)
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges by the library's `BpeTrainer`; raises `Unsupported` naming the field it cannot follow."""
+        require(
+            cls.name,
+            spec,
+            alphabet="bytes",
+            ties="smallest",
+            base_order="gpt2",
+            max_token_bytes=None,
+        )
+        base = base_symbols((), spec)
+        try:
+            pre_tokenizer = write_stages(resolve(spec.pattern), byte_level=True)
+        except InvalidPattern as error:
+            raise Unsupported(cls.name, f"TrainingSpec.pattern: {error}") from None
+        trainer = trainers.BpeTrainer(
+            vocab_size=len(base) + merge_budget(base, spec),
+            min_frequency=spec.min_count,
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            special_tokens=[],
+            show_progress=False,
+        )
+        # A fresh tokenizer each time: one that has encoded before trains from stale cached ids.
+        tokenizer = tokenizers.Tokenizer.from_str(json.dumps({**_UNTRAINED, "pre_tokenizer": pre_tokenizer}))
+        tokenizer.train_from_iterator(checked_texts(texts, spec), trainer)
+        merges = json.loads(tokenizer.to_str())["model"]["merges"]
+        return model_of_merges(
+            cls.name, spec, base, [(from_printable(left), from_printable(right)) for left, right in merges]
+        )
+
+
+_UNTRAINED: dict[str, Any] = {
+    "version": "1.0",
+    "added_tokens": [],
+    "normalizer": None,
+    "post_processor": None,
+    "decoder": None,
+    "model": {"type": "BPE", "vocab": {}, "merges": []},
+}
+
+
+@contextmanager
+def _parallelism(wanted: bool) -> Iterator[None]:
+    """The library reads this variable at every call; it has no argument for it."""
+    before = os.environ.get(_PARALLELISM)
+    os.environ[_PARALLELISM] = "true" if wanted else "false"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_PARALLELISM]
+        else:
+            os.environ[_PARALLELISM] = before
+
+
+def _tokenizer(model: Model) -> tokenizers.Tokenizer:
+    try:
+        tokenizer = tokenizers.Tokenizer.from_str(write_compact(model).decode())
+    except Unsupported as error:
+        raise Unsupported(HuggingFace.name, error.reason) from None
+    except Exception as error:  # what the library raises is a plain Exception
+        raise Unsupported(HuggingFace.name, f"it refuses the model: {error}") from None
+    tokenizer.encode_special_tokens = True
+    return tokenizer

@@ -1,0 +1,67 @@
+"""What the adapters' trainers share: refusing a specification a library cannot follow, and turning what it learned
+into our model. How a library counts and merges is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from impls.errors import Unsupported
+from impls.interface import TrainingSpec
+from impls.model import Model
+from impls.patterns import NAMED, Splitter, resolve
+from impls.text import repair_surrogates
+from impls.training import first_base_id, may_become_token, trained_model
+
+
+def require(name: str, spec: TrainingSpec, **accepted: Any) -> None:
+    """Raise `Unsupported` naming the first field of `spec` that has another value than the accepted one."""
+    for field, value in accepted.items():
+        if (given := getattr(spec, field)) != value:
+            raise Unsupported(name, f"TrainingSpec.{field}: it trains with {value!r} only, not with {given!r}")
+
+
+def checked_texts(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
+    """The texts, lone surrogates replaced; raises `InvalidPattern` where the pattern would leave text out."""
+    if isinstance(texts, str):
+        raise TypeError("texts must be an iterable of texts, not one text; pass [text]")
+    stages = resolve(spec.pattern)
+    splitter = None if stages in NAMED.values() else Splitter(stages)
+    for text in texts:
+        text = repair_surrogates(text)
+        if splitter is not None:
+            splitter.split(text)
+        yield text
+
+
+def model_of_merges(
+    name: str, spec: TrainingSpec, base: Sequence[bytes], merges: Iterable[tuple[bytes, bytes]]
+) -> Model:
+    """The model of merges given as the bytes of their parts, in the order they were learned.
+
+    Raises `Unsupported` where the library learned the text of a special token, which our own trainers pass over.
+    """
+    first = first_base_id(spec)
+    id_by_token = {symbol: first + index for index, symbol in enumerate(base)}
+    pairs: list[tuple[int, int]] = []
+    for left, right in merges:
+        if not may_become_token(left + right, spec):
+            raise Unsupported(
+                name, f"TrainingSpec.special_tokens: it learned the token {(left + right)!r}, which is reserved"
+            )
+        pairs.append((id_by_token[left], id_by_token[right]))
+        id_by_token[left + right] = first + len(base) + len(pairs) - 1
+    return trained_model(spec, base, pairs, None)
+
+
+def merges_of_tokens(spec: TrainingSpec, base: Sequence[bytes], learned: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
+    """The merges of a library that tells only the tokens it learned, in order: each is what the ones before make of it.
+
+    Merging is deterministic, so a token's parts follow from the tokens before it.
+    """
+    ranked = Model(tokens=(*base, *learned), merge_rule="concatenation", alphabet=spec.alphabet)
+    merges, underived = ranked.recovered_merges
+    assert not underived, "a learned token is made of two that were there before"
+    tokens = ranked.tokens
+    return [(tokens[left], tokens[right]) for left, right in merges]  # type: ignore[misc]
