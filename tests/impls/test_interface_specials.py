@@ -1,0 +1,122 @@
+"""Special tokens mean the same to every implementation: allowed, disallowed, or plain text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import impls
+from impls import Model, SpecialToken, TrainingSpec
+
+NAMES = ["naive", "greedy", "wordcount", "priority", "bytelevel", "backtracking"]
+SPEC = TrainingSpec(vocab_size=256 + 6 + 3, special_tokens=("<s>", "<s>>", "</s>"))
+MODEL = impls.get("naive").train_model(["hello hello world <s>"], SPEC)
+S, LONGER, END = (MODEL.special_tokens[text] for text in ("<s>", "<s>>", "</s>"))
+
+TOKENIZERS = {name: impls.load(name, MODEL) for name in NAMES}
+every_implementation = pytest.mark.parametrize("tokenizer", TOKENIZERS.values(), ids=NAMES)
+
+
+@every_implementation
+def test_special_text_raises_unless_allowed_and_names_itself_and_its_place(tokenizer: impls.Tokenizer) -> None:
+    for encode in (tokenizer.encode, tokenizer.encode_array, lambda text: tokenizer.encode_batch(["ok", text])):
+        with pytest.raises(SpecialToken, match=r"special token '</s>' at character 3") as told:
+            encode("héy</s>")  # type: ignore[operator]
+        assert (told.value.name, told.value.offset) == ("</s>", 3)
+
+
+@every_implementation
+def test_allowed_special_text_is_one_id(tokenizer: impls.Tokenizer) -> None:
+    assert tokenizer.encode("<s>", allowed_special={"<s>"}) == [S]
+    assert tokenizer.encode("<s>a</s>", allowed_special="all") == [S, 97, END]
+    assert tokenizer.encode_array("<s>", allowed_special="all").tolist() == [S]
+    assert tokenizer.encode_batch(["<s>", "</s>"], allowed_special="all") == [[S], [END]]
+
+
+@every_implementation
+def test_only_what_is_not_allowed_is_disallowed(tokenizer: impls.Tokenizer) -> None:
+    with pytest.raises(SpecialToken, match="'</s>'"):
+        tokenizer.encode("<s></s>", allowed_special={"<s>"})
+
+
+@every_implementation
+def test_special_text_that_is_neither_allowed_nor_disallowed_is_plain_text(tokenizer: impls.Tokenizer) -> None:
+    ids = tokenizer.encode("<s>", disallowed_special=())
+    assert S not in ids
+    assert tokenizer.decode(ids) == "<s>"
+    mixed = tokenizer.encode("</s><s>", allowed_special={"</s>"}, disallowed_special=())
+    assert mixed == [END, *ids]
+    assert tokenizer.encode("<s>", disallowed_special={"</s>"}) == ids
+
+
+@every_implementation
+def test_of_special_tokens_that_start_at_one_place_the_longest_wins(tokenizer: impls.Tokenizer) -> None:
+    assert tokenizer.encode("<s>>", allowed_special="all") == [LONGER]
+    assert tokenizer.encode("<s>>", allowed_special={"<s>"}, disallowed_special=()) == [S, ord(">")]
+    with pytest.raises(SpecialToken) as told:
+        tokenizer.encode("<s>>")
+    assert told.value.name == "<s>>"
+
+
+@every_implementation
+def test_names_that_are_no_special_tokens_of_the_model_do_nothing(tokenizer: impls.Tokenizer) -> None:
+    assert tokenizer.encode("hi", allowed_special={"hi"}, disallowed_special={"h"}) == list(b"hi")
+
+
+@every_implementation
+def test_decoding_includes_special_text(tokenizer: impls.Tokenizer) -> None:
+    assert tokenizer.decode([S, 104, 105, END]) == "<s>hi</s>"
+    assert tokenizer.decode_with_offsets([S, 104, END]) == ("<s>h</s>", [0, 3, 4])
+
+
+@every_implementation
+def test_nothing_merges_across_a_special_token(tokenizer: impls.Tokenizer) -> None:
+    assert tokenizer.encode("hel<s>lo", allowed_special="all") == [*tokenizer.encode("hel"), S, *tokenizer.encode("lo")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_added_tokens_are_recognised_always(name: str) -> None:
+    tokenizer = impls.load(name, MODEL.with_(added_tokens={"<sep>": 300}))
+    assert tokenizer.encode("a<sep>b") == [97, 300, 98]
+    assert tokenizer.encode("<sep><s>", allowed_special="all") == [300, S]
+    assert tokenizer.decode([300]) == "<sep>"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lone_surrogates_become_the_replacement_character_and_pairs_their_character(name: str) -> None:
+    tokenizer = impls.load(name, MODEL)
+    assert tokenizer.decode(tokenizer.encode("a\ud83d")) == "a\ufffd"
+    assert tokenizer.decode(tokenizer.encode("\udc4da")) == "\ufffda"
+    assert tokenizer.encode("\ud83d\udc4d") == tokenizer.encode("👍")
+    assert tokenizer.decode(tokenizer.encode("\ud83d<s>\udc4d", allowed_special="all")) == "\ufffd<s>\ufffd"
+
+
+def test_surrogates_are_repaired_without_special_tokens_as_well() -> None:
+    tokenizer = impls.load("priority", Model(tokens=MODEL.tokens[:256]))
+    assert tokenizer.encode("\ud83d") == tokenizer.encode("\ufffd")
+
+
+parts = st.lists(st.sampled_from(["<s>", "<s>>", "</s>", "<", ">", "s", "/", "hello", " "]), max_size=8)
+
+
+@given(parts=parts)
+@settings(max_examples=60, deadline=None)
+def test_special_tokens_cut_the_text_the_same_way_everywhere(parts: list[str]) -> None:
+    text = "".join(parts)
+    exact = [tokenizer for name, tokenizer in TOKENIZERS.items() if name != "greedy"]
+    encoded = [tokenizer.encode(text, allowed_special="all") for tokenizer in exact]
+    assert all(ids == encoded[0] for ids in encoded)
+    for tokenizer in TOKENIZERS.values():
+        ids = tokenizer.encode(text, allowed_special="all")
+        assert tokenizer.decode(ids) == text
+        specials = [i for i in ids if i in (S, LONGER, END)]
+        assert specials == [i for i in encoded[0] if i in (S, LONGER, END)]
+
+
+def test_arrays_are_uint32_of_one_dimension() -> None:
+    array = TOKENIZERS["naive"].encode_array("hello", disallowed_special=())
+    assert array.dtype == np.uint32
+    assert array.tolist() == TOKENIZERS["naive"].encode("hello")
+    assert TOKENIZERS["naive"].encode_array("").shape == (0,)
