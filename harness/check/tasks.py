@@ -114,7 +114,7 @@ def _round_trip_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counter
         ids = tokenizer.encode(candidate, disallowed_special=())
         return tokenizer.decode(ids) != repair_surrogates(candidate)
 
-    small = smallest_text(text, lost)
+    small = smallest_text(text, _safe(lost))
     ids = tokenizer.encode(small, disallowed_special=())
     note = f"comes back as {tokenizer.decode(ids)!a}"
     return Counterexample(Text.of(small), None, ids, note=note)
@@ -135,8 +135,22 @@ def differing_text(
     def differs(candidate: str) -> bool:
         return _ids(first, candidate) != _ids(second, candidate)
 
-    small = smallest_text(_smallest_part(text, differs, first.model), differs)
+    small = smallest_text(_smallest_part(text, _safe(differs), first.model), _safe(differs))
     return Counterexample(Text.of(small), _ids(first, small), _ids(second, small), reference=a)
+
+
+def _safe(holds: Callable[[str], bool]) -> Callable[[str], bool]:
+    """`holds`, and False for a text on which an implementation fails: that would be another fault."""
+
+    def safely(text: str) -> bool:
+        try:
+            return holds(text)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException:
+            return False
+
+    return safely
 
 
 def _smallest_part(text: str, differs: Callable[[str], bool], model: impls.Model) -> str:

@@ -1,0 +1,62 @@
+"""Third-party tokenizers, right and wrong, found through the entry points beside this file."""
+
+from __future__ import annotations
+
+import os
+
+import impls
+
+
+class Right:
+    """The least a plug-in must have."""
+
+    def __init__(self, model: impls.Model) -> None:
+        self._inner = impls.load("priority", model)
+
+    def encode(self, text: str) -> list[int]:
+        return self._inner.encode(text, disallowed_special=())
+
+    def decode(self, ids: list[int]) -> str:
+        return self._inner.decode(ids)
+
+
+class OneInAMillion(Right):
+    """Swaps two neighbouring ids, but only behind a rare character."""
+
+    def encode(self, text: str) -> list[int]:
+        ids = super().encode(text)
+        if "q" in text:
+            ids[0], ids[1] = ids[1], ids[0]
+        return ids
+
+
+class Lossy(Right):
+    """Reads every text in lower case."""
+
+    def encode(self, text: str) -> list[int]:
+        return super().encode(text.lower())
+
+
+class Dying(Right):
+    """Takes its process with it."""
+
+    def encode(self, text: str) -> list[int]:
+        os._exit(3)
+
+
+class _Panic(BaseException):
+    pass
+
+
+class Panicking(Right):
+    """Raises what no `except Exception` catches."""
+
+    def encode(self, text: str) -> list[int]:
+        raise _Panic("index out of bounds")
+
+
+class Unloadable(Right):
+    """Fails while it is set up."""
+
+    def __init__(self, model: impls.Model) -> None:
+        raise RuntimeError("no such device")

@@ -1,0 +1,104 @@
+"""Check, end to end: plug-ins that are right, wrong, lossy, dying or absent, each with its verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import impls
+from harness.check import CheckPlan, CheckResult, check
+from harness.check.classes import relation
+from harness.records import Verdict
+
+_PLUGINS = Path(__file__).resolve().parent / "check_plugins"
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> CheckResult:
+    folder = tmp_path_factory.mktemp("check")
+    model = folder / "model.json"
+    impls.train("priority", ["the cat sat on the mat, THE END"], impls.TrainingSpec(vocab_size=280)).model.save(model)
+    text = folder / "text.txt"
+    text.write_text("the cat\n\nsat on the mat\n\nand the quick one ran to THE END of it\n\nbye\n", encoding="utf-8")
+    plan = CheckPlan(
+        (
+            "priority", "greedy", "planted-right", "planted-one-in-a-million", "planted-lossy", "planted-dying",
+            "planted-panicking", "planted-unloadable", "planted-absent",
+        ),
+        (str(model),),
+        (str(text),),
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(_PLUGINS))
+        patch.setenv("PYTHONPATH", str(_PLUGINS))
+        impls.registry._plugins.cache_clear()
+        try:
+            return check(plan)
+        finally:
+            impls.registry._plugins.cache_clear()
+
+
+def _verdict(result: CheckResult, name: str) -> Verdict:
+    return next(v for v in result.verdicts if v.implementation == f"planted-{name}")
+
+
+def test_a_right_plugin_is_ok_and_agrees_with_ours(result: CheckResult) -> None:
+    assert _verdict(result, "right").status == "ok"
+    found = next(a for a in result.agreements if {a.a, a.b} == {"priority", "planted-right"})
+    assert (found.n_differing_texts, found.n_texts) == (0, 4)
+    assert found.agreement_class == "equal under conditions"
+    assert not any(
+        "planted-right and" in fault or "and planted-right differ" in fault
+        for fault in result.faults
+        if "one-in" not in fault and "lossy" not in fault
+    )
+
+
+def test_two_swapped_ids_are_found_and_shrunk(result: CheckResult) -> None:
+    found = next(a for a in result.agreements if {a.a, a.b} == {"priority", "planted-one-in-a-million"})
+    assert found.n_differing_texts == 1
+    assert found.counterexample is not None
+    assert "q" in found.counterexample.text.text
+    assert len(found.counterexample.text.text) == 2
+    assert any(fault.startswith("priority and planted-one-in-a-million differ") for fault in result.faults)
+
+
+def test_a_text_that_does_not_come_back_is_a_mismatch(result: CheckResult) -> None:
+    verdict = _verdict(result, "lossy")
+    assert verdict.status == "mismatch"
+    assert verdict.counterexample is not None
+    assert len(verdict.counterexample.text.text) == 1
+    assert any(fault.startswith("planted-lossy on") for fault in result.faults)
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "reason"),
+    [
+        ("dying", "crash", "died without an answer"),
+        ("panicking", "panic", "_Panic: index out of bounds"),
+        ("unloadable", "crash", "RuntimeError: no such device"),
+        ("absent", "missing", "planted_absent_package"),
+    ],
+)
+def test_what_cannot_answer_has_a_typed_verdict(result: CheckResult, name: str, status: str, reason: str) -> None:
+    verdict = _verdict(result, name)
+    assert verdict.status == status
+    assert reason in verdict.reason
+
+
+def test_greedy_is_expected_to_differ_and_its_share_is_measured(result: CheckResult) -> None:
+    found = next(a for a in result.agreements if {a.a, a.b} == {"priority", "greedy"})
+    assert found.agreement_class == "expected to differ"
+    assert not any("greedy" in fault for fault in result.faults)
+    if found.n_differing_texts:
+        assert found.differing_piece_share is not None
+        assert 0 < found.differing_piece_share <= 1
+
+
+def test_the_class_of_a_pair_follows_from_the_model() -> None:
+    assert relation("naive", "priority", ()).agreement_class == "provably equal"
+    assert relation("naive", "priority", ("non-monotone",)).agreement_class == "expected to differ"
+    assert relation("priority", "bytelevel", ("non-monotone",)).agreement_class == "provably equal"
+    assert relation("priority", "tiktoken", ()).agreement_class == "equal under conditions"
+    assert relation("greedy", "tiktoken", ()).must_agree is False

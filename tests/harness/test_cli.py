@@ -1,0 +1,210 @@
+"""The command line as a user meets it: results on standard output, one clear line for what is wrong, exit status."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import impls
+from harness.cli import VERBS, main
+
+
+class Ended(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def bpebench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    def call(*arguments: str, stdin: bytes = b"") -> Ended:
+        monkeypatch.setattr(sys, "argv", ["bpebench", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return Ended(int(stop.value.code or 0), out, err)
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    texts = ["evlerimizden gelen hello world", "hello hello world"]
+    spec = impls.TrainingSpec(vocab_size=275, special_tokens=("<s>",))
+    path = tmp_path_factory.mktemp("models") / "tiny.json"
+    impls.train("priority", texts, spec).model.save(path)
+    return path
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BPEBENCH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_help_lists_every_verb(bpebench: Any) -> None:
+    ended = bpebench("--help")
+    assert ended.status == 0
+    assert all(verb in ended.out for verb in VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_its_own_help(bpebench: Any, verb: str) -> None:
+    ended = bpebench(verb, "--help")
+    assert ended.status == 0
+    assert "Usage: bpebench" in ended.out
+
+
+def test_encode_then_decode_gives_back_the_text(bpebench: Any, model_file: Path) -> None:
+    ids = bpebench("encode", "hello world", "-m", str(model_file)).out
+    assert bpebench("decode", *ids.split(), "-m", str(model_file)).out == "hello world\n"
+    assert bpebench("decode", "-m", str(model_file), stdin=ids.encode()).out == "hello world\n"
+    assert bpebench("decode", *ids.split(), "-m", str(model_file), "--raw").status == 0
+
+
+def test_encode_as_json_is_one_document(bpebench: Any, model_file: Path) -> None:
+    document = json.loads(bpebench("encode", "hello", "-m", str(model_file), "--json").out)
+    assert "".join(document["tokens"]) == "hello"
+    assert len(document["ids"]) == len(document["tokens"])
+
+
+def test_pieces_show_each_token(bpebench: Any, model_file: Path) -> None:
+    ended = bpebench("encode", "hello é", "-m", str(model_file), "--pieces")
+    assert "\\\\xc3" in ended.out
+
+
+def test_special_text_is_refused_unless_told_what_to_do(bpebench: Any, model_file: Path) -> None:
+    refused = bpebench("encode", "a<s>b", "-m", str(model_file))
+    assert refused.status == 2
+    assert "'<s>' at character 1" in refused.err
+    assert len(bpebench("encode", "a<s>b", "-m", str(model_file), "--allow-special").out.split()) == 3
+    assert len(bpebench("encode", "a<s>b", "-m", str(model_file), "--special-as-text").out.split()) > 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["frobnicate"], "No such command"),
+        (["encode", "a", "-m", "no-such-model"], "no-such-model"),
+        (["encode", "a", "-m", "./no/such/file.json"], "no such"),
+        (["encode", "a", "-e", "nobody", "-m", "MODEL"], "unknown implementation 'nobody'; known: naive"),
+        (["decode", "12", "x1", "-m", "MODEL"], "'x1' is not a token id"),
+        (["decode", "99999", "-m", "MODEL"], "unknown token id 99999 at position 0"),
+        (["decode", "--", "-1", "-m", "MODEL"], "'-m' is not a token id"),
+        (["check", "-e", "(", "-m", "MODEL", "-c", "samples"], "not a regular expression"),
+        (["check", "-e", "^nobody$", "-m", "MODEL", "-c", "samples"], "no implementation is left"),
+        (["check", "-m", "MODEL", "-c", "no-such-corpus"], "no-such-corpus"),
+        (["train", "--vocab-size", "100", "-c", "samples"], "below the base size"),
+        (["train", "--vocab-size", "300", "-c", "samples", "--pattern", "(a)"], "capturing group"),
+        (["train", "--vocab-size", "300", "-c", "samples", "--pattern", "[a-z]+"], "leaves out"),
+        (["train", "-e", "backtracking", "-c", "samples"], "does not train"),
+        (["convert", "MODEL", "out", "--to", "zip"], "unknown format 'zip'"),
+        (["report", "no-such-folder"], "no-such-folder"),
+        (["vocab", "MODEL", "--id", "4711"], "unknown token id 4711"),
+        (["compare", "a", "b", "--fail-if", "sluggish"], "'sluggish' is no condition"),
+        (["run", "-w", "no-such-workload", "--out", "out"], "no workload is left"),
+        (["show", "no-such-folder"], "holds no records.jsonl"),
+    ],
+)
+def test_bad_input_gets_one_clear_line_and_status_2(
+    bpebench: Any, model_file: Path, own_cache: Path, arguments: list[str], told: str
+) -> None:
+    ended = bpebench(*[str(model_file) if argument == "MODEL" else argument for argument in arguments])
+    assert ended.status == 2
+    assert told in ended.err
+    assert ended.out == ""
+
+
+def test_input_that_is_not_utf8_names_the_byte(bpebench: Any, model_file: Path) -> None:
+    ended = bpebench("encode", "-", "-m", str(model_file), stdin=b"ab\xff")
+    assert ended.status == 2
+    assert "not UTF-8 at byte 2 (0xFF)" in ended.err
+
+
+def test_train_shows_the_first_tokens_and_keeps_the_model(bpebench: Any, own_cache: Path) -> None:
+    ended = bpebench("train", "-c", "samples/tr", "--vocab-size", "300", "--name", "mine", "--show", "5")
+    assert ended.status == 0
+    assert "44 merges" in ended.out
+    assert "counts flatten after merge" in ended.out
+    assert "mine" in bpebench("list", "models").out
+    assert bpebench("encode", "ev", "-m", "mine").status == 0
+    shown = json.loads(bpebench("train", "-c", "samples/tr", "--vocab-size", "300", "--show", "3", "--json").out)
+    counts = [token["count"] for token in shown["first_tokens"]]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_vocab_tells_what_a_model_is(bpebench: Any, model_file: Path) -> None:
+    about = json.loads(bpebench("vocab", str(model_file), "--json", "--show", "2", "--find", "he", "--irregular").out)
+    assert about["ids"] == 275
+    assert about["special tokens"] == {"<s>": 274}
+    assert about["irregularities"] == []
+    assert bpebench("vocab", str(model_file), "--id", "97").out.splitlines()[-1].split() == ["97", "'a'"]
+
+
+def test_convert_says_what_is_lost(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
+    ended = bpebench("convert", str(model_file), str(tmp_path / "ranks.tiktoken"), "--to", "tiktoken")
+    assert ended.status == 0
+    assert "lost:" in ended.err
+    strict = bpebench("convert", str(model_file), str(tmp_path / "other"), "--to", "tiktoken", "--strict")
+    assert strict.status == 1
+    assert not (tmp_path / "other").exists()
+
+
+def test_list_names_implementations_models_and_corpora(bpebench: Any) -> None:
+    found = json.loads(bpebench("list", "--json").out)
+    assert {"naive", "priority", "tiktoken"} <= {row["name"] for row in found["implementations"]}
+    assert {"cl100k_base", "o200k_base"} <= {row["name"] for row in found["models"]}
+    assert {"turkish", "samples"} <= {row["name"] for row in found["corpora"]}
+
+
+def test_check_of_the_samples_finds_no_fault(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
+    ended = bpebench(
+        "check", "-m", str(model_file), "-c", "samples/tr", "-e", "priority|wordcount", "--out", str(tmp_path / "run")
+    )
+    assert ended.status == 0
+    assert "everything that must agree agrees" in ended.out
+    again = bpebench("check", "-m", str(model_file), "-c", "samples/tr", "-e", "naive", "--out", str(tmp_path / "run"))
+    assert again.status == 2
+    assert "already holds records" in again.err
+    assert "priority" in bpebench("report", str(tmp_path / "run")).out
+    assert "1 " in bpebench("show", str(tmp_path / "run")).out
+    assert json.loads(bpebench("show", str(tmp_path / "run"), "1").out)[0]["kind"] == "verdict"
+
+
+def test_help_is_quick_because_nothing_heavy_is_imported() -> None:
+    program = (
+        "import sys; sys.argv = ['bpebench', '--help']\n"
+        "from harness.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'pandas', 'altair', 'numba', 'regex', 'tiktoken', 'rich', 'msgspec'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
+
+
+def test_output_to_a_closed_pipe_is_no_error() -> None:
+    command = [sys.executable, "-m", "harness", "list", "patterns"]
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    finished = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, text=True)
+    os.close(write_end)
+    assert "Traceback" not in finished.stderr
+
+
+def test_text_that_cannot_be_printed_is_escaped(model_file: Path) -> None:
+    command = [sys.executable, "-m", "harness", "decode", "197", "159", "-m", str(model_file)]
+    environment = os.environ | {"PYTHONIOENCODING": "latin-1"}
+    finished = subprocess.run(command, capture_output=True, env=environment)
+    assert finished.returncode == 0
+    assert finished.stdout == b"\\u015f\n"
