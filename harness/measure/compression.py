@@ -21,7 +21,8 @@ def compression(
     n_texts = n_bytes = n_characters = n_words = n_tokens = 0
     for document in documents:
         size = len(document.encode("utf-8", "surrogatepass"))
-        if max_bytes is not None and n_bytes + size > max_bytes:
+        last = max_bytes is not None and n_bytes + size >= max_bytes
+        if max_bytes is not None and last:
             document = _first_bytes(document, max_bytes - n_bytes)
             size = len(document.encode("utf-8", "surrogatepass"))
         if document:
@@ -30,7 +31,7 @@ def compression(
             n_characters += len(document)
             n_words += sum(1 for _ in _WORD.finditer(document))
             n_tokens += tokenizer.count(document)
-        if max_bytes is not None and n_bytes >= max_bytes - 3:
+        if last:
             break
     return Compression(
         model=model,

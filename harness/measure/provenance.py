@@ -163,17 +163,25 @@ def versions(packages: Iterable[str]) -> dict[str, str | None]:
 
 
 def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
-    """The Unicode version each implementation splits by, asked in a process of its own."""
+    """The Unicode version each implementation splits by, asked in processes of their own; None where it cannot say."""
     found: dict[str, str | None] = {}
-    with Worker() as worker:
-        for name in ((), *((name,) for name in implementations)):
-            try:
-                found |= worker.ask(Probe(implementations=tuple(name)), Probed, seconds=PROBE_SECONDS).versions
-            except WorkerFailed as failure:
-                found |= dict.fromkeys(name)
-                if failure.dead:
-                    break
-    return found | {name: None for name in implementations if name not in found}
+    left: list[tuple[str, ...]] = [(), *((name,) for name in implementations)]
+    while left:
+        with Worker() as worker:
+            left = _probed(worker, left, found)
+    return found
+
+
+def _probed(worker: Worker, left: list[tuple[str, ...]], found: dict[str, str | None]) -> list[tuple[str, ...]]:
+    """Probe until the worker dies of it; gives what is left."""
+    for position, names in enumerate(left, 1):
+        found |= dict.fromkeys(names)
+        try:
+            found |= worker.ask(Probe(implementations=names), Probed, seconds=PROBE_SECONDS).versions
+        except WorkerFailed as failure:
+            if failure.dead:
+                return left[position:]
+    return []
 
 
 def suite() -> dict[str, Any]:

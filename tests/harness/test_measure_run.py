@@ -15,103 +15,7 @@ from harness.measure.workloads import Workload
 from harness.records import Measurement
 from impls import Model
 
-TOYS = '''
-import os, signal, time
-from impls import Tokenizer, Unsupported
-
-class Bytes(Tokenizer):
-    name = "toy-bytes"
-    kind = "third-party"
-    def encode_ordinary(self, text):
-        return list(text.encode())
-
-class Swapping(Bytes):
-    """Swaps two neighbouring ids once in a hundred thousand."""
-    name = "toy-swapping"
-    emitted = 0
-    def encode_ordinary(self, text):
-        ids = super().encode_ordinary(text)
-        for position in range(len(ids) - 1):
-            self.emitted += 1
-            if self.emitted % 100_000 == 0:
-                ids[position], ids[position + 1] = ids[position + 1], ids[position]
-        return ids
-
-class WrongOnQ(Bytes):
-    name = "toy-wrong-on-q"
-    def encode_ordinary(self, text):
-        return [ord("k") if i == ord("q") else i for i in super().encode_ordinary(text)]
-
-class Inexact(Bytes):
-    name = "toy-inexact"
-    exact = False
-    def encode_ordinary(self, text):
-        data, ids, k = text.encode(), [], 0
-        while k < len(data):
-            if data[k:k + 2] == b"ab":
-                ids.append(256); k += 2
-            else:
-                ids.append(data[k]); k += 1
-        return ids
-
-class PanicException(BaseException):
-    pass
-
-class Panicking(Bytes):
-    name = "toy-panicking"
-    def encode_ordinary(self, text):
-        raise PanicException("called `Option::unwrap()` on a `None` value")
-
-class Exiting(Bytes):
-    name = "toy-exiting"
-    def encode_ordinary(self, text):
-        raise SystemExit(0)
-
-class Dying(Bytes):
-    name = "toy-dying"
-    def encode_ordinary(self, text):
-        os.kill(os.getpid(), signal.SIGSEGV)
-
-class Hanging(Bytes):
-    name = "toy-hanging"
-    def encode_ordinary(self, text):
-        while True:
-            time.sleep(60)
-
-class Hungry(Bytes):
-    name = "toy-hungry"
-    def encode_ordinary(self, text):
-        kept = []
-        while True:
-            kept.append(bytearray(b"x" * 20_000_000))
-
-class Refusing(Bytes):
-    name = "toy-refusing"
-    def __init__(self, model):
-        raise Unsupported(self.name, "does not like this model")
-
-class Chatty(Bytes):
-    name = "toy-chatty"
-    def encode_ordinary(self, text):
-        os.write(1, b"noise on standard output\\n" * 20)
-        return super().encode_ordinary(text)
-'''
-
-NAMES = {
-    "toy-bytes": "toys:Bytes",
-    "toy-swapping": "toys:Swapping",
-    "toy-wrong-on-q": "toys:WrongOnQ",
-    "toy-inexact": "toys:Inexact",
-    "toy-panicking": "toys:Panicking",
-    "toy-exiting": "toys:Exiting",
-    "toy-dying": "toys:Dying",
-    "toy-hanging": "toys:Hanging",
-    "toy-hungry": "toys:Hungry",
-    "toy-refusing": "toys:Refusing",
-    "toy-chatty": "toys:Chatty",
-    "toy-missing": "toys_that_are_not_there:Nothing",
-}
-
+TOYS = Path(__file__).parent / "measure_toys"
 TEXT = "the quick brown fox jumps over the lazy dog, again and abroad. " * 400
 
 PROFILE = Profile(
@@ -144,15 +48,9 @@ def workload(name: str = "encode", **changes: object) -> Workload:
 
 
 @pytest.fixture(autouse=True)
-def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def toys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install the toys where worker processes find them."""
-    (tmp_path / "toys.py").write_text(TOYS)
-    dist_info = tmp_path / "toys-1.0.dist-info"
-    dist_info.mkdir()
-    (dist_info / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1.0\n")
-    points = "\n".join(f"{name} = {target}" for name, target in NAMES.items())
-    (dist_info / "entry_points.txt").write_text(f"[bpebench.implementations]\n{points}\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(TOYS))
 
 
 def carry_out(plan: Plan, done: Iterable[Measurement] = (), stop_after: int | None = None) -> list[Measurement]:
@@ -193,7 +91,9 @@ def test_a_right_implementation_is_verified_and_timed_in_every_round() -> None:
     [
         ("toy-panicking", "panic", "PanicException"),
         ("toy-exiting", "panic", "SystemExit"),
-        ("toy-dying", "crash", "SIGSEGV"),
+        ("toy-raising", "crash", "raised ValueError: cannot open file.bin"),
+        ("toy-dying", "crash", "killed by SIGSEGV; its last line of output: about to die in file.c"),
+        ("toy-suicidal", "crash", "killed by SIGKILL"),
         ("toy-hungry", "out-of-memory", "limit of 0.6 GB"),
         ("toy-refusing", "unsupported", "does not like this model"),
         ("toy-missing", "missing", "toys_that_are_not_there"),
@@ -221,6 +121,14 @@ def test_wrong_ids_are_a_mismatch_with_the_smallest_counterexample_and_no_sample
     assert record.counterexample is not None
     assert record.counterexample.text.text == "q"
     assert (record.counterexample.expected, record.counterexample.got) == ([ord("q")], [ord("k")])
+
+
+def test_ids_that_do_not_decode_to_the_text_are_a_mismatch() -> None:
+    (record,) = only("toy-losing-text")
+    assert (record.status, record.samples_seconds) == ("mismatch", [])
+    assert record.counterexample is not None
+    assert record.counterexample.text.text == "z"
+    assert "do not decode" in record.counterexample.note
 
 
 def test_two_ids_swapped_once_in_a_hundred_thousand_are_caught_in_the_timed_passes() -> None:

@@ -1,0 +1,181 @@
+"""Implementations that fail in every way there is, found by workers through the entry points beside this file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from impls import Model, Tokenizer, Unsupported
+
+
+class Bytes(Tokenizer):
+    """Every byte is a token: right on a model without merges."""
+
+    name = "toy-bytes"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        return list(text.encode())
+
+
+class Swapping(Bytes):
+    """Swaps two neighbouring ids once in a hundred thousand."""
+
+    name = "toy-swapping"
+    emitted = 0
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        ids = super().encode_ordinary(text)
+        for position in range(len(ids) - 1):
+            self.emitted += 1
+            if self.emitted % 100_000 == 0:
+                ids[position], ids[position + 1] = ids[position + 1], ids[position]
+        return ids
+
+
+class WrongOnQ(Bytes):
+    """Takes every q for a k."""
+
+    name = "toy-wrong-on-q"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        return [ord("k") if i == ord("q") else i for i in super().encode_ordinary(text)]
+
+
+class WrongOnA(Bytes):
+    """Takes a long run of a for something else."""
+
+    name = "toy-wrong-on-a"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        ids = super().encode_ordinary(text)
+        return [0, *ids[1:]] if len(ids) > 1000 else ids
+
+
+class Inexact(Bytes):
+    """Uses a token that no merge makes, and says that it is not exact."""
+
+    name = "toy-inexact"
+    exact = False
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        parts = text.encode().split(b"ab")
+        ids = list(parts[0])
+        for part in parts[1:]:
+            ids += [256, *part]
+        return ids
+
+
+class LosingText(Bytes):
+    """Right ids that do not decode to the text."""
+
+    name = "toy-losing-text"
+
+    def decode_bytes(self, ids: object) -> bytes:
+        return super().decode_bytes(ids).replace(b"z", b"")  # type: ignore[arg-type]
+
+
+class PanicException(BaseException):
+    """What a Rust panic looks like from Python."""
+
+
+class Panicking(Bytes):
+    """Panics past `except Exception`."""
+
+    name = "toy-panicking"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        raise PanicException("called `Option::unwrap()` on a `None` value")
+
+
+class Exiting(Bytes):
+    """Asks the interpreter to exit."""
+
+    name = "toy-exiting"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        raise SystemExit(0)
+
+
+class Raising(Bytes):
+    """Raises an ordinary exception that names a folder."""
+
+    name = "toy-raising"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        raise ValueError("cannot open /some/secret/folder/file.bin")
+
+
+class Dying(Bytes):
+    """Dies of a signal, having said something."""
+
+    name = "toy-dying"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        os.write(2, b"about to die in /some/secret/folder/file.c\n")
+        os.kill(os.getpid(), signal.SIGSEGV)
+        return []
+
+
+class Hanging(Bytes):
+    """Never answers."""
+
+    name = "toy-hanging"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        while True:
+            time.sleep(60)
+
+
+class Hungry(Bytes):
+    """Takes memory until it is stopped."""
+
+    name = "toy-hungry"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        kept = []
+        while True:
+            kept.append(bytearray(b"x" * 20_000_000))
+
+
+class Refusing(Bytes):
+    """Cannot run any model."""
+
+    name = "toy-refusing"
+
+    def __init__(self, model: Model) -> None:
+        raise Unsupported(self.name, "does not like this model")
+
+
+class Chatty(Bytes):
+    """Writes to standard output."""
+
+    name = "toy-chatty"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        os.write(1, b"noise on standard output\n" * 20)
+        return super().encode_ordinary(text)
+
+
+class Murderous(Bytes):
+    """Kills its parent, the run, the first time it encodes; behaves afterwards."""
+
+    name = "toy-murderous"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        done = Path(os.environ["TOY_FOLDER"]) / "murder"
+        if not done.exists():
+            done.write_text(str(os.getpid()))
+            os.kill(os.getppid(), signal.SIGKILL)
+        return super().encode_ordinary(text)
+
+
+class Suicidal(Bytes):
+    """Is killed while it encodes."""
+
+    name = "toy-suicidal"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return []

@@ -1,0 +1,144 @@
+"""From records to claims: comparing runs, comparing within a run, ranks, cautions, throughput."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.measure import cautions
+from harness.measure.comparison import InvalidCondition, compare_runs, compare_with, parse_condition, ranking
+from harness.measure.compression import (
+    bytes_per_token,
+    characters_per_token,
+    compression,
+    megabytes_per_second,
+    microseconds_per_call,
+    tokens_per_word,
+)
+from harness.measure.samples import measured_floor
+from harness.records import Measurement
+from impls import Model, Tokenizer
+
+
+def records(
+    name: str, seconds: float, *, copy: int = 0, rounds: int = 6, noise: float = 0.003, seed: int = 0, **more: Any
+) -> list[Measurement]:
+    random = np.random.default_rng([seed, copy, len(name)])
+    fields = {"task": "encode", "model": "m", "corpus": "c", "status": "ok", "n_bytes": 1000, "loops": 2}
+    return [
+        Measurement(
+            **{"workload": "encode/m/c", "implementation": name, "copy": copy, "round": number}  # type: ignore[arg-type]
+            | fields
+            | {"samples_seconds": (2 * seconds * np.exp(random.normal(0, noise, 5))).tolist()}
+            | more,
+        )
+        for number in range(rounds)
+    ]
+
+
+def a_run(slow: float = 1.0, seed: int = 0) -> list[Measurement]:
+    return [
+        *records("one", 0.1 * slow, seed=seed),
+        *records("one", 0.1 * slow, copy=1, seed=seed),
+        *records("three", 0.3, seed=seed),
+        *records("guess", 0.01, exact=False, seed=seed),
+    ]
+
+
+def test_a_slower_run_is_found_and_one_like_the_other_is_not() -> None:
+    differences = {d.implementation: d for d in compare_runs(a_run(), a_run(slow=1.1, seed=1))}
+    assert differences["one"].claim == "slower"
+    assert differences["one"].ratio.value == pytest.approx(1.1, rel=0.02)
+    assert differences["three"].claim == differences["guess"].claim == "≈"
+    condition = parse_condition("slower>5%")
+    assert [d.implementation for d in differences.values() if condition.holds(d)] == ["one"]
+    assert not any(
+        parse_condition("slower>20%").holds(d) or parse_condition("faster>1%").holds(d) for d in differences.values()
+    )
+
+
+def test_without_a_copy_in_both_runs_nothing_is_claimed() -> None:
+    without = [record for record in a_run(slow=2) if not record.copy]
+    assert measured_floor(without) is None
+    assert {d.claim for d in compare_runs(a_run(), without)} == {"≈"}
+
+
+@pytest.mark.parametrize("text", ["", "slower", "slower>5", "slower<5%", "bigger>5%", "slower>-1%"])
+def test_a_condition_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(InvalidCondition, match="slower>5%"):
+        parse_condition(text)
+
+
+def test_within_a_run_exact_implementations_are_compared_with_a_baseline_and_ranked() -> None:
+    (difference,) = compare_with(a_run(), "one")
+    assert (difference.implementation, difference.claim) == ("three", "slower")
+    assert [entry.name for entry in ranking(a_run())] == ["one", "three"]
+    assert ranking(a_run(), workloads=["another"]) == []
+
+
+def test_what_failed_in_any_round_is_not_ranked() -> None:
+    failed = [*a_run(), *records("three", 0.3, status="mismatch", rounds=1)]
+    assert [entry.name for entry in ranking(failed)] == ["one"]
+
+
+def test_slices_of_different_size_are_compared_by_time_per_byte() -> None:
+    half = records("half", 0.05, n_bytes=500)
+    (difference,) = compare_with([*a_run(), *half][:], "half")[:1]
+    assert difference.ratio.value == pytest.approx(1, rel=0.02)
+
+
+def test_wide_spread_drift_and_short_samples_are_warned_of_with_advice() -> None:
+    assert cautions.sample_warnings(records("quiet", 0.1)) == []
+    wide = cautions.sample_warnings(records("wide", 0.1, noise=0.4))
+    assert any("spread" in warning and "run again" in warning for warning in wide)
+    drifting = [
+        record for number in range(4) for record in records("d", 0.1 * 1.1**number, rounds=4)[number : number + 1]
+    ]
+    assert any("slower than the first" in warning for warning in cautions.sample_warnings(drifting))
+    assert any("50 ms" in warning for warning in cautions.sample_warnings(records("short", 0.001)))
+
+
+def test_a_machine_is_warned_of_by_what_it_says() -> None:
+    quiet = {"governor": "performance", "turbo": False, "usable_cores": 4, "virtual": False, "pinning": True}
+    assert cautions.machine_warnings(quiet, 0.1) == []
+    for fact, value, word in (
+        ("governor", "powersave", "governor"),
+        ("turbo", True, "turbo"),
+        ("usable_cores", 1, "one core"),
+        ("virtual", True, "virtual"),
+        ("pinning", False, "tied"),
+    ):
+        (warning,) = cautions.machine_warnings(quiet | {fact: value}, 0.1)
+        assert word in warning
+    assert any("stop other work" in warning for warning in cautions.machine_warnings(quiet, 3.0))
+
+
+def test_throughput_and_calls_count_every_loop() -> None:
+    record = records("one", 0.1, noise=0, n_calls=10)[0]
+    assert megabytes_per_second(record) == pytest.approx([1000 * 2 / 0.2 / 1e6] * 5)
+    assert microseconds_per_call(record) == pytest.approx([0.2 / 20 * 1e6] * 5)
+    assert megabytes_per_second(records("one", 0.1, task="load")[0]) == []
+
+
+class Pairs(Tokenizer):
+    """Every two bytes are one token."""
+
+    name = "pairs"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        return [0] * math.ceil(len(text.encode()) / 2)
+
+
+def test_compression_counts_bytes_characters_words_and_tokens() -> None:
+    tokenizer = Pairs(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
+    found = compression(tokenizer, ["iki söz", "", "bir"], model="m", corpus="c")
+    assert (found.n_texts, found.n_bytes, found.n_characters, found.n_words, found.n_tokens) == (2, 11, 10, 3, 6)
+    assert found.vocab_size == 256
+    assert bytes_per_token(found) == pytest.approx(11 / 6)
+    assert characters_per_token(found) == pytest.approx(10 / 6)
+    assert tokens_per_word(found) == 2
+    cut = compression(tokenizer, ["ab", "cé", "zz"], model="m", corpus="c", max_bytes=4)
+    assert cut.n_bytes == 3

@@ -1,0 +1,162 @@
+"""Growth of time with size, in worker processes; the doctor; Unicode probing; what provenance says."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.measure import doctor, provenance, unicode_probe
+from harness.measure.materials import Materials
+from harness.measure.protocol import Failed
+from harness.measure.references import References
+from harness.measure.scaling import Scale, exponents, measure_scaling
+from harness.records import Measurement
+from impls import Model
+
+TOYS = Path(__file__).parent / "measure_toys"
+SIZES = (1024, 2048, 4096)
+
+
+class Generated:
+    digest = "generated"
+
+    def __init__(self, name: str) -> None:
+        self.text = "a" * int(name.partition(":")[2])
+
+    def documents(self) -> Iterable[str]:
+        return [self.text]
+
+
+def scaled(name: str, limit_seconds: float = 5) -> list[Measurement]:
+    model = Model(tokens=tuple(bytes([byte]) for byte in range(256)))
+    written: list[Measurement] = []
+    with (
+        Materials(lambda _: model, lambda corpus, _: Generated(corpus)) as materials,
+        References(materials, encoders=("toy-bytes",)) as references,
+    ):
+        scale = Scale(
+            implementations=(name,),
+            model="toy",
+            families=("letters",),
+            sizes=SIZES,
+            rounds=1,
+            limit_seconds=limit_seconds,
+        )
+        assert measure_scaling(scale, materials, written.append, references=references) == written
+    return written
+
+
+@pytest.fixture(autouse=True)
+def toys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(TOYS))
+
+
+def test_every_size_is_read_once_and_verified() -> None:
+    records = scaled("toy-bytes")
+    assert [record.n_bytes for record in records] == list(SIZES)
+    for record in records:
+        assert (record.status, record.loops, len(record.samples_seconds)) == ("ok", 1, 1)
+        assert record.reference == "toy-bytes"
+    assert set(exponents(records)) == {("toy-bytes", "letters")}
+
+
+def test_growth_stops_at_the_first_failure_which_is_recorded() -> None:
+    (record,) = scaled("toy-wrong-on-a")
+    assert record.status == "mismatch"
+    (verdict,) = exponents([record]).values()
+    assert isinstance(verdict, Failed)
+    assert verdict.status == "mismatch"
+
+
+def point(n_bytes: int, seconds: float | None, number: int = 0) -> Measurement:
+    return Measurement(
+        workload=f"scale/m/gen/spaces:{n_bytes}",
+        implementation="one",
+        task="encode",
+        model="m",
+        corpus=f"gen/spaces:{n_bytes}",
+        status="timeout" if seconds is None else "ok",
+        round=number,
+        n_bytes=n_bytes,
+        samples_seconds=[] if seconds is None else [seconds],
+    )
+
+
+def test_the_exponent_comes_from_the_least_time_of_each_size_and_a_timeout_bounds_it() -> None:
+    quadratic = [point(n, n * n * 1e-8 * (1 + 3 * number), number) for n in (1000, 2000, 4000) for number in (0, 1)]
+    fit = exponents([*quadratic, point(8000, None)], limit_seconds=0.64)["one", "spaces"]
+    assert not isinstance(fit, Failed)
+    assert fit.value == pytest.approx(2)
+    assert fit.lower_bound == pytest.approx(2)
+
+
+def test_the_doctor_times_a_loop_against_itself_and_says_what_stands_against_measuring() -> None:
+    found = doctor.diagnose(n_rounds=2, samples_per_round=2, sample_seconds=0.001)
+    assert found.floor >= 0
+    assert found.usable_cores >= 1
+    assert found.good == (not found.warnings)
+
+
+def test_both_sides_of_the_doctor_s_loop_have_the_same_rounds_and_samples() -> None:
+    calls: list[int] = []
+    a, b = doctor.against_itself(lambda: calls.append(1), 3, 4, sample_seconds=0)
+    assert [len(samples) for samples in a] == [len(samples) for samples in b] == [4, 4, 4]
+    assert len(calls) == 1 + 3 * 4 * 2
+
+
+def test_the_unicode_version_of_an_engine_is_found_by_asking_it() -> None:
+    known = set("".join(unicode_probe.LETTERS[name] for name in ("10.0", "11.0", "12.0")))
+    assert unicode_probe.version(known.__contains__) == "12.0"
+    assert unicode_probe.version(lambda letter: False) is None
+    found = unicode_probe.versions(["tiktoken", "naive", "no such implementation"])
+    assert found == {"regex": "16.0", "tiktoken": "16.0", "naive": "16.0", "no such implementation": None}
+
+
+def test_an_engine_that_dies_while_probed_leaves_the_others_probed() -> None:
+    found = provenance.unicode_versions(["toy-dying", "naive"])
+    assert found["toy-dying"] is None
+    assert found["naive"] == "16.0"
+
+
+def test_the_suite_knows_its_commit_and_whether_files_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def git(*arguments: str) -> None:
+        identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+        subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], check=True, capture_output=True)
+
+    package = tmp_path / "harness"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (tmp_path / "pyproject.toml").write_text("")
+    monkeypatch.setattr(provenance.harness, "__file__", str(package / "__init__.py"))
+    assert provenance.suite()["commit"] is None
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "m")
+    clean = provenance.suite()
+    assert len(clean["commit"]) == 40
+    assert clean["dirty"] is False
+    (package / "new.py").write_text("")
+    assert provenance.suite()["dirty"] is True
+
+
+@pytest.mark.parametrize(("text", "size"), [("48K", 49152), ("2M", 2097152), ("512", 512)])
+def test_cache_sizes_are_read_in_bytes(text: str, size: int) -> None:
+    assert provenance._size(text) == size
+
+
+def test_the_system_s_version_is_a_number_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provenance.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(provenance.platform, "release", lambda: "6.1.2-somebody-built-this")
+    assert provenance.operating_system() == "Linux 6.1.2"
+
+
+def test_facts_name_every_package_and_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts: dict[str, Any] = provenance.machine()
+    assert facts["packages"]["tiktoken"]
+    assert facts["packages"]["msgspec"]
+    assert facts["usable_cores"] >= 1
+    assert facts["memory_bytes"] > 0

@@ -1,0 +1,155 @@
+"""Judging answers: digests, where two answers part, and shrinking to the smallest text that shows it."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Callable
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.measure.answers import (
+    NotIds,
+    as_uint32,
+    digest_of_counts,
+    digest_of_ids,
+    digest_of_merges,
+    first_difference,
+    read_ids,
+    write_ids,
+)
+from harness.measure.processes import without_paths
+from harness.measure.verify import shrink, smallest_counterexample
+from impls import Model, Tokenizer
+
+BYTES = Model(tokens=(*(bytes([byte]) for byte in range(256)), b"ab"))
+TOKEN_BYTES = BYTES.bytes_by_id()
+
+some_ids = st.lists(st.lists(st.integers(0, 2**32 - 1), max_size=8), max_size=6)
+
+
+@given(some_ids, some_ids)
+def test_digests_are_equal_only_where_ids_and_their_division_into_texts_are(
+    a: list[list[int]], b: list[list[int]]
+) -> None:
+    assert (digest_of_ids(a) == digest_of_ids(b)) == (a == b)
+    assert digest_of_ids(a) == digest_of_ids(np.array(ids, dtype=np.uint32) for ids in a)
+    assert digest_of_ids(a)[1] == digest_of_counts(map(len, a))[1] == sum(map(len, a))
+
+
+def test_a_digest_is_the_same_on_every_machine() -> None:
+    little_endian = struct.pack("<5I", 2, 1, 2, 1, 3)
+    assert digest_of_ids([[1, 2], [3]])[0] == hashlib.sha256(little_endian).hexdigest()
+
+
+@given(some_ids)
+def test_ids_written_are_read_back(texts_ids: list[list[int]]) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        write_ids(Path(folder) / "ids", texts_ids)
+        assert read_ids(Path(folder) / "ids") == texts_ids
+
+
+@pytest.mark.parametrize("answer", [None, "ids", [-1], [2**32], [[1, 2]], [1.5, "x"], np.zeros((2, 2))])
+def test_what_is_no_list_of_ids_is_refused(answer: object) -> None:
+    with pytest.raises(NotIds):
+        as_uint32(answer)  # type: ignore[arg-type]
+
+
+def test_merges_in_another_order_have_another_digest() -> None:
+    tokens = BYTES.tokens
+    assert digest_of_merges(tokens, [(97, 98), (98, 97)]) != digest_of_merges(tokens, [(98, 97), (97, 98)])
+
+
+def test_the_first_difference_is_cut_out_of_the_text_where_both_meet_again() -> None:
+    text = b"one ab two ab three"
+    a = [*b"one ", 256, *b" two ab three"]
+    b = list(text)
+    found = first_difference([b"same", text], [list(b"same"), a], [list(b"same"), b], TOKEN_BYTES)
+    assert found is not None
+    assert (found.windows[0], found.expected, found.got) == (b"ab", [256], [97, 98])
+    assert found.windows[-1] == text
+
+
+ids_of_text = st.text(alphabet="abc \n\u00e9", min_size=1, max_size=30)
+
+
+@given(ids_of_text, st.data())
+def test_every_window_is_part_of_the_text_and_grows(text: str, data: st.DataObject) -> None:
+    content = text.encode()
+    got = list(content)
+    got[data.draw(st.integers(0, len(got) - 1))] = 255
+    if got == list(content):
+        return
+    found = first_difference([content], [list(content)], [got], TOKEN_BYTES)
+    assert found is not None
+    sizes = [len(window) for window in found.windows]
+    assert sizes == sorted(set(sizes))
+    for window in found.windows:
+        assert window in content
+        window.decode()
+
+
+def test_equal_answers_have_no_difference_and_a_missing_text_is_one() -> None:
+    assert first_difference([b"a"], [[97]], [[97]], TOKEN_BYTES) is None
+    assert first_difference([b"a", b"b"], [[97], [98]], [[97]], TOKEN_BYTES) is not None
+
+
+@given(st.text(max_size=40), st.text(min_size=1, max_size=3), st.text(max_size=40))
+def test_shrinking_keeps_what_makes_the_difference_and_no_character_more(before: str, core: str, after: str) -> None:
+    contains: Callable[[str], bool] = lambda text: core in text  # noqa: E731
+    assert shrink(before + core + after, contains, inf) == core
+
+
+class Right(Tokenizer):
+    name = "right"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        return list(text.encode())
+
+
+class Wrong(Right):
+    name = "wrong"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        return [256 if "xy" in text else 0, *super().encode_ordinary(text)] if "xy" in text else list(text.encode())
+
+
+class Raises(Right):
+    name = "raises"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        if "!" in text:
+            raise ValueError("no exclamation")
+        return super().encode_ordinary(text)
+
+
+def test_the_smallest_counterexample_holds_both_answers_or_the_error() -> None:
+    candidates = (b"nothing here", b"a long text with xy and ! in it")
+    found = smallest_counterexample(candidates, Wrong(BYTES), Right(BYTES), seconds=10)
+    assert found is not None
+    assert (found.text.text, found.expected, found.got) == ("xy", [120, 121], [256, 120, 121])
+    found = smallest_counterexample(candidates, Raises(BYTES), Right(BYTES), seconds=10)
+    assert found is not None
+    assert (found.text.text, found.got) == ("!", None)
+    assert "no exclamation" in found.note
+    assert smallest_counterexample(candidates, Right(BYTES), Right(BYTES), seconds=10) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("cannot open /usr/lib/thing.so: gone", "cannot open thing.so: gone"),
+        ("File '/home/me/x.py', line 3", "File 'x.py', line 3"),
+        (r"C:\Users\me\x.dll not found", "x.dll not found"),
+        ("ratio 1/2 and a / b", "ratio 1/2 and a / b"),
+    ],
+)
+def test_reasons_name_no_folder(text: str, clean: str) -> None:
+    assert without_paths(text) == clean
