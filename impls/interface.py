@@ -2,18 +2,20 @@
 
 This room knows text, ids and models. It must not know any particular algorithm, and nothing of the harness.
 An implementation overrides one hook: `encode_piece` where it works piece by piece, or `encode_ordinary` where
-it takes whole texts. Everything around the hook (special tokens, lone surrogates, offsets, batches) is here.
+it takes whole texts (and, where a library has them, `encode_ordinary_array` and `encode_ordinary_batch`).
+Everything around the hooks (special tokens, lone surrogates, offsets, threads) is here, and costs a call two checks
+where there is nothing to do.
 """
 
 from __future__ import annotations
 
 import os
 from abc import ABC
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from impls.errors import BPEError, InvalidSpec, SpecialToken, UnknownId, UnknownSymbol, Unsupported
 from impls.patterns import Splitter
@@ -28,6 +30,8 @@ __all__ = ["BPEError", "SpecialSet", "Ties", "Tokenizer", "TrainingSpec"]
 
 SpecialSet = Collection[str] | Literal["all"]
 Ties = Literal["smallest", "first", "largest", "shortest"]
+
+Ids = TypeVar("Ids")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +108,18 @@ class Tokenizer(ABC):
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "third-party"
     exact: ClassVar[bool] = True
     """False where ids are expected to differ from byte pair encoding (greedy longest match)."""
+    surrogate_errors: ClassVar[tuple[type[Exception], ...]] = ()
+    """What the `encode_ordinary` hooks raise for a text with a surrogate in it, where they reliably raise.
+
+    Such a text is then repaired and encoded again; without this every text is searched for surrogates beforehand.
+    """
 
     def __init__(self, model: Model) -> None:
         """Prepare `model`; raises `Unsupported` where this algorithm cannot run it."""
         self._model = model
         self._splitter = Splitter(model.pattern)
+        self._as_given = model.normalization is None and bool(self.surrogate_errors)
+        self._no_whole_tokens = not (model.special_tokens or model.added_tokens)
 
     @property
     def model(self) -> Model:
@@ -133,6 +144,16 @@ class Tokenizer(ABC):
             start += len(piece)
         return ids
 
+    def encode_ordinary_array(self, text: str) -> np.ndarray:
+        """As `encode_ordinary`, as a uint32 array of shape (n_tokens,)."""
+        import numpy as np
+
+        return np.array(self.encode_ordinary(text), dtype=np.uint32)
+
+    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `encode_ordinary` for each text, on up to `threads` threads."""
+        return _map_on_threads(self.encode_ordinary, texts, threads)
+
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn a model; raises `Unsupported` where this implementation does not train, or not by `spec`."""
@@ -149,19 +170,19 @@ class Tokenizer(ABC):
         disallowed ("all": every one not allowed) raises `SpecialToken`; with `disallowed_special=()` it is
         encoded as ordinary text. Of special tokens that start at one place the longest wins.
         """
-        model = self._model
-        if model.special_tokens or model.added_tokens:
-            return self._encode_around_specials(text, allowed_special, disallowed_special)
-        return self._encode_segment(repair_surrogates(text), 0)
+        if self._is_ordinary(text, allowed_special, disallowed_special):
+            return self._encode_as(self.encode_ordinary, text)
+        return self._encode_around_specials(text, allowed_special)
 
     def encode_array(
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> np.ndarray:
         """As `encode`, as a uint32 array of shape (n_tokens,)."""
+        if self._is_ordinary(text, allowed_special, disallowed_special):
+            return self._encode_as(self.encode_ordinary_array, text)
         import numpy as np
 
-        ids = self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-        return np.array(ids, dtype=np.uint32)
+        return np.array(self._encode_around_specials(text, allowed_special), dtype=np.uint32)
 
     def encode_batch(
         self,
@@ -172,35 +193,49 @@ class Tokenizer(ABC):
         disallowed_special: SpecialSet = "all",
     ) -> list[list[int]]:
         """One list of ids per text, in order. `threads=None` uses all cores, as far as the algorithm can."""
+        threads = os.cpu_count() or 1 if threads is None else threads
+        if threads < 1:
+            raise ValueError(f"threads must be at least 1 or None, not {threads}")
+        if all(self._is_ordinary(text, allowed_special, disallowed_special) for text in texts):
+            if self._as_given:
+                try:
+                    return self.encode_ordinary_batch(texts, threads)
+                except self.surrogate_errors:
+                    pass
+            return self.encode_ordinary_batch(list(map(self._repaired, texts)), threads)
 
         def one(text: str) -> list[int]:
             return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        threads = os.cpu_count() or 1 if threads is None else threads
-        if threads < 1:
-            raise ValueError(f"threads must be at least 1 or None, not {threads}")
-        if threads == 1 or len(texts) < 2:
-            return [one(text) for text in texts]
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(one, texts))
+        return _map_on_threads(one, texts, threads)
 
     def count(self, text: str) -> int:
         """How many tokens `text` has, special text read as ordinary text."""
         return len(self.encode(text, disallowed_special=()))
 
-    def _encode_around_specials(
-        self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet
-    ) -> list[int]:
+    def _is_ordinary(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
+        """Whether nothing in `text` is encoded as a whole; raises `SpecialToken` for what is disallowed."""
+        if self._no_whole_tokens:
+            return True
         model = self._model
-        specials = set(model.special_tokens)
-        allowed = specials if allowed_special == "all" else specials & set(allowed_special)
+        if not allowed_special and not disallowed_special and not model.added_tokens:
+            return True
+        specials = model.special_tokens.keys()
+        allowed = self._allowed(allowed_special)
         disallowed = specials - allowed if disallowed_special == "all" else specials & set(disallowed_special)
         if disallowed and (found := special_matcher(frozenset(disallowed)).search(text)):
             raise SpecialToken(found[0], found.start())
+        whole = allowed | model.added_tokens.keys()
+        return not whole or special_matcher(frozenset(whole)).search(repair_surrogates(text)) is None
+
+    def _allowed(self, allowed_special: SpecialSet) -> set[str]:
+        specials = set(self._model.special_tokens)
+        return specials if allowed_special == "all" else specials & set(allowed_special)
+
+    def _encode_around_specials(self, text: str, allowed_special: SpecialSet) -> list[int]:
+        model = self._model
         text = repair_surrogates(text)
-        whole = allowed | set(model.added_tokens)
-        if not whole:
-            return self._encode_segment(text, 0)
+        whole = self._allowed(allowed_special) | model.added_tokens.keys()
         ids: list[int] = []
         start = 0
         for found in special_matcher(frozenset(whole)).finditer(text):
@@ -216,6 +251,18 @@ class Tokenizer(ABC):
             return self.encode_ordinary(self._model.normalize(text))
         except UnknownSymbol as error:
             raise UnknownSymbol(error.character, offset + error.offset) from None
+
+    def _encode_as(self, encode: Callable[[str], Ids], text: str) -> Ids:
+        """`encode(text)`, with what is to be mended about the text mended."""
+        if self._as_given:
+            try:
+                return encode(text)
+            except self.surrogate_errors:
+                pass
+        return encode(self._repaired(text))
+
+    def _repaired(self, text: str) -> str:
+        return self._model.normalize(repair_surrogates(text))
 
     # --- decoding ------------------------------------------------------------------------------------------
 
@@ -269,3 +316,10 @@ class Tokenizer(ABC):
                 token = unknown.encode()
             tokens.append(token)
         return tokens
+
+
+def _map_on_threads(encode: Callable[[str], list[int]], texts: Sequence[str], threads: int) -> list[list[int]]:
+    if threads == 1 or len(texts) < 2:
+        return [encode(text) for text in texts]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(encode, texts))

@@ -1,0 +1,117 @@
+"""What the interface does around an implementation's hooks, and what it does not do to ordinary text."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from impls import Model, SpecialToken, Tokenizer
+
+BYTES = tuple(bytes([byte]) for byte in range(256))
+PLAIN = Model(tokens=BYTES)
+SPECIAL = Model(tokens=BYTES, special_tokens={"<s>": 256, "<s>+": 257})
+ADDED = Model(tokens=BYTES, special_tokens={"<s>": 256}, added_tokens={"<a>": 258})
+NFC = Model(tokens=BYTES, normalization="nfc")
+SURROGATES = ["a\ud83d", "\ud83d\udc4d", "\udc4d\ud83d b"]
+
+
+class Library(Tokenizer):
+    """Answers byte values, as a library does that refuses surrogates and has calls of its own for each form."""
+
+    name = "library"
+    surrogate_errors = (UnicodeEncodeError,)
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self.calls: list[Any] = []
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        self.calls.append(text)
+        return list(text.encode())
+
+    def encode_ordinary_array(self, text: str) -> np.ndarray:
+        self.calls.append((text, "array"))
+        return np.frombuffer(text.encode(), np.uint8).astype(np.uint32)
+
+    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        self.calls.append((tuple(texts), threads))
+        return [list(text.encode()) for text in texts]
+
+
+class Careless(Tokenizer):
+    """Does not raise for surrogates; so it must never see one."""
+
+    name = "careless"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        assert not any("\ud800" <= character <= "\udfff" for character in text)
+        return list(text.encode())
+
+
+def test_ordinary_text_reaches_the_library_as_the_very_object_it_was_given() -> None:
+    for model in (PLAIN, SPECIAL):
+        library = Library(model)
+        text = "".join(["<s> h", "é"])
+        assert library.encode(text, disallowed_special=()) == list(text.encode())
+        assert library.encode_array(text, disallowed_special=()).tolist() == list(text.encode())
+        assert library.encode_batch([text], 3, disallowed_special=()) == [list(text.encode())]
+        assert library.calls[0] is text
+        assert library.calls[1][0] is text
+        assert library.calls[2] == ((text,), 3)
+
+
+@pytest.mark.parametrize("kind", [Library, Careless])
+@pytest.mark.parametrize("text", SURROGATES)
+def test_surrogates_are_repaired_in_every_form(kind: type[Tokenizer], text: str) -> None:
+    tokenizer = kind(SPECIAL)
+    expected = list(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode())
+    for _ in range(2):
+        assert tokenizer.encode(text) == expected
+        assert tokenizer.encode_array(text).tolist() == expected
+        assert tokenizer.encode_batch([text, "b"], 1) == [expected, [98]]
+
+
+@pytest.mark.parametrize("kind", [Library, Careless])
+def test_special_tokens_are_cut_out_in_every_form(kind: type[Tokenizer]) -> None:
+    tokenizer = kind(SPECIAL)
+    assert tokenizer.encode("a<s>+b<s>", allowed_special="all") == [97, 257, 98, 256]
+    assert tokenizer.encode_array("a<s>+", allowed_special={"<s>"}).tolist() == [97, 256, 43]
+    assert tokenizer.encode_batch(["a<s>", "b"], 2, allowed_special={"<s>"}) == [[97, 256], [98]]
+    for call in (tokenizer.encode, tokenizer.encode_array, lambda text: tokenizer.encode_batch(["b", text])):
+        with pytest.raises(SpecialToken) as raised:
+            call("ab<s>+")
+        assert (raised.value.name, raised.value.offset) == ("<s>+", 2)
+
+
+@pytest.mark.parametrize("kind", [Library, Careless])
+def test_added_tokens_are_cut_out_even_where_nothing_is_allowed(kind: type[Tokenizer]) -> None:
+    tokenizer = kind(ADDED)
+    expected = [97, 258, *b"<s>"]
+    assert tokenizer.encode("a<a><s>", disallowed_special=()) == expected
+    assert tokenizer.encode_array("a<a><s>", disallowed_special=()).tolist() == expected
+    assert tokenizer.encode_batch(["a<a><s>", "\ud83d<a>"], 1, disallowed_special=()) == [
+        expected,
+        [*"\ufffd".encode(), 258],
+    ]
+
+
+@pytest.mark.parametrize("kind", [Library, Careless])
+def test_text_is_normalised_in_every_form(kind: type[Tokenizer]) -> None:
+    tokenizer = kind(NFC)
+    expected = list("é".encode())
+    assert tokenizer.encode("e\u0301") == expected
+    assert tokenizer.encode_array("e\u0301").tolist() == expected
+    assert tokenizer.encode_batch(["e\u0301"]) == [expected]
+
+
+def test_arrays_are_uint32_whatever_they_are_made_of() -> None:
+    for kind in (Library, Careless):
+        for model in (PLAIN, ADDED):
+            assert kind(model).encode_array("<a>x").dtype == np.uint32
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_fewer_than_one_thread_is_refused(threads: int) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        Library(PLAIN).encode_batch(["a", "b"], threads)
