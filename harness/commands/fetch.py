@@ -17,8 +17,7 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
     What is there already is not fetched again; afterwards everything works offline. The cache is the user's cache
     folder, or BPEBENCH_CACHE.
     """
-    from harness.data import FetchProgress, fetch
-    from harness.data.fetch import items_named
+    from harness.data import FetchProgress, fetch, items_named
 
     items_named(names or None)
     done = 0

@@ -14,7 +14,7 @@ from harness.data.corpora import (
     turkish_paragraph,
 )
 from harness.data.errors import DataError
-from harness.data.fetch import Fetched, FetchProgress, fetch, fetchable_names, is_fetched
+from harness.data.fetching import Fetched, FetchProgress, fetch, fetchable_names, is_fetched, items_named
 from harness.data.models import (
     available_models,
     describe_models,
@@ -39,6 +39,7 @@ __all__ = [
     "fetch",
     "fetchable_names",
     "is_fetched",
+    "items_named",
     "load_corpus",
     "load_model",
     "model_names",

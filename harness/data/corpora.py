@@ -12,7 +12,7 @@ from typing import Any
 from harness.data.catalogue import Item, RealCorpus, datasets_folder, real_corpora
 from harness.data.documents import Split, check_split, pack, side, take_bytes, unpack
 from harness.data.errors import DataError
-from harness.data.fetch import ensure, is_fetched, read_item
+from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.generated import FAMILIES, generate, generated_names
 from harness.data.user_files import matching_files, read_documents
 from impls.errors import UnknownName

@@ -9,7 +9,7 @@ from typing import Any
 from harness.data.cache import cache_folder
 from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
 from harness.data.errors import DataError
-from harness.data.fetch import ensure, is_fetched, read_item
+from harness.data.fetching import ensure, is_fetched, read_item
 from impls.errors import UnknownName
 from impls.model import Model
 from impls.patterns import resolve
@@ -34,10 +34,13 @@ def load_model(name_or_path: str | Path) -> Model:
                 "tokenizer.json and give the path of that file"
             )
     path = Path(name_or_path)
-    if not path.exists() and _is_plain(name):
-        path = trained_model_path(name)
-        if not path.is_file():
-            raise UnknownName("model (a trained one is made by `bpebench train --name NAME`)", name, model_names())
+    if isinstance(name_or_path, str) and _is_plain(name):
+        trained = trained_model_path(name)
+        if trained.is_file():
+            path = trained
+        elif not path.exists():
+            known = [*model_names(), "what `bpebench train --name NAME` has kept", "the path of a model file"]
+            raise UnknownName("model", name, known)
     if not path.exists():
         raise DataError(f"{path}: there is no such model file; names are: {', '.join(model_names())}")
     from impls.formats import load

@@ -19,7 +19,7 @@ import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from harness.data.cache import disk_error, sha256_of
+from harness.data.cache import cache_folder, disk_error, sha256_of
 from harness.data.catalogue import Package
 from harness.data.errors import DataError
 
@@ -62,7 +62,7 @@ def download(package: Package, folder: Path, watch: Callable[[int], None]) -> Pa
     if not file.is_file():
         raise DataError(
             f"{package.file}: pip brought another file ({', '.join(p.name for p in target.iterdir()) or 'none'}); "
-            f"check pip's settings with `pip config list`"
+            "check pip's settings with `pip config list`"
         )
     got = sha256_of(file.read_bytes())
     if got != package.sha256:
@@ -121,12 +121,19 @@ def _bytes_below(folder: Path) -> int:
     return largest
 
 
-_NO_NETWORK = re.compile(
-    r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|Connection (refused|reset|broken|aborted)"
-    r"|Failed to establish|Temporary failure in name|Name or service not known|Network is unreachable"
-    r"|ProxyError|SSLError|CERTIFICATE_VERIFY_FAILED|timed out|Max retries exceeded",
-    re.IGNORECASE,
-)
+_NO_NETWORK = {
+    r"Connection refused": "connection refused",
+    r"NameResolutionError|Temporary failure in name|Name or service not known|nodename nor servname|getaddrinfo": (
+        "its name cannot be resolved"
+    ),
+    r"SSLError|CERTIFICATE_VERIFY_FAILED": "its certificate is not trusted",
+    r"ProxyError|Tunnel connection failed": "the proxy refuses",
+    r"timed out|ConnectTimeout|ReadTimeout": "no answer in time",
+    r"Network is unreachable|NewConnectionError|Failed to establish|Connection (reset|broken|aborted)|Max retries": (
+        "no connection"
+    ),
+}
+"""What pip says when it cannot reach an index, the most telling first -> the same in a few words."""
 
 
 def _failure(package: Package, output: str) -> DataError:
@@ -136,18 +143,23 @@ def _failure(package: Package, output: str) -> DataError:
     got = re.search(r"Got\s+([0-9a-f]{64})", output)
     if got:
         return _wrong_digest(package, got.group(1))
-    if "No space left on device" in output or os.strerror(errno.ENOSPC) in output:
-        return disk_error(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), Path(package.file))
-    reason = _NO_NETWORK.search(output)
-    if reason:
+    if os.strerror(errno.ENOSPC) in output or os.strerror(errno.EDQUOT) in output:
+        return disk_error(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), cache_folder())
+    reason = next((words for found, words in _NO_NETWORK.items() if re.search(found, output, re.IGNORECASE)), None)
+    if reason is not None:
         return DataError(
-            f"{wanted}: the package index cannot be reached ({reason.group(0)}); check the network and "
-            "`pip config list`, then run `bpebench fetch` again: what is fetched already stays"
+            f"{wanted}: the package index cannot be reached ({reason}); check the network and `pip config list`, "
+            "then run `bpebench fetch` again: what is fetched already stays"
+        )
+    if "from versions: none" in output:
+        return DataError(
+            f"{wanted}: the package index that pip asks has nothing of that name; `pip config list` shows which it "
+            "is, and whether pip is told to stay offline"
         )
     if "No matching distribution" in output or "Could not find a version" in output:
         return DataError(
-            f"{wanted}: the package index has no such version any more, or none for Python "
-            f"{sys.version_info.major}.{sys.version_info.minor}; `pip config list` shows which index is asked"
+            f"{wanted}: gone from the package index, or not for Python {sys.version_info.major}."
+            f"{sys.version_info.minor}; a newer release of bpebench may name another version"
         )
     errors = [line.strip() for line in output.splitlines() if line.startswith("ERROR")]
     last = errors[-1] if errors else (output.strip().splitlines() or ["it said nothing"])[-1]

@@ -118,14 +118,15 @@ def _lines(parts: Iterator[str]) -> Iterator[str]:
         for piece in _split_keeping_ends(part):
             rest.append(piece)
             size += len(piece)
-            if piece.endswith("\n"):
-                yield "".join(rest)
-                rest, size = [], 0
-            elif size > MAX_DOCUMENT_CHARACTERS:
-                whole = "".join(rest)
-                yield whole[:MAX_DOCUMENT_CHARACTERS]
-                rest = [whole[MAX_DOCUMENT_CHARACTERS:]]
-                size = len(rest[0])
+            ended = piece.endswith("\n")
+            if ended or size > MAX_DOCUMENT_CHARACTERS:
+                line = "".join(rest)
+                while len(line) > MAX_DOCUMENT_CHARACTERS:
+                    yield line[:MAX_DOCUMENT_CHARACTERS]
+                    line = line[MAX_DOCUMENT_CHARACTERS:]
+                if ended:
+                    yield line
+                rest, size = ([], 0) if ended else ([line], len(line))
     if size:
         yield "".join(rest)
 
@@ -136,4 +137,4 @@ def _split_keeping_ends(text: str) -> list[str]:
 
 
 def _without_line_end(text: str) -> str:
-    return text.removesuffix("\n").removesuffix("\r")
+    return text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")

@@ -109,7 +109,7 @@ def _fetch_package(package: Package, items: Sequence[Item], report: Callable[[st
         downloads.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix="fetch-", dir=downloads))
     except OSError as error:
-        raise disk_error(error, downloads) from None
+        raise disk_error(error, cache_folder()) from None
     try:
         what = f"downloading {package.name} {package.version}"
         report(what, 0)
@@ -118,7 +118,7 @@ def _fetch_package(package: Package, items: Sequence[Item], report: Callable[[st
         for group in _by_reader(items):
             _unpack(package, file, group)
     except OSError as error:
-        raise disk_error(error, folder) from None
+        raise disk_error(error, cache_folder()) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

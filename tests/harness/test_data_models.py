@@ -1,0 +1,133 @@
+"""Models by name: published vocabularies (fetched), those trained here, files, and names that stand for nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+import impls
+from harness.data import (
+    DataError,
+    available_models,
+    describe_models,
+    load_model,
+    model_names,
+    rank_file,
+    trained_model_names,
+    trained_model_path,
+)
+from impls.errors import UnknownName
+
+_PUBLISHED = {
+    "r50k_base": "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+    "p50k_base": "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+}
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache."""
+    monkeypatch.setenv("BPEBENCH_CACHE", str(tmp_path))
+    return tmp_path
+
+
+def _a_model() -> impls.Model:
+    return impls.Model(tokens=(*(bytes([byte]) for byte in range(256)), b"ab"), merges=((97, 98),))
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", _PUBLISHED)
+def test_a_published_vocabulary_is_the_published_rank_file(name: str) -> None:
+    assert hashlib.sha256(rank_file(name).read_bytes()).hexdigest() == _PUBLISHED[name]
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    ("name", "vocab_size", "n_tokens", "end_of_text"),
+    [
+        ("r50k_base", 50_257, 50_257, 50_256),
+        ("p50k_base", 50_281, 50_281, 50_256),
+        ("cl100k_base", 100_277, 100_261, 100_257),
+        ("o200k_base", 200_019, 200_000, 199_999),
+    ],
+)
+def test_a_published_vocabulary_has_its_size_and_special_tokens(
+    name: str, vocab_size: int, n_tokens: int, end_of_text: int
+) -> None:
+    model = load_model(name)
+    assert (model.vocab_size, model.n_tokens) == (vocab_size, n_tokens)
+    assert model.special_tokens["<|endoftext|>"] == end_of_text
+    assert model.merge_rule == "concatenation"
+
+
+@pytest.mark.corpus
+def test_gpt2_is_another_name_for_r50k() -> None:
+    assert load_model("gpt2").digest == load_model("r50k_base").digest
+
+
+@pytest.mark.corpus
+def test_p50k_is_r50k_and_runs_of_spaces() -> None:
+    small, large = load_model("r50k_base"), load_model("p50k_base")
+    assert large.tokens[:50_256] == small.tokens[:50_256]
+    assert large.tokens[50_256:] == (None, *(b" " * n for n in range(2, 26)))
+
+
+@pytest.mark.corpus
+def test_a_vocabulary_in_the_cache_is_available() -> None:
+    for name in _PUBLISHED:
+        load_model(name)
+        assert name in available_models()
+
+
+def test_without_a_cache_nothing_is_available_but_all_is_described(cache: Path) -> None:
+    assert available_models() == []
+    assert [(row["name"], row["cached"]) for row in describe_models()] == [(name, False) for name in _PUBLISHED]
+
+
+def test_a_model_kept_under_a_name_is_found_by_it(cache: Path) -> None:
+    _a_model().save(trained_model_path("turkish-10k"))
+    assert load_model("turkish-10k").digest == _a_model().digest
+    assert trained_model_names() == ["turkish-10k"]
+    assert available_models() == ["turkish-10k"]
+    assert model_names() == [*_PUBLISHED, "turkish-10k"]
+    assert describe_models()[-1]["about"] == "trained here"
+
+
+def test_a_model_is_loaded_from_a_path(cache: Path) -> None:
+    file = cache / "some where" / "mine.json"
+    file.parent.mkdir()
+    _a_model().save(file)
+    assert load_model(file).digest == load_model(str(file)).digest == _a_model().digest
+
+
+@pytest.mark.parametrize("name", ["turkish-10k", "llama3", "o200k"])
+def test_an_unknown_model_lists_what_there_is_and_how_to_train_one(cache: Path, name: str) -> None:
+    with pytest.raises(UnknownName, match=rf"unknown model '{name}'; known: r50k_base, .*bpebench train --name"):
+        load_model(name)
+
+
+def test_a_missing_file_is_named(cache: Path) -> None:
+    with pytest.raises(DataError, match=r"none\.json: there is no such model file"):
+        load_model(cache / "none.json")
+    with pytest.raises(DataError, match=r"none\.json: there is no such model file"):
+        load_model(f"{cache}/none.json")
+
+
+def test_a_model_of_the_hub_is_said_to_be_unavailable(cache: Path) -> None:
+    with pytest.raises(DataError, match="hf:someone/something: unavailable offline"):
+        load_model("hf:someone/something")
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "../a", ".hidden", "a b", "gpt2", "o200k_base"])
+def test_a_name_that_cannot_be_kept_is_refused(cache: Path, name: str) -> None:
+    with pytest.raises(DataError, match=r"cannot be a model's name|published vocabulary"):
+        trained_model_path(name)
+
+
+def test_a_vocabulary_unknown_to_the_tables_has_no_rank_file() -> None:
+    with pytest.raises(UnknownName, match="unknown vocabulary 'mine'"):
+        rank_file("mine")

@@ -1,0 +1,180 @@
+"""The user's own files: streamed as documents, and every fault named with its place."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness.data import DataError, load_corpus
+from harness.data import user_files as user_files_module
+from impls.errors import UnknownName
+
+_on_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+def _documents(file: Path) -> list[str]:
+    return list(load_corpus(str(file)).documents())
+
+
+def _written(folder: Path, content: bytes, name: str = "text.txt") -> Path:
+    file = folder / name
+    file.write_bytes(content)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("content", "documents"),
+    [
+        ("", []),
+        ("\n\n \n", []),
+        ("bir", ["bir"]),
+        ("bir\niki\n", ["bir\niki"]),
+        ("bir\n\niki\n\n\nüç", ["bir", "iki", "üç"]),
+        ("  bir \n \t \n iki", ["  bir ", " iki"]),
+        ("bir\r\niki\r\n\r\nüç\r\n", ["bir\r\niki", "üç"]),
+        ("\ufeffbir\n\n\ufeffiki", ["bir", "\ufeffiki"]),
+        ("   ", ["   "]),
+        ("a\x00b\u2028c\x0cd\n", ["a\x00b\u2028c\x0cd"]),
+    ],
+)
+def test_a_text_file_is_cut_at_blank_lines(tmp_path: Path, content: str, documents: list[str]) -> None:
+    assert _documents(_written(tmp_path, content.encode())) == documents
+
+
+@_on_one_folder
+@given(
+    st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1)), st.integers(1, 9)
+)
+def test_paragraphs_come_back_however_the_file_is_read(tmp_path: Path, paragraphs: list[str], chunk: int) -> None:
+    if paragraphs and paragraphs[0].startswith("\ufeff"):
+        paragraphs = ["a", *paragraphs]
+    file = _written(tmp_path, "\n\n".join(paragraphs).encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(user_files_module, "_CHUNK_BYTES", chunk)
+        assert _documents(file) == paragraphs
+
+
+@_on_one_folder
+@given(st.lists(st.text("ab \n", max_size=20)), st.integers(1, 9))
+def test_a_document_is_bounded_and_a_cut_loses_nothing(tmp_path: Path, lines: list[str], bound: int) -> None:
+    text = "x" + "".join(lines)
+    file = _written(tmp_path, text.encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(user_files_module, "MAX_DOCUMENT_CHARACTERS", bound)
+        documents = _documents(file)
+    assert all(len(document) <= bound for document in documents)
+    assert "".join(documents).replace("\n", "").replace(" ", "") == text.replace("\n", "").replace(" ", "")
+
+
+def test_a_large_file_is_streamed(tmp_path: Path) -> None:
+    file = _written(tmp_path, ("evlerimizden " * 80 + "\n\n").encode() * 10_000)
+    tracemalloc.start()
+    n_documents = sum(1 for _ in load_corpus(file).documents())
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert n_documents == 10_000
+    assert peak_bytes < file.stat().st_size / 5
+
+
+def test_a_file_without_a_single_line_end_is_streamed_too(tmp_path: Path) -> None:
+    file = _written(tmp_path, b"x" * 12_000_000)
+    tracemalloc.start()
+    sizes = [len(document) for document in load_corpus(file).documents()]
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert sizes == [1_000_000] * 12
+    assert peak_bytes < 6_000_000
+
+
+@pytest.mark.parametrize("name", ["bad.txt", "bad.jsonl"])
+@pytest.mark.parametrize(
+    ("content", "offset", "byte"),
+    [
+        (b'{"text": "a"}\n{"text": "\xff"}\n', 24, "FF"),
+        (b'{"text": "\xc4"}', 10, "C4"),
+        ('{"text": "ş"}\n'.encode() * 3 + b'{"text": "\xed\xa0\x80"}', 55, "ED"),
+        (b'{"text": "x\xe2\x82', 11, "E2"),
+    ],
+)
+@pytest.mark.parametrize("chunk", [1, 5, 1000])
+def test_invalid_utf8_names_the_file_and_the_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, offset: int, byte: str, chunk: int
+) -> None:
+    monkeypatch.setattr(user_files_module, "_CHUNK_BYTES", chunk)
+    file = _written(tmp_path, content, name)
+    with pytest.raises(DataError) as caught:
+        _documents(file)
+    assert str(caught.value) == f"{file}: not UTF-8 at byte {offset} (0x{byte}); convert the file to UTF-8 first"
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=()))))
+@_on_one_folder
+def test_json_lines_give_the_field_text(tmp_path: Path, texts: list[str]) -> None:
+    lines = "\n\n".join(json.dumps({"id": 1, "text": text}) for text in texts)
+    joined = [json.loads(json.dumps(text)) for text in texts]
+    assert _documents(_written(tmp_path, lines.encode(), "documents.jsonl")) == joined
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{", "line 3 is not JSON"),
+        ('{"text": "a"', "line 3 is not JSON"),
+        ("[" * 100_000, "line 3 is not JSON"),
+        ('{"Text": "a"}', 'line 3 has no field "text"'),
+        ('{"text": 5}', 'line 3 has no field "text"'),
+        ('"text"', 'line 3 has no field "text"'),
+        ("[]", 'line 3 has no field "text"'),
+    ],
+)
+def test_a_bad_json_line_is_named(tmp_path: Path, line: str, problem: str) -> None:
+    file = _written(tmp_path, f'{{"text": "a"}}\n\n{line}\n'.encode(), "bad.jsonl")
+    documents = load_corpus(str(file)).documents()
+    assert next(documents) == "a"
+    with pytest.raises(DataError) as caught:
+        next(documents)
+    assert str(caught.value).startswith(f"{file}: {problem}")
+
+
+def test_a_glob_takes_its_files_in_order(tmp_path: Path) -> None:
+    _written(tmp_path, b"second", "b.txt")
+    _written(tmp_path, b"first", "a.txt")
+    _written(tmp_path, b'{"text": "third"}', "c.jsonl")
+    (tmp_path / "folder.txt").mkdir()
+    assert list(load_corpus(f"{tmp_path}/*.txt").documents()) == ["first", "second"]
+    assert list(load_corpus(f"{tmp_path}/*").documents()) == ["first", "second", "third"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("nothing.txt", "there is no such file"), ("*.nothing", "there is no such file"), ("", "is a folder")],
+)
+def test_a_path_that_is_no_file_is_said_to_be_none(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        load_corpus(f"{tmp_path}/{name}")
+
+
+def test_a_name_that_could_not_be_a_path_is_an_unknown_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnknownName, match="a path or glob"):
+        load_corpus("mine")
+    _written(tmp_path, b"text", "mine")
+    assert _documents(Path("mine")) == ["text"]
+
+
+def test_a_path_with_a_nul_is_refused() -> None:
+    with pytest.raises(DataError, match=r"there is no such file|cannot be a path"):
+        load_corpus("a\x00b.txt")
+
+
+def test_the_users_files_can_be_split_too(tmp_path: Path) -> None:
+    file = _written(tmp_path, "\n\n".join(f"paragraph {i % 50}" for i in range(200)).encode())
+    train, held_out = (set(load_corpus(file, split=s).documents()) for s in ("train", "held-out"))
+    assert len(train | held_out) == 50
+    assert not train & held_out
+    assert not load_corpus(file).has_split
