@@ -24,6 +24,7 @@ _OWN = {
     "priority": "impls.priority:Priority",
     "bytelevel": "impls.bytelevel:ByteLevel",
     "backtracking": "impls.backtracking:Backtracking",
+    "compiled": "impls.compiled:Compiled",
     "tiktoken": "impls.production.tiktoken:Tiktoken",
     "tokenizers": "impls.production.tokenizers:HuggingFace",
     "sentencepiece": "impls.production.sentencepiece:SentencePiece",

@@ -31,6 +31,7 @@ _SOURCES = (
     "build.py",
     "entry_points.py",
     "layout.py",
+    "pattern/flags.py",
     "pattern/tables.py",
     *sorted(f"kernels/{path.name}" for path in (_HERE / "kernels").glob("*.py")),
 )

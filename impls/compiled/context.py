@@ -25,11 +25,22 @@ _LEAST_WHOLE_BITS = 2
 
 
 @dataclass(frozen=True, slots=True)
+class FlagTables:
+    """`pattern.flags` by page."""
+
+    pages: np.ndarray
+    """uint16 of shape (0x4400,)."""
+    flags: np.ndarray
+    """uint8 of shape (n_pages * 64,)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Splitting:
     """How a context splits: no pattern at all (0), an automaton (1) or faster windows over it (2 and up)."""
 
     splitter: int
     tables: SplitTables | None
+    flags: FlagTables | None = None
 
 
 def aligned_zeros(n_bytes: int) -> np.ndarray:
@@ -114,6 +125,9 @@ class Context:
             self._hold(layout.PAGES, tables.pages)
             self._hold(layout.PAGE_CLASSES, tables.page_classes)
             self._set(layout.END_CLASS, tables.end)
+        if splitting.flags is not None:
+            self._hold(layout.FLAG_PAGES, splitting.flags.pages)
+            self._hold(layout.CHARACTER_FLAGS, splitting.flags.flags)
 
     def _decoding(self) -> None:
         self._hold(layout.TOKEN_BYTES, self.tables.blob)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import fields
+import os
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -11,37 +12,84 @@ import regex
 
 from impls.compiled.arrays import packed, unpacked
 from impls.compiled.build import source_digest
-from impls.compiled.context import Splitting
+from impls.compiled.context import FlagTables, Splitting
+from impls.compiled.pattern.classes import paged
+from impls.compiled.pattern.flags import character_flags
 from impls.compiled.pattern.syntax import NotExpressible
 from impls.compiled.pattern.tables import SplitTables, split_tables
 from impls.compiled.storage import cache_folder, read_checked, write_checked
+from impls.patterns import NAMED
 
-WHOLE_TEXT, AUTOMATON = 0, 1
+WHOLE_TEXT, AUTOMATON, CL100K, O200K, GPT2 = range(5)
+_WINDOWS = {
+    "gpt2": GPT2,
+    "gpt2-0.14": GPT2,
+    "cl100k": CL100K,
+    "cl100k-0.14": CL100K,
+    "llama3": CL100K,
+    "o200k": O200K,
+}
 
 
 @lru_cache(maxsize=64)
 def splitting_of(stages: tuple[str, ...]) -> tuple[Splitting | None, str]:
-    """What splits by `stages`, and in words: 'automaton', or 'regex: ' and the reason why it is not one."""
+    """What splits by `stages`, and in words: 'automaton', or 'regex: ' and the reason why it is not one.
+
+    'automaton, windows': a bit-parallel twin of the pattern runs before the automaton; BPEBENCH_COMPILED_WINDOWS=off
+    leaves it out.
+    """
     if not stages:
         return Splitting(WHOLE_TEXT, None), "automaton"
     if len(stages) > 1:
         return None, f"regex: {len(stages)} split stages"
     try:
-        return Splitting(AUTOMATON, _tables(stages[0])), "automaton"
+        tables = _split_tables(stages[0])
     except NotExpressible as error:
         return None, f"regex: {error}"
+    windows = next((splitter for name, splitter in _WINDOWS.items() if NAMED[name] == stages), AUTOMATON)
+    if windows == AUTOMATON or os.environ.get("BPEBENCH_COMPILED_WINDOWS") == "off":
+        return Splitting(AUTOMATON, tables), "automaton"
+    return Splitting(windows, tables, _flag_tables(with_case=windows == O200K)), "automaton, windows"
 
 
-def _tables(pattern: str) -> SplitTables:
-    key = hashlib.sha256("\0".join((regex.__version__, source_digest(), pattern)).encode()).hexdigest()
+def _split_tables(pattern: str) -> SplitTables:
+    def make() -> dict[str, np.ndarray]:
+        tables = split_tables(pattern)
+        return {
+            "transitions": tables.transitions,
+            "ascii_classes": tables.ascii_classes,
+            "pages": tables.pages,
+            "page_classes": tables.page_classes,
+            "end": np.array(tables.end),
+        }
+
+    kept = _kept(pattern, make)
+    return SplitTables(
+        transitions=kept["transitions"],
+        ascii_classes=kept["ascii_classes"],
+        pages=kept["pages"],
+        page_classes=kept["page_classes"],
+        end=int(kept["end"]),
+    )
+
+
+@lru_cache(maxsize=2)
+def _flag_tables(*, with_case: bool) -> FlagTables:
+    def make() -> dict[str, np.ndarray]:
+        pages, flags = paged(character_flags(with_case=with_case))
+        return {"pages": pages, "flags": flags}
+
+    kept = _kept(f"flags, with case: {with_case}", make)
+    return FlagTables(kept["pages"], kept["flags"])
+
+
+def _kept(what: str, make: Callable[[], Mapping[str, np.ndarray]]) -> Mapping[str, np.ndarray]:
+    """What `make` makes, from the user's cache where it was made before."""
+    key = hashlib.sha256("\0".join((regex.__version__, source_digest(), what)).encode()).hexdigest()
     path = cache_folder() / "patterns" / f"{key[:32]}.bin"
-    names = [field.name for field in fields(SplitTables)]
     kept = read_checked(path)
     if kept is not None:
-        arrays = unpacked(kept)
-        if list(arrays) == names:
-            return SplitTables(**{**arrays, "end": int(arrays["end"])})  # type: ignore[arg-type]
-    tables = split_tables(pattern)
-    arrays = {name: np.asarray(getattr(tables, name)) for name in names}
-    write_checked(path, packed(arrays))
-    return tables
+        return unpacked(kept)
+    made = make()
+    write_checked(path, packed(made))
+    return made

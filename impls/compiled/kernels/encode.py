@@ -19,6 +19,7 @@ from impls.compiled.kernels.memory import (
 )
 from impls.compiled.kernels.piece import piece_ids
 from impls.compiled.kernels.scan import scan_block
+from impls.compiled.kernels.split_windows import windows_block
 from impls.compiled.layout import (
     BLOCK_BYTES,
     BOUNDS_AT,
@@ -52,7 +53,9 @@ def split_block(context: int, text: int, n_bytes: int, readable: int, start: int
         store_32(ends, n_bytes)
         store_64(state, n_bytes)
         return 1
-    return scan_block(context, text, n_bytes, start, limit, ends, state)
+    if splitter == 1:
+        return scan_block(context, text, n_bytes, start, limit, ends, state)
+    return windows_block(context, text, n_bytes, readable, start, limit, ends, state, splitter)
 
 
 @kernel

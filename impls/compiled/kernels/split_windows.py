@@ -1,0 +1,235 @@
+"""The three window splitters: where pieces begin in 64 bytes, for the patterns gpt2, cl100k (and llama3) and o200k.
+
+Each is the bit-parallel twin of its pattern in `impls.patterns`; tests compare them with `regex`. Below, a `run` is
+a maximal stretch of one kind, and a piece that begins with white space takes its last character along.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.kernels.memory import (
+    inlined,
+    kernel,
+    load_i64,
+    lowest_bit,
+    shift_left,
+    shift_right,
+    store_32,
+    store_64,
+    wrapping_add,
+)
+from impls.compiled.kernels.scan import piece_end
+from impls.compiled.kernels.vectors import (
+    APOSTROPHES,
+    CONTINUATION,
+    DIGITS,
+    HIGH,
+    LETTERS,
+    NEWLINES,
+    OTHER_SPACES,
+    SLASHES,
+    SPACES,
+    UPPER,
+    ascii_masks,
+)
+from impls.compiled.kernels.windows import (
+    ANY_CASE,
+    CUTS,
+    EDGE,
+    LEAST,
+    MARKS,
+    READABLE,
+    carried,
+    is_contraction,
+    last_end,
+    mark_non_ascii,
+    mark_non_ascii_with_case,
+    run_ends,
+    settled,
+    write_starts,
+)
+from impls.compiled.layout import UNCOVERED
+
+GPT2, CL100K, O200K = 4, 2, 3
+"""Values of the slot SPLITTER."""
+
+
+@inlined
+def _every_third(run_starts: int, runs: int) -> int:
+    """Marks at every third byte of each run, its start included."""
+    inner = runs & shift_left(runs, 1) & shift_left(runs, 2) & shift_left(runs, 3)
+    marks = run_starts
+    more = run_starts
+    while True:
+        more = shift_left(more, 3) & inner
+        if more == 0:
+            return marks
+        marks |= more
+
+
+@inlined
+def _newline_starts(newlines: int, blanks: int, punctuation: int) -> int:
+    """Beginnings of white space where line breaks occur.
+
+    Line breaks right behind punctuation belong to it; of other white space, everything up to the last line break is
+    one piece, and blanks behind it begin another.
+    """
+    spaces = blanks | newlines
+    behind = shift_left(punctuation, 1) & newlines
+    free = spaces & ~carried(behind, newlines)
+    starts = free & ~shift_left(free, 1)
+    blank_starts = shift_left(newlines, 1) & blanks
+    if run_ends(blank_starts, blanks) & newlines == 0:
+        return starts | blank_starts
+    while blank_starts != 0:
+        first = blank_starts & -blank_starts
+        blank_starts &= blank_starts - 1
+        end = run_ends(first, blanks)
+        end &= ~(first - 1)
+        if (end & -end & newlines) == 0:
+            starts |= first
+    return starts
+
+
+@inlined
+def _common_starts(masks: int, letters: int, blanks: int, punctuation: int) -> int:
+    """Marks that cl100k and o200k share: runs, digits by threes, white space."""
+    digits, newlines = load_i64(masks + DIGITS), load_i64(masks + NEWLINES)
+    spaces = blanks | newlines
+    # Punctuation begins a piece unless a space leads it in; one such character leads a run of letters in.
+    leading = punctuation & ~shift_left(punctuation, 1) & ~shift_left(load_i64(masks + SPACES), 1)
+    continuation = load_i64(masks + CONTINUATION)
+    letter_runs = letters & ~shift_left(letters, 1)
+    led_in = wrapping_add(shift_left(leading, 1), continuation) & ~continuation & letter_runs
+    starts = leading | (letter_runs & ~shift_left(blanks, 1) & ~led_in)
+    starts |= _every_third(digits & ~shift_left(digits, 1), digits)
+    if newlines != 0:
+        starts |= _newline_starts(newlines, blanks, punctuation)
+    else:
+        starts |= spaces & ~shift_left(spaces, 1)
+    return starts | (blanks & ~shift_right(spaces, 1))
+
+
+@inlined
+def _split_contractions(starts: int, at: int, masks: int, letters: int) -> int:
+    """cl100k: a contraction at the beginning of a piece ends the piece."""
+    apostrophes = starts & load_i64(masks + APOSTROPHES) & shift_right(letters, 1)
+    while apostrophes != 0:
+        i = lowest_bit(apostrophes)
+        apostrophes &= apostrophes - 1
+        n = is_contraction(at + i)
+        if n > 0 and i < 60:
+            starts |= shift_left(1, i + 1 + n) & letters
+    return starts
+
+
+@inlined
+def _suffix_contractions(starts: int, at: int, masks: int, letters: int, size: int) -> int:
+    """o200k: a contraction behind a word belongs to it, once."""
+    apostrophes = load_i64(masks + APOSTROPHES) & shift_left(letters, 1) & shift_right(letters, 1)
+    taken = -1
+    while apostrophes != 0:
+        i = lowest_bit(apostrophes)
+        apostrophes &= apostrophes - 1
+        if i < size - EDGE and i != taken:
+            n = is_contraction(at + i)
+            if n > 0:
+                taken = i + 1 + n
+                starts &= ~shift_left(1, i)
+                if n == 2:
+                    starts &= ~shift_left(1, i + 2)
+                starts |= shift_left(1, taken) & letters
+    return starts
+
+
+@inlined
+def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
+    spaces = blanks | load_i64(masks + NEWLINES)
+    digits = load_i64(masks + DIGITS)
+    punctuation = ~(letters | digits | spaces)
+    led_in = shift_left(load_i64(masks + SPACES), 1)
+    starts = (letters & ~shift_left(letters, 1)) | (digits & ~shift_left(digits, 1))
+    starts |= punctuation & ~shift_left(punctuation, 1)
+    starts &= ~led_in
+    apostrophes = starts & load_i64(masks + APOSTROPHES) & shift_right(letters & ~load_i64(masks + UPPER), 1)
+    while apostrophes != 0:
+        i = lowest_bit(apostrophes)
+        apostrophes &= apostrophes - 1
+        n = is_contraction(at + i)
+        # The pattern tells case; the second letter has to be looked at too.
+        if n > 0 and i < 60 and (n == 1 or (shift_right(load_i64(masks + UPPER), i + 2) & 1) == 0):
+            starts &= ~shift_left(1, i + 1)
+            starts |= shift_left(1, i + 1 + n) & letters
+    starts |= spaces & ~shift_left(spaces, 1)
+    return starts | (spaces & ~shift_right(spaces, 1))
+
+
+@inlined
+def _starts(context: int, at: int, masks: int, left: int, pattern: int) -> int:
+    """Marks of the window at `at`, `left` bytes before the end of the text; 0 where the automaton has to help."""
+    ascii_masks(at, masks)
+    size, cuts = 64, 0
+    store_64(masks + CONTINUATION, 0)
+    if load_i64(masks + HIGH) != 0:
+        if pattern == O200K:
+            mark_non_ascii_with_case(context, at, masks)
+        else:
+            mark_non_ascii(context, at, masks)
+        cuts = load_i64(masks + CUTS)
+    letters, upper = load_i64(masks + LETTERS), load_i64(masks + UPPER)
+    if pattern == O200K:
+        if load_i64(masks + HIGH) != 0:
+            # Upper case behind a letter of no case needs the automaton; so does a mark that follows no letter.
+            cuts |= upper & shift_left(load_i64(masks + ANY_CASE), 1)
+            cuts |= load_i64(masks + MARKS) & ~load_i64(masks + CONTINUATION) & ~shift_left(letters, 1)
+        # Behind punctuation a slash may follow line breaks.
+        cuts |= shift_left(load_i64(masks + NEWLINES), 1) & load_i64(masks + SLASHES)
+    size = min(min(size, lowest_bit(cuts)), left)
+    if size < LEAST:
+        return 0
+    blanks = load_i64(masks + SPACES) | load_i64(masks + OTHER_SPACES)
+    spaces = blanks | load_i64(masks + NEWLINES)
+    if pattern == GPT2:
+        starts = _gpt2_starts(masks, at, letters, blanks)
+    else:
+        punctuation = ~(letters | load_i64(masks + DIGITS) | spaces)
+        starts = _common_starts(masks, letters, blanks, punctuation)
+        if pattern == CL100K:
+            starts = _split_contractions(starts, at, masks, letters)
+        else:
+            starts |= upper & shift_left(letters & ~upper, 1)
+            starts = _suffix_contractions(starts, at, masks, letters, size)
+    return settled(starts, spaces, size)
+
+
+@inlined
+def _block(
+    context: int, text: int, n_bytes: int, readable: int, start: int, limit: int, ends: int, masks: int, pattern: int
+) -> int:
+    at, window = ends, start
+    while window < limit:
+        starts = 0
+        if window + READABLE <= readable:
+            starts = _starts(context, text + window, masks, n_bytes - window, pattern)
+        if starts != 0:
+            at = write_starts(starts, window, at)
+            window = last_end(at)
+        else:
+            window = piece_end(context, text, n_bytes, window)
+            if window < 0:
+                return UNCOVERED
+            store_32(at, window)
+            at += 4
+    store_64(masks, window)
+    return (at - ends) >> 2
+
+
+@kernel
+def windows_block(
+    context: int, text: int, n_bytes: int, readable: int, start: int, limit: int, ends: int, masks: int, pattern: int
+) -> int:
+    """As `scan.scan_block`, by windows; the end of the last piece is left at `masks`, which has 256 bytes."""
+    if pattern == CL100K:
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, CL100K)
+    if pattern == O200K:
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, O200K)
+    return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2)

@@ -1,0 +1,108 @@
+"""64 bytes at once: comparisons become bit masks, one bit a byte. Portable vector code; LLVM picks the instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from impls.compiled.kernels.memory import inlined, reachable
+
+WIDTH = 64
+_i8, _i64 = ir.IntType(8), ir.IntType(64)
+_vector = ir.VectorType(_i8, WIDTH)
+
+# Masks of `ascii_masks`, by offset
+LETTERS, DIGITS, NEWLINES, SPACES, OTHER_SPACES, APOSTROPHES, HIGH, UPPER, SLASHES = range(0, 72, 8)
+# Masks of `high_masks`, by offset
+CONTINUATION, CYRILLIC_D0, CYRILLIC_D1, IDEOGRAPHS, LEAD_E4, LEAD_E9, BELOW_B0, BELOW_A0, FROM_B8, UP_TO_BE = range(
+    80, 160, 8
+)
+
+Mask = Callable[[Any, Any], Any]
+
+
+def _constant(value: int) -> Any:
+    return ir.Constant(_vector, [value] * WIDTH)
+
+
+def _between(low: int, high: int) -> Mask:
+    def mask(builder: Any, data: Any) -> Any:
+        return builder.icmp_unsigned("<=", builder.sub(data, _constant(low)), _constant(high - low))
+
+    return mask
+
+
+def _either(*masks: Mask) -> Mask:
+    def mask(builder: Any, data: Any) -> Any:
+        found = masks[0](builder, data)
+        for other in masks[1:]:
+            found = builder.or_(found, other(builder, data))
+        return found
+
+    return mask
+
+
+def _letters(builder: Any, data: Any) -> Any:
+    return _between(97, 122)(builder, builder.or_(data, _constant(0x20)))
+
+
+_ASCII: list[Mask] = [
+    _letters,
+    _between(48, 57),
+    _either(_between(10, 10), _between(13, 13)),
+    _between(32, 32),
+    _either(_between(9, 9), _between(11, 12)),
+    _between(39, 39),
+    _between(128, 255),
+    _between(65, 90),
+    _between(47, 47),
+]
+_HIGH: list[Mask] = [
+    _between(0x80, 0xBF),
+    _between(0xD0, 0xD0),
+    _between(0xD1, 0xD1),
+    _either(_between(0xE5, 0xE8), _between(0xEB, 0xEC)),
+    _between(0xE4, 0xE4),
+    _between(0xE9, 0xE9),
+    _between(0x80, 0xAF),
+    _between(0x80, 0x9F),
+    _between(0xB8, 0xBF),
+    _between(0x80, 0xBE),
+]
+
+
+def _masks(kinds: list[Mask], first: int) -> Any:
+    """An intrinsic (address of 64 bytes, address of masks) that stores one mask per kind, `first` bytes in."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = builder.load(builder.inttoptr(arguments[0], _vector.as_pointer()), align=1)
+        masks = builder.inttoptr(arguments[1], _i64.as_pointer())
+        for number, kind in enumerate(kinds):
+            place = builder.gep(masks, [ir.Constant(_i64, first // 8 + number)])
+            builder.store(builder.bitcast(kind(builder, data), _i64), place, align=8)
+        return context.get_dummy_value()
+
+    int64 = types.int64
+    return intrinsic(lambda typing, address, masks: (types.void(int64, int64), codegen))
+
+
+_store_ascii_masks = _masks(_ASCII, LETTERS)
+_store_high_masks = _masks(_HIGH, CONTINUATION)
+
+
+@inlined
+def ascii_masks(address: int, masks: int) -> None:
+    """Masks of the ASCII kinds of 64 bytes, and of bytes that are not ASCII."""
+    if reachable(address, WIDTH):
+        _store_ascii_masks(address, masks)
+
+
+@inlined
+def high_masks(address: int, masks: int) -> None:
+    """Masks of lead and continuation bytes of 64 bytes."""
+    if reachable(address, WIDTH):
+        _store_high_masks(address, masks)

@@ -1,0 +1,188 @@
+"""What the window splitters share: kinds of the characters of 64 bytes, and writing down where pieces end.
+
+A window begins where a piece begins. Bit algebra (shifts and carries, as in Langdale and Lemire 2019, "Parsing
+gigabytes of JSON per second") marks where the next ones begin; only what the far edge cannot change any more is
+used, and the last mark is where the next window begins. What the algebra does not know (other digits and white space
+than ASCII's, letters that fold to ASCII) cuts the window short; where nothing is left the automaton takes one piece.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.kernels.memory import (
+    bit_count,
+    inlined,
+    kernel,
+    leading_zeros,
+    load_i32,
+    load_i64,
+    load_u8,
+    load_u16,
+    lowest_bit,
+    shift_left,
+    shift_right,
+    store_32,
+    store_64,
+    wrapping_add,
+)
+from impls.compiled.kernels.scan import code_point, width
+from impls.compiled.kernels.vectors import (
+    BELOW_A0,
+    BELOW_B0,
+    CONTINUATION,
+    CYRILLIC_D0,
+    CYRILLIC_D1,
+    FROM_B8,
+    HIGH,
+    IDEOGRAPHS,
+    LEAD_E4,
+    LEAD_E9,
+    LETTERS,
+    UP_TO_BE,
+    UPPER,
+    high_masks,
+)
+from impls.compiled.layout import CHARACTER_FLAGS, FLAG_PAGES
+from impls.compiled.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
+
+READABLE = 72
+"""Bytes a window may look at: 64, and the rest of a character that begins in its last byte."""
+EDGE = 4
+"""Bytes before the far edge whose marks may still change: the longest contraction is three bytes long."""
+LEAST = 8
+"""Windows cut shorter than this are left to the automaton."""
+# Masks of their own, by offset, beside those of `kernels.vectors`
+ANY_CASE, MARKS, CUTS = 160, 168, 176
+
+
+@inlined
+def _flags_at(context: int, at: int, byte: int) -> int:
+    code = code_point(at, byte)
+    page = load_u16(load_i64(context + FLAG_PAGES) + 2 * (code >> 6))
+    return load_u8(load_i64(context + CHARACTER_FLAGS) + (page << 6) + (code & 63))
+
+
+@inlined
+def _ideographs(masks: int) -> int:
+    """Lead bytes of three-byte letters without case: U+4E00 to U+9FBF, U+B000 to U+CFFF."""
+    e4 = load_i64(masks + LEAD_E4) & shift_right(load_i64(masks + FROM_B8), 1)
+    e9 = load_i64(masks + LEAD_E9) & shift_right(load_i64(masks + UP_TO_BE), 1)
+    return load_i64(masks + IDEOGRAPHS) | e4 | e9
+
+
+@inlined
+def _spread(flag: int, bytes_: int) -> int:
+    """`bytes_` where the flag is not 0, else no bit."""
+    return bytes_ if flag != 0 else 0
+
+
+@kernel
+def mark_non_ascii(context: int, at: int, masks: int) -> None:
+    """Completes LETTERS and fills CONTINUATION and CUTS for a window that is not all ASCII."""
+    high_masks(at, masks)
+    continuation = load_i64(masks + CONTINUATION)
+    two = load_i64(masks + CYRILLIC_D0) | load_i64(masks + CYRILLIC_D1)
+    three = _ideographs(masks)
+    letters = load_i64(masks + LETTERS) | two | shift_left(two, 1)
+    letters |= three | shift_left(three, 1) | shift_left(three, 2)
+    cuts = 0
+    others = load_i64(masks + HIGH) & ~(continuation | two | three)
+    while others != 0:
+        i = lowest_bit(others)
+        others &= others - 1
+        byte = load_u8(at + i)
+        flags = _flags_at(context, at + i, byte)
+        bytes_ = shift_left(shift_left(1, width(byte)) - 1, i)
+        letters |= _spread(flags & LETTER, bytes_)
+        cuts |= _spread(flags & CUT, bytes_)
+    store_64(masks + LETTERS, letters)
+    store_64(masks + CUTS, cuts)
+
+
+@kernel
+def mark_non_ascii_with_case(context: int, at: int, masks: int) -> None:
+    """As `mark_non_ascii`, for a pattern that tells case: completes UPPER too, fills ANY_CASE and MARKS."""
+    high_masks(at, masks)
+    continuation = load_i64(masks + CONTINUATION)
+    whole = ~shift_left(1, 63)
+    d0, d1 = load_i64(masks + CYRILLIC_D0) & whole, load_i64(masks + CYRILLIC_D1) & whole
+    upper_two = d0 & shift_right(load_i64(masks + BELOW_B0), 1)
+    two = d0 | (d1 & shift_right(load_i64(masks + BELOW_A0), 1))
+    three = _ideographs(masks)
+    any_case = three | shift_left(three, 1) | shift_left(three, 2)
+    letters = load_i64(masks + LETTERS) | two | shift_left(two, 1) | any_case
+    upper = load_i64(masks + UPPER) | upper_two | shift_left(upper_two, 1)
+    marks, cuts = 0, 0
+    others = load_i64(masks + HIGH) & ~(continuation | two | three)
+    while others != 0:
+        i = lowest_bit(others)
+        others &= others - 1
+        byte = load_u8(at + i)
+        flags = _flags_at(context, at + i, byte)
+        bytes_ = shift_left(shift_left(1, width(byte)) - 1, i)
+        letters |= _spread(flags & LETTER, bytes_)
+        cuts |= _spread(flags & CUT, bytes_)
+        upper |= _spread(flags & UPPER_CASE, bytes_)
+        any_case |= _spread(flags & BOTH_CASES, bytes_)
+        marks |= _spread(flags & MARK, bytes_)
+    store_64(masks + LETTERS, letters)
+    store_64(masks + UPPER, upper)
+    store_64(masks + ANY_CASE, any_case)
+    store_64(masks + MARKS, marks)
+    store_64(masks + CUTS, cuts)
+
+
+@inlined
+def carried(starts: int, runs: int) -> int:
+    """The bits of `runs` flooded from `starts` to the right end of their runs; `starts` are bits of `runs`."""
+    return runs & (~wrapping_add(runs, starts) | starts)
+
+
+@inlined
+def run_ends(starts: int, runs: int) -> int:
+    """The first bit behind the run that each of `starts` (bits of `runs`) stands in."""
+    return wrapping_add(starts, runs) & ~runs
+
+
+@inlined
+def is_contraction(at: int) -> int:
+    """Letters of the English contraction behind the apostrophe at `at`, in either case: 0, 1 or 2."""
+    first = load_u8(at + 1) | 32
+    if first == 115 or first == 100 or first == 109 or first == 116:
+        return 1
+    second = load_u8(at + 2) | 32
+    if (first == 108 and second == 108) or (first == 118 and second == 101) or (first == 114 and second == 101):
+        return 2
+    return 0
+
+
+@inlined
+def settled(starts: int, spaces: int, size: int) -> int:
+    """The marks a window of `size` bytes may use: none at 0, none near its edge or in white space that touches it."""
+    usable = size - EDGE
+    if shift_right(spaces, usable - 1) & 1:
+        others = ~spaces & shift_right(-1, 65 - usable)
+        usable = 64 - leading_zeros(others)
+    if usable < 2:
+        return 0
+    return starts & shift_right(-1, 64 - usable) & ~1
+
+
+@inlined
+def write_starts(starts: int, window: int, at: int) -> int:
+    """Writes the ends of pieces (int32) that `starts` marks from byte `window` on; returns where they end.
+
+    Writes up to three more, for a loop without a branch per piece.
+    """
+    end = at + 4 * bit_count(starts)
+    while starts != 0:
+        for k in range(4):
+            store_32(at + 4 * k, window + lowest_bit(starts))
+            starts &= starts - 1
+        at += 16
+    return end
+
+
+@inlined
+def last_end(at: int) -> int:
+    """The end that was written last before `at`."""
+    return load_i32(at - 4)

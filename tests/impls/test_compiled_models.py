@@ -1,0 +1,130 @@
+"""`compiled` gives the ids of the pure implementations, on models of both merge rules, regular or not."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import impls
+from impls.compiled import Compiled
+from impls.compiled.symbols import from_merges
+from impls.errors import Unsupported
+from impls.model import Model
+from impls.priority import Priority
+
+BYTES = [bytes([byte]) for byte in range(256)]
+LETTERS = b"abcd \xc3\xa9"
+
+
+def random_text(rng: random.Random) -> str:
+    length = rng.choice([0, 1, 2, 5, 17, 40, 62, 63, 64, 90, 300])
+    return "".join(rng.choice("aaabbcd  é1\n'") for _ in range(length))
+
+
+def random_rank_file(rng: random.Random) -> Model:
+    """A vocabulary of random strings: many tokens cannot be made from lower ranks, or not at all."""
+    tokens = set()
+    while len(tokens) < 60:
+        tokens.add(bytes(rng.choice(LETTERS) for _ in range(rng.choice([2, 2, 2, 3, 3, 4, 5, 9, 18]))))
+    ids = BYTES + sorted(tokens, key=lambda token: rng.random())
+    if rng.random() < 0.5:
+        rng.shuffle(ids)
+    return Model(tokens=tuple(ids), merge_rule="concatenation", pattern=rng.choice(["gpt2", ()]))
+
+
+def random_pairs(rng: random.Random, *, monotone: bool) -> Model:
+    """Merges at random; without `monotone` in any order, with tokens that several merges make."""
+    tokens = list(BYTES)
+    known = set(tokens)
+    merges: list[tuple[int, int]] = []
+    wanted = [tokens.index(bytes([byte])) for byte in LETTERS]
+    while len(merges) < 60:
+        left, right = rng.choice(wanted), rng.choice(wanted)
+        joined = tokens[left] + tokens[right]
+        if (left, right) in merges or (monotone and joined in known) or len(joined) > 30:
+            continue
+        if joined not in known:
+            known.add(joined)
+            tokens.append(joined)
+            wanted.append(len(tokens) - 1)
+        merges.append((left, right))
+    if not monotone:
+        rng.shuffle(merges)
+    return Model(
+        tokens=tuple(tokens),
+        merges=tuple(merges),
+        pattern=rng.choice(["gpt2", "cl100k", ()]),
+        ignore_merges=rng.random() < 0.3,
+    )
+
+
+@pytest.mark.parametrize("kind", ["rank file", "monotone", "any order"])
+def test_random_models_encode_as_priority_does(kind: str) -> None:
+    rng = random.Random(kind)
+    for _ in range(25):
+        if kind == "rank file":
+            model = random_rank_file(rng)
+        else:
+            model = random_pairs(rng, monotone=kind == "monotone")
+        fast, reference = Compiled(model), Priority(model)
+        for _ in range(40):
+            text = random_text(rng)
+            expected = reference.encode(text)
+            assert fast.encode(text) == expected
+            assert fast.encode_array(text).tolist() == expected
+            assert fast.count(text) == len(expected)
+            assert fast.decode(expected) == text
+
+
+def test_tokens_made_by_several_merges_are_renumbered() -> None:
+    tokens = [*BYTES, b"ab", b"bc", b"abc"]
+    model = Model(tokens=tuple(tokens), merges=((97, 98), (98, 99), (256, 99), (97, 257)))
+    assert from_merges(model).ids is not None
+    assert Compiled(model).encode("abcabc bc") == Priority(model).encode("abcabc bc")
+
+
+@pytest.mark.parametrize("base_order", ["raw", "gpt2"])
+def test_trained_models_encode_as_priority_does(base_order: str) -> None:
+    texts = ["the cat sat on the mat, the rat ate the cat's hat", "kedi paspasın üstünde oturdu; kedi kediyi gördü"] * 3
+    spec = impls.TrainingSpec(vocab_size=340, base_order=base_order, special_tokens=("<s>",))  # type: ignore[arg-type]
+    model = Compiled.train_model(texts, spec)
+    for text in [*texts, "the katedral <s>"]:
+        expected = Priority(model).encode(text, allowed_special="all")
+        assert Compiled(model).encode(text, allowed_special="all") == expected
+
+
+def test_ids_too_large_for_a_packed_entry_are_kept() -> None:
+    gap = 2_097_152 - 256
+    model = Model(tokens=(*BYTES, *[None] * gap, b"ab", b"abc"), merges=((97, 98), (2_097_152, 99)))
+    with pytest.raises(Unsupported, match="more than"):
+        Compiled(model)
+
+
+def test_character_alphabets_are_refused_with_the_reason() -> None:
+    model = Model(tokens=(b"a", b"b"), alphabet="chars")
+    with pytest.raises(Unsupported, match="chars"):
+        Compiled(model)
+
+
+def test_patterns_an_automaton_cannot_express_run_on_regex() -> None:
+    model = Model(tokens=(*BYTES, b"ab"), merges=((97, 98),), pattern=(r"a++ab|\S|\s+",))
+    tokenizer = Compiled(model)
+    assert tokenizer.splitting.startswith("regex: ")
+    for text in ("abab aab é", "", "ab" * 3000):
+        assert tokenizer.encode(text) == Priority(model).encode(text)
+        assert tokenizer.count(text) == len(tokenizer.encode(text))
+
+
+def test_a_pattern_that_leaves_text_out_raises_as_the_others_do() -> None:
+    model = Model(tokens=tuple(BYTES), pattern=("a+|b",))
+    assert Compiled(model).encode("aab") == [97, 97, 98]
+    with pytest.raises(impls.InvalidPattern, match="leaves out"):
+        Compiled(model).encode("aac")
+
+
+def test_a_normalized_model_is_normalized_before_it_is_split() -> None:
+    model = Model(tokens=tuple(BYTES), normalization="nfc", pattern="gpt2")
+    assert Compiled(model).decode(Compiled(model).encode("e\u0301")) == "é"
+    assert Compiled(model).count("e\u0301") == 2
+    assert Compiled(model).encode_array("e\u0301").tolist() == [0xC3, 0xA9]
