@@ -291,7 +291,7 @@ def scaling_charts(records: Sequence[object]) -> list[Chart]:
                 section="scaling",
                 title=f"Growth on {family}: {model}",
                 subtitle="seconds over bytes of one text, both logarithmic · lower and flatter is better",
-                alternative=f"Exponents of time over length on {family} under {model}: {grown or 'none could be fitted'}.",
+                alternative=f"Exponents of time over length on {family} under {model}: {grown or 'none fitted'}.",
                 spec=plots.growth(points, "bytes of one text"),
             )
         )

@@ -15,11 +15,11 @@ SHAPES = ("circle", "diamond", "square", "triangle-up")
 """One for each kind, in the order of `KINDS`."""
 AGREEMENTS = ("equal, provably", "equal, under conditions", "differs, as expected", "differs: a fault", "not compared")
 
-_KIND_COLOURS = {
+KIND_COLOURS = {
     "light": ("#0072B2", "#D55E00", "#00805E", "#AA4499"),
     "dark": ("#6CB9EE", "#F5924E", "#3CC8A0", "#E08FC4"),
 }
-_AGREEMENT_COLOURS = {
+AGREEMENT_COLOURS = {
     "light": ("#9CCBE6", "#D6E9F4", "#F2DC9B", "#D55E00", "#EDEDEB"),
     "dark": ("#2C6C98", "#22465E", "#8A6D1F", "#F0793A", "#2B2E31"),
 }
@@ -27,6 +27,9 @@ INK = {"light": "#24292F", "dark": "#DDE1E6"}
 QUIET = {"light": "#5E6770", "dark": "#9AA4AE"}
 GRID = {"light": "#E6E8EB", "dark": "#30363C"}
 GROUND = {"light": "#FFFFFF", "dark": "#16191D"}
+LINE = {"light": "#D0D5DA", "dark": "#3D444C"}
+FAINT = {"light": "#F3F4F6", "dark": "#20252A"}
+LINK = {"light": "#00598C", "dark": "#7CC1F0"}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 IMAGE_FONT = "Arial, 'Helvetica Neue', Helvetica, sans-serif"
 """For images, whose text is measured where they are made and drawn elsewhere."""
@@ -39,7 +42,7 @@ def config(scheme: Scheme, font: str = FONT) -> dict[str, Any]:
         "background": "transparent",
         "font": font,
         "view": {"stroke": None},
-        "range": {"category": list(_KIND_COLOURS[scheme]), "ordinal": list(_AGREEMENT_COLOURS[scheme])},
+        "range": {"category": list(KIND_COLOURS[scheme]), "ordinal": list(AGREEMENT_COLOURS[scheme])},
         "axis": {
             "labelColor": ink, "titleColor": quiet, "labelFontSize": 12, "titleFontSize": 12,
             "titleFontWeight": "normal",
@@ -59,6 +62,6 @@ def config(scheme: Scheme, font: str = FONT) -> dict[str, Any]:
         "text": {"color": ink, "fontSize": 12},
         "rule": {"color": quiet},
         "line": {"strokeWidth": 1.75},
-        "mark": {"color": _KIND_COLOURS[scheme][0]},
+        "mark": {"color": KIND_COLOURS[scheme][0]},
         "point": {"filled": True, "size": 70, "opacity": 1},
     }  # fmt: skip

@@ -26,9 +26,8 @@ _KIND_COLOUR = alt.Color("kind:N", scale=alt.Scale(domain=list(KINDS)), title=No
 _KIND_SHAPE = alt.Shape("kind:N", scale=alt.Scale(domain=list(KINDS), range=list(SHAPES)), title=None)
 
 
-def _finished(chart: alt.LayerChart | alt.FacetChart, n_rows: int | None, height: int = 300) -> Spec:
-    size = {"width": "container", "height": alt.Step(ROW_HEIGHT) if n_rows is not None else height}
-    spec = chart.properties(**size).to_dict()
+def _finished(chart: alt.LayerChart | alt.FacetChart, height: int) -> Spec:
+    spec = chart.properties(width="container", height=height).to_dict(validate=False)
     for key in ("config", "$schema"):
         spec.pop(key, None)
     return dict(spec)
@@ -108,7 +107,7 @@ def dots(rows: Sequence[Row], unit: str, domain_of: Sequence[float] = ()) -> Spe
                 x=alt.value(4), y=y, text="status:N", tooltip=_tooltip(implementation="implementation", detail="why")
             )
         )
-    return _finished(alt.layer(*layers), len(rows))
+    return _finished(alt.layer(*layers), ROW_HEIGHT * len({row["implementation"] for row in rows}))
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
@@ -123,11 +122,8 @@ def heat_map(cells: Sequence[Row], names: Sequence[str], models: Sequence[str]) 
     y = alt.Y("one:N", sort=list(names), title=None, axis=alt.Axis(grid=False))
     base = alt.Chart(pd.DataFrame(cells))
     if len(models) > 1:
-        choice = alt.param(
-            name="model",
-            value=models[0],
-            bind=alt.binding_select(options=list(models), name="Model ", element=f"#{CHOICE_ID}"),
-        )
+        listed = alt.binding_select(options=list(models), name="Model ", element=f"#{CHOICE_ID}")
+        choice = alt.param(name="model", value=models[0], bind=listed)
         base = base.add_params(choice).transform_filter("datum.model === model")
     tooltip = _tooltip(one="one", other="other", status="verdict", detail="on")
     tiles = base.mark_rect(cornerRadius=3).encode(
@@ -136,7 +132,7 @@ def heat_map(cells: Sequence[Row], names: Sequence[str], models: Sequence[str]) 
     marks = alt.Chart(pd.DataFrame(cells)).mark_text(fontSize=12)
     if len(models) > 1:
         marks = marks.transform_filter("datum.model === model")
-    spec = _finished(alt.layer(tiles, marks.encode(x=x, y=y, text="mark:N")), len(names))
+    spec = _finished(alt.layer(tiles, marks.encode(x=x, y=y, text="mark:N")), 0)
     spec["width"] = {"step": 28}
     spec["height"] = {"step": 26}
     return spec
@@ -190,7 +186,7 @@ def pareto(rows: Sequence[Row]) -> Spec:
         .mark_text(angle=270, align="left", fontSize=11, opacity=0.75)
         .encode(x=x, y=alt.value(_PARETO_HEIGHT - 4), text="model:N")
     )
-    return _finished(alt.layer(names, line, points, *labels), None, height=_PARETO_HEIGHT)
+    return _finished(alt.layer(names, line, points, *labels), _PARETO_HEIGHT)
 
 
 def growth(points: Sequence[Row], unit: str) -> Spec:
@@ -219,7 +215,7 @@ def growth(points: Sequence[Row], unit: str) -> Spec:
         bounds.encode(x=x, y=y, color=_KIND_COLOUR, tooltip=tooltip),
         base.transform_filter("datum.last").mark_text(align="left", dx=8, fontSize=11).encode(x=x, y=y, text="label:N"),
     )
-    return _finished(alt.layer(*layers), None, height=320)
+    return _finished(alt.layer(*layers), 320)
 
 
 def merges(points: Sequence[Row], flat: Row | None) -> Spec:
@@ -245,4 +241,4 @@ def merges(points: Sequence[Row], flat: Row | None) -> Spec:
         mark = alt.Chart(pd.DataFrame([flat]))
         layers.append(mark.mark_rule(strokeDash=[4, 4]).encode(x=x))
         layers.append(mark.mark_text(align="left", dx=6, baseline="top").encode(x=x, y=alt.value(2), text="label:N"))
-    return _finished(alt.layer(*layers), None, height=240)
+    return _finished(alt.layer(*layers), 240)

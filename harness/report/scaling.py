@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from harness.measure.scaling import PASS_LIMIT_SECONDS, exponents
@@ -57,7 +58,9 @@ def scaling_rows(records: Iterable[object]) -> list[Row]:
                 "largest_seconds": done[-1]["seconds"] if done else None,
             }  # fmt: skip
             if isinstance(found, Exponent):
-                row |= {"exponent": found.value, "low": found.low, "high": found.high, "bound": found.lower_bound}
+                row |= {"exponent": found.value, "bound": found.lower_bound}
+                if math.isfinite(found.high):
+                    row |= {"low": found.low, "high": found.high}
             else:
                 row |= {"status": found.status, "verdict": f"{found.status}: {found.reason}"}
             rows.append(row)
@@ -69,7 +72,9 @@ def shown_exponent(row: Row) -> str:
     """An exponent with its interval, and the bound where the next size did not end."""
     if row.get("exponent") is None:
         return wording.ABSENT
-    told = f"{row['exponent']:.2f} ({row['low']:.2f}–{row['high']:.2f})"
+    told = f"{row['exponent']:.2f}"
+    if row.get("low") is not None:
+        told += f" ({row['low']:.2f}–{row['high']:.2f})"
     return told if row.get("bound") is None else f"{told}, then ≥ {row['bound']:.2f}"
 
 

@@ -1,0 +1,326 @@
+"""The page: one HTML file with everything in it, which needs no network, no server and no other file.
+
+Scripts are allowed by their digests only (Content-Security-Policy), so that even a fault in escaping runs nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from harness.records import MACHINE_FILE, read_records
+from harness.report import palette, plots, speed, wording
+from harness.report.charts import Chart, charts
+from harness.report.headlines import headlines
+from harness.report.markup import Markup, element, escape, facts, figure, join, script_json, table
+from harness.report.tables import DEFAULT_PRICE_PER_MILLION, Table, tables
+
+BIAS = (
+    "The people who wrote this suite also wrote the implementations marked pure and compiled, and look at these "
+    "workloads while they work on them. Everyone else sees them for the first time.",
+    "Everything is called from Python: the cost of a call and of a list of ids is in every figure. Whoever encodes "
+    "from Rust or C++ sees larger differences than these.",
+    "Most workloads repeat one text, which flatters caches of pieces. The cold and the warm-other workloads do not.",
+    "Texts are Turkish and English dictionary prose, Python code, and messages of user interfaces in ten languages. "
+    "Chat logs, web pages, mathematics and long CJK prose may rank differently.",
+    "Models reach every library by conversion from one neutral form. A library tuned for its own files may load "
+    "slower here than at home.",
+    "Identical ids are demanded before anything is timed, so a tokenizer that trades exactness for speed is shown "
+    "but not ranked.",
+    "Single-threaded workloads run on one pinned core; large machines, other memory and other cores will differ.",
+)
+"""What this suite may favour."""
+
+_INTRODUCTIONS = {
+    "turkish": "One Turkish text under several vocabularies: the tokens it takes and what they cost.",
+    "agreement": "Before anything is timed, every pair of implementations encodes the same texts and must give the "
+    "same ids wherever theory says so.",
+    "speed": "Each dot is the median of its rounds with its 95 % interval, on a logarithmic axis, the best first. "
+    "What failed or differs is listed, never ranked.",
+    "compression": "A larger or better suited vocabulary makes fewer tokens; a faster implementation makes them "
+    "sooner. Nothing on the dashed front is beaten in both.",
+    "scaling": "One text of ever greater length without a space or a repeat of luck: who grows faster than its input?",
+    "memory": "What it takes to hold a model and encode with it, and how long until the first id.",
+    "threads": "One call for many documents, on one thread and on several.",
+    "training": "How fast merges are learned, and how their frequency falls.",
+    "failures": "Everything that did not end well, with its reason and the smallest text that shows it.",
+}
+_SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("turkish", "Turkish comparison", ("turkish",)),
+    ("agreement", "Agreement", ("agreement-pairs", "round-trip")),
+    ("speed", "Speed", ("ranking", "speed")),
+    ("compression", "Compression against speed", ("compression",)),
+    ("scaling", "Scaling", ("scaling",)),
+    ("memory", "Memory and load time", ("memory",)),
+    ("threads", "Threads", ()),
+    ("training", "Training", ("training", "trained", "learned")),
+    ("failures", "Failures and counterexamples", ("failures", "counterexamples")),
+)
+"""Id, heading and tables of each section between the summary and the provenance."""
+
+
+def read_machine(folder: Path) -> dict[str, Any]:
+    """What is known of where a run was made; empty where nothing is or the file cannot be read."""
+    try:
+        found = json.loads((folder / MACHINE_FILE).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def read_analyses(folder: Path) -> dict[str, str]:
+    """Workload -> what it is for, in prose, from the run's plan; empty where it has none."""
+    try:
+        plan = json.loads((folder / "plan.json").read_bytes())
+        return {str(w["name"]): " ".join(str(w.get("analysis", "")).split()) for w in plan["workloads"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def render_page(run_folder: Path, *, price_per_million: float = DEFAULT_PRICE_PER_MILLION) -> str:
+    """The page of the run in `run_folder`; raises `RecordError` where it holds no records."""
+    records = read_records(run_folder)
+    return page_of(
+        records,
+        machine=read_machine(run_folder),
+        analyses=read_analyses(run_folder),
+        run=run_folder.name,
+        price_per_million=price_per_million,
+    )
+
+
+def page_of(
+    records: Sequence[object],
+    *,
+    machine: Mapping[str, Any],
+    run: str,
+    analyses: Mapping[str, str] | None = None,
+    price_per_million: float = DEFAULT_PRICE_PER_MILLION,
+) -> str:
+    """The page of these records."""
+    found = tables(records, price_per_million)
+    drawn = charts(records)
+    sections = [
+        _summary(records, machine),
+        *_middle(found, drawn, analyses or {}),
+        _provenance(records, machine, run),
+    ]
+    sections = [section for section in sections if section[2]]
+    return _document(run, machine, sections, drawn)
+
+
+Section = tuple[str, str, Markup]
+"""Id, heading, content."""
+
+
+def _summary(records: Sequence[object], machine: Mapping[str, Any]) -> Section:
+    tiles = [element("div", element("dt", h.figure), element("dd", h.text)) for h in headlines(records)]
+    parts = [element("dl", *tiles, class_="tiles")] if tiles else []
+    warnings = machine.get("warnings")
+    if isinstance(warnings, list) and warnings:
+        parts.append(element("h3", "Take these figures with care"))
+        parts.append(element("ul", *(element("li", warning) for warning in warnings), class_="plainlist note"))
+    return "summary", "Summary", join(parts)
+
+
+def _middle(found: Mapping[str, Table], drawn: Sequence[Chart], analyses: Mapping[str, str]) -> list[Section]:
+    sections = []
+    for name, heading, names in _SECTIONS:
+        parts: list[Markup] = []
+        here = [chart for chart in drawn if chart.section == name]
+        of_tables = [table(found[key]) for key in names if key in found]
+        if name == "speed" and of_tables:
+            parts += [of_tables.pop(0)] if "ranking" in found else []
+        if here:
+            parts.append(_agreement_legend() if name == "agreement" else _legend())
+            parts.append(_figures(here))
+        parts += of_tables
+        if name == "speed" and parts:
+            parts += _analyses(found, analyses)
+        if parts:
+            parts.insert(0, element("p", _INTRODUCTIONS[name], class_="lead"))
+        sections.append((name, heading, join(parts)))
+    return sections
+
+
+def _figures(here: Sequence[Chart]) -> Markup:
+    drawn = []
+    for chart in here:
+        choice = None
+        if chart.name == "agreement" and chart.spec.get("params"):
+            choice = element("div", id=plots.CHOICE_ID, class_="choice")
+        drawn.append(figure(chart, choice))
+    single = len(here) == 1
+    return element("div", *drawn, class_="charts single" if single else "charts")
+
+
+_SHAPES = {
+    "circle": '<circle cx="6" cy="6" r="5"/>',
+    "diamond": '<path d="M6 0 12 6 6 12 0 6Z"/>',
+    "square": '<path d="M1 1H11V11H1Z"/>',
+    "triangle-up": '<path d="M6 1 12 11.5H0Z"/>',
+}
+
+
+def _legend() -> Markup:
+    items = []
+    for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True):
+        mark = f'<svg viewBox="0 0 12 12" aria-hidden="true" fill="var(--kind-{kind})">{_SHAPES[shape]}</svg>'
+        items.append(element("li", Markup(mark), kind))
+    return element("ul", *items, class_="legend", aria_label="Kinds of implementation")
+
+
+def _agreement_legend() -> Markup:
+    items = []
+    for i, status in enumerate(palette.AGREEMENTS):
+        mark = f'<svg viewBox="0 0 12 12" aria-hidden="true" fill="var(--agreement-{i})">{_SHAPES["square"]}</svg>'
+        items.append(element("li", Markup(mark), status))
+    return element("ul", *items, class_="legend", aria_label="What a cell says")
+
+
+def _analyses(found: Mapping[str, Table], analyses: Mapping[str, str]) -> list[Markup]:
+    if "speed" not in found:
+        return []
+    told = {name: analyses[name] for name in found["speed"].frame["workload"].unique() if analyses.get(name)}
+    by_text: dict[str, list[str]] = {}
+    for name, text in told.items():
+        by_text.setdefault(text, []).append(name)
+    if not by_text:
+        return []
+    summary = element("summary", "What each workload measures")
+    return [
+        element("details", summary, facts({", ".join(names): text for text, names in by_text.items()}), class_="data")
+    ]
+
+
+def _provenance(records: Sequence[object], machine: Mapping[str, Any], run: str) -> Section:
+    floor = speed.noise_floor(records)
+    noise = (
+        "Two copies of one implementation differed by at most "
+        f"{wording.percent(floor)} in this run; no smaller difference is claimed."
+        if floor is not None
+        else "This run measured no implementation twice, so its noise is unknown and it claims no difference."
+    )
+    command = machine.get("command")
+    parts = [
+        element("h3", "Noise floor"),
+        element("p", noise),
+        element("h3", "What this suite may favour"),
+        element("ul", *(element("li", line) for line in BIAS), class_="plainlist"),
+        element("h3", "The exact command"),
+        element("p", "These figures were made by the first command, this page by the second."),
+        element("pre", element("code", f"{command or 'bpebench run'}\nbpebench report results/{run} --html page.html")),
+        element("h3", "Machine and versions"),
+    ]
+    rest = {key: value for key, value in machine.items() if key not in ("command", "warnings", "noise_floor")}
+    parts.append(facts(rest) if rest else element("p", "Not recorded."))
+    return "provenance", "Provenance", join(parts)
+
+
+# --- the document -----------------------------------------------------------------------------------------------
+
+
+def _document(run: str, machine: Mapping[str, Any], sections: Sequence[Section], drawn: Sequence[Chart]) -> str:
+    bundle, own = _vega_bundle(), _asset("page.js")
+    data = {
+        "charts": {chart.name: chart.spec for chart in drawn},
+        "config": {scheme: _page_config(scheme) for scheme in palette.SCHEMES},
+        "choice": plots.CHOICE_ID,
+    }
+    where = ", ".join(str(machine[key]) for key in ("date", "profile", "cpu") if machine.get(key))
+    subtitle = f"Run {run}" + (f" · {where}" if where else "")
+    links = (element("li", element("a", heading, href=f"#{name}")) for name, heading, _ in sections)
+    body = join(
+        [
+            element("a", "Skip to the results", href="#main", class_="skip"),
+            element(
+                "div",
+                element(
+                    "header",
+                    element("h1", "bpebench"),
+                    element("p", subtitle),
+                    element(
+                        "button", "Dark", id="scheme", class_="plain", type="button", aria_pressed="false", hidden=True
+                    ),
+                    class_="top",
+                ),
+                element("nav", element("ul", *links), aria_label="Sections"),
+                element("main", *map(_section, sections), id="main", tabindex="-1"),
+                class_="layout",
+            ),
+        ]
+    )
+    head = join(
+        [
+            Markup('<meta charset="utf-8">'),
+            Markup(f'<meta http-equiv="Content-Security-Policy" content="{escape(_policy(bundle, own))}">'),
+            Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+            Markup('<meta name="color-scheme" content="light dark">'),
+            Markup('<link rel="icon" href="data:,">'),
+            element("title", f"bpebench: {run}"),
+            Markup(f"<style>{_colours()}{_asset('page.css')}</style>"),
+        ]
+    )
+    scripts = (
+        f'<script type="application/json" id="chart-data">{script_json(data)}</script>\n'
+        f"<script>{bundle}</script>\n<script>{own}</script>"
+    )
+    return f'<!doctype html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n{scripts}\n</body>\n</html>\n'
+
+
+def _section(section: Section) -> Markup:
+    name, heading, content = section
+    title = element("h2", heading, id=f"{name}-heading")
+    return element("section", title, content, id=name, aria_labelledby=f"{name}-heading")
+
+
+def _page_config(scheme: palette.Scheme) -> dict[str, Any]:
+    """The page has legends and titles of its own."""
+    return palette.config(scheme) | {"legend": {"disable": True}}
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("harness.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _vega_bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script that leaves only `vegaEmbed` behind."""
+    import vl_convert
+
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return "(function(){" + bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--") + "\n})();"
+
+
+def _policy(*scripts: str) -> str:
+    digests = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    # Vega compiles its expressions with Function, hence unsafe-eval; they come from our specifications only.
+    return f"default-src 'none'; script-src {digests} 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
+
+
+def _colours() -> str:
+    """The schemes as CSS variables: by the system's preference, overridden by the page's own switch."""
+    light, dark = (_variables(scheme) for scheme in palette.SCHEMES)
+    return (
+        f":root{{color-scheme:light;--font:{palette.FONT};{light}}}"
+        f"@media (prefers-color-scheme: dark){{:root:not([data-scheme=light]){{color-scheme:dark;{dark}}}}}"
+        f":root[data-scheme=dark]{{color-scheme:dark;{dark}}}\n"
+    )
+
+
+def _variables(scheme: palette.Scheme) -> str:
+    values = {
+        "ground": palette.GROUND[scheme], "ink": palette.INK[scheme], "quiet": palette.QUIET[scheme],
+        "line": palette.LINE[scheme], "faint": palette.FAINT[scheme], "link": palette.LINK[scheme],
+    }  # fmt: skip
+    kinds = dict(zip(wording.KINDS, palette.KIND_COLOURS[scheme], strict=True))
+    values |= {f"kind-{kind}": colour for kind, colour in kinds.items()}
+    values |= {f"agreement-{i}": colour for i, colour in enumerate(palette.AGREEMENT_COLOURS[scheme])}
+    return "".join(f"--{name}:{value};" for name, value in values.items())
