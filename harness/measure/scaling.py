@@ -1,12 +1,13 @@
 """How time grows with the size of the input: one pass over each of ever larger generated texts, and the exponent.
 
 Each implementation and family has a process of its own per round. Every size is read once, so that no cache of
-pieces can answer; growth stops at the first size that fails or exceeds the time limit.
+pieces can answer; growth stops at the first size that fails or takes longer than the limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -18,12 +19,14 @@ from harness.measure.protocol import Failed, Job, Measure, Measured, Open, Opene
 from harness.measure.references import References
 from harness.measure.stats import Exponent, fit_exponent
 from harness.measure.workloads import Workload, short_name
-from harness.records import Measurement
+from harness.records import AnyRecord, Measurement, of_kind
 
 FAMILIES = ("repeats", "letters", "spaces", "cjk", "digits")
 SIZES = tuple(1024 << step for step in range(11))
 """1 KB to 1 MB: ten doublings, of which a slow implementation does the first few."""
 PASS_LIMIT_SECONDS = 3.0
+VERIFY_SECONDS = 2.0
+"""How long a worker may take beyond the limit, to verify."""
 _WARM_UP_FAMILY = "letters"
 _WARM_UP_BYTES = 500
 
@@ -58,11 +61,17 @@ def measure_scaling(
     materials: Materials,
     write: Callable[[Measurement], None],
     *,
+    done: Iterable[AnyRecord] = (),
     references: References | None = None,
     memory_limit_bytes: int | None = None,
 ) -> list[Measurement]:
-    """One `Measurement` per implementation, family, size and round, up to the first that is not ok."""
-    records: list[Measurement] = []
+    """One `Measurement` per implementation, family, size and round, up to the first that is too slow or not ok.
+
+    Gives all of them; those in `done` are not measured again nor written.
+    """
+    names = {workload_of(scale, family, size).name for family in scale.families for size in scale.sizes}
+    records = [record for record in of_kind(done, Measurement) if record.workload in names]
+    known = {(record.workload, record.implementation, record.round): record for record in records}
 
     def keep(record: Measurement) -> None:
         write(record)
@@ -75,7 +84,8 @@ def measure_scaling(
             for number in range(scale.rounds):
                 for family in scale.families:
                     for name in scale.implementations:
-                        for record in _one_curve(scale, name, family, number, materials, own, cores, limit):
+                        curve = _Curve(scale, name, family, number, known)
+                        for record in curve.records(materials, own, cores, limit):
                             keep(record)
         finally:
             if references is None:
@@ -83,52 +93,70 @@ def measure_scaling(
     return records
 
 
-def _one_curve(
-    scale: Scale,
-    implementation: str,
-    family: str,
-    number: int,
-    materials: Materials,
-    references: References,
-    cores: Sequence[int],
-    memory_limit_bytes: int,
-) -> Iterable[Measurement]:
-    """The records of one process, smallest size first."""
-    opened: Opened | None = None
-    with Worker(hash_seed=number, memory_limit_bytes=memory_limit_bytes) as worker:
-        for size in scale.sizes:
-            workload = workload_of(scale, family, size)
-            record = Measurement(
-                workload=workload.name,
-                implementation=implementation,
-                task="encode",
-                model=short_name(scale.model),
-                corpus=workload.corpus,
-                status="ok",
-                state="cold",
-                round=number,
-            )
-            try:
-                if opened is None:
-                    opened = _open(worker, scale, implementation, materials, references, cores)
-                record.exact, record.pinned = opened.exact, opened.pinned
-                texts = materials.texts(workload)
-                record.full_bytes = record.n_bytes = texts.n_bytes
-                job = Job(task="encode", state="cold", texts=texts.path)
-                expected = references.expected(job, scale.model)
-                record.reference = "" if expected is None else expected.reference
-                request = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0)
-                measured = worker.ask(request, Measured, seconds=scale.limit_seconds)
-                for name in Measured.__struct_fields__:
-                    setattr(record, name, getattr(measured, name))
-            except WorkerFailed as failure:
-                record.status, record.reason = failure.failed.status, failure.failed.reason
-                record.counterexample = failure.failed.counterexample
-            except Unavailable as error:
-                record.status, record.reason = "missing", str(error)
-            yield record
-            if record.status != "ok":
-                return
+class _Curve(NamedTuple):
+    """One implementation on one family in one round: a process, smallest size first."""
+
+    scale: Scale
+    implementation: str
+    family: str
+    number: int
+    known: Mapping[tuple[str, str, int], Measurement]
+
+    def records(
+        self, materials: Materials, references: References, cores: Sequence[int], memory_limit_bytes: int
+    ) -> Iterator[Measurement]:
+        """The records that are not known yet."""
+        opened: Opened | None = None
+        left = [workload_of(self.scale, self.family, size) for size in self.scale.sizes]
+        while left and (record := self.known.get((left[0].name, self.implementation, self.number))) is not None:
+            left = [] if self._ends(record) else left[1:]
+        if not left:
+            return
+        with Worker(hash_seed=self.number, memory_limit_bytes=memory_limit_bytes) as worker:
+            for workload in left:
+                record = self._blank(workload)
+                try:
+                    if opened is None:
+                        opened = _open(worker, self.scale, self.implementation, materials, references, cores)
+                    record.exact, record.pinned = opened.exact, opened.pinned
+                    self._measure(worker, workload, record, materials, references)
+                except WorkerFailed as failure:
+                    record.status, record.reason = failure.failed.status, failure.failed.reason
+                    record.counterexample = failure.failed.counterexample
+                except Unavailable as error:
+                    record.status, record.reason = "missing", str(error)
+                yield record
+                if self._ends(record):
+                    return
+
+    def _ends(self, record: Measurement) -> bool:
+        return record.status != "ok" or min(record.samples_seconds) > self.scale.limit_seconds
+
+    def _blank(self, workload: Workload) -> Measurement:
+        return Measurement(
+            workload=workload.name,
+            implementation=self.implementation,
+            task="encode",
+            model=short_name(self.scale.model),
+            corpus=workload.corpus,
+            status="ok",
+            state="cold",
+            round=self.number,
+        )
+
+    def _measure(
+        self, worker: Worker, workload: Workload, record: Measurement, materials: Materials, references: References
+    ) -> None:
+        """Fill in `record`. A pass may run past the limit a little, so that what is ended there took at least that."""
+        texts = materials.texts(workload)
+        record.full_bytes = record.n_bytes = texts.n_bytes
+        job = Job(task="encode", state="cold", texts=texts.path)
+        expected = references.expected(job, self.scale.model)
+        record.reference = "" if expected is None else expected.reference
+        request = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0)
+        measured = worker.ask(request, Measured, seconds=self.scale.limit_seconds + VERIFY_SECONDS)
+        for name in Measured.__struct_fields__:
+            setattr(record, name, getattr(measured, name))
 
 
 def _open(

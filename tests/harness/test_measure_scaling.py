@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,8 @@ class Generated:
         return [self.text]
 
 
-def scaled(name: str, limit_seconds: float = 5) -> list[Measurement]:
+def scaled(name: str, done: Sequence[Measurement] = ()) -> list[Measurement]:
+    """The records written."""
     model = Model(tokens=tuple(bytes([byte]) for byte in range(256)))
     written: list[Measurement] = []
     with (
@@ -44,9 +45,9 @@ def scaled(name: str, limit_seconds: float = 5) -> list[Measurement]:
             families=("letters",),
             sizes=SIZES,
             rounds=1,
-            limit_seconds=limit_seconds,
         )
-        assert measure_scaling(scale, materials, written.append, references=references) == written
+        everything = measure_scaling(scale, materials, written.append, done=done, references=references)
+        assert everything == [*done, *written]
     return written
 
 
@@ -62,6 +63,15 @@ def test_every_size_is_read_once_and_verified() -> None:
         assert (record.status, record.loops, len(record.samples_seconds)) == ("ok", 1, 1)
         assert record.reference == "toy-bytes"
     assert set(exponents(records)) == {("toy-bytes", "letters")}
+
+
+def test_a_curve_taken_up_again_measures_only_what_is_missing() -> None:
+    records = scaled("toy-bytes")
+    again = scaled("toy-bytes", done=records[:2])
+    assert [record.n_bytes for record in again] == list(SIZES[2:])
+    assert scaled("toy-bytes", done=records) == []
+    failed = scaled("toy-wrong-on-a")
+    assert scaled("toy-wrong-on-a", done=failed) == []
 
 
 def test_growth_stops_at_the_first_failure_which_is_recorded() -> None:
