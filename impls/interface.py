@@ -119,7 +119,7 @@ class Tokenizer(ABC):
         self._model = model
         self._splitter = Splitter(model.pattern)
         self._as_given = model.normalization is None and bool(self.surrogate_errors)
-        self._no_whole_tokens = not (model.special_tokens or model.added_tokens)
+        self._added = bool(model.added_tokens)
 
     @property
     def model(self) -> Model:
@@ -170,6 +170,12 @@ class Tokenizer(ABC):
         disallowed ("all": every one not allowed) raises `SpecialToken`; with `disallowed_special=()` it is
         encoded as ordinary text. Of special tokens that start at one place the longest wins.
         """
+        # The first branch is what measurements go through; it calls nothing but the hook.
+        if self._as_given and not (allowed_special or disallowed_special or self._added):
+            try:
+                return self.encode_ordinary(text)
+            except self.surrogate_errors:
+                return self.encode_ordinary(repair_surrogates(text))
         if self._is_ordinary(text, allowed_special, disallowed_special):
             return self._encode_as(self.encode_ordinary, text)
         return self._encode_around_specials(text, allowed_special)
@@ -196,7 +202,8 @@ class Tokenizer(ABC):
         threads = os.cpu_count() or 1 if threads is None else threads
         if threads < 1:
             raise ValueError(f"threads must be at least 1 or None, not {threads}")
-        if all(self._is_ordinary(text, allowed_special, disallowed_special) for text in texts):
+        plain = not (allowed_special or disallowed_special or self._added)
+        if plain or all(self._is_ordinary(text, allowed_special, disallowed_special) for text in texts):
             if self._as_given:
                 try:
                     return self.encode_ordinary_batch(texts, threads)
@@ -215,12 +222,12 @@ class Tokenizer(ABC):
 
     def _is_ordinary(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
         """Whether nothing in `text` is encoded as a whole; raises `SpecialToken` for what is disallowed."""
-        if self._no_whole_tokens:
+        if not (allowed_special or disallowed_special or self._added):
             return True
         model = self._model
-        if not allowed_special and not disallowed_special and not model.added_tokens:
-            return True
         specials = model.special_tokens.keys()
+        if not specials and not self._added:
+            return True
         allowed = self._allowed(allowed_special)
         disallowed = specials - allowed if disallowed_special == "all" else specials & set(disallowed_special)
         if disallowed and (found := special_matcher(frozenset(disallowed)).search(text)):
