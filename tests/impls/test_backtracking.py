@@ -1,0 +1,101 @@
+"""Backtracking: linear steps on any piece, dead ends remembered, merges found for rank files."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import impls
+from impls import Model, TrainingSpec
+from impls.backtracking import Backtracking
+from impls.derivations import recovered_merges
+
+LETTERS = "abcdef"
+
+
+def trained(n_merges: int, merge_rule: str = "pairs") -> Model:
+    chance = random.Random(1)
+    texts = ["".join(chance.choices(LETTERS, k=200)) for _ in range(40)]
+    model = impls.get("priority").train_model(texts, TrainingSpec(vocab_size=256 + n_merges, pattern="none"))
+    return model if merge_rule == "pairs" else Model(tokens=model.tokens, merge_rule="concatenation")
+
+
+PIECES = {
+    "random letters": lambda n: "".join(random.Random(n).choices(LETTERS, k=n)),
+    "one letter": lambda n: "a" * n,
+    "two letters": lambda n: "ab" * (n // 2),
+    "unknown to the vocabulary": lambda n: "z" * n,
+}
+
+
+@pytest.mark.parametrize("family", ["random letters", "one letter"])
+def test_one_piece_of_a_megabyte_takes_a_linear_number_of_steps(family: str) -> None:
+    n = 1_000_000
+    tokenizer = Backtracking(trained(300))
+    piece = PIECES[family](n)
+    ids = tokenizer.encode_piece(piece)
+    assert tokenizer.decode(ids) == piece
+    assert len(ids) <= tokenizer.steps <= 4 * n
+
+
+@pytest.mark.parametrize("family", PIECES)
+def test_steps_grow_in_proportion_to_the_piece(family: str) -> None:
+    model = trained(300)
+
+    def steps(n: int) -> int:
+        tokenizer = Backtracking(model)
+        tokenizer.encode_piece(PIECES[family](n))
+        return tokenizer.steps
+
+    assert 1.9 < steps(40_000) / steps(20_000) < 2.1
+
+
+@pytest.mark.parametrize("merge_rule", ["pairs", "concatenation"])
+def test_long_pieces_get_the_ids_of_the_heap(merge_rule: str) -> None:
+    model = trained(200, merge_rule)
+    ours, heap = Backtracking(model), impls.load("priority", model)
+    for make in PIECES.values():
+        assert ours.encode_piece(make(5_000)) == heap.encode_piece(make(5_000))
+
+
+def test_a_token_that_led_nowhere_is_taken_back(hand_made) -> None:
+    # The longest token ab is right until c comes: b+c ranks before a+b.
+    tokenizer = Backtracking(hand_made("b+c a+b"))
+    assert [tokenizer.decode([i]) for i in tokenizer.encode("abc")] == ["a", "bc"]
+    assert tokenizer.steps == 5  # ab, c (not compatible), ab again (a dead end by now), a, bc
+
+
+def test_equal_ranks_go_from_left_to_right(hand_made) -> None:
+    tokenizer = Backtracking(hand_made("a+a"))
+    assert [tokenizer.decode([i]) for i in tokenizer.encode("aaaaa")] == ["aa", "aa", "a"]
+
+
+def test_merges_whose_parts_never_meet_are_left_out(hand_made) -> None:
+    model = hand_made("b+c a+b ab+c abc+d")
+    ours, heap = Backtracking(model), impls.load("priority", model)
+    for text in ("abc", "abcd", "dabcab", "ab"):
+        assert ours.encode(text) == heap.encode(text)
+
+
+def test_it_finds_the_merges_of_a_rank_file() -> None:
+    model = trained(300, "concatenation")
+    assert recovered_merges(model) == (trained(300).merges, ())
+
+
+def test_gaps_among_the_ids_are_no_tokens() -> None:
+    tokens = (*(bytes([byte]) for byte in range(256)), None, b"ab", None, b"abc")
+    model = Model(tokens=tokens, merge_rule="concatenation", special_tokens={"<s>": 256})
+    assert Backtracking(model).encode("ab<s>abcab", allowed_special="all") == [257, 256, 259, 257]
+
+
+def test_single_bytes_may_have_higher_ids_than_the_tokens_made_of_them() -> None:
+    model = Model(tokens=(b"ab", b"abc", *(bytes([byte]) for byte in range(256))), merge_rule="concatenation")
+    assert Backtracking(model).encode("abcab") == impls.load("priority", model).encode("abcab") == [1, 0]
+
+
+def test_an_end_of_word_of_one_character_is_told_from_that_character(hand_made) -> None:
+    model = hand_made("a+b_", extra="a b_ a_ b _", end_of_word="_")
+    ours, heap = Backtracking(model), impls.load("priority", model)
+    for text in ("ab", "a", "a_b"):
+        assert ours.encode(text) == heap.encode(text)

@@ -1,0 +1,68 @@
+"""Longest match: against a search by definition, with vocabularies of every kind."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import impls
+from impls import Model, TrainingSpec, UnknownSymbol, Unsupported
+
+vocabularies = st.sets(st.text(alphabet="abç", min_size=1, max_size=4), min_size=1, max_size=8)
+
+
+def longest_by_definition(tokens: list[str], text: str) -> list[str]:
+    """The longest token that the rest begins with; ? for a character no token begins with."""
+    found: list[str] = []
+    while text:
+        token = max((token for token in tokens if text.startswith(token)), key=len, default="?")
+        found.append(token)
+        text = text[len(token) :]
+    return found
+
+
+@given(words=vocabularies, text=st.text(alphabet="abçd", max_size=30))
+def test_the_longest_token_at_every_place(words: set[str], text: str) -> None:
+    tokens = tuple(word.encode() for word in sorted(words))
+    tokenizer = impls.load("greedy", Model(tokens=tokens, alphabet="chars", unknown="?", unknown_id=len(tokens)))
+    assert [tokenizer.decode([i]) for i in tokenizer.encode(text)] == longest_by_definition(sorted(words), text)
+
+
+@given(words=vocabularies, text=st.text(alphabet="abç", max_size=30))
+def test_over_bytes_nothing_is_unknown(words: set[str], text: str) -> None:
+    longer = [word.encode() for word in sorted(words) if len(word.encode()) > 1]
+    tokenizer = impls.load("greedy", Model(tokens=(*(bytes([byte]) for byte in range(256)), *longer)))
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+def test_it_matches_within_each_piece_only() -> None:
+    model = Model(tokens=(b"a", b" ", b"a a"), alphabet="chars", pattern=(r"\S+|\s+",))
+    assert impls.load("greedy", model).encode("a a") == [0, 1, 0]
+
+
+def test_a_place_without_a_token_is_named() -> None:
+    tokenizer = impls.load("greedy", Model(tokens=("ма".encode(), b" "), alphabet="chars"))
+    with pytest.raises(UnknownSymbol) as told:
+        tokenizer.encode("ма мы")
+    assert (told.value.character, told.value.offset) == ("м", 3)
+
+
+def test_the_last_character_of_a_piece_carries_the_end_of_word() -> None:
+    tokens = (b"a", b"b", b"ab", b"b</w>", b"ab</w>", b"</w>", b"<")
+    model = Model(tokens=tokens, alphabet="chars", end_of_word="</w>", unknown="?", unknown_id=9)
+    tokenizer = impls.load("greedy", model)
+    assert tokenizer.encode("ab") == [4]
+    assert tokenizer.encode("abb") == [2, 3]
+    assert tokenizer.encode("ba") == [1, 9]  # there is no a</w>, and </w> is no text of the piece
+
+
+def test_it_is_not_exact_and_says_so() -> None:
+    assert impls.get("greedy").exact is False
+    assert all(impls.get(name).exact for name in ("naive", "wordcount", "priority", "bytelevel", "backtracking"))
+
+
+@pytest.mark.parametrize("ties", ["smallest", "largest", "shortest"])
+def test_it_trains_by_the_tie_rule_of_its_sources_only(ties: str) -> None:
+    with pytest.raises(Unsupported, match="greedy: trains with ties='first' only"):
+        impls.train("greedy", ["a"], TrainingSpec(vocab_size=300, ties=ties))  # type: ignore[arg-type]

@@ -1,0 +1,45 @@
+"""The blackboard algorithm, and the examples in the docstrings of the implementations."""
+
+from __future__ import annotations
+
+import doctest
+from importlib import import_module
+
+import pytest
+
+import impls
+from impls import TrainingSpec
+from impls.naive import count_pairs
+
+
+def test_counting_overlaps_and_replacing_does_not() -> None:
+    assert count_pairs([7, 7, 7, None, 7, 7, None]) == {(7, 7): 3}
+    model = impls.get("naive").train_model(["aaa", "aa"], TrainingSpec(vocab_size=257, pattern="none"))
+    assert model.merge_counts == (3,)
+    tokenizer = impls.load("naive", model)
+    assert tokenizer.encode("aaa") == [256, 97]
+
+
+def test_no_pair_spans_two_pieces_or_two_texts() -> None:
+    assert count_pairs([1, 2, None, 3, 4, None]) == {(1, 2): 1, (3, 4): 1}
+    spaced = impls.get("naive").train_model(["a b a b"], TrainingSpec(vocab_size=300, pattern=r"(?s:.)"))
+    assert spaced.merges == ()
+
+
+@pytest.mark.parametrize("module", ["impls", "impls.text", "impls.training"])
+def test_the_examples_in_the_docstrings_hold(module: str) -> None:
+    results = doctest.testmod(import_module(module))
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize("name", ["naive", "greedy", "wordcount", "priority", "bytelevel", "backtracking"])
+def test_a_pure_implementation_introduces_itself_and_imports_none_of_its_siblings(name: str) -> None:
+    implementation = impls.get(name)
+    assert (implementation.name, implementation.kind) == (name, "pure")
+    assert implementation.summary
+    assert implementation.__doc__
+    module = import_module(f"impls.{name}")
+    shared = {"interface", "model", "patterns", "training", "text", "errors", "byte_alphabet"}
+    used = {value.__module__ for value in vars(module).values() if hasattr(value, "__module__")}
+    assert {home.removeprefix("impls.") for home in used if home and home.startswith("impls.")} <= {name, *shared}

@@ -1,0 +1,93 @@
+"""The heap: how much work it does on long pieces, and that its out-of-date entries never mislead it."""
+
+from __future__ import annotations
+
+import random
+import sys
+
+import pytest
+
+import impls
+from impls import Model, TrainingSpec
+from impls.priority import Priority
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+def trained(seed: int, n_merges: int) -> Model:
+    chance = random.Random(seed)
+    texts = ["".join(chance.choices(ALPHABET[:6], k=200)) for _ in range(40)]
+    return impls.get("priority").train_model(texts, TrainingSpec(vocab_size=256 + n_merges, pattern="none"))
+
+
+def long_piece(family: str, n: int) -> str:
+    if family == "random letters":
+        return "".join(random.Random(n).choices(ALPHABET[:6], k=n))
+    return {"one letter": "a", "two letters": "ab", "period of seven": "aabacab"}[family] * n
+
+
+FAMILIES = ["random letters", "one letter", "two letters", "period of seven"]
+
+
+@pytest.mark.parametrize("family", ["random letters", "one letter"])
+def test_one_piece_of_a_megabyte_without_spaces_takes_a_linear_number_of_heap_operations(family: str) -> None:
+    n = 1_000_000
+    tokenizer = Priority(trained(1, 300))
+    piece = long_piece(family, n)[:n]
+    recursion = sys.getrecursionlimit()
+    ids = tokenizer.encode_piece(piece)
+    assert tokenizer.decode(ids) == piece
+    # n - 1 candidates at first, at most two more for each merge, each pushed and popped once; at log n a piece.
+    merges = n - len(ids)
+    assert merges > 0
+    assert tokenizer.heap_operations <= 2 * (n - 1) + 4 * merges
+    assert sys.getrecursionlimit() == recursion
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_heap_operations_grow_in_proportion_to_the_piece(family: str) -> None:
+    model = trained(1, 300)
+
+    def operations(n: int) -> int:
+        tokenizer = Priority(model)
+        tokenizer.encode_piece(long_piece(family, n)[:n])
+        return tokenizer.heap_operations
+
+    assert 1.9 < operations(40_000) / operations(20_000) < 2.1
+
+
+def test_the_counter_adds_up_over_pieces() -> None:
+    tokenizer = Priority(trained(2, 20))
+    tokenizer.encode("abc")
+    once = tokenizer.heap_operations
+    tokenizer.encode("abc")
+    assert (once > 0, tokenizer.heap_operations) == (True, 2 * once)
+
+
+def test_candidates_whose_neighbours_are_gone_are_dropped(hand_made) -> None:
+    # a+b takes both candidates of ab+a away from under it, as the docstring of `encode_piece` shows.
+    tokenizer = Priority(hand_made("a+b ab+a"))
+    assert [tokenizer.decode([i]) for i in tokenizer.encode("abab")] == ["ab", "ab"]
+    assert [tokenizer.decode([i]) for i in tokenizer.encode("abaab")] == ["aba", "ab"]
+
+
+def test_equal_ranks_go_from_left_to_right(hand_made) -> None:
+    tokenizer = Priority(hand_made("a+a"))
+    assert [tokenizer.decode([i]) for i in tokenizer.encode("aaaaa")] == ["aa", "aa", "a"]
+
+
+@pytest.mark.parametrize("ties", ["smallest", "first", "largest", "shortest"])
+def test_training_from_one_long_piece_equals_recounting(ties: str) -> None:
+    text = "".join(random.Random(5).choices("aab", k=3_000))
+    spec = TrainingSpec(vocab_size=256 + 120, pattern="none", ties=ties)  # type: ignore[arg-type]
+    lazy, recounted = (impls.get(name).train_model([text], spec) for name in ("priority", "naive"))
+    assert lazy.merges == recounted.merges
+    assert lazy.merge_counts == recounted.merge_counts
+
+
+def test_the_first_occurrence_stays_right_when_symbols_before_it_have_merged() -> None:
+    # Word xyxyab: merging x+y twice moves a+b from symbol 4 to symbol 2 of its word, its bytes stay where they are.
+    texts = ["xyxyab", "zzcd", "xy", "ab", "cd"]
+    spec = TrainingSpec(vocab_size=256 + 3, pattern="none", ties="first")
+    models = [impls.get(name).train_model(texts, spec) for name in ("priority", "naive")]
+    assert models[0].merges == models[1].merges == ((120, 121), (97, 98), (99, 100))
