@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,6 +56,37 @@ def _middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: dict[bytes,
 
 def _character_ends(token: bytes) -> list[int]:
     return [k for k in range(1, len(token) + 1) if k == len(token) or token[k] & 0xC0 != 0x80]
+
+
+def ids_out_of_order(model: Model) -> str | None:
+    """Why the ids of `model` are not in the order of its ranks, or None where they are."""
+    previous = -1
+    for rank, made in enumerate(model.merge_results):
+        if made <= previous:
+            return f"merge {rank} makes id {made} after merge {rank - 1} made id {previous}"
+        previous = made
+    return None
+
+
+def concatenation_differs(model: Model) -> str | None:
+    """Why looking up joined bytes, lowest id first, may give other ids than the model's own rule; None where it cannot.
+
+    Both are one function where every token's derivation from lower ranks is the merge that is listed for it: when two
+    neighbours are joined to a token, all lower ranks inside its span have been merged, so the span stands as that
+    derivation left it, and its last two parts are the listed pair.
+    """
+    if model.merge_rule == "concatenation":
+        return None
+    if why := ids_out_of_order(model):
+        return why
+    recovered, underived = model.recovered_merges
+    if underived:
+        return _summary("no derivation from lower ranks", underived, model)[0]
+    if recovered != model.merges:
+        pairs = zip_longest(recovered, model.merges)
+        rank = next(rank for rank, (found, listed) in enumerate(pairs) if found != listed)
+        return f"merge {rank} is not how the lower ranks make that token"
+    return None
 
 
 def irregularities(model: Model) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from impls.derivations import concatenation_differs, ids_out_of_order
 from impls.errors import InvalidFile, Unsupported
 from impls.formats.files import token_table
 from impls.model import Model
@@ -134,44 +135,9 @@ def ranks_of(model: Model) -> dict[bytes, int]:
         raise Unsupported(
             FORMAT, "ranks are of byte strings that start from single bytes; this model's alphabet is 'chars'"
         )
-    if model.merge_rule == "pairs":
-        previous = -1
-        for rank, made in enumerate(model.merge_results):
-            if made <= previous:
-                raise Unsupported(
-                    FORMAT,
-                    f"ids are ranks there, but merge {rank} makes id {made} after merge {rank - 1} made id {previous}",
-                )
-            previous = made
+    if why := ids_out_of_order(model):
+        raise Unsupported(FORMAT, f"ids are ranks there, but {why}")
     return dict(model.id_by_token)
-
-
-def concatenation_differs(model: Model) -> str | None:
-    """Why looking up joined bytes may give other ids than the model's own rule, or None where both are one function.
-
-    Raises `Unsupported` where ids cannot be ranks.
-
-    Both are one where every token's derivation from lower ranks is the merge that is listed for it: when two
-    neighbours are joined to a token, all lower ranks inside its span have been merged, so the span stands as the
-    derivation left it, and its last two parts are the listed pair.
-    """
-    if model.merge_rule == "concatenation":
-        return None
-    ranks_of(model)
-    recovered, underived = model.recovered_merges
-    if underived:
-        token = model.tokens[underived[0]]
-        return (
-            f"{len(underived)} token(s) cannot be made from tokens of lower rank, the first is id {underived[0]} "
-            f"({token!r})"
-        )
-    if recovered != model.merges:
-        rank = next(
-            (r for r, pair in enumerate(recovered) if r >= len(model.merges) or model.merges[r] != pair),
-            len(recovered),
-        )
-        return f"merge {rank} of the list is not how the lower ranks make that token"
-    return None
 
 
 def losses(model: Model) -> list[str]:

@@ -1,28 +1,31 @@
-"""tiktoken over our model: its `Encoding`, made of the model's ranks, pattern and special tokens.
+"""tiktoken over our model: its `Encoding`, made of the model's ranks, pattern and special tokens, and its trainer.
 
 tiktoken joins any two neighbours whose bytes together are a token, lowest id first. A model with listed merges runs
 only where that provably gives the same ids. The pattern is the one tiktoken ships where ours has an equal, faster form.
 
-About a million white space characters in a row exhaust its regular expression engine. It then raises ValueError or
-`pyo3_runtime.PanicException`, which derives from BaseException: neither is caught here, so that whoever runs the
-tokenizer sees the library fail; `except Exception` does not catch the panic.
+About a million white space characters in a row exhaust its regular expression engine, under patterns that look ahead
+for the end of a run (o200k's). It then raises ValueError or `pyo3_runtime.PanicException`, which derives from
+BaseException: neither is caught here, so that whoever runs the tokenizer sees the library fail; `except Exception`
+does not catch the panic.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
 import tiktoken
+from tiktoken._educational import bpe_train
 
+from impls.derivations import concatenation_differs
 from impls.errors import Unsupported
-from impls.formats.tiktoken_ranks import concatenation_differs, ranks_of
-from impls.interface import SpecialSet, Tokenizer
+from impls.formats.tiktoken_ranks import ranks_of
+from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
 from impls.patterns import NAMED
-from impls.production.whole_texts import whole_text
+from impls.production.training import merges_of_tokens, model_of_merges, require
+from impls.training import base_symbols, corpus_pieces, merge_budget
 
 _SHIPPED = {NAMED["gpt2"]: NAMED["gpt2-0.14"], NAMED["cl100k"]: NAMED["cl100k-0.14"]}
 _WHOLE_TEXT = r"(?s:.+)"
@@ -32,8 +35,9 @@ class Tiktoken(Tokenizer):
     """`tiktoken.Encoding` with the model's own ranks."""
 
     name: ClassVar[str] = "tiktoken"
-    summary: ClassVar[str] = "OpenAI's library: Rust, looks joined bytes up"
+    summary: ClassVar[str] = "OpenAI's library: Rust, looks joined bytes up; trains by its educational twin"
     kind: ClassVar[Literal["production"]] = "production"
+    surrogate_errors = (UnicodeEncodeError,)  # the library mends them itself, as we do, when it meets one
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
@@ -43,34 +47,15 @@ class Tiktoken(Tokenizer):
         """Ids of a text in which nothing is special. A panic of the library passes through (see the module)."""
         return self._encoding.encode_ordinary(text)
 
-    def encode_array(
-        self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
-    ) -> np.ndarray:
-        """As `encode`, as a uint32 array made by the library itself."""
-        whole = whole_text(self.model, text, allowed_special, disallowed_special)
-        if whole is None:
-            return super().encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-        return self._encoding.encode_to_numpy(whole, disallowed_special=())
+    def encode_ordinary_array(self, text: str) -> np.ndarray:
+        """As `encode_ordinary`, as a uint32 array made by the library itself."""
+        return self._encoding.encode_to_numpy(text, disallowed_special=())
 
-    def encode_batch(
-        self,
-        texts: Sequence[str],
-        threads: int | None = None,
-        *,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
-    ) -> list[list[int]]:
-        """One list of ids per text, by the library's own thread pool."""
-        whole = [whole_text(self.model, text, allowed_special, disallowed_special) for text in texts]
-        ready = [text for text in whole if text is not None]
-        if threads == 1 or len(ready) < len(whole) or len(ready) < 2:
-            return super().encode_batch(
-                texts, threads, allowed_special=allowed_special, disallowed_special=disallowed_special
-            )
-        threads = os.cpu_count() or 1 if threads is None else threads
-        if threads < 1:
-            raise ValueError(f"threads must be at least 1 or None, not {threads}")
-        return self._encoding.encode_ordinary_batch(ready, num_threads=threads)
+    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `encode_ordinary` for each text, by the library's own thread pool."""
+        if threads == 1 or len(texts) < 2:
+            return [self._encoding.encode_ordinary(text) for text in texts]
+        return self._encoding.encode_ordinary_batch(list(texts), num_threads=threads)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. Raises `UnknownId(id, position)`, unless the model has an unknown token."""
@@ -80,11 +65,21 @@ class Tiktoken(Tokenizer):
         except (KeyError, OverflowError, TypeError):
             return super().decode_bytes(ids)  # names the id and its position
 
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges by the library's educational trainer: exact and slow, it counts anew for every merge.
+
+        Raises `Unsupported` naming the field it cannot follow.
+        """
+        require(cls.name, spec, alphabet="bytes", ties="first", base_order="raw", min_count=1, max_token_bytes=None)
+        base = base_symbols((), spec)
+        budget = merge_budget(base, spec)
+        learned = _learned(list(corpus_pieces(texts, spec)), len(base) + budget)[len(base) :]
+        return model_of_merges(cls.name, spec, base, merges_of_tokens(spec, base, learned))
+
 
 def _encoding(model: Model) -> tiktoken.Encoding:
     name = Tiktoken.name
-    if model.alphabet != "bytes":
-        raise Unsupported(name, "its tokens start from bytes; this model's alphabet is 'chars'")
     if len(model.pattern) > 1:
         raise Unsupported(name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")
     try:
@@ -101,3 +96,23 @@ def _encoding(model: Model) -> tiktoken.Encoding:
         )
     except ValueError as error:
         raise Unsupported(name, f"it refuses the model: {error}") from None
+
+
+def _learned(pieces: list[str], vocab_size: int) -> list[bytes]:
+    """The tokens in order of id, base first.
+
+    The trainer takes one text and finds the pieces itself. It is given ours with a character between them that is in
+    none, and a pattern that matches everything else, so that it sees exactly these pieces.
+    """
+    used = set("".join(pieces))
+    between = next(character for code in range(0xE000, 0x110000) if (character := chr(code)) not in used)
+    try:
+        ranks = bpe_train(between.join(pieces), vocab_size, f"[^{between}]+", visualise=None)
+    except ValueError as error:
+        # It does not expect to run out of pairs: max() of none. What it learned until then is in its frame.
+        if error.__traceback__ is None or (frame := error.__traceback__.tb_next) is None:
+            raise
+        ranks = frame.tb_frame.f_locals["ranks"]
+        if len(ranks) < 256:
+            raise
+    return sorted(ranks, key=ranks.__getitem__)

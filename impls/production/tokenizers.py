@@ -21,11 +21,10 @@ from impls.byte_alphabet import CHARACTER_TO_BYTE, from_printable
 from impls.errors import InvalidPattern, UnknownSymbol, Unsupported
 from impls.formats.split_stages import write_stages
 from impls.formats.tokenizer_json_writer import write_compact
-from impls.interface import SpecialSet, Tokenizer, TrainingSpec
+from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
 from impls.patterns import resolve
 from impls.production.training import checked_texts, model_of_merges, require
-from impls.production.whole_texts import whole_text
 from impls.training import base_symbols, merge_budget
 
 _PARALLELISM = "TOKENIZERS_PARALLELISM"
@@ -37,6 +36,7 @@ class HuggingFace(Tokenizer):
     name: ClassVar[str] = "tokenizers"
     summary: ClassVar[str] = "Hugging Face's library: Rust, heap and word cache; has a trainer"
     kind: ClassVar[Literal["production"]] = "production"
+    surrogate_errors = (TypeError, UnicodeEncodeError)
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
@@ -51,25 +51,12 @@ class HuggingFace(Tokenizer):
         self._refuse_unknown(text)
         return self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
 
-    def encode_batch(
-        self,
-        texts: Sequence[str],
-        threads: int | None = None,
-        *,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
-    ) -> list[list[int]]:
-        """One list of ids per text. The library uses one thread, or all cores for any other number of threads."""
-        whole = [whole_text(self.model, text, allowed_special, disallowed_special) for text in texts]
-        ready = [text for text in whole if text is not None]
-        if len(ready) < len(whole) or (threads is not None and threads < 1):
-            return super().encode_batch(
-                texts, threads, allowed_special=allowed_special, disallowed_special=disallowed_special
-            )
-        for text in ready:
+    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `encode_ordinary` for each text. The library uses one thread, or for any other number all cores."""
+        for text in texts:
             self._refuse_unknown(text)
-        with _parallelism(threads != 1):
-            return [found.ids for found in self._tokenizer.encode_batch_fast(ready, add_special_tokens=False)]
+        with _parallelism(threads > 1):
+            return [found.ids for found in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text the ids stand for, by the library where bad UTF-8 is to be replaced."""
@@ -83,6 +70,7 @@ class HuggingFace(Tokenizer):
         if self._alphabet is None or self.model.unknown is not None:
             return
         if unknown := set(text) - self._alphabet:
+            text.encode()  # a surrogate is mended before it counts as unknown
             offset = min(map(text.index, unknown))
             raise UnknownSymbol(text[offset], offset)
 

@@ -1,0 +1,91 @@
+"""SentencePiece's BPE trainer on our pieces: what it has to be told so that it learns what the specification says.
+
+Each base symbol gets a stand-in character in the order of the symbols, and a delimiter of its own stands between
+pieces. So the library meets no white space, no script and no digit to split at or to rewrite; numbers of characters and
+the order of strings, by which it settles ties, stay as they are.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
+
+from impls.errors import Unsupported
+from impls.interface import TrainingSpec
+from impls.training import piece_symbols
+
+_PB: Any = sentencepiece_model_pb2  # its classes are made when it is imported
+_DELIMITER = "\U000f0000"
+_FIRST_STAND_IN = 0xF0001
+_MOST_SYMBOLS = 0xFFFD - 1
+_LONGEST_PIECE = 512
+_LONGEST_LINE = 2**30  # bytes; longer lines are skipped in silence, the default being 4192
+_WORDS_PER_LINE = 10_000
+
+
+def learned_tokens(name: str, pieces: Sequence[str], spec: TrainingSpec, n_merges: int) -> list[bytes]:
+    """Up to `n_merges` tokens, in the order they are learned; raises `Unsupported` for a piece that is too long."""
+    words = {piece: piece_symbols(piece, spec) for piece in dict.fromkeys(pieces)}
+    symbols = sorted({symbol for word in words.values() for symbol in word})
+    if len(symbols) > _MOST_SYMBOLS:
+        raise Unsupported(name, f"it would need {len(symbols)} stand-in characters; there are {_MOST_SYMBOLS}")
+    longest = max(map(len, words.values()), default=0)
+    if longest > _LONGEST_PIECE:
+        raise Unsupported(
+            name,
+            f"TrainingSpec.pattern: it learns from pieces of up to {_LONGEST_PIECE} symbols, and one has {longest}; "
+            "use a pattern that cuts shorter pieces",
+        )
+    stand_in = {symbol: chr(_FIRST_STAND_IN + index) for index, symbol in enumerate(symbols)}
+    written = {piece: "".join(map(stand_in.__getitem__, word)) for piece, word in words.items()}
+    mergeable = [written[piece] for piece in pieces if len(written[piece]) > 1]
+    if not mergeable or n_merges == 0:
+        return []
+    found = _train(mergeable, len(symbols) + n_merges + 1)
+    tokens = [piece for piece in found if len(piece) > 1][:n_merges]
+    symbol_of = {character: symbol for symbol, character in stand_in.items()}
+    return [b"".join(map(symbol_of.__getitem__, token)) for token in _until_none_is_left(tokens, mergeable)]
+
+
+def _train(words: list[str], vocab_size: int) -> list[str]:
+    """The pieces it learned, in order."""
+    lines = (_DELIMITER.join(words[k : k + _WORDS_PER_LINE]) for k in range(0, len(words), _WORDS_PER_LINE))
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=lines,
+        model_writer=model,
+        model_type="bpe",
+        vocab_size=vocab_size,
+        hard_vocab_limit=False,
+        pretokenization_delimiter=_DELIMITER,
+        normalization_rule_name="identity",
+        add_dummy_prefix=False,
+        remove_extra_whitespaces=False,
+        split_by_unicode_script=False,
+        split_by_number=False,
+        character_coverage=1.0,
+        byte_fallback=False,
+        max_sentence_length=_LONGEST_LINE,
+        max_sentencepiece_length=_LONGEST_PIECE,
+        unk_id=0,
+        bos_id=-1,
+        eos_id=-1,
+        pad_id=-1,
+        num_threads=1,
+        minloglevel=2,
+    )
+    proto = _PB.ModelProto.FromString(model.getvalue())
+    return [piece.piece for piece in proto.pieces if piece.type == _PB.ModelProto.SentencePiece.NORMAL]
+
+
+def _until_none_is_left(tokens: list[str], words: list[str]) -> list[str]:
+    """The tokens up to the one after which every word is a token: the library goes on with pairs that occur no more."""
+    rank = {token: index for index, token in enumerate(tokens)}
+    last = [rank.get(word) for word in set(words)]
+    if None in last:
+        return tokens
+    return tokens[: max(index for index in last if index is not None) + 1]
