@@ -49,9 +49,7 @@ class _LazyGroup(click.Group):
             formatter.write_dl(list(VERBS.items()))
 
 
-@click.command(
-    cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
-)
+@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="bpebench", prog_name="bpebench")
 def group() -> None:
     """The barometer of byte pair encoding: implementations checked against each other, then measured.

@@ -6,45 +6,22 @@ Writes records as it goes; shows nothing. The command `tour` prints what it made
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import impls
 from harness.check import CheckPlan, CheckResult, check
 from harness.check.workers import WorkerDied, run_tasks
-from harness.data import load_corpus, load_model, trained_model_path, turkish_paragraph
+from harness.data import load_corpus, load_model, turkish_paragraph
 from harness.measure.compression import compression
-from harness.records import Compression, RecordWriter, Text, Trained
-from impls.model import Model
+from harness.recipes import ENGLISH_CODE, TURKISH, train_recipe
+from harness.records import Compression, RecordWriter
 
-TRAINER = "priority"
-N_FIRST_TOKENS = 20
-COMPARED = ("o200k_base", "cl100k_base", "r50k_base", "hf:Trendyol/Trendyol-LLM-7b-base-v1.0", "hf:vngrs-ai/Kumru-2B")
+COMPARED = ("o200k_base", "cl100k_base", "gpt2", "hf:Trendyol/Trendyol-LLM-7b-base-v1.0", "hf:vngrs-ai/Kumru-2B")
 """Vocabularies beside our own in the Turkish comparison; those the hub has are unavailable offline."""
 
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """A vocabulary the tour trains."""
-
-    name: str
-    corpora: tuple[str, ...]
-    pattern: str
-    vocab_size: int = 10_000
-    max_bytes: int | None = None
-
-    @property
-    def spec(self) -> impls.TrainingSpec:
-        """What to train."""
-        return impls.TrainingSpec(vocab_size=self.vocab_size, pattern=self.pattern)
-
-
-RECIPES = (
-    Recipe("turkish-10k", ("turkish",), "turkish"),
-    Recipe("english-code-10k", ("english", "code"), "cl100k", max_bytes=4_000_000),
-)
-
+RECIPES = (TURKISH, ENGLISH_CODE)
 
 @dataclass(frozen=True, slots=True)
 class TourPlan:
@@ -56,36 +33,6 @@ class TourPlan:
     check_bytes: int = 200_000
     weigh_bytes: int = 500_000
 
-
-def train_recipe(recipe: Recipe) -> Trained:
-    """Train one vocabulary, keep it under its name, and tell what was learned (runs in a worker)."""
-    texts = [text for name in recipe.corpora for text in _training_texts(name, recipe.max_bytes)]
-    start = time.perf_counter()
-    model = impls.get(TRAINER).train_model(texts, recipe.spec)
-    seconds = time.perf_counter() - start
-    model.save(trained_model_path(recipe.name))
-    return Trained(
-        model=recipe.name,
-        implementation=TRAINER,
-        corpus=" + ".join(recipe.corpora),
-        vocab_size=model.vocab_size,
-        n_merges=len(model.merges),
-        n_bytes=sum(len(text.encode()) for text in texts),
-        seconds=seconds,
-        digest=model.digest,
-        merge_counts=list(model.merge_counts or ()),
-        first_tokens=[Text.of(_readable(model, i)) for i in model.merge_results[:N_FIRST_TOKENS]],
-    )
-
-
-def _training_texts(name: str, max_bytes: int | None) -> Iterable[str]:
-    return load_corpus(name, split="train", max_bytes=max_bytes).documents()
-
-
-def _readable(model: Model, i: int) -> str:
-    return (model.tokens[i] or b"").decode("utf-8", "backslashreplace")
-
-
 def train_all(writer: RecordWriter, done: Callable[[str], None]) -> None:
     """Train every recipe, one process each."""
     answers = run_tasks(train_recipe, [(recipe,) for recipe in RECIPES], lambda i: done(RECIPES[i].name))
@@ -93,7 +40,6 @@ def train_all(writer: RecordWriter, done: Callable[[str], None]) -> None:
         if isinstance(answer, WorkerDied):
             raise impls.BPEError(f"training {recipe.name} failed: {answer}")
         writer.write(answer)
-
 
 def weigh(plan: TourPlan, writer: RecordWriter) -> None:
     """How many tokens each text takes under each vocabulary, counted by tiktoken."""
@@ -108,7 +54,6 @@ def weigh(plan: TourPlan, writer: RecordWriter) -> None:
             writer.write(*(_unavailable(model, corpus, error) for corpus in texts if "turkish" in corpus))
             continue
         writer.write(*(compression(tokenizer, some, model=model, corpus=corpus) for corpus, some in texts.items()))
-
 
 def _unavailable(model: str, corpus: str, error: impls.BPEError) -> Compression:
     return Compression(
@@ -125,7 +70,6 @@ def _unavailable(model: str, corpus: str, error: impls.BPEError) -> Compression:
         reason=str(error),
     )
 
-
 def check_all(plan: TourPlan, writer: RecordWriter, done: Callable[[str], None]) -> CheckResult:
     """Every pair of implementations on every model and corpus."""
     result = check(
@@ -135,11 +79,9 @@ def check_all(plan: TourPlan, writer: RecordWriter, done: Callable[[str], None])
     writer.write(*result.verdicts, *result.agreements)
     return result
 
-
 def n_steps(plan: TourPlan) -> int:
     """Steps of training and checking, for a progress bar."""
     return len(RECIPES) + len(plan.implementations) * len(plan.models) * len(plan.corpora)
-
 
 def new_folder(parent: Path) -> Path:
     """A folder for this run inside `parent`, named by the time; not created yet."""

@@ -40,11 +40,11 @@ def command(
     import msgspec
 
     from harness.check import CheckPlan, check
-    from harness.data import available_models, load_corpus, load_model
+    from harness.data import load_corpus, load_model
     from harness.records import RecordWriter
     from harness.report.tables import render_check
 
-    chosen_models = models or tuple(available_models())
+    chosen_models = models or default_models()
     plan = CheckPlan(
         implementations=options.choose_implementations(implementation, exclude),
         models=chosen_models,
@@ -77,3 +77,18 @@ def command(
         click.echo(f"{len(result.faults)} fault(s)" if result.faults else "everything that must agree agrees")
     if result.faults:
         raise click.exceptions.Exit(1)
+
+
+def default_models() -> tuple[str, ...]:
+    """The published vocabularies at hand; where there is none yet, one trained now on the samples."""
+    from harness.data import available_models, model_names, trained_model_names
+    from harness.recipes import SAMPLES, train_recipe
+
+    published = set(model_names()) - set(trained_model_names())
+    at_hand = tuple(name for name in available_models() if name in published)
+    if at_hand:
+        return at_hand
+    if SAMPLES.name not in trained_model_names():
+        click.echo(f"no vocabulary is fetched yet; training {SAMPLES.name} on the samples", err=True)
+        train_recipe(SAMPLES)
+    return (SAMPLES.name,)

@@ -38,5 +38,5 @@ def command(
     for name, stages in found.items():
         total = sum(stages.values()) or 1.0
         told = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in stages.items())
-        rows.append([name, f"{len(text.encode()) / total / 1e6:.2f}", told])
+        rows.append([name, f"{len(text.encode("utf-8", "surrogatepass")) / total / 1e6:.2f}", told])
     click.echo(options.table(rows, ["implementation", "MB/s", "shares"]))

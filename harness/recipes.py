@@ -1,0 +1,66 @@
+"""The vocabularies the suite trains for itself, and how: with its own trainer, kept under a name of their own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import impls
+from harness.data import load_corpus, trained_model_path
+from harness.records import Text, Trained
+from impls.model import Model
+
+TRAINER = "priority"
+N_FIRST_TOKENS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A vocabulary the suite trains for itself."""
+
+    name: str
+    corpora: tuple[str, ...]
+    pattern: str
+    vocab_size: int = 10_000
+    max_bytes: int | None = None
+
+    @property
+    def spec(self) -> impls.TrainingSpec:
+        """What to train."""
+        return impls.TrainingSpec(vocab_size=self.vocab_size, pattern=self.pattern)
+
+
+TURKISH = Recipe("turkish-10k", ("turkish",), "turkish")
+ENGLISH_CODE = Recipe("english-code-10k", ("english", "code"), "cl100k", max_bytes=4_000_000)
+SAMPLES = Recipe("samples-2k", ("samples",), "gpt2", vocab_size=2000)
+"""From our own sentences alone: what is checked where nothing has been fetched."""
+
+
+def train_recipe(recipe: Recipe) -> Trained:
+    """Train one vocabulary, keep it under its name, and tell what was learned (runs in a worker)."""
+    texts = [text for name in recipe.corpora for text in _training_texts(name, recipe.max_bytes)]
+    start = time.perf_counter()
+    model = impls.get(TRAINER).train_model(texts, recipe.spec)
+    seconds = time.perf_counter() - start
+    model.save(trained_model_path(recipe.name))
+    return Trained(
+        model=recipe.name,
+        implementation=TRAINER,
+        corpus=" + ".join(recipe.corpora),
+        vocab_size=model.vocab_size,
+        n_merges=len(model.merges),
+        n_bytes=sum(len(text.encode("utf-8", "surrogatepass")) for text in texts),
+        seconds=seconds,
+        digest=model.digest,
+        merge_counts=list(model.merge_counts or ()),
+        first_tokens=[Text.of(_readable(model, i)) for i in model.merge_results[:N_FIRST_TOKENS]],
+    )
+
+
+def _training_texts(name: str, max_bytes: int | None) -> Iterable[str]:
+    return load_corpus(name, split="train" if name != "samples" else None, max_bytes=max_bytes).documents()
+
+
+def _readable(model: Model, i: int) -> str:
+    return (model.tokens[i] or b"").decode("utf-8", "backslashreplace")
