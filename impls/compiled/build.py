@@ -32,7 +32,7 @@ _SOURCES = (
     "entry_points.py",
     "layout.py",
     "pattern/flags.py",
-    "pattern/tables.py",
+    "pattern/steps.py",
     *sorted(f"kernels/{path.name}" for path in (_HERE / "kernels").glob("*.py")),
 )
 _REGIONS_SYMBOL = "bpebench_regions"
@@ -95,11 +95,16 @@ def regions() -> Any:
     return np.zeros(8 + 2 * N_REGIONS, np.int64)
 
 
+def expose_regions() -> None:
+    """Checked build: makes the table known to the linker, which has to know it before kernels are loaded."""
+    if is_checked():
+        llvm.add_symbol(_REGIONS_SYMBOL, regions().ctypes.data)
+
+
 @cache
 def kernels() -> Kernels:
     """The kernels, compiled when the cache does not hold them."""
-    if is_checked():
-        llvm.add_symbol(_REGIONS_SYMBOL, regions().ctypes.data)
+    expose_regions()
     path = cache_folder() / "kernels" / f"{source_digest()[:32]}.o"
     image = read_checked(path)
     if image is None:

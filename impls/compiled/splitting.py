@@ -21,6 +21,7 @@ from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.patterns import NAMED
 
 WHOLE_TEXT, AUTOMATON, CL100K, O200K, GPT2 = range(5)
+_FORMAT = 1
 _WINDOWS = {
     "gpt2": GPT2,
     "gpt2-0.14": GPT2,
@@ -31,12 +32,16 @@ _WINDOWS = {
 }
 
 
+def windows_wanted() -> bool:
+    """False where BPEBENCH_COMPILED_WINDOWS=off leaves splitting to the automaton alone."""
+    return os.environ.get("BPEBENCH_COMPILED_WINDOWS") != "off"
+
+
 @lru_cache(maxsize=64)
-def splitting_of(stages: tuple[str, ...]) -> tuple[Splitting | None, str]:
+def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple[Splitting | None, str]:
     """What splits by `stages`, and in words: 'automaton', or 'regex: ' and the reason why it is not one.
 
-    'automaton, windows': a bit-parallel twin of the pattern runs before the automaton; BPEBENCH_COMPILED_WINDOWS=off
-    leaves it out.
+    'automaton, windows': a bit-parallel twin of the pattern runs before the automaton.
     """
     if not stages:
         return Splitting(WHOLE_TEXT, None), "automaton"
@@ -47,7 +52,7 @@ def splitting_of(stages: tuple[str, ...]) -> tuple[Splitting | None, str]:
     except NotExpressible as error:
         return None, f"regex: {error}"
     windows = next((splitter for name, splitter in _WINDOWS.items() if NAMED[name] == stages), AUTOMATON)
-    if windows == AUTOMATON or os.environ.get("BPEBENCH_COMPILED_WINDOWS") == "off":
+    if windows == AUTOMATON or not with_windows:
         return Splitting(AUTOMATON, tables), "automaton"
     return Splitting(windows, tables, _flag_tables(with_case=windows == O200K)), "automaton, windows"
 
@@ -85,7 +90,8 @@ def _flag_tables(*, with_case: bool) -> FlagTables:
 
 def _kept(what: str, make: Callable[[], Mapping[str, np.ndarray]]) -> Mapping[str, np.ndarray]:
     """What `make` makes, from the user's cache where it was made before."""
-    key = hashlib.sha256("\0".join((regex.__version__, source_digest(), what)).encode()).hexdigest()
+    # The digest covers the kernels; what makes the tables is pure Python and has a version of its own.
+    key = hashlib.sha256("\0".join((str(_FORMAT), regex.__version__, source_digest(), what)).encode()).hexdigest()
     path = cache_folder() / "patterns" / f"{key[:32]}.bin"
     kept = read_checked(path)
     if kept is not None:

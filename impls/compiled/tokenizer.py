@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from impls.compiled import plain
+from impls.compiled import batches, files, plain
 from impls.compiled.context import Splitting
+from impls.compiled.files import last_safe_cut
+from impls.compiled.pattern.tables import cuts_at_line_breaks
 from impls.compiled.plain import Uncovered
 from impls.compiled.pool import Pool
 from impls.compiled.specials import Specials
-from impls.compiled.splitting import AUTOMATON, splitting_of
+from impls.compiled.splitting import AUTOMATON, splitting_of, windows_wanted
 from impls.compiled.tables import tables_of
 from impls.errors import Unsupported
 from impls.interface import SpecialSet, Tokenizer, TrainingSpec
@@ -34,9 +37,12 @@ class Compiled(Tokenizer):
             raise Unsupported(self.name, "the alphabet 'chars' has no byte symbols to start from")
         if model.end_of_word is not None:
             raise Unsupported(self.name, "end_of_word belongs to the alphabet 'chars'")
-        splitting, self.splitting = splitting_of(model.pattern)
+        splitting, self.splitting = splitting_of(model.pattern, with_windows=windows_wanted())
         """How texts are split: 'automaton', or 'regex: ' and the reason."""
         self._automaton = splitting is not None
+        self._cuts_at_line_breaks = (
+            splitting is not None and splitting.tables is not None and cuts_at_line_breaks(splitting.tables)
+        )
         self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None))
         self._specials = Specials(model)
         self._plain_text = model.normalization is None and self._automaton
@@ -110,6 +116,88 @@ class Compiled(Tokenizer):
             if counted is not None:
                 return counted
         return super().count(text)
+
+    def encode_batch(
+        self,
+        texts: Sequence[str],
+        threads: int | None = None,
+        *,
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> list[list[int]]:
+        """One list of ids per text, in order; the threads run outside the interpreter lock."""
+
+        def one(text: str) -> np.ndarray:
+            return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+        return batches.lists(
+            list(texts), batches.thread_count(threads), self._pool.worker, self._ordinary(disallowed_special), one
+        )
+
+    def encode_ragged(
+        self,
+        texts: Sequence[str],
+        threads: int | None = None,
+        *,
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """All ids of all texts, uint32, and where each text's begin, int64 of shape (n_texts + 1,)."""
+
+        def one(text: str) -> np.ndarray:
+            return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+        return batches.ragged(
+            list(texts), batches.thread_count(threads), self._pool.worker, self._ordinary(disallowed_special), one
+        )
+
+    def _ordinary(self, disallowed_special: SpecialSet) -> Callable[[str], bool]:
+        """Whether a text of a batch may go the fast way."""
+        if not self._plain_text:
+            return lambda text: False
+        return lambda text: self._specials.absent(text, disallowed_special)
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """The text of the first `max_tokens` tokens, less a last character they hold only in part.
+
+        Special text is read as ordinary text. No more of a long text is encoded than is needed.
+        """
+        if max_tokens < 0:
+            raise ValueError(f"max_tokens must be at least 0, not {max_tokens}")
+        size = 16 * max_tokens + 256
+        while True:
+            head = text[:size]
+            whole = len(head) == len(text)
+            if not whole:
+                safe = last_safe_cut(head.encode("utf-8", "replace")) if self._cuts_at_line_breaks else 0
+                head = head.encode("utf-8", "replace")[:safe].decode()
+            ids = self.encode_array(head, disallowed_special=())
+            if whole and len(ids) <= max_tokens:
+                return text
+            if len(ids) > max_tokens or whole:
+                return self.decode_bytes(ids[:max_tokens]).decode("utf-8", "ignore")
+            size = len(text) if not self._cuts_at_line_breaks else 4 * size
+
+    def encode_file(
+        self,
+        source: str | Path,
+        target: str | Path,
+        *,
+        progress: Callable[[int, int], None] | None = files.print_progress,
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> int:
+        """Encodes a UTF-8 text file to `.npy` or `.bin`, uint16 where every id fits, else uint32; returns how many ids.
+
+        The file is one text; memory stays bounded where the pattern certainly cuts at a line break between letters.
+        """
+
+        def encode(text: str) -> np.ndarray:
+            return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+        kind: np.dtype[np.unsignedinteger] = np.dtype(np.uint16 if self._model.vocab_size <= 1 << 16 else np.uint32)
+        steps = self._cuts_at_line_breaks and not any("\n" in special for special in self._model.whole_token_ids)
+        return files.encode_file(Path(source), Path(target), encode, kind, last_safe_cut if steps else None, progress)
 
     # --- decoding ------------------------------------------------------------------------------------------
 

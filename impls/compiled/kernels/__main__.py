@@ -12,12 +12,13 @@ from typing import Any
 
 from llvmlite import binding as llvm
 
-from impls.compiled.build import target_machine
+from impls.compiled.build import expose_regions, target_machine
 from impls.compiled.kernels.entries import compiled_entries
 
 
 def object_file() -> bytes:
     """All entries in one object file; everything that is not exported is internal to it."""
+    expose_regions()
     whole = llvm.parse_assembly("")
     for name, entry in compiled_entries().items():
         whole.link_in(_module(name, entry))

@@ -23,7 +23,7 @@ from impls.compiled.layout import (
     TRANSITIONS,
     UNCOVERED,
 )
-from impls.compiled.pattern.tables import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
+from impls.compiled.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 
 
 @inlined

@@ -8,12 +8,8 @@ import numpy as np
 
 from impls.compiled.pattern.automaton import Automaton, compile_pattern
 from impls.compiled.pattern.classes import paged
+from impls.compiled.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 from impls.compiled.pattern.syntax import NotExpressible
-
-MATCH_BEFORE, CUT, RESUME = 1, 2, 4
-"""Flags of a transition: a match ends before this character and may grow; a piece ends before this character and
-the next one has begun with it; no way on: go back to the last match."""
-FLAG_BITS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +53,21 @@ def _flatten(automaton: Automaton) -> SplitTables:
             transitions[state, of] = entry
     pages, page_classes = paged(automaton.class_of)
     return SplitTables(transitions.ravel(), automaton.class_of[:128].copy(), pages, page_classes, automaton.end)
+
+
+def cuts_at_line_breaks(tables: SplitTables) -> bool:
+    """Whether a line break between two ASCII letters or digits is a piece of its own, whatever stands around.
+
+    Then a text may be encoded in two parts that meet behind such a line break.
+    """
+    stride = tables.end + 1
+    newline = int(tables.ascii_classes[10])
+    words = {int(tables.ascii_classes[code]) for code in range(128) if chr(code).isalnum()}
+    rows = tables.transitions.reshape(-1, stride)
+    after_word = {int(entry) >> FLAG_BITS for row in rows for entry in row[list(words)].tolist() if not entry & RESUME}
+    # Going back to the last match reads the line break again, from another of these states.
+    breaks = {entry for start in after_word if not (entry := int(rows[start // stride, newline])) & RESUME}
+    if not all(entry & CUT for entry in breaks):
+        return False
+    behind = rows[[(entry >> FLAG_BITS) // stride for entry in breaks]]
+    return bool((behind[:, [*words, tables.end]] & CUT).all())

@@ -1,0 +1,104 @@
+"""A text file to a file of ids: read through a memory map in bounded steps, written as it goes, renamed when whole."""
+
+from __future__ import annotations
+
+import mmap
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from impls.errors import InvalidFile
+
+STEP_BYTES = 1 << 24
+"""Text that is encoded at once, roughly; a step ends where the pattern certainly cuts."""
+_NPY_HEADER_BYTES = 128
+
+
+def encode_file(
+    source: Path,
+    target: Path,
+    encode: Callable[[str], np.ndarray],
+    kind: np.dtype[np.unsignedinteger],
+    cut: Callable[[bytes], int] | None,
+    progress: Callable[[int, int], None] | None,
+) -> int:
+    """Writes the ids of a UTF-8 file to `target` (`.npy`, or raw numbers for `.bin`); returns how many.
+
+    `cut` finds where a stretch of bytes may end without changing ids, or 0; None: the whole file is one step.
+    `progress` gets (bytes done, bytes in all). Raises `InvalidFile` for bytes that are no UTF-8, with their offset.
+    """
+    if target.suffix not in (".npy", ".bin"):
+        raise InvalidFile(str(target), "ids are written to .npy or .bin")
+    total = source.stat().st_size
+    n_ids, done = 0, 0
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as out:
+        temporary = Path(out.name)
+        try:
+            if target.suffix == ".npy":
+                out.write(bytes(_NPY_HEADER_BYTES))
+            for start, data in _steps(source, total, cut):
+                try:
+                    text = data.decode()
+                except UnicodeDecodeError as error:
+                    raise InvalidFile(str(source), f"no UTF-8 at byte {start + error.start}") from None
+                ids = encode(text).astype(kind)
+                out.write(ids.tobytes())
+                n_ids, done = n_ids + len(ids), start + len(data)
+                if progress is not None:
+                    progress(done, total)
+            if target.suffix == ".npy":
+                out.seek(0)
+                out.write(_npy_header(n_ids, kind))
+        except BaseException:
+            out.close()
+            temporary.unlink(missing_ok=True)
+            raise
+    temporary.replace(target)
+    return n_ids
+
+
+def _steps(source: Path, total: int, cut: Callable[[bytes], int] | None) -> Iterator[tuple[int, bytes]]:
+    """(offset, bytes) of stretches that may be encoded one by one."""
+    if total == 0:
+        return
+    with source.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        start = 0
+        while start < total:
+            size = total - start if cut is None else STEP_BYTES
+            while True:
+                stretch = data[start : start + size]
+                end = len(stretch) if cut is None or start + size >= total else cut(stretch)
+                if end > 0:
+                    break
+                size *= 2
+            yield start, stretch[:end]
+            start += end
+
+
+def _npy_header(n_ids: int, kind: np.dtype[np.unsignedinteger]) -> bytes:
+    """Version 1.0 of the .npy format, padded to a fixed size so that it can be written last."""
+    header = f"{{'descr': '{kind.newbyteorder('<').str}', 'fortran_order': False, 'shape': ({n_ids},), }}"
+    size = _NPY_HEADER_BYTES - 10
+    return b"\x93NUMPY\x01\x00" + size.to_bytes(2, "little") + header.ljust(size - 1).encode() + b"\n"
+
+
+def last_safe_cut(data: bytes) -> int:
+    """End of the last line break that has an ASCII letter or digit on each side, or 0.
+
+    There the patterns gpt2, cl100k, o200k and turkish cut whatever stands around: a line break joins neither the word
+    before it nor the word behind it.
+    """
+    end = len(data)
+    while (at := data.rfind(b"\n", 1, end - 1)) > 0:
+        if data[at - 1 : at].isalnum() and data[at + 1 : at + 2].isalnum():
+            return at + 1
+        end = at + 1
+    return 0
+
+
+def print_progress(done: int, total: int) -> None:
+    """One line on standard error per step."""
+    print(f"bpebench: encoded {done:,} of {total:,} bytes", file=sys.stderr, flush=True)

@@ -1,0 +1,192 @@
+"""What the compiled tokenizer offers beyond ids of one text, on both borders to Python."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import impls
+from impls.compiled import Compiled
+from impls.compiled.files import last_safe_cut
+from impls.compiled.pattern.tables import cuts_at_line_breaks, split_tables
+from impls.model import Model
+from impls.patterns import NAMED
+from impls.priority import Priority
+
+TEXTS = [
+    "", "a", "the cat's hat", "kedi paspasın üstünde", "日本語 текст 🎉", "  \n\n x\t", "ab" * 700, "12345 it'll",
+    "x\ud83dy", "\ud83d\udc4d", "the " * 3000,
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    texts = ["the cat sat on the mat; it'll hat the rat", "kedi paspasın üstünde oturdu", "日本語の日本"] * 2
+    spec = impls.TrainingSpec(vocab_size=320, pattern="cl100k", special_tokens=("<|end|>", "<|end|>x", "<|go|>"))
+    return Priority.train_model(texts, spec)
+
+
+@pytest.fixture(scope="module", params=["fast", "plain", "no windows"])
+def tokenizer(request: pytest.FixtureRequest, model: Model) -> Iterator[Compiled]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "plain":
+            patch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
+        if request.param == "no windows":
+            patch.setenv("BPEBENCH_COMPILED_WINDOWS", "off")
+        made = Compiled(model)
+        yield made
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_way_to_encode_gives_the_ids_of_priority(tokenizer: Compiled, model: Model, text: str) -> None:
+    expected = Priority(model).encode(text)
+    assert tokenizer.encode(text) == expected
+    array = tokenizer.encode_array(text)
+    assert array.dtype == np.uint32
+    assert array.tolist() == expected
+    assert tokenizer.count(text) == len(expected)
+    assert tokenizer.encode_batch([text, text + "!"], threads=1)[0] == expected
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_batches_keep_their_order(tokenizer: Compiled, model: Model, threads: int) -> None:
+    texts = [f"{text} {number}" for number in range(30) for text in TEXTS]
+    expected = [Priority(model).encode(text) for text in texts]
+    assert tokenizer.encode_batch(texts, threads=threads) == expected
+    ids, offsets = tokenizer.encode_ragged(texts, threads=threads)
+    assert offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
+    assert [ids[start:end].tolist() for start, end in pairwise(offsets)] == expected
+
+
+def test_no_texts_make_no_ids(tokenizer: Compiled) -> None:
+    assert tokenizer.encode_batch([]) == []
+    ids, offsets = tokenizer.encode_ragged([])
+    assert (len(ids), offsets.tolist()) == (0, [0])
+
+
+def test_special_tokens_are_allowed_refused_or_read_as_text(tokenizer: Compiled, model: Model) -> None:
+    text = "a<|end|>x<|end|>b"
+    reference = Priority(model)
+    with pytest.raises(impls.SpecialToken, match="character 1"):
+        tokenizer.encode(text)
+    with pytest.raises(impls.SpecialToken):
+        tokenizer.encode_array(text)
+    with pytest.raises(impls.SpecialToken):
+        tokenizer.encode_batch(["fine", text])
+    with pytest.raises(impls.SpecialToken):
+        tokenizer.encode_ragged(["fine", text])
+    for allowed in ("all", {"<|end|>"}):
+        expected = reference.encode(text, allowed_special=allowed, disallowed_special=())  # type: ignore[arg-type]
+        for ids in (
+            tokenizer.encode(text, allowed_special=allowed, disallowed_special=()),  # type: ignore[arg-type]
+            tokenizer.encode_batch([text], allowed_special=allowed, disallowed_special=())[0],  # type: ignore[arg-type]
+        ):
+            assert ids == expected
+            assert tokenizer.decode(ids) == text
+    assert tokenizer.count(text) == reference.count(text)
+
+
+def test_unknown_ids_are_named_with_their_position(tokenizer: Compiled) -> None:
+    for ids in ([97, 99999, 97], [97, -1], [97, 2**70], np.array([97, 5000], np.uint32)):
+        with pytest.raises(impls.UnknownId, match="position 1"):
+            tokenizer.decode(ids)  # type: ignore[arg-type]
+        with pytest.raises(impls.UnknownId):
+            tokenizer.decode_bytes(ids)  # type: ignore[arg-type]
+
+
+def test_decoding_takes_lists_arrays_and_iterators(tokenizer: Compiled) -> None:
+    text = "kedi 日本語 🎉 " * 50
+    ids = tokenizer.encode(text)
+    for given in (ids, tuple(ids), iter(ids), np.array(ids), np.array(ids, np.uint16)):
+        assert tokenizer.decode(given) == text  # type: ignore[arg-type]
+    assert tokenizer.decode_bytes(ids) == text.encode()
+    assert tokenizer.decode([0xE6]) == "\ufffd"
+    assert tokenizer.decode([0xE6], errors="ignore") == ""
+
+
+def test_truncation_keeps_whole_tokens_and_whole_characters(tokenizer: Compiled) -> None:
+    text = "kedi\npaspasın 日本語 🎉\nüstünde " * 400
+    ids = tokenizer.encode(text)
+    for n in (0, 1, 7, 100, len(ids) - 1, len(ids), len(ids) + 5):
+        cut = tokenizer.truncate(text, n)
+        assert text.startswith(cut)
+        assert len(cut.encode()) > len(tokenizer.decode_bytes(ids[:n])) - 4
+    assert tokenizer.truncate(text, len(ids)) == text
+    with pytest.raises(ValueError, match="max_tokens"):
+        tokenizer.truncate(text, -1)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".bin"])
+def test_a_file_encodes_as_its_text(
+    tokenizer: Compiled, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("impls.compiled.files.STEP_BYTES", 500)
+    source, target = tmp_path / "text.txt", tmp_path / f"ids{suffix}"
+    text = "kedi\npaspasın 日本語\n\n  x\n1\n2 üstünde\r\n" * 200
+    source.write_bytes(text.encode())
+    steps: list[tuple[int, int]] = []
+    n_ids = tokenizer.encode_file(source, target, progress=lambda done, total: steps.append((done, total)))
+    ids = np.load(target) if suffix == ".npy" else np.fromfile(target, np.uint16)
+    assert ids.dtype == np.uint16
+    assert ids.tolist() == tokenizer.encode(text)
+    assert n_ids == len(ids)
+    assert len(steps) > 10
+    assert steps[-1] == (len(text.encode()), len(text.encode()))
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_file_that_is_no_text_is_refused_with_the_offset(tokenizer: Compiled, tmp_path: Path) -> None:
+    (tmp_path / "bad.txt").write_bytes(b"abc\xff")
+    with pytest.raises(impls.InvalidFile, match="byte 3"):
+        tokenizer.encode_file(tmp_path / "bad.txt", tmp_path / "ids.bin")
+    with pytest.raises(impls.InvalidFile, match=r"\.npy or \.bin"):
+        tokenizer.encode_file(tmp_path / "bad.txt", tmp_path / "ids.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
+
+
+def test_an_empty_file_has_no_ids(tokenizer: Compiled, tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").touch()
+    assert tokenizer.encode_file(tmp_path / "empty.txt", tmp_path / "ids.npy") == 0
+    assert np.load(tmp_path / "ids.npy").shape == (0,)
+
+
+def test_threads_may_share_a_tokenizer(tokenizer: Compiled, model: Model) -> None:
+    texts = [f"{text} {number}" * 40 for number, text in enumerate(TEXTS)]
+    expected = [Priority(model).encode(text) for text in texts]
+    wrong: list[str] = []
+
+    def work() -> None:
+        for _ in range(20):
+            for text, ids in zip(texts, expected, strict=True):
+                if tokenizer.encode(text) != ids or tokenizer.count(text) != len(ids):
+                    wrong.append(text)
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong
+
+
+def test_line_breaks_between_words_are_safe_places_to_cut() -> None:
+    for name in ("gpt2", "cl100k", "o200k", "turkish", "turkish-s1", "gpt2-0.14", "cl100k-0.14"):
+        assert cuts_at_line_breaks(split_tables(NAMED[name][0])), name
+    for pattern in (r"\w+\s*|\W", r"\s*\S+|\s+", r"[a-z\n]+|\S|\s", r"\S+|\s+\w|\s"):
+        assert not cuts_at_line_breaks(split_tables(pattern)), pattern
+    assert last_safe_cut(b"ab\ncd\n ef") == 3
+    assert last_safe_cut(b"ab \ncd\n") == 0
+
+
+def test_the_border_and_the_windows_can_be_chosen(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BPEBENCH_COMPILED_WINDOWS", raising=False)
+    assert Compiled(model).splitting == "automaton, windows"
+    monkeypatch.setenv("BPEBENCH_COMPILED_WINDOWS", "off")
+    assert Compiled(model).splitting == "automaton"
+    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
+    assert Compiled(model)._own.builtins is None
