@@ -53,8 +53,12 @@ NAMED: dict[str, tuple[str, ...]] = {
     "turkish": (_TURKISH,),
     "none": (),
 }
-"""Name -> split stages. `gpt2` also serves r50k and p50k; the 0.14 forms are what tiktoken 0.14 ships: equal
-pieces, possessive quantifiers. `none` cuts nothing."""
+"""Name -> split stages. `gpt2` also serves r50k and p50k; `none` cuts nothing.
+
+The 0.14 forms are what tiktoken 0.14 ships, with possessive quantifiers. `gpt2-0.14` cuts as `gpt2` does.
+`cl100k-0.14` differs from `cl100k` at the end of a text: closing white space that holds a line end, then a blank, is
+one piece and not two. The ids of cl100k_base stay the same, since none of its tokens ends in line end and blank.
+"""
 
 
 def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:

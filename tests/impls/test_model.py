@@ -1,0 +1,185 @@
+"""A model is checked when it is made; what contradicts itself is refused by name, what is odd is kept and listed."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from typing import Any
+
+import pytest
+
+import impls
+from impls import InvalidModel, Model, TrainingSpec, UnknownSymbol
+from impls.derivations import recovered_merges
+
+BYTES = tuple(bytes([byte]) for byte in range(256))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"tokens": BYTES[:255]}, r"1 of 256 byte\(s\) have no token, the first is 0xFF"),
+        ({"tokens": (*BYTES[:97], None, *BYTES[98:])}, r"the first is 0x61"),
+        ({"tokens": (*BYTES, b"ab", b"ab")}, r"the token b'ab' has two ids, 256 and 257"),
+        ({"tokens": (*BYTES, b"")}, r"id 256: a token must be bytes that are not empty, not b''"),
+        ({"tokens": (*BYTES, "ab")}, r"id 256: a token must be bytes that are not empty, not 'ab'"),
+        ({"tokens": (), "alphabet": "chars"}, r"a model without tokens"),
+        ({"merges": ((97, 98),)}, r"merge 0: b'a' and b'b' make no token"),
+        ({"tokens": (*BYTES, b"ab"), "merges": ((97, 98), (97, 300))}, r"merge 1: no token has id 300"),
+        ({"tokens": (*BYTES, None, b"ab"), "merges": ((256, 98),)}, r"merge 0: no token has id 256"),
+        ({"merges": ((-1, 98),)}, r"merge 0: no token has id -1"),
+        ({"tokens": (*BYTES, b"ab"), "merges": ((97, 98),), "merge_counts": (1, 2)}, r"1 merges but 2 merge counts"),
+        (
+            {"tokens": (*BYTES, b"ab"), "merges": ((97, 98),), "merge_rule": "concatenation"},
+            r"'concatenation' takes ranks from the ids and has no list of merges",
+        ),
+        ({"special_tokens": {"a": 300}}, r"the special token 'a' has id 300, but its text is a token under id 97"),
+        ({"special_tokens": {"<s>": 97}}, r"the special token '<s>' has the id 97 of the token b'a'"),
+        ({"special_tokens": {"<s>": 300, "</s>": 300}}, r"the special tokens '<s>' and '</s>' have the same id 300"),
+        ({"special_tokens": {"<s>": 300}, "added_tokens": {"<t>": 300}}, r"'<s>' and '<t>' have the same id 300"),
+        ({"special_tokens": {"<s>": 2**31}}, r"'<s>' has the id 2147483648, not a whole number up to 2147483647"),
+        ({"special_tokens": {"<s>": -1}}, r"'<s>' has the id -1"),
+        ({"special_tokens": {"<s>": "7"}}, r"'<s>' has the id '7'"),
+        ({"special_tokens": {"": 300}}, r"a special token must be a text that is not empty, not ''"),
+        ({"special_tokens": {"\ud800": 300}}, r"the special token '\\ud800' holds a lone surrogate"),
+        ({"unknown": "<unk>"}, r"unknown and unknown_id go together"),
+        ({"unknown_id": 300}, r"unknown and unknown_id go together"),
+        ({"unknown": "<unk>", "unknown_id": 97}, r"the special token '<unk>' has the id 97 of the token b'a'"),
+        ({"alphabet": "words"}, r"alphabet must be 'bytes' or 'chars', not 'words'"),
+        ({"merge_rule": "random"}, r"merge_rule must be 'pairs' or 'concatenation', not 'random'"),
+        ({"normalization": "lower"}, r"normalization 'lower' is not one of: nfc"),
+    ],
+)
+def test_what_contradicts_itself_is_refused_by_name(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidModel, match=message):
+        Model(**({"tokens": BYTES} | fields))
+
+
+def test_a_pattern_is_checked_too() -> None:
+    with pytest.raises(impls.InvalidPattern, match="capturing group"):
+        Model(tokens=BYTES, pattern=("(a)|.",))
+
+
+def test_a_special_token_may_stand_among_the_tokens_under_its_own_id() -> None:
+    model = Model(tokens=(*BYTES, b"<s>"), special_tokens={"<s>": 256})
+    assert impls.load("priority", model).encode("<s>", allowed_special="all") == [256]
+
+
+def test_a_model_cannot_be_changed() -> None:
+    model = Model(tokens=BYTES, special_tokens={"<s>": 300})
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        model.tokens = ()  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        model.special_tokens["</s>"] = 301  # type: ignore[index]
+
+
+def test_a_copy_in_another_process_is_the_same_model() -> None:
+    model = impls.get("naive").train_model(["hello hello"], TrainingSpec(vocab_size=270, special_tokens=("<s>",)))
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy == model
+    assert copy.digest == model.digest
+
+
+def test_the_digest_changes_with_the_content() -> None:
+    model = Model(tokens=(*BYTES, b"ab", b"bc"), merges=((97, 98), (98, 99)))
+    others = [
+        model.with_(merges=((98, 99), (97, 98))),
+        model.with_(merge_counts=(2, 1)),
+        model.with_(tokens=(*BYTES, b"bc", b"ab")),
+        model.with_(tokens=(*BYTES, b"ab", b"bc", None, b"x1")),
+        model.with_(special_tokens={"<s>": 300}),
+        model.with_(added_tokens={"<s>": 300}),
+        model.with_(pattern=("gpt2",)),
+        model.with_(ignore_merges=True),
+        model.with_(normalization="nfc"),
+        model.with_(unknown="<unk>", unknown_id=300),
+    ]
+    assert len({other.digest for other in [model, *others]}) == len(others) + 1
+    assert model.with_().digest == model.digest
+
+
+def test_sizes() -> None:
+    model = Model(tokens=(*BYTES, None, b"ab"), merges=((97, 98),), special_tokens={"<s>": 256, "<t>": 999})
+    assert (model.vocab_size, model.n_tokens) == (1000, 259)
+    assert model.bytes_by_id()[256] == b"<s>"
+    assert Model(tokens=BYTES, unknown="<unk>", unknown_id=500).vocab_size == 501
+
+
+def test_symbols_of_a_piece() -> None:
+    model = Model(tokens=(b"a", b"b", b"b</w>"), alphabet="chars", end_of_word="</w>")
+    assert model.symbols("abb") == [0, 1, 2]
+    with pytest.raises(UnknownSymbol) as told:
+        model.symbols("aba")
+    assert (told.value.character, told.value.offset) == ("a", 2)
+    assert model.with_(unknown="?", unknown_id=9).symbols("aba") == [0, 1, 9]
+
+
+def test_a_whole_piece_is_looked_up_where_the_rule_says_so() -> None:
+    model = Model(tokens=(*BYTES, b"ab"))
+    assert model.whole_piece("ab") is None
+    assert model.with_(ignore_merges=True).whole_piece("ab") == 256
+    assert model.with_(merge_rule="concatenation").whole_piece("ab") == 256
+    assert model.with_(merge_rule="concatenation").whole_piece("abc") is None
+
+
+@pytest.mark.parametrize(
+    ("merges", "fields", "lines"),
+    [
+        ("a+b ab+c", {}, []),
+        ("ab+a a+b", {}, ["1 merge(s) rank before a merge that makes one of their parts, the first is rank 0"]),
+        ("a+b b+c a+b", {}, ["1 duplicate merge(s); the later rank counts"]),
+        ("a+a a+aa aa+a", {}, ["1 token(s) with several derivations, the first is id 2 (b'aaa')"]),
+        ("a+b", {"extra": "abc"}, ["1 token(s) with no derivation, the first is id 4 (b'abc')"]),
+        ("a+b</w>", {"extra": "b b</w>", "end_of_word": "</w>"}, []),
+        ("a+b", {"ignore_merges": True}, ["ignore_merges: a whole piece in the vocabulary is one token"]),
+        ("a+b", {"extra": "abc", "merge_rule": "concatenation"}, []),
+        (
+            "a+b",
+            {"extra": "abcd", "merge_rule": "concatenation"},
+            ["1 token(s) with no derivation from lower ranks, the first is id 5 (b'abcd')"],
+        ),
+    ],
+)
+def test_what_is_irregular_is_kept_and_listed(hand_made, merges: str, fields: dict, lines: list[str]) -> None:
+    model = hand_made(merges, **fields)
+    assert len(model.irregularities) == len(lines)
+    assert all(told.startswith(line) for told, line in zip(model.irregularities, lines, strict=True))
+
+
+def test_trained_models_are_regular() -> None:
+    for alphabet in ("bytes", "chars"):
+        spec = TrainingSpec(vocab_size=300, alphabet=alphabet, special_tokens=("ab", "<s>"), max_token_bytes=4)  # type: ignore[arg-type]
+        assert impls.get("priority").train_model(["abab abc aabb", "aaabdaaabac"], spec).irregularities == ()
+
+
+def test_recovered_merges_are_those_it_was_trained_with() -> None:
+    trained = impls.get("priority").train_model(["abab abc aabb", "aaabdaaabac"], TrainingSpec(vocab_size=280))
+    ranks = Model(tokens=trained.tokens, merge_rule="concatenation")
+    assert recovered_merges(ranks) == (trained.merges, ())
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(("name", "n_merges"), [("r50k_base", 50_000), ("cl100k_base", 100_000)])
+def test_published_vocabularies_are_regular(name: str, n_merges: int) -> None:
+    from harness.data import load_model
+
+    model = load_model(name)
+    merges, underived = recovered_merges(model)
+    assert (len(merges), underived) == (n_merges, ())
+    assert model.irregularities == ()
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({}, None),
+        ({"alphabet": "chars"}, None),
+        ({"alphabet": "chars", "unknown": "?", "unknown_id": 300}, "characters outside the alphabet"),
+        ({"alphabet": "chars", "end_of_word": "</w>"}, "end_of_word"),
+        ({"normalization": "nfc"}, "normalization nfc"),
+    ],
+)
+def test_a_lossy_model_says_why(fields: dict[str, Any], why: str | None) -> None:
+    tokens = (b"a",) if fields.get("alphabet") == "chars" else BYTES
+    lossy = Model(tokens=tokens, **fields).lossy
+    assert lossy is None if why is None else lossy is not None and lossy.startswith(why)

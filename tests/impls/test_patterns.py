@@ -1,0 +1,129 @@
+"""Patterns cover the text or are refused; the possessive forms cut as the originals do."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from impls import InvalidPattern
+from impls.patterns import NAMED, Splitter, name_of, resolve
+
+texts = st.text(
+    alphabet=st.sampled_from("aZéİıſ'’sSdDtTlLvVrReE 059½\t\n\r\u00a0\u2028.,!/中😀\u0301שَ"), max_size=30
+) | st.text(max_size=30)
+SPLITTERS = {name: Splitter(stages) for name, stages in NAMED.items()}
+
+
+@given(text=texts)
+@settings(max_examples=200)
+def test_the_pieces_of_every_named_pattern_join_to_the_text_and_none_is_empty(text: str) -> None:
+    for splitter in SPLITTERS.values():
+        pieces = splitter.split(text)
+        assert "".join(pieces) == text
+        assert all(pieces)
+
+
+@given(text=texts)
+@settings(max_examples=300)
+def test_the_gpt2_form_of_tiktoken_014_cuts_as_the_original(text: str) -> None:
+    assert SPLITTERS["gpt2-0.14"].split(text) == SPLITTERS["gpt2"].split(text)
+
+
+@given(text=texts)
+@settings(max_examples=300)
+def test_the_cl100k_form_of_tiktoken_014_cuts_as_the_original_but_for_closing_white_space(text: str) -> None:
+    original, possessive = SPLITTERS["cl100k"].split(text), SPLITTERS["cl100k-0.14"].split(text)
+    if possessive != original:
+        assert possessive == [*original[:-2], original[-2] + original[-1]]
+        assert original[-2].isspace()
+        assert original[-2][-1] in "\r\n"
+        assert regex.fullmatch(r"[^\S\r\n]+", original[-1])
+    assert SPLITTERS["cl100k-0.14"].split(text + "x") == SPLITTERS["cl100k"].split(text + "x")
+
+
+def test_a_line_end_and_a_blank_at_the_very_end_are_one_piece_in_the_form_of_014() -> None:
+    assert SPLITTERS["cl100k"].split("a\n ") == ["a", "\n", " "]
+    assert SPLITTERS["cl100k-0.14"].split("a\n ") == ["a", "\n "]
+
+
+@pytest.mark.corpus
+def test_no_token_of_cl100k_base_ends_in_line_end_and_blank_so_both_forms_give_its_ids() -> None:
+    from harness.data import load_model
+
+    ends_so = re.compile(rb"[\r\n][ \t]+\Z")
+    assert not [token for token in load_model("cl100k_base").tokens if token is not None and ends_so.search(token)]
+
+
+@given(text=texts)
+def test_a_piece_alone_is_cut_no_further_by_the_patterns_without_lookahead(text: str) -> None:
+    splitter = SPLITTERS["turkish-s1"]
+    assert all(splitter.split(piece) == [piece] for piece in splitter.split(text))
+
+
+def test_none_cuts_nothing() -> None:
+    assert SPLITTERS["none"].split("a b\nc") == ["a b\nc"]
+    assert SPLITTERS["none"].split("") == []
+
+
+def test_stages_cut_one_after_the_other() -> None:
+    splitter = Splitter([r"\p{N}|[^\p{N}]+", r"\s+|\S+"])
+    assert splitter.split("ab 12 c") == ["ab", " ", "1", "2", " ", "c"]
+
+
+def test_long_s_counts_as_a_letter_of_a_contraction_regardless_of_case() -> None:
+    assert SPLITTERS["cl100k"].split("it'ſ") == ["it", "'ſ"]
+
+
+@pytest.mark.parametrize("pattern", [r"(\p{L}+)|.", r"(?P<word>\w+)|\W+", r"(a)(b)|(?s:.)"])
+def test_a_capturing_group_is_refused(pattern: str) -> None:
+    with pytest.raises(InvalidPattern, match=r"capturing group\(s\), which break splitting; write \(\?:\.\.\.\)"):
+        resolve(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a", "a{3,2}", r"\p{Nonsense}", "*", r"\S|\s"])
+def test_a_pattern_that_does_not_compile_is_refused(pattern: str) -> None:
+    with pytest.raises(InvalidPattern, match="does not compile"):
+        resolve(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["", [""], [3]])
+def test_a_pattern_is_a_text_that_is_not_empty(pattern: object) -> None:
+    with pytest.raises(InvalidPattern, match="must be a text that is not empty"):
+        resolve(pattern)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "character", "position"),
+    [
+        (r"\w+", "ab cd", "' '", 2),
+        (r"\w+", "ab!", "'!'", 2),
+        (r"\w+", " ab", "' '", 0),
+        (r"\p{L}+|\s+", "a 1", "'1'", 2),
+        (r"a*", "ab", "'b'", 1),
+        (r".+", "a\nb", r"'\\n'", 1),
+    ],
+)
+def test_what_a_pattern_leaves_out_is_named(pattern: str, text: str, character: str, position: int) -> None:
+    with pytest.raises(InvalidPattern, match=f"leaves out {character} at character {position}, which would be dropped"):
+        Splitter([pattern]).split(text)
+
+
+def test_a_long_pattern_is_shortened_in_messages() -> None:
+    with pytest.raises(InvalidPattern, match=r"\.\.\.' leaves out"):
+        Splitter(["|".join(f"word{number}" for number in range(40))]).split("other")
+
+
+def test_empty_matches_are_no_pieces() -> None:
+    assert Splitter([r"a*|b"]).split("aab") == ["aa", "b"]
+
+
+def test_names_stand_for_their_stages() -> None:
+    assert resolve("gpt2") == NAMED["gpt2"]
+    assert resolve(r"\s+|\S+") == (r"\s+|\S+",)
+    assert resolve([r"a|[^a]", r"\s+|\S+"]) == (r"a|[^a]", r"\s+|\S+")
+    assert name_of(NAMED["turkish"]) == "turkish"
+    assert name_of(("a|[^a]",)) is None

@@ -1,0 +1,147 @@
+"""What can be asked of a trainer, what is refused, and what the parts of a specification mean."""
+
+from __future__ import annotations
+
+import pytest
+
+import impls
+from impls import InvalidModel, InvalidSpec, TrainingSpec
+from impls.training import base_symbols, first_base_id, may_become_token, merge_budget, piece_symbols
+
+TRAINERS = ["naive", "wordcount", "priority", "bytelevel"]
+CHARACTER_TRAINERS = ["naive", "wordcount", "priority"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("vocab_size", 0), ("vocab_size", 2.5), ("vocab_size", True), ("min_count", 0), ("max_merges", -1),
+        ("max_token_bytes", 0), ("alphabet", "words"), ("ties", "random"), ("base_order", "sorted"),
+        ("special_ids", "middle"), ("special_tokens", "<s>"), ("special_tokens", ("<s>", "<s>")),
+        ("special_tokens", ("",)), ("special_tokens", (3,)), ("end_of_word", "</w>"),
+    ],
+)  # fmt: skip
+def test_a_field_that_is_wrong_is_named(field: str, value: object) -> None:
+    with pytest.raises(InvalidSpec, match=f"TrainingSpec.{field}") as told:
+        TrainingSpec(**({"vocab_size": 300} | {field: value}))  # type: ignore[arg-type]
+    assert told.value.field == field
+
+
+def test_fields_that_contradict_each_other_are_named() -> None:
+    with pytest.raises(InvalidSpec, match="two special tokens have the same text"):
+        TrainingSpec(vocab_size=300, special_tokens=("<unk>",), unknown="<unk>")
+    with pytest.raises(InvalidSpec, match=r"TrainingSpec\.base_order: 'gpt2' orders bytes"):
+        TrainingSpec(vocab_size=300, alphabet="chars", base_order="gpt2")
+    with pytest.raises(InvalidSpec, match="a text that is not empty"):
+        TrainingSpec(vocab_size=300, alphabet="chars", end_of_word="")
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_a_vocabulary_below_its_base_size_is_an_error(name: str) -> None:
+    spec = TrainingSpec(vocab_size=258, special_tokens=("<s>", "</s>"), unknown="<unk>")
+    with pytest.raises(
+        InvalidSpec, match="258 is below the base size: 256 base symbols and 3 special or unknown tokens"
+    ):
+        impls.train(name, ["abc"], spec)
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_running_out_of_pairs_is_no_error(name: str) -> None:
+    assert len(impls.train(name, ["abc"], TrainingSpec(vocab_size=10_000)).model.merges) == 2
+    assert impls.train(name, [], TrainingSpec(vocab_size=10_000)).model.merges == ()
+    assert impls.train(name, ["", "a"], TrainingSpec(vocab_size=10_000)).model.merges == ()
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_bounds_on_merges(name: str) -> None:
+    def learned(**bounds: int) -> list[bytes | None]:
+        spec = TrainingSpec(**({"vocab_size": 300} | bounds))  # type: ignore[arg-type]
+        model = impls.train(name, ["abcd abcd abcd xy"], spec).model
+        return [model.tokens[i] for i in model.merge_results]
+
+    assert learned(max_merges=2) == [b"ab", b"cd"]
+    assert learned(max_merges=0) == []
+    assert learned(vocab_size=257) == [b"ab"]
+    assert learned(min_count=3) == [b"ab", b"cd", b"abcd"]
+    assert learned(min_count=4) == []
+    assert max(len(token or b"") for token in learned(max_token_bytes=2)) == 2
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_ids_are_base_then_merges_then_specials_then_unknown_or_specials_first(name: str) -> None:
+    def ids(special_ids: str) -> tuple[int, ...]:
+        spec = TrainingSpec(vocab_size=300, special_tokens=("<s>", "</s>"), unknown="<unk>", special_ids=special_ids)  # type: ignore[arg-type]
+        model = impls.train(name, ["abab"], spec).model
+        assert model.unknown_id is not None
+        return model.id_by_token[b"\0"], *model.merge_results, *model.special_tokens.values(), model.unknown_id
+
+    assert ids("last") == (0, 256, 257, 258, 259, 260)
+    assert ids("first") == (3, 259, 260, 0, 1, 2)
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_a_merge_never_makes_the_text_of_a_special_or_unknown_token(name: str) -> None:
+    spec = TrainingSpec(vocab_size=300, special_tokens=("ab",), unknown="cd", pattern="none")
+    model = impls.train(name, ["abcd" * 5], spec).model
+    assert not {b"ab", b"cd"} & {model.tokens[i] for i in model.merge_results}
+    assert b"bc" in model.id_by_token
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_a_special_token_that_is_a_base_symbol_is_refused(name: str) -> None:
+    with pytest.raises(InvalidModel, match="the special token 'a'"):
+        impls.train(name, ["b"], TrainingSpec(vocab_size=300, special_tokens=("a",)))
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_one_text_is_not_taken_for_a_list_of_texts(name: str) -> None:
+    with pytest.raises(TypeError, match=r"pass \[text\]"):
+        impls.train(name, "abc", TrainingSpec(vocab_size=300))
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_texts_may_come_from_any_iterable_once_and_lone_surrogates_are_repaired(name: str) -> None:
+    spec = TrainingSpec(vocab_size=259, pattern="none")
+    model = impls.train(name, (text for text in ["a\ud83d", "a\ufffd"]), spec).model
+    assert model.tokens[258] == "a\ufffd".encode()
+    assert model.merge_counts == (2, 2, 2)
+
+
+@pytest.mark.parametrize("name", CHARACTER_TRAINERS)
+def test_the_alphabet_of_characters_stands_in_code_point_order(name: str) -> None:
+    model = impls.train(name, ["çba😀"], TrainingSpec(vocab_size=4, alphabet="chars")).model
+    assert model.tokens == tuple(character.encode() for character in "abç😀")
+
+
+@pytest.mark.parametrize("name", CHARACTER_TRAINERS)
+def test_end_of_word_is_joined_to_the_last_character_of_each_piece(name: str) -> None:
+    spec = TrainingSpec(vocab_size=7, alphabet="chars", end_of_word="</w>", pattern="none", ties="largest")
+    model = impls.train(name, ["low", "low", "lo"], spec).model
+    assert model.tokens[:4] == (b"l", b"o", b"o</w>", b"w</w>")
+    assert [model.tokens[i] for i in model.merge_results] == [b"ow</w>", b"low</w>", b"lo</w>"]
+
+
+@pytest.mark.parametrize("name", [*CHARACTER_TRAINERS, "greedy"])
+def test_a_corpus_that_holds_the_end_of_word_text_is_refused(name: str) -> None:
+    spec = TrainingSpec(vocab_size=50, alphabet="chars", end_of_word="</w>", pattern="none", ties="first")
+    with pytest.raises(InvalidSpec, match="'</w>' occurs in the corpus; choose another text"):
+        impls.train(name, ["a</w>b"], spec)
+
+
+def test_symbols_of_pieces_and_the_room_for_merges() -> None:
+    spec = TrainingSpec(vocab_size=300, special_tokens=("<s>",), special_ids="first", max_merges=10)
+    assert piece_symbols("é", spec) == [b"\xc3", b"\xa9"]
+    assert len(base_symbols([], spec)) == 256
+    assert (first_base_id(spec), merge_budget(base_symbols([], spec), spec)) == (1, 10)
+
+
+def test_reserved_texts_are_compared_as_bytes() -> None:
+    spec = TrainingSpec(vocab_size=300, special_tokens=("\ufffd",))
+    assert may_become_token(b"\xe2\x82", spec)  # no UTF-8, though it would be shown as U+FFFD
+    assert not may_become_token("\ufffd".encode(), spec)
+
+
+def test_the_registry_trains_and_loads_in_one() -> None:
+    tokenizer = impls.train("priority", ["hello hello"], TrainingSpec(vocab_size=260))
+    assert tokenizer.name == "priority"
+    assert tokenizer.decode(tokenizer.encode("hello")) == "hello"
