@@ -4,7 +4,7 @@
     Ġ t
 
 Hugging Face names the same two `vocab.json` and `merges.txt`. The pair holds no pattern: it is GPT-2's. An entry of
-the encoder that is no byte and that no merge makes is a special token, written as it is.
+the encoder that is no byte and that no merge makes is a special token, if it has brackets around it (`<|endoftext|>`).
 """
 
 from __future__ import annotations
@@ -57,15 +57,25 @@ def read(encoder: Path, merges: Path) -> Model:
             raise InvalidFile(str(other), f"its companion {one.name} is not beside it; GPT-2's format is two files")
     vocab = check_ids(parse_json(read_bytes(encoder), str(encoder)), "the vocabulary", str(encoder))
     pairs = _read_lines(decode_utf8(read_bytes(merges), str(merges)), str(merges))
+    listed = read_merges(pairs, vocab, "the vocabulary", str(merges))
     made = {left + right for left, right in pairs}
-    special = {text: i for text, i in vocab.items() if text not in made and text not in CHARACTER_TO_BYTE}
-    plain = {text: i for text, i in vocab.items() if text not in special}
+    unmade = {text: i for text, i in vocab.items() if text not in made and text not in CHARACTER_TO_BYTE}
+    for text, i in unmade.items():
+        if not _looks_special(text):
+            raise InvalidFile(
+                str(merges), f"no line makes the token {text!a} (id {i} in {encoder.name}); the file is cut short"
+            )
+    plain = {text: i for text, i in vocab.items() if text not in unmade}
     return Model(
         tokens=read_tokens(plain, "the vocabulary", str(encoder)),
-        merges=read_merges(pairs, plain, "the vocabulary", str(merges)),
+        merges=listed,
         pattern=NAMED["gpt2"],
-        special_tokens=special,
+        special_tokens=unmade,
     )
+
+
+def _looks_special(text: str) -> bool:
+    return (text[0], text[-1]) in (("<", ">"), ("[", "]")) or not CHARACTER_TO_BYTE.keys() >= set(text)
 
 
 def _read_lines(text: str, path: str) -> list[tuple[str, str]]:
@@ -84,7 +94,7 @@ def _read_lines(text: str, path: str) -> list[tuple[str, str]]:
 
 
 def write(model: Model) -> dict[str, bytes]:
-    """File name -> content; raises `Unsupported` for an alphabet of characters."""
+    """File name -> content; raises `Unsupported` with the reason."""
     return _write(model, listed_merges(model)[0])
 
 
@@ -92,8 +102,14 @@ def _write(model: Model, listed: Sequence[Pair]) -> dict[str, bytes]:
     encoder, merges = NAMES[0]
     if model.alphabet != "bytes":
         raise Unsupported(FORMAT, "its tokens start from bytes; this model's alphabet is 'chars'")
+    made = {model.tokens[left] + model.tokens[right] for left, right in listed}  # type: ignore[operator]
+    for token, i in model.id_by_token.items():
+        if len(token) > 1 and token not in made:
+            raise Unsupported(FORMAT, f"every token is made by a merge there; none makes {token!r} (id {i})")
     vocab = printable_vocab(model)
     for text, i in model.whole_token_ids.items():
+        if not _looks_special(text):
+            raise Unsupported(FORMAT, f"special tokens are known by their brackets there, <...>; {text!r} has none")
         add_whole_token(vocab, text, i, FORMAT)
     printable = ["" if token is None else to_printable(token) for token in model.tokens]
     lines = [f"{_HEADER}: 0.2", *(f"{printable[left]} {printable[right]}" for left, right in listed)]
@@ -124,11 +140,4 @@ def losses(model: Model) -> list[str]:
         lost.append("ignore_merges: a whole piece in the vocabulary is merged like any other")
     if why_inexact:
         lost.append(f"merges: some texts get other ids, as {why_inexact}")
-    tokens = model.tokens
-    made = {tokens[left] + tokens[right] for left, right in merges}  # type: ignore[operator]
-    underived = [i for token, i in model.id_by_token.items() if len(token) > 1 and token not in made]
-    if underived:
-        lost.append(
-            f"{len(underived)} token(s) that no merge makes become special tokens, the first is id {underived[0]}"
-        )
     return lost

@@ -20,6 +20,8 @@ def check_ids(vocab: Any, field: str, path: str) -> dict[str, int]:
     """`vocab` as token -> id; raises `InvalidFile` naming the entry whose id is not one."""
     if not isinstance(vocab, dict) or not vocab:
         raise InvalidFile(path, f"{field}: an object of tokens and their ids is expected")
+    if "" in vocab:
+        raise InvalidFile(path, f"{field}: the token with id {vocab['']!r} is empty")
     for token, i in vocab.items():
         if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i <= MAX_TABLE_ID:
             raise InvalidFile(

@@ -1,0 +1,370 @@
+"""Format by format: a wrong line or field is named, a field that cannot be followed is refused by name."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import impls
+from impls import InvalidFile, Model, TrainingSpec
+from impls.byte_alphabet import BYTE_TO_CHARACTER
+from impls.formats import DropoutIgnored, load, save
+from impls.formats.tiktoken_ranks import read_tiktoken_ranks, write_tiktoken_ranks
+
+RANKS = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"abc": 257}
+
+
+def problem(path: Path, **keywords: Any) -> str:
+    with pytest.raises(InvalidFile) as told:
+        load(path, **keywords)
+    assert told.value.path.startswith(str(path))
+    return told.value.problem
+
+
+# --- tiktoken ranks --------------------------------------------------------------------------------------------------
+
+
+def test_ranks_are_read_in_the_order_of_the_file_and_written_in_order_of_rank() -> None:
+    content = write_tiktoken_ranks(RANKS)
+    assert content.startswith(b"AA== 0\nAQ== 1\n")
+    assert read_tiktoken_ranks(content, "x") == RANKS
+    backwards = b"".join(reversed(content.splitlines(keepends=True)))
+    assert list(read_tiktoken_ranks(backwards, "x")) == list(RANKS)[::-1]
+    assert write_tiktoken_ranks(read_tiktoken_ranks(backwards, "x")) == content
+
+
+def test_windows_line_ends_and_blank_lines_do_not_matter() -> None:
+    content = write_tiktoken_ranks(RANKS)
+    assert read_tiktoken_ranks(content.replace(b"\n", b"\r\n") + b"\r\n\n", "x") == RANKS
+
+
+def token(data: bytes) -> bytes:
+    return base64.b64encode(data)
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        (b"IQ=", "line 259: 'IQ=' is not base64"),
+        (b"I", "line 259: a token in base64, a space and a rank are expected, not 'I'"),
+        (b"!!!! 258", "line 259: '!!!!' is not base64"),
+        (b"YWJ 258", "line 259: 'YWJ' is not base64"),
+        (b"= 258", "line 259: '=' is not base64"),
+        (b"eHl6 258 1", "line 259: a token in base64"),
+        (b"eHl6 2.5", "line 259: the rank '2.5' is not a whole number"),
+        (b"eHl6 -1", "line 259: the rank '-1' is not a whole number"),
+        (b"eHl6 x", "line 259: the rank 'x' is not a whole number"),
+        ("eHl6 ٣".encode(), "line 259: the rank"),
+        (b"eHl6 " + b"9" * 5000, "line 259: the rank '999"),
+        (b"eHl6 99999999", "has the id 99999999; ids go up to"),
+        (token(b"ab") + b" 258", "line 259: the token b'ab' was given already, in line 257"),
+        (b"eHl6 257", "line 259: the rank 257 was given already, in line 258"),
+        ("ключ 258".encode(), "line 259: "),
+        (b"\0\1\2\3", "line 259: "),
+    ],
+)
+def test_a_wrong_line_of_ranks_is_named(tmp_path: Path, line: bytes, wrong: str) -> None:
+    path = tmp_path / "x.tiktoken"
+    line = line + b" 258" if line == b"IQ=" else line
+    path.write_bytes(write_tiktoken_ranks(RANKS) + line + b"\n")
+    assert wrong in problem(path, pattern="gpt2")
+
+
+def test_a_rank_file_without_a_byte_or_without_its_last_line_break_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(write_tiktoken_ranks({t: rank for t, rank in RANKS.items() if rank != 65}))
+    assert "1 of 256 byte(s) have no token, the first is 0x41" in problem(path, pattern="gpt2")
+    path.write_bytes(write_tiktoken_ranks(RANKS)[:-1])
+    assert "line 258: ends without a line break" in problem(path, pattern="gpt2")
+
+
+def test_ranks_may_leave_gaps(tmp_path: Path) -> None:
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(write_tiktoken_ranks(RANKS | {b"ca": 300}))
+    model = load(path, pattern="none", special_tokens={"<end>": 299})
+    assert model.tokens[258:300] == (None,) * 42
+    save(model, tmp_path / "y.tiktoken", "tiktoken")
+    assert (tmp_path / "y.tiktoken").read_bytes() == path.read_bytes()
+
+
+# --- our own ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    model = Model(
+        tokens=(*(bytes([byte]) for byte in range(256)), None, b"ab"),
+        merges=((97, 98),),
+        merge_counts=(7,),
+        pattern=("a+|[^a]+", r"(?s:.)"),
+        special_tokens={"<é\u2028>": 256},
+        added_tokens={"\U0001f600": 300},
+        normalization="nfc",
+        ignore_merges=True,
+        id_offset=3,
+    )
+    model.save(tmp_path / "model.json")
+    assert Model.load(tmp_path / "model.json") == model
+    return tmp_path / "model.json"
+
+
+def test_our_own_file_is_one_json_document_that_can_be_laid_out_anew(own: Path) -> None:
+    before = Model.load(own)
+    own.write_text(json.dumps(json.loads(own.read_text()), indent=4))
+    assert Model.load(own) == before
+
+
+def test_a_model_of_characters_keeps_all_it_has(tmp_path: Path) -> None:
+    spec = TrainingSpec(vocab_size=20, alphabet="chars", end_of_word="</w>", unknown="<unk>", special_ids="first")
+    model = impls.get("priority").train_model(["мама мыла раму"], spec)
+    model.save(tmp_path / "model.json")
+    assert Model.load(tmp_path / "model.json") == model
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"QQ=="', '"QUE="'),
+        ('"ignore_merges": true', '"ignore_merges": false'),
+        ("[97,98]", "[98,97]"),
+        ('"nfc"', "null"),
+        ('"version": 1', '"version": 1,\n"note": "mine"'),
+        ('"digest": "sha256:', '"digest": "sha256:0'),
+    ],
+)
+def test_an_edited_file_of_ours_is_refused(own: Path, old: str, new: str) -> None:
+    text = own.read_text()
+    assert old in text
+    own.write_text(text.replace(old, new, 1))
+    assert problem(own) == "digest does not match: the file was edited or damaged; save the model again"
+
+
+@pytest.mark.parametrize("version", ["2", '"1"', "null"])
+def test_another_version_is_refused(own: Path, version: str) -> None:
+    own.write_text(own.read_text().replace('"version": 1', f'"version": {version}'))
+    assert "this release reads version 1" in problem(own)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "wrong"),
+    [
+        ("tokens", [1], "$.tokens[0]"),
+        ("tokens", ["!"], "$.tokens[0]"),
+        ("tokens", ["AA=="], "255 of 256 byte(s) have no token"),
+        ("merges", [[1, 2, 3]], "$.merges[0]"),
+        ("merges", [[97, 99]], "merge 0: b'a' and b'c' make no token"),
+        ("merges", [[97, 9999999999]], "merge 0: no token has id 9999999999"),
+        ("special_tokens", {"<x>": -1}, "the special token '<x>' has the id -1"),
+        ("special_tokens", {"a": 5}, "its text is a token under id 97"),
+        ("pattern", ["(a)"], "capturing group"),
+        ("alphabet", "words", "$.alphabet"),
+        ("surprise", 1, "surprise"),
+    ],
+)
+def test_a_wrong_field_with_a_right_digest_is_named(own: Path, field: str, value: Any, wrong: str) -> None:
+    from impls.formats import own as own_format
+
+    document = json.loads(own.read_text()) | {field: value}
+    document["digest"] = own_format._digest(document)
+    own.write_text(json.dumps(document))
+    assert wrong in problem(own)
+
+
+# --- tokenizer.json --------------------------------------------------------------------------------------------------
+
+Document = dict[str, Any]
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+
+
+def split(pattern: str, behavior: str = "Isolated", *, invert: bool = False, kind: str = "Regex") -> Document:
+    return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": invert}
+
+
+def document() -> Document:
+    letters = [BYTE_TO_CHARACTER[byte] for byte in range(256)]
+    return {
+        "version": "1.0",
+        "added_tokens": [
+            {"id": 258, "content": "<end>", "special": True},
+            {"id": 259, "content": "<tool>", "special": False, "lstrip": False},
+        ],
+        "normalizer": None,
+        "pre_tokenizer": BYTE_LEVEL,
+        "model": {
+            "type": "BPE",
+            "vocab": {letter: i for i, letter in enumerate(letters)} | {"ab": 256, "Ġab": 257, "<end>": 258},
+            "merges": ["a b", ["Ġ", "ab"]],
+        },
+    }
+
+
+def changed(*path: str | int, to: Any) -> Document:
+    whole = at = deepcopy(document())
+    for key in path[:-1]:
+        at = at[key]  # type: ignore[index]
+    at[path[-1]] = to  # type: ignore[index]
+    return whole
+
+
+def loaded(content: Document, folder: Path) -> Model:
+    (folder / "tokenizer.json").write_text(json.dumps(content))
+    return load(folder / "tokenizer.json")
+
+
+def test_tokenizer_json_is_read(tmp_path: Path) -> None:
+    model = loaded(document(), tmp_path)
+    assert model.tokens[256:] == (b"ab", b" ab")
+    assert model.merges == ((97, 98), (32, 256))
+    assert (dict(model.special_tokens), dict(model.added_tokens)) == ({"<end>": 258}, {"<tool>": 259})
+    assert (model.pattern, model.normalization, model.alphabet) == ((), None, "bytes")
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "value"),
+    [
+        (changed("normalizer", to={"type": "NFC"}), "normalization", "nfc"),
+        (changed("normalizer", to={"type": "Sequence", "normalizers": []}), "normalization", None),
+        (changed("normalizer", to={"type": "Sequence", "normalizers": [{"type": "NFC"}]}), "normalization", "nfc"),
+        (changed("model", "ignore_merges", to=True), "ignore_merges", True),
+        (changed("model", "merges", to=[]), "merges", ()),
+        (changed("pre_tokenizer", "use_regex", to=True), "pattern", impls.patterns.NAMED["gpt2"]),
+        (
+            changed("pre_tokenizer", to={"type": "Sequence", "pretokenizers": [split("a+|[^a]"), BYTE_LEVEL]}),
+            "pattern",
+            ("a+|[^a]",),
+        ),
+    ],
+)
+def test_fields_of_tokenizer_json(tmp_path: Path, change: Document, field: str, value: Any) -> None:
+    assert getattr(loaded(change, tmp_path), field) == value
+
+
+def sequence(*steps: Document) -> Document:
+    return changed("pre_tokenizer", to={"type": "Sequence", "pretokenizers": list(steps)})
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        (changed("model", to=None), "model: an object is expected, not nothing"),
+        (changed("model", "type", to="Unigram"), "model.type: 'Unigram' is not byte pair encoding"),
+        (changed("model", "type", to="WordPiece"), "model.type: 'WordPiece'"),
+        (changed("model", "type", to="WordLevel"), "model.type: 'WordLevel'"),
+        (changed("model", "byte_fallback", to=True), "model.byte_fallback: "),
+        (changed("model", "end_of_word_suffix", to="</w>"), "model.end_of_word_suffix: "),
+        (changed("model", "continuing_subword_prefix", to="##"), "model.continuing_subword_prefix: "),
+        (changed("model", "vocab", to=[]), "model.vocab: an object"),
+        (changed("model", "vocab", "ab", to="x"), "model.vocab: the token 'ab' has the id 'x'"),
+        (changed("model", "vocab", "ab", to=True), "model.vocab: the token 'ab' has the id True"),
+        (changed("model", "vocab", "ab", to=1.5), "model.vocab: the token 'ab' has the id 1.5"),
+        (changed("model", "vocab", "ab", to=-1), "model.vocab: the token 'ab' has the id -1"),
+        (changed("model", "vocab", "ab", to=10**12), "model.vocab: the token 'ab' has the id 1000000000000"),
+        (changed("model", "vocab", "ab", to=97), "the tokens b'a' and b'ab' have the same id 97"),
+        (changed("model", "vocab", "", to=400), "the token with id 400 is empty"),
+        (
+            changed("model", "vocab", "日", to=400),
+            "the token '\\u65e5' (id 400) holds '\\u65e5', which stands for no byte",
+        ),
+        (changed("model", "merges", to=None), "model.merges: a list"),
+        (changed("model", "merges", 0, to="ab"), "model.merges[0]: two tokens are expected"),
+        (changed("model", "merges", 0, to=["a", "b", "c"]), "model.merges[0]: two tokens are expected"),
+        (changed("model", "merges", 0, to=[1, 2]), "model.merges[0]: two tokens are expected"),
+        (changed("model", "merges", 0, to="a zz"), "model.merges: merge 0 ('a' 'zz'): 'zz' is not in the vocabulary"),
+        (changed("model", "merges", 0, to="b a"), "model.merges: merge 0 ('b' 'a'): 'ba' is not in the vocabulary"),
+        (changed("normalizer", to={"type": "Lowercase"}), "normalizer.type: 'Lowercase' is not supported"),
+        (
+            changed("normalizer", to={"type": "Sequence", "normalizers": [{"type": "Prepend"}]}),
+            "normalizer.normalizers[0].type: 'Prepend' is not supported",
+        ),
+        (changed("pre_tokenizer", "add_prefix_space", to=True), "pre_tokenizer.add_prefix_space: "),
+        (changed("pre_tokenizer", "type", to="Metaspace"), "pre_tokenizer.type: 'Metaspace' is not supported"),
+        (changed("pre_tokenizer", to=3), "pre_tokenizer: an object"),
+        (sequence(BYTE_LEVEL, split("a+|[^a]")), "pre_tokenizer.pretokenizers[1]: a step after ByteLevel"),
+        (sequence({"type": "Whitespace"}, BYTE_LEVEL), "pre_tokenizer.pretokenizers[0].type: 'Whitespace'"),
+        (sequence(split("a", "Removed"), BYTE_LEVEL), "pre_tokenizer.pretokenizers[0].behavior: 'Removed'"),
+        (sequence(split("a", "Removed", invert=True), BYTE_LEVEL), "'Removed' drops the text the pattern leaves out"),
+        (sequence(split("a", "MergedWithNext"), BYTE_LEVEL), "behavior: 'MergedWithNext'"),
+        (sequence(split("("), BYTE_LEVEL), "pre_tokenizer.pretokenizers[0].pattern: "),
+        (sequence(split("(a)|b"), BYTE_LEVEL), "pre_tokenizer.pretokenizers[0].pattern: "),
+        (sequence(split("a*"), BYTE_LEVEL), "matches nothing at all"),
+        (sequence(split(r"\p{N}{1,3}+"), BYTE_LEVEL), "means something else in Oniguruma than here"),
+        (sequence({"type": "Split", "pattern": "a"}, BYTE_LEVEL), "one Regex or String is expected"),
+        (changed("added_tokens", to={}), "added_tokens: a list"),
+        (changed("added_tokens", 0, "content", to=1), "added_tokens[0]: a text as 'content'"),
+        (changed("added_tokens", 0, "id", to="1"), "added_tokens[0]: a text as 'content' and a whole number"),
+        (changed("added_tokens", 0, "id", to=300), "'<end>' has id 300 here and id 258 in model.vocab"),
+        (changed("added_tokens", 1, "lstrip", to=True), "added_tokens[1].lstrip: "),
+        (changed("added_tokens", 1, "content", to="<end>"), "added_tokens[1]: '<end>' stands twice"),
+        (changed("added_tokens", 1, "id", to=97), "has the id 97 of the token b'a'"),
+    ],
+)
+def test_what_tokenizer_json_says_wrong_or_we_cannot_follow_is_named(
+    tmp_path: Path, change: Document, wrong: str
+) -> None:
+    (tmp_path / "tokenizer.json").write_text(json.dumps(change))
+    assert wrong in problem(tmp_path / "tokenizer.json")
+
+
+def test_dropout_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    with pytest.warns(DropoutIgnored, match=r"model\.dropout: 0\.1"):
+        assert loaded(changed("model", "dropout", to=0.1), tmp_path).merges
+
+
+def test_a_missing_byte_is_told(tmp_path: Path) -> None:
+    content = document()
+    del content["model"]["vocab"]["A"]
+    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
+    assert "1 of 256 byte(s) have no token, the first is 0x41" in problem(tmp_path / "tokenizer.json")
+
+
+# --- GPT-2's pair ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Path:
+    spec = TrainingSpec(vocab_size=262, special_tokens=("<|endoftext|>",), base_order="gpt2")
+    save(impls.get("priority").train_model(["the then there"], spec), tmp_path, "gpt2")
+    return tmp_path
+
+
+def test_either_file_of_the_pair_or_their_folder_is_enough(pair: Path) -> None:
+    model = load(pair)
+    assert dict(model.special_tokens) == {"<|endoftext|>": 261}
+    assert load(pair / "encoder.json") == load(pair / "vocab.bpe") == model
+    (pair / "encoder.json").rename(pair / "vocab.json")
+    (pair / "vocab.bpe").rename(pair / "merges.txt")
+    assert load(pair) == load(pair / "vocab.json") == load(pair / "merges.txt") == model
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "wrong"),
+    [
+        ("vocab.bpe", lambda text: text.replace("h e\n", "h e e\n"), "line 2: two tokens with a space between"),
+        ("vocab.bpe", lambda text: text.replace("h e\n", "h ж\n"), "'\\u0436' is not in the vocabulary"),
+        ("vocab.bpe", lambda text: text[:-1], "ends without a line break"),
+        ("vocab.bpe", lambda text: "#version: 0.2\n", "no line makes the token 'he'"),
+        ("encoder.json", lambda text: text.replace('"he":256', '"he":"256"'), "the token 'he' has the id '256'"),
+        ("encoder.json", lambda text: text.replace('"he":256', '"he":0'), "have the same id 0"),
+        ("encoder.json", lambda text: text.replace('"he":256', '"he":256,"a":400'), "the key 'a' stands twice"),
+        ("encoder.json", lambda text: text.replace('"he":256,', ""), "'he' is not in the vocabulary"),
+    ],
+)
+def test_what_is_wrong_in_a_file_of_the_pair_is_named(
+    pair: Path, file: str, change: Callable[[str], str], wrong: str
+) -> None:
+    text = (pair / file).read_text()
+    assert change(text) != text
+    (pair / file).write_text(change(text))
+    assert wrong in problem(pair)
+
+
+def test_half_of_the_pair_is_refused(pair: Path) -> None:
+    (pair / "vocab.bpe").unlink()
+    assert "its companion vocab.bpe is not beside it" in problem(pair / "encoder.json")
+    assert "a folder without a model" in problem(pair)
