@@ -91,7 +91,8 @@ def leaves_nothing_out(stage: str) -> bool:
     """Whether `stage` (in our dialect) matches, and never emptily, at every place of any text, by trial.
 
     Tried are code points in a row (all of the small scripts, every 61st of the rest) and every three of a set of
-    characters that stand for their kind: enough for patterns of classes and short look-around. A text it is wrong about is refused when it is split, never miscut.
+    characters that stand for their kind: enough for patterns of classes and short look-around. A text it is wrong
+    about is refused when it is split, never miscut.
     """
     expression = regex.compile(stage)
     for text in _trials():

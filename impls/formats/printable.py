@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from impls.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
+from impls.byte_alphabet import from_printable, to_printable
 from impls.errors import InvalidFile, Unsupported
 from impls.formats.files import MAX_TABLE_ID, token_table
 from impls.model import Model
@@ -59,14 +59,15 @@ def read_merges(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], fie
 
 
 def without_whole_tokens(
-    vocab: dict[str, int], merges: Sequence[tuple[str, str]], whole: Collection[str]
+    vocab: dict[str, int], merges: Sequence[tuple[str, str]], whole: Collection[str], base: Collection[str]
 ) -> dict[str, int]:
-    """`vocab` without the special and added tokens listed in it, but for those that are tokens in their own right."""
+    """`vocab` without the special and added tokens listed in it, but for those that are tokens in their own right:
+    of `base`, or part of a merge."""
     listed = [text for text in whole if text in vocab]
     if not listed:
         return vocab
     used = {token for left, right in merges for token in (left, right, left + right)}
-    gone = {text for text in listed if text not in used and text not in CHARACTER_TO_BYTE}
+    gone = {text for text in listed if text not in used and text not in base}
     return {token: i for token, i in vocab.items() if token not in gone}
 
 
@@ -79,7 +80,7 @@ def add_whole_token(vocab: dict[str, int], text: str, i: int, format: str) -> No
     """List a special token by its plain text; raises `Unsupported` where that is another token's printable form."""
     if vocab.setdefault(text, i) != i:
         raise Unsupported(
-            format, f"the special token {text!r} (id {i}) is written as the token with id {vocab[text]} is"
+            format, f"the special token {text!r} (id {i}) is written like the token with id {vocab[text]}"
         )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from impls.byte_alphabet import CHARACTER_TO_BYTE
 from impls.errors import InvalidFile
 from impls.formats.files import parse_json, token_table
 from impls.formats.printable import check_ids, read_merges, read_tokens, without_whole_tokens
@@ -44,7 +45,8 @@ def read_document(document: Any, path: str) -> Model:
         if vocab.get(text, i) != i:
             raise InvalidFile(path, f"added_tokens: {text!a} has id {i} here and id {vocab[text]} in model.vocab")
     unknown = _unknown(bpe.get("unk_token"), vocab, whole, byte_level, path)
-    kept = without_whole_tokens(vocab, merges, [*whole, *([] if unknown is None else [unknown])])
+    listed = [*whole, *([] if unknown is None else [unknown])]
+    kept = without_whole_tokens(vocab, merges, listed, CHARACTER_TO_BYTE if byte_level else ())
     if byte_level:
         tokens = read_tokens(kept, "model.vocab", path)
     else:

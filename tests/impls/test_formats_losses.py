@@ -1,0 +1,109 @@
+"""What a conversion loses is told beforehand, and what cannot be held is refused with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import impls
+from impls import Model, TrainingSpec, Unsupported
+from impls.formats import load, losses, save
+
+HandMade = Callable[..., Model]
+
+
+def trained(**options: object) -> Model:
+    spec = TrainingSpec(vocab_size=275, **options)  # type: ignore[arg-type]
+    return impls.get("priority").train_model(["low lower lowest newer wider"], spec)
+
+
+def test_our_own_format_loses_nothing() -> None:
+    assert losses(trained(special_tokens=("<s>",)), "bpebench") == []
+
+
+def test_losses_are_told_field_by_field(hand_made: HandMade) -> None:
+    model = trained(special_tokens=("<s>",), pattern="turkish").with_(normalization="nfc", id_offset=7)
+    assert losses(model, "tiktoken") == [
+        "pattern: a rank file holds none; give 'turkish' again when it is loaded",
+        "special_tokens: 1, the first is '<s>'",
+        "normalization: nfc",
+        "merge_counts",
+        "id_offset: 7 (the ids themselves are kept)",
+    ]
+    assert losses(model, "tokenizer.json") == ["merge_counts", "id_offset: 7 (the ids themselves are kept)"]
+    assert losses(model, "gpt2") == [
+        "pattern: the pair stands for GPT-2's; give 'turkish' again when it is loaded",
+        "normalization: nfc",
+        "merge_counts",
+        "id_offset: 7 (the ids themselves are kept)",
+    ]
+    assert "texts are not split" in losses(hand_made("a+b", alphabet="bytes"), "tiktoken")[0]
+
+
+def test_irregular_merges_lose_their_meaning_in_a_rank_file(hand_made: HandMade, tmp_path: Path) -> None:
+    # a+a and a+aa: two derivations of aaa, of which ranks see one.
+    model = hand_made("a+a a+aa", alphabet="bytes")
+    assert any(line.startswith("merges: some texts get other ids, as merge 1") for line in losses(model, "tiktoken"))
+    save(model, tmp_path / "x.tiktoken", "tiktoken")
+    converted = load(tmp_path / "x.tiktoken", pattern="none")
+    assert impls.load("naive", model).encode("aaa") == [256, 97]
+    assert impls.load("naive", converted).encode("aaa") == [257]
+
+
+def test_a_token_without_a_merge_is_told(hand_made: HandMade) -> None:
+    model = hand_made("a+b", extra="xyz", alphabet="bytes")
+    assert any("merges: some texts get other ids, as 1 token(s)" in line for line in losses(model, "tiktoken"))
+    with pytest.raises(Unsupported, match=r"none makes b'xyz' \(id 257\)"):
+        losses(model, "gpt2")
+
+
+def test_ranks_without_derivations_get_all_their_splits_in_tokenizer_json(hand_made: HandMade, tmp_path: Path) -> None:
+    # abcd is made of ab and cd by their bytes only: on its own, lower ranks leave abc and d.
+    model = hand_made("b+c a+b c+d ab+cd", alphabet="bytes", merge_rule="concatenation")
+    assert any("all ways to make each token are listed" in line for line in losses(model, "tokenizer.json"))
+    save(model, tmp_path / "tokenizer.json", "tokenizer.json")
+    converted = load(tmp_path / "tokenizer.json")
+    assert converted.ignore_merges
+    for text in ("abcd", "xabcd", "abcdabcd"):
+        assert impls.load("naive", converted).encode(text) == impls.load("naive", model).encode(text)
+
+
+@pytest.mark.parametrize("format", ["tiktoken", "gpt2"])
+def test_an_alphabet_of_characters_is_refused_where_tokens_start_from_bytes(format: str, tmp_path: Path) -> None:
+    model = trained(alphabet="chars")
+    for refused in (losses, lambda model, format: save(model, tmp_path / "x", format)):
+        with pytest.raises(Unsupported, match="this model's alphabet is 'chars'"):
+            refused(model, format)
+    assert not (tmp_path / "x").exists()
+
+
+def test_characters_go_to_tokenizer_json_and_back(tmp_path: Path) -> None:
+    for options in ({}, {"unknown": "<unk>", "special_tokens": ("<s>",)}, {"special_ids": "first", "unknown": "?"}):
+        model = trained(alphabet="chars", **options)
+        save(model, tmp_path / "tokenizer.json", "tokenizer.json")
+        assert load(tmp_path / "tokenizer.json") == model.with_(merge_counts=None)
+
+
+def test_words_with_an_end_mark_are_refused() -> None:
+    model = trained(alphabet="chars", end_of_word="</w>")
+    with pytest.raises(Unsupported, match="words that end in '</w>' are not written"):
+        losses(model, "tokenizer.json")
+
+
+def test_ids_that_are_not_in_the_order_of_the_merges_cannot_be_ranks() -> None:
+    model = trained()
+    tokens = [*model.tokens]
+    tokens[-1], tokens[-2] = tokens[-2], tokens[-1]
+    swapped = model.with_(tokens=tuple(tokens), merges=model.merges[:-2] + model.merges[-2:][::-1], merge_counts=None)
+    with pytest.raises(Unsupported, match="ids are ranks there, but merge"):
+        losses(swapped.with_(merges=model.merges), "tiktoken")
+
+
+def test_a_special_token_that_could_be_taken_for_another_token_is_refused() -> None:
+    # é is how the byte 0xE9 is written.
+    with pytest.raises(Unsupported, match=r"'é' .* is written like the token with id 233"):
+        losses(trained(special_tokens=("é",), special_ids="last").with_(id_offset=0), "tokenizer.json")
+    with pytest.raises(Unsupported, match="known by their brackets"):
+        losses(trained(special_tokens=("end",)), "gpt2")

@@ -1,0 +1,126 @@
+"""Split stages mean in Hugging Face's library what they mean here, both ways."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from impls import InvalidPattern
+from impls.formats.oniguruma import from_oniguruma, leaves_nothing_out, to_oniguruma
+from impls.formats.split_stages import read_stages, with_gaps, without_gaps, write_stages
+from impls.patterns import NAMED, Splitter
+
+DEEPSEEK = (
+    r"\p{N}{1,3}",
+    r"[一-龥぀-ゟ゠-ヿ]+",
+    r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+",
+)
+CHARACTERS = "abzA ğİı5½²_'’-!/$\n\r\t\u00a0\u3000\u0301\u200d中あア가😀\u0378"
+texts = st.text(alphabet=CHARACTERS, max_size=25) | st.text(alphabet=st.characters(codec="utf-8"), max_size=15)
+
+
+def their_pieces(pre_tokenizer: dict[str, Any] | None, text: str) -> list[str]:
+    model = {"type": "BPE", "vocab": {}, "merges": []}
+    document = {"version": "1.0", "added_tokens": [], "pre_tokenizer": pre_tokenizer, "model": model}
+    steps = Tokenizer.from_str(json.dumps(document)).pre_tokenizer
+    return [piece for piece, _ in steps.pre_tokenize_str(text)] if steps else [text] if text else []
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        *NAMED.values(),
+        (r"\w+|\W+",),
+        (r"[\w']+|[^\w']",),
+        (r"(?i:abz)|[\s\S]",),
+        (r"[^]a]+|[]a]",),
+        (r"\s+|\S+", r"\p{N}|\P{N}+"),
+    ],
+)
+@given(text=texts)
+@settings(max_examples=60, deadline=None)
+def test_written_stages_cut_the_same_pieces(stages: tuple[str, ...], text: str) -> None:
+    assert their_pieces(write_stages(stages, byte_level=False), text) == Splitter(stages).split(text)
+
+
+def split(pattern: str, kind: str = "Regex") -> dict[str, Any]:
+    return {"type": "Split", "pattern": {kind: pattern}, "behavior": "Isolated", "invert": False}
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [split(stage) for stage in DEEPSEEK],
+        [split(r"\w+")],
+        [split(r"[a-z]+")],
+        [split(r"[^a-z]{1,2}")],
+        [split(r"a{2,3}|b|\s(?=a)")],
+        [split(r"[0-9][0-9][0-9]")],
+        [split(".", "String"), split(" ", "String"), split("'a", "String")],
+        [{"type": "Digits", "individual_digits": True}],
+        [{"type": "Digits", "individual_digits": False}, split(NAMED["gpt2"][0])],
+    ],
+)
+@given(text=texts)
+@settings(max_examples=60, deadline=None)
+def test_stages_that_are_read_cut_the_same_pieces(steps: list[dict[str, Any]], text: str) -> None:
+    pre_tokenizer = {"type": "Sequence", "pretokenizers": steps}
+    stages, byte_level = read_stages(pre_tokenizer, "x")
+    assert not byte_level
+    assert Splitter(stages).split(text) == their_pieces(pre_tokenizer, text)
+    again = write_stages(stages, byte_level=False)
+    assert read_stages(again, "x")[0] == stages
+    assert their_pieces(again, text) == their_pieces(pre_tokenizer, text)
+
+
+def test_gaps_get_a_class_where_the_pattern_is_one_and_a_look_ahead_otherwise() -> None:
+    assert [with_gaps(stage) for stage in DEEPSEEK[:2]] == [
+        r"\p{N}{1,3}|\P{N}+",
+        r"[一-龥぀-ゟ゠-ヿ]+|[^一-龥぀-ゟ゠-ヿ]+",
+    ]
+    assert with_gaps("ab") == r"ab|(?:(?!ab)[\s\S])+"
+    assert with_gaps("a{2}") == r"a{2}|(?:(?!a{2})[\s\S])+"
+    for stage in (*DEEPSEEK, "ab", "[ab]", "[^ab]", "a{2}", r"\p{L}{2}"):
+        assert without_gaps(with_gaps(stage)) == stage
+    for stages in NAMED.values():
+        assert tuple(map(without_gaps, stages)) == stages
+
+
+def test_whether_a_pattern_leaves_text_out_is_found_by_trial() -> None:
+    assert all(leaves_nothing_out(stage) for stages in NAMED.values() for stage in stages)
+    assert leaves_nothing_out(r"\S+|\s+")
+    for stage in (*DEEPSEEK, r"\s+(?!\S)|\S+", r"\w+|\s+", r"a*", "[\\x00-\\u2fff]+"):
+        assert not leaves_nothing_out(stage)
+
+
+def test_the_originals_are_written_for_the_patterns_tiktoken_ships() -> None:
+    assert to_oniguruma(NAMED["gpt2-0.14"][0]) == NAMED["gpt2"][0]
+    assert to_oniguruma(NAMED["cl100k-0.14"][0]) == NAMED["cl100k"][0]
+    for name in ("gpt2", "cl100k", "o200k", "turkish", "turkish-s1"):
+        assert to_oniguruma(NAMED[name][0]) == from_oniguruma(NAMED[name][0]) == NAMED[name][0]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        r"\p{N}{1,3}+", r"a$", r"^a", r"\Aa", r"a\Z", r"\ba", r"\h", r"\R", r"[a[b]]", r"[a&&b]", r"[\W]", r"(a)",
+        r"(?<n>a)", r"(?m:a)", r"(?s:.)", r"(?x: a)", r"(a)\1",
+    ],
+)  # fmt: skip
+def test_what_the_dialects_read_differently_is_refused_both_ways(expression: str) -> None:
+    with pytest.raises(InvalidPattern, match="no equal in Hugging Face's Oniguruma"):
+        to_oniguruma(expression)
+    with pytest.raises(InvalidPattern, match="means something else in Oniguruma"):
+        from_oniguruma(expression)
+
+
+def test_word_characters_are_spelled_out_as_each_dialect_knows_them() -> None:
+    assert their_pieces(split(r"\w+"), "a²b\u200dc") == ["a²b", "\u200d", "c"]
+    assert Splitter((r"\w+|\W+",)).split("a²b\u200dc") == ["a", "²", "b\u200dc"]
+    assert their_pieces(write_stages((r"\w+|\W+",), byte_level=False), "a²b\u200dc") == ["a", "²", "b\u200dc"]
