@@ -205,6 +205,12 @@ def round_trip_table(records: Iterable[object]) -> Table:
     )
 
 
+def _some_places(where: str, at_most: int = 3) -> str:
+    places = where.split(", ")
+    shown = wording.text(", ".join(places[:at_most]))
+    return shown if len(places) <= at_most else f"{shown} and {len(places) - at_most:,} more"
+
+
 def failures_table(records: Iterable[object]) -> Table:
     """Everything that is not ok, with its reason; nothing is left out in silence."""
     together: dict[tuple[str, str, str], dict[str, Counterexample | None]] = {}
@@ -226,14 +232,14 @@ def failures_table(records: Iterable[object]) -> Table:
         Column("implementation", "implementation"), Column("status", "verdict"),
         Column("reason", "reason", elastic=True),
         Column("n_places", "times", wording.count, right=True),
-        Column("where", "where", elastic=True),
+        Column("where", "where", _some_places, elastic=True),
     )  # fmt: skip
     return Table(
         name="failures",
         title="Failures: what could not be done, and why",
         frame=frame_of(rows, ["implementation", "status", "reason", "n_places", "where", *COUNTEREXAMPLE_KEYS]),
-        note="\n".join(
-            f"{status}: {meaning}."
+        note=" · ".join(
+            f"{status}: {meaning}"
             for status, meaning in wording.STATUS_MEANS.items()
             if any(row["status"] == status for row in rows)
         ),

@@ -67,10 +67,10 @@ def _speed(records: Sequence[object]) -> list[Headline]:
 
 def _own_against(own: Row, yard: Row) -> Headline:
     ratio = yard["times_best"] / own["times_best"]
-    return Headline(
-        f"{wording.figure(ratio)} ×",
-        f"the speed of {YARDSTICK} is what {own['implementation']} reaches, the fastest of our own, in the same mean",
-    )
+    name = f"{own['implementation']}, the fastest of our own"
+    if ratio < 1:
+        return Headline(f"{wording.figure(1 / ratio)} ×", f"as fast as {name}, is {YARDSTICK}, in the same mean")
+    return Headline(f"{wording.figure(ratio)} ×", f"as fast as {YARDSTICK} is {name}, in the same mean")
 
 
 def _turkish(records: Sequence[object]) -> Headline | None:

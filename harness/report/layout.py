@@ -87,22 +87,22 @@ def _cut(cells: list[list[str]], table: Table, width: int) -> list[list[str]]:
 
 
 def _markdown(table: Table) -> str:
-    parts = [f"**{_escaped_markdown(table.title)}**", ""]
+    parts = [f"**{escaped_markdown(table.title)}**", ""]
     for heading, rows in table.groups():
         if heading:
-            parts += [f"*{_escaped_markdown(heading)}*", ""]
-        cells = [[_escaped_markdown(cell) for cell in row] for row in table.written(rows)]
-        headings = [_escaped_markdown(column.heading) for column in table.columns]
+            parts += [f"*{escaped_markdown(heading)}*", ""]
+        cells = [[escaped_markdown(cell) for cell in row] for row in table.written(rows)]
+        headings = [escaped_markdown(column.heading) for column in table.columns]
         grid = tabulate(
             cells, headings, tablefmt="pipe", disable_numparse=True, colalign=_alignment(table) if cells else None
         )
         parts += [grid, ""]
     if table.note:
-        parts += [_escaped_markdown(table.note), ""]
+        parts += [escaped_markdown(table.note), ""]
     return "\n".join(parts)
 
 
-def _escaped_markdown(cell: str) -> str:
+def escaped_markdown(cell: str) -> str:
     """Text that Markdown shows as it is, in a table too."""
     return re.sub(r"([\\`*_\[\]<>|~#&])", r"\\\1", cell)
 

@@ -9,14 +9,19 @@ import html
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.report import wording
 from harness.report.charts import Chart
 from harness.report.table import Column, Table, plain_rows
 
-_FILTER_FROM_ROWS = 9
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FILTER_FROM_ROWS = 15
 _DETAILS_FROM_ROWS = 26
+_APART = ("turkish", "learned")
+"""Tables whose groups are shown one by one; the others get a column that says the group."""
 
 
 class Markup(str):
@@ -58,45 +63,44 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
 
 
-def table(source: Table, *, heading: str | None = None, open_: bool | None = None) -> Markup:
+def table(source: Table) -> Markup:
     """A table that scrolls in its own box, sorts by its headings, and can be filtered where it is long.
 
-    A long one is folded away behind its title (`open_` decides otherwise).
+    A very long one is folded away behind its title.
     """
-    name = f"table-{slug(source.name)}"
+    notes = [element("p", line, class_="note") for line in source.note.splitlines()]
+    if source.name in _APART:
+        grids = [
+            element("div", _grid(source, rows, source.columns, f"{slug(source.name)}-{i}", title), class_="data")
+            for i, (title, rows) in enumerate(source.groups())
+        ]
+        return join([*grids, *notes])
     columns = source.columns
     if source.group_by is not None and source.group_by not in {column.key for column in columns}:
-        columns = (Column(source.group_by, _group_heading(source)), *columns)
-    rows = plain_rows(source.frame)
-    title = heading or source.title
+        columns = (Column(source.group_by, source.group_by), *columns)
+    grid = _grid(source, source.frame, columns, slug(source.name), source.title)
+    if len(source.frame) < _DETAILS_FROM_ROWS:
+        return element("div", grid, *notes, class_="data")
+    summary = element("summary", f"{source.title} ({len(source.frame):,} rows)")
+    return element("details", summary, grid, *notes, class_="data")
+
+
+def _grid(source: Table, frame: pd.DataFrame, columns: tuple[Column, ...], name: str, title: str) -> Markup:
+    rows = plain_rows(frame)
+    name = f"table-{name}"
     body = element(
-        "div",
-        element(
-            "table",
-            element("caption", title, id=f"{name}-caption"),
-            element("thead", element("tr", *(_heading(column) for column in columns))),
-            element("tbody", *(_row(row, columns, source) for row in rows)),
-            id=name,
-            class_="sortable",
-        ),
-        class_="scroll",
-        role="region",
-        aria_labelledby=f"{name}-caption",
-        tabindex="0",
+        "table",
+        element("caption", title, id=f"{name}-caption", class_="visually-hidden"),
+        element("thead", element("tr", *(_heading(column) for column in columns))),
+        element("tbody", *(_row(row, columns) for row in rows)),
+        id=name,
+        class_="sortable",
     )
-    parts = [_tools(name, title, len(rows)), body] if len(rows) >= _FILTER_FROM_ROWS else [body]
-    parts += [element("p", line, class_="note") for line in source.note.splitlines()]
-    folded = len(rows) >= _DETAILS_FROM_ROWS if open_ is None else not open_
-    if not folded:
-        return element("div", *parts, class_="data")
-    summary = element("summary", f"{title} ({len(rows):,} rows)")
-    return element("details", summary, *parts, class_="data")
-
-
-def _group_heading(source: Table) -> str:
-    return {"workload": "workload", "text": "text", "vocabulary": "vocabulary"}.get(
-        str(source.group_by), str(source.group_by)
-    )
+    scrolling = element("div", body, class_="scroll", role="region", aria_labelledby=f"{name}-caption", tabindex="0")
+    tools = [_tools(name, title, len(rows))] if len(rows) >= _FILTER_FROM_ROWS else []
+    folded = source.name not in _APART and len(rows) >= _DETAILS_FROM_ROWS
+    heading = [] if folded else [element("h3", title)]
+    return join([element("div", *heading, *tools, class_="bar"), scrolling])
 
 
 def _tools(name: str, title: str, n_rows: int) -> Markup:
@@ -113,13 +117,11 @@ def _heading(column: Column) -> Markup:
     return element("th", element("button", column.heading, type="button"), scope="col", aria_sort="none", class_=side)
 
 
-def _row(row: Mapping[str, Any], columns: tuple[Column, ...], source: Table) -> Markup:
+def _row(row: Mapping[str, Any], columns: tuple[Column, ...]) -> Markup:
     cells = []
     for i, column in enumerate(columns):
         value = row[column.key]
         shown = column.write(value)
-        if column.key == source.group_by and i == 0:
-            shown = source.group_title.get(value, value) if source.name != "speed" else value
         sortable = _sort_value(row, column) if column.right else None
         side = "right" if column.right else "long" if column.elastic else None
         if i == 0:

@@ -116,8 +116,7 @@ def _columns(rows: Sequence[Row]) -> list[str]:
 
 def heat_map(cells: Sequence[Row], names: Sequence[str], models: Sequence[str]) -> Spec:
     """A triangle of pairs (`model, one, other, status, mark, detail`), the model chosen in a list where several."""
-    legend = alt.Legend(columns=3, symbolType="square")
-    status = alt.Color("status:O", scale=alt.Scale(domain=list(AGREEMENTS)), title=None, legend=legend)
+    status = alt.Color("status:O", scale=alt.Scale(domain=list(AGREEMENTS)), title=None)
     x = alt.X("other:N", sort=list(names), title=None, axis=alt.Axis(labelAngle=-45, grid=False))
     y = alt.Y("one:N", sort=list(names), title=None, axis=alt.Axis(grid=False))
     base = alt.Chart(pd.DataFrame(cells))
@@ -201,7 +200,7 @@ def growth(points: Sequence[Row], unit: str) -> Spec:
     y = alt.Y(
         "seconds:Q",
         scale=alt.Scale(type="log", nice=False, padding=12),
-        axis=alt.Axis(values=log_ticks(min(frame["seconds"]), max(frame["seconds"])), format="~g"),
+        axis=alt.Axis(values=log_ticks(min(frame["seconds"]), max(frame["seconds"])), format="~s"),
         title="seconds",
     )
     base = alt.Chart(frame)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from harness.measure.samples import measured_floor, rankable_times
@@ -17,6 +18,9 @@ SPEED_KEYS = (
     "n_rounds", "n_samples", "n_bytes", "full_bytes", "n_tokens", "peak_memory_bytes",
 )  # fmt: skip
 NOT_RANKED_TASKS = ("train", "load")
+TASK_ORDER = (
+    "encode", "encode-array", "encode-documents", "encode-short", "encode-batch", "count", "decode", "load", "train",
+)  # fmt: skip
 
 
 def speed_rows(records: Sequence[object]) -> list[Row]:
@@ -29,8 +33,15 @@ def speed_rows(records: Sequence[object]) -> list[Row]:
     by_workload: dict[str, list[Timing]] = {}
     for timing in timings(records):
         by_workload.setdefault(timing.workload, []).append(timing)
-    rows = [row for name in sorted(by_workload) for row in _workload_rows(by_workload[name], floor)]
+    rows = [row for some in sorted(by_workload.values(), key=_place) for row in _workload_rows(some, floor)]
     return [{key: row.get(key) for key in SPEED_KEYS} for row in rows]
+
+
+def _place(some: Sequence[Timing]) -> tuple[int, bool, str]:
+    """Workloads by task, the plain state first, then by name."""
+    first = some[0]
+    place = TASK_ORDER.index(first.task) if first.task in TASK_ORDER else len(TASK_ORDER)
+    return place, first.state != "warm-same", first.workload
 
 
 def noise_floor(records: Iterable[object]) -> float | None:
@@ -202,8 +213,15 @@ def ranking_table(records: Sequence[object]) -> Table:
         name="ranking",
         title=f"Ranking: geometric mean of time over {len(shared)} workload{'s' if len(shared) != 1 else ''}",
         frame=frame_of(rows, keys),
-        note=f"Exact implementations only, over the workloads all of them were timed on: {', '.join(shared)}."
+        note=f"Exact implementations only, over the workloads all of them were timed on: {_summed(shared)}. ≈: a "
+        "difference to the best this run cannot claim."
         if shared
         else "",
         columns=columns,
     )
+
+
+def _summed(workloads: Sequence[str]) -> str:
+    """Workloads by their first word, counted: `encode (5), decode (2)`."""
+    counts = Counter(name.partition("/")[0] for name in workloads)
+    return ", ".join(f"{name} ({n})" if n > 1 else name for name, n in counts.items())

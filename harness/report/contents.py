@@ -1,0 +1,183 @@
+"""What a README's generated parts hold: tables, charts as images, headlines, the machine, the command's own help."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from harness.records import read_records
+from harness.report import layout, palette, wording
+from harness.report.charts import Chart, charts
+from harness.report.compression import DEFAULT_PRICE_PER_MILLION
+from harness.report.headlines import headlines
+from harness.report.markers import Block, ReadmeError
+from harness.report.markup import escape, slug
+from harness.report.page import read_machine
+from harness.report.table import Table
+from harness.report.tables import tables
+
+CHARTS_FOLDER = "charts"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run's records, read once, and what is made of them when it is asked for."""
+
+    label: str
+    folder: Path
+
+    @cached_property
+    def records(self) -> list[Any]:
+        """Every record of the run."""
+        return read_records(self.folder)
+
+    @cached_property
+    def charts(self) -> dict[str, Chart]:
+        """Its charts by name."""
+        return {chart.name: chart for chart in charts(self.records)}
+
+    @cached_property
+    def machine(self) -> dict[str, Any]:
+        """What is known of where it was made."""
+        return read_machine(self.folder)
+
+    def tables(self, price: float) -> dict[str, Table]:
+        """Its tables by name, costs at `price` per million tokens."""
+        return tables(self.records, price)
+
+
+def run_of(block: Block, runs: dict[str, Run], root: Path) -> Run:
+    """The run a block names, kept in `runs`; raises `ReadmeError` where it names none."""
+    if not block.run:
+        raise ReadmeError(f"line {block.line}: generated:{block.name} names no run; add run:results/NAME")
+    if block.run not in runs:
+        runs[block.run] = Run(block.run, root / block.run)
+    return runs[block.run]
+
+
+def made(block: Block, runs: dict[str, Run], root: Path) -> str:
+    """The content of a block, from the line under its marker to the closing one."""
+    if not block.needs_run:
+        return _help(block)
+    run = run_of(block, runs, root)
+    special: dict[str, Callable[[Run], str]] = {"headlines": _headlines, "machine": _machine}
+    if block.name in special:
+        body = special[block.name](run)
+        command = f"bpebench report {run.label} --readme"
+    elif block.chart is not None:
+        body = _picture(block, run)
+        command = f"bpebench report {run.label} --readme"
+    else:
+        body = _table(block, run)
+        price = f" --price {block.price:g}" if block.price != DEFAULT_PRICE_PER_MILLION else ""
+        command = f"bpebench report {run.label} --table {block.name}{price} --format markdown"
+    measured = run.machine.get("command")
+    origin = f", from `{_code(measured)}`" if isinstance(measured, str) and measured else ""
+    return f"\n{body.strip()}\n\n<sub>Made by `{_code(command)}`{origin}.</sub>\n\n"
+
+
+def _code(text: str) -> str:
+    return wording.text(text).replace("`", "'")
+
+
+def _table(block: Block, run: Run) -> str:
+    found = run.tables(block.price)
+    if block.name not in found:
+        known = ", ".join([*found, "headlines", "machine", "help", *(f"chart-{name}" for name in run.charts)])
+        raise ReadmeError(f"line {block.line}: {run.label} has nothing for {block.name!r}; it has: {known}")
+    chosen = found[block.name]
+    if block.only:
+        if chosen.group_by is None:
+            raise ReadmeError(f"line {block.line}: the table {block.name!r} has no groups for only: to choose from")
+        kept = chosen.frame[chosen.group_by].map(lambda group: re.search(block.only, str(group)) is not None)
+        if not kept.any():
+            raise ReadmeError(f"line {block.line}: no group of {block.name!r} matches {block.only!r}")
+        chosen = replace(chosen, frame=chosen.frame[kept])
+    return layout.render(chosen, "markdown")
+
+
+def _headlines(run: Run) -> str:
+    escaped = layout.escaped_markdown
+    return "\n".join(f"- **{escaped(h.figure)}** {escaped(h.text)}" for h in headlines(run.records))
+
+
+_FACTS = ("date", "profile", "cpu", "usable_cores", "memory_bytes", "os", "python", "noise_floor")
+
+
+def _machine(run: Run) -> str:
+    facts = run.machine
+    told = []
+    for name in _FACTS:
+        value = facts.get(name)
+        if value is None:
+            continue
+        if name == "noise_floor":
+            value = wording.percent(value)
+        elif name.endswith("_bytes"):
+            value = wording.size(value)
+        told.append(f"{name.removesuffix('_bytes').replace('_', ' ')} {value}")
+    versions = facts.get("packages") or {}
+    told += [f"{name} {version}" for name, version in versions.items() if version and name in _SHOWN_PACKAGES]
+    return layout.escaped_markdown(", ".join(told) or "The machine is not recorded.")
+
+
+_SHOWN_PACKAGES = ("tiktoken", "tokenizers", "sentencepiece", "regex", "numba")
+
+
+def image_path(run: str, chart: Chart, scheme: palette.Scheme) -> str:
+    """Where a chart's image lies, from the README's folder: beside the records it was drawn from."""
+    return f"{run}/{CHARTS_FOLDER}/{slug(chart.name)}-{scheme}.svg"
+
+
+def digest_line(chart: Chart) -> str:
+    """First line of a chart's image, by which it is told whether it is stale."""
+    told = [chart.spec, chart.title, chart.subtitle, chart.alternative]
+    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return f"<!-- bpebench chart {digest} -->"
+
+
+def _picture(block: Block, run: Run) -> str:
+    name = block.chart or ""
+    if name not in run.charts:
+        raise ReadmeError(f"line {block.line}: {run.label} has no chart {name!r}; it has: {', '.join(run.charts)}")
+    chart = run.charts[name]
+    dark, light = (image_path(run.label, chart, scheme) for scheme in ("dark", "light"))
+    return (
+        "<picture>\n"
+        f'  <source media="(prefers-color-scheme: dark)" srcset="{dark}">\n'
+        f'  <img alt="{escape(chart.alternative)}" src="{light}">\n'
+        "</picture>"
+    )
+
+
+def _help(block: Block) -> str:
+    verb = block.name.removeprefix("help").removeprefix("-")
+    return f"\n```console\n{help_text([verb] if verb else [], block.line)}\n```\n\n"
+
+
+def help_text(verbs: Sequence[str], line: int = 0) -> str:
+    """`$ bpebench VERB --help` and what it prints, 100 columns wide."""
+    import click
+
+    from harness.cli import group
+
+    command: click.Command = group
+    context = click.Context(group, info_name="bpebench", terminal_width=100, max_content_width=100)
+    for verb in verbs:
+        found = group.get_command(context, verb)
+        if found is None:
+            raise ReadmeError(
+                f"line {line}: there is no verb {verb!r}; there are: {', '.join(group.list_commands(context))}"
+            )
+        command, context = (
+            found,
+            click.Context(found, info_name=verb, parent=context, terminal_width=100, max_content_width=100),
+        )
+    text = "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+    return f"$ {' '.join(['bpebench', *verbs])} --help\n{text}"

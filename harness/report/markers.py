@@ -1,0 +1,96 @@
+"""The markers of a README's generated parts: reading and writing them.
+
+A block begins with `<!-- generated:NAME run:results/RUN -->` and ends with `<!-- /generated -->`. NAME is a table
+(`bpebench report RUN --json` lists them), `headlines`, `machine`, `chart-NAME`, `help` or `help-VERB`; the last two
+need no run. Further words of a marker: `only:REGEX` keeps the groups of a table whose names match, `price:AMOUNT` sets
+the price of a million tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from harness.records import RecordError
+from harness.report.compression import DEFAULT_PRICE_PER_MILLION
+
+_MARKER = re.compile(
+    r"^<!-- generated:(?P<words>[^\n]*?) -->[ \t]*$|^<!-- (?P<end>/generated) -->[ \t]*$", re.MULTILINE
+)
+_WORDS = ("run", "only", "price")
+
+
+class ReadmeError(RecordError):
+    """A marker that cannot be followed; the message names its line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One generated part of a README."""
+
+    name: str
+    line: int
+    """Line of its opening marker, from 1."""
+    start: int
+    """Offset just behind the opening marker's line."""
+    end: int
+    """Offset of the closing marker."""
+    marker_start: int
+    run: str = ""
+    only: str = ""
+    price: float = DEFAULT_PRICE_PER_MILLION
+
+    @property
+    def marker(self) -> str:
+        """The opening marker as it is written."""
+        words = [f"generated:{self.name}"]
+        words += [f"only:{self.only}"] if self.only else []
+        words += [f"price:{self.price:g}"] if self.price != DEFAULT_PRICE_PER_MILLION else []
+        words += [f"run:{self.run}"] if self.run else []
+        return f"<!-- {' '.join(words)} -->\n"
+
+    @property
+    def chart(self) -> str | None:
+        """The chart this block shows, or None."""
+        return self.name.removeprefix("chart-") if self.name.startswith("chart-") else None
+
+    @property
+    def needs_run(self) -> bool:
+        """Whether it is made from a run's records (help is not)."""
+        return self.name != "help" and not self.name.startswith("help-")
+
+
+def blocks(text: str) -> list[Block]:
+    """The generated parts of `text` in order; raises `ReadmeError` for a marker without its partner or its sense."""
+    found: list[Block] = []
+    open_: Block | None = None
+    for match in _MARKER.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        if match["end"]:
+            if open_ is None:
+                raise ReadmeError(f"line {line}: <!-- /generated --> closes nothing")
+            found.append(replace(open_, end=match.start()))
+            open_ = None
+        elif open_ is not None:
+            raise ReadmeError(f"line {open_.line}: generated:{open_.name} is not closed by <!-- /generated -->")
+        else:
+            open_ = _opened(match, line)
+    if open_ is not None:
+        raise ReadmeError(f"line {open_.line}: generated:{open_.name} is not closed by <!-- /generated -->")
+    return found
+
+
+def _opened(match: re.Match[str], line: int) -> Block:
+    name, *words = match["words"].split()
+    pairs = dict(word.partition(":")[::2] for word in words)
+    if unknown := [word for word in pairs if word not in _WORDS]:
+        raise ReadmeError(f"line {line}: {unknown[0]!r} means nothing in a marker; known: {', '.join(_WORDS)}")
+    try:
+        price = float(pairs.get("price", DEFAULT_PRICE_PER_MILLION))
+        re.compile(pairs.get("only", ""))
+    except (ValueError, re.error) as error:
+        raise ReadmeError(f"line {line}: {error}") from None
+    return Block(
+        name=name, line=line, start=match.end() + 1, end=0, marker_start=match.start(), run=pairs.get("run", ""),
+        only=pairs.get("only", ""), price=price,
+    )  # fmt: skip

@@ -1,0 +1,96 @@
+"""The README's generated parts, made anew from the runs their markers name, and judged against what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from harness.records import write_atomically
+from harness.report import palette
+from harness.report.charts import svg
+from harness.report.contents import Run, digest_line, image_path, made, run_of
+from harness.report.markers import Block, ReadmeError, blocks
+
+UNCOMMITTED = "results/local"
+
+
+def splice(readme_text: str, run_folder: Path | None = None, *, root: Path | None = None) -> str:
+    """`readme_text` with every block made anew: from the runs its markers name, or all from `run_folder`.
+
+    `root` is the folder of the README, which runs are named from (default: the working directory).
+    """
+    root = Path() if root is None else root
+    label = None if run_folder is None else _label(run_folder, root)
+    runs: dict[str, Run] = {}
+    parts: list[str] = []
+    position = 0
+    for block in blocks(readme_text):
+        if label is not None and block.needs_run:
+            block = replace(block, run=label)
+        parts += [readme_text[position : block.marker_start], block.marker, made(block, runs, root)]
+        position = block.end
+    return "".join([*parts, readme_text[position:]])
+
+
+def is_stale(readme_text: str, *, root: Path | None = None) -> list[str]:
+    """What of the README does not agree with the runs its markers name: one line each, none where all is fresh."""
+    root = Path() if root is None else root
+    runs: dict[str, Run] = {}
+    stale = []
+    for block in blocks(readme_text):
+        where = f"line {block.line}: generated:{block.name}"
+        if block.marker + made(block, runs, root) != readme_text[block.marker_start : block.end]:
+            stale.append(f"{where} is stale; run `{_remedy(block)}`")
+        elif block.chart is not None:
+            chart = runs[block.run].charts[block.chart]
+            stale += [
+                f"{where}: {image_path(block.run, chart, scheme)} is stale or missing; run `{_remedy(block)}`"
+                for scheme in palette.SCHEMES
+                if digest_line(chart) not in _read(root / image_path(block.run, chart, scheme))
+            ]
+    return stale
+
+
+def write_readme(readme: Path, run_folder: Path | None = None) -> list[Path]:
+    """Make the blocks of the file `readme` anew, and the images they show; gives the files that changed."""
+    root = readme.parent
+    before = readme.read_text(encoding="utf-8")
+    text = splice(before, run_folder, root=root)
+    changed: list[Path] = []
+    for path, content in [*_images(text, root), (readme, text)]:
+        if _read(path) != content:
+            write_atomically(path, content.encode())
+            changed.append(path)
+    return changed
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def _label(run_folder: Path, root: Path) -> str:
+    try:
+        label = run_folder.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        raise ReadmeError(f"{run_folder}: lies outside the folder of the README, which has to name it") from None
+    if label == UNCOMMITTED or label.startswith(UNCOMMITTED + "/"):
+        raise ReadmeError(f"{run_folder}: is not committed, so a README must not name it; run with --out results/NAME")
+    return label
+
+
+def _remedy(block: Block) -> str:
+    return "bpebench report --readme" if not block.run else f"bpebench report {block.run} --readme"
+
+
+def _images(text: str, root: Path) -> Iterator[tuple[Path, str]]:
+    runs: dict[str, Run] = {}
+    for block in blocks(text):
+        if block.chart is not None:
+            chart = run_of(block, runs, root).charts[block.chart]
+            for scheme in palette.SCHEMES:
+                path = root / image_path(block.run, chart, scheme)
+                if digest_line(chart) in _read(path):
+                    yield path, _read(path)
+                else:
+                    yield path, f"{digest_line(chart)}\n{svg(chart, scheme)}\n"
