@@ -69,7 +69,7 @@ def turkish_table(records: Iterable[object], price_per_million: float) -> Table:
             }
         )  # fmt: skip
     columns = (
-        Column("model", "model"),
+        Column("model", "model", elastic=True),
         Column("vocab_size", "vocab", wording.count, right=True),
         Column("n_tokens", "tokens", wording.count, right=True),
         Column("bytes_per_token", "bytes/token", wording.figure, right=True),
@@ -129,7 +129,7 @@ def compression_table(records: Iterable[object]) -> Table:
     rows.sort(key=lambda row: (row["corpus"], -(row["bytes_per_token"] or 0)))
     several = len({(row["corpus"], row["model"]) for row in rows}) < len(rows)
     columns = (
-        Column("model", "model"),
+        Column("model", "model", elastic=True),
         *((Column("implementation", "implementation"),) if several else ()),
         Column("vocab_size", "vocab", wording.count, right=True),
         Column("bytes_per_token", "bytes/token", wording.figure, right=True),
