@@ -156,6 +156,7 @@ class Conductor:
             expected=expected,
             n_samples=self._plan.profile.n_samples,
             sample_seconds=self._plan.profile.sample_seconds,
+            most_seconds=limit / 2,
         )
         measured = worker.ask(request, Measured, seconds=limit)
         whole = n_bytes == full_bytes and workload.task not in ("load", "count", "decode")
@@ -174,15 +175,20 @@ class Conductor:
         return Job(task="encode", state="warm-same", texts=str(path))
 
     def _slice(self, worker: Worker, turn: Turn, workload: Workload, texts: TextFile) -> tuple[int, int]:
-        """Bytes of a pass and of the whole; found once, in a process of its own where text may be read only once."""
+        """Bytes of a pass and of the whole; found once, in a process of its own where text may be read only once.
+
+        Training is always on the whole text: its time is not proportional to bytes, so slices would not compare.
+        """
         known = (workload.name, turn.implementation)
+        if workload.task == "train":
+            return texts.n_bytes, texts.n_bytes
         if known not in self._slices:
             profile = self._plan.profile
             job = self._job(workload, texts, 0)
             expected = self._expected(workload, job) if workload.task == "decode" else None
             request = Size(
                 job=job,
-                budget_seconds=profile.training_seconds if workload.task == "train" else profile.pass_seconds,
+                budget_seconds=profile.pass_seconds,
                 ids_file="" if expected is None else expected.ids_file,
             )
             if workload.state in ONCE_ONLY:

@@ -69,7 +69,8 @@ class Measure(msgspec.Struct, frozen=True, kw_only=True, tag="measure"):
     expected: Expected | None
     n_samples: int
     sample_seconds: float
-    lossy: bool = False
+    most_seconds: float = 60.0
+    """All samples together take no longer than this, where that is possible."""
 
 
 class Shrink(msgspec.Struct, frozen=True, kw_only=True, tag="shrink"):

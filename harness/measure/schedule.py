@@ -25,8 +25,6 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """Least length of a sample."""
     pass_seconds: float
     """A pass is made small enough to take no longer than this."""
-    training_seconds: float
-    """The same for a pass of training."""
     time_limit_seconds: float
     """A workload that takes longer in one process is recorded as timeout."""
     copies: bool
@@ -42,7 +40,6 @@ PROFILES: Mapping[str, Profile] = {
             n_samples=5,
             sample_seconds=0.1,
             pass_seconds=0.1,
-            training_seconds=0.3,
             time_limit_seconds=10,
             copies=False,
         ),
@@ -52,7 +49,6 @@ PROFILES: Mapping[str, Profile] = {
             n_samples=5,
             sample_seconds=0.1,
             pass_seconds=0.1,
-            training_seconds=0.3,
             time_limit_seconds=15,
             copies=False,
         ),
@@ -62,7 +58,6 @@ PROFILES: Mapping[str, Profile] = {
             n_samples=5,
             sample_seconds=0.1,
             pass_seconds=0.12,
-            training_seconds=0.5,
             time_limit_seconds=30,
             copies=True,
         ),
@@ -72,15 +67,16 @@ PROFILES: Mapping[str, Profile] = {
             n_samples=5,
             sample_seconds=0.15,
             pass_seconds=0.2,
-            training_seconds=2.0,
             time_limit_seconds=120,
             copies=True,
         ),
     )
 }
 
-PROCESS_SECONDS = 1.3
+PROCESS_SECONDS = 0.8
 """What a process costs before it measures: interpreter, imports, model. For estimates."""
+TRAINING_SECONDS_PER_BYTE = 1.0e-6
+"""What a pass of training takes, between the slow and the fast. For estimates."""
 COPY_PREFERENCE = ("tiktoken", "tokenizers", "priority")
 """Of which implementation a copy is run, the first that takes part."""
 
@@ -158,5 +154,6 @@ def workload_seconds(workload: Workload, profile: Profile) -> float:
         return 0.2
     if workload.state == "warm-other":
         return 6 * profile.pass_seconds / 2
-    sample = max(profile.sample_seconds * 1.2, profile.training_seconds / 2 if workload.task == "train" else 0)
-    return sample * (profile.n_samples + 1.5) + 0.1
+    if workload.task == "train":
+        return min(profile.time_limit_seconds, workload.max_bytes * TRAINING_SECONDS_PER_BYTE * (profile.n_samples + 2))
+    return profile.sample_seconds * 1.2 * (profile.n_samples + 1.5) + 0.1

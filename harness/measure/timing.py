@@ -45,10 +45,12 @@ def sample(
     *,
     n_samples: int,
     sample_seconds: float,
+    most_seconds: float = float("inf"),
 ) -> Samples:
     """`n_samples` samples of at least `sample_seconds` each, after a calibration that is thrown away.
 
-    Where fresh inputs cost far more than the pass itself, samples stay shorter (`WALL_PER_SAMPLE`). Raises
+    Where fresh inputs cost far more than the pass itself, samples stay shorter (`WALL_PER_SAMPLE`). Passes so long
+    that the samples would take more than `most_seconds` together give fewer of them, but one at least. Raises
     `WrongAnswer` for the first pass whose answer is not `right`.
     """
     done = 0
@@ -61,21 +63,23 @@ def sample(
             raise WrongAnswer(answer, done)
         return seconds
 
-    loops = _calibrated_loops(one, sample_seconds)
+    loops, seconds = _calibrated_loops(one, sample_seconds)
+    if loops * seconds * n_samples > most_seconds:
+        n_samples = max(1, int(most_seconds / (loops * seconds)))
     return Samples([sum(one() for _ in range(loops)) for _ in range(n_samples)], loops)
 
 
-def _calibrated_loops(one: Callable[[], float], sample_seconds: float) -> int:
-    """How many passes make a sample, from passes run for half a sample's time."""
+def _calibrated_loops(one: Callable[[], float], sample_seconds: float) -> tuple[int, float]:
+    """How many passes make a sample, from passes run for half a sample's time; and the seconds of one."""
     begin = perf_counter()
     total, passes = 0.0, 0
     while total < sample_seconds / 2 and perf_counter() - begin < sample_seconds * WALL_PER_SAMPLE / 2:
         total += one()
         passes += 1
     wall_per_pass = (perf_counter() - begin) / passes
-    wanted = sample_seconds * 1.05 * passes / total
     allowed = sample_seconds * WALL_PER_SAMPLE / wall_per_pass
-    return max(1, int(min(wanted, allowed) + 0.999))
+    wanted = sample_seconds * 1.05 * passes / total if total else allowed
+    return max(1, int(min(wanted, allowed) + 0.999)), total / passes
 
 
 def largest_size(

@@ -151,6 +151,7 @@ def measure(request: Measure, opening: Opening) -> Measured | Failed:
                 lambda got: tasks.same(job, got, answer),
                 n_samples=request.n_samples,
                 sample_seconds=request.sample_seconds,
+                most_seconds=request.most_seconds,
             )
         except timing.WrongAnswer as error:
             return _wrong_later(job, work, error, answer, opening)

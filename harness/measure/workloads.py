@@ -14,7 +14,6 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from harness.data import datasets_folder
 from impls import BPEError, TrainingSpec
 
 Task = Literal[
@@ -124,6 +123,8 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def workloads_folder() -> Path:
     """Where the shipped workloads are."""
+    from harness.data import datasets_folder
+
     return datasets_folder() / "workloads"
 
 

@@ -28,7 +28,6 @@ PROFILE = Profile(
     n_samples=2,
     sample_seconds=0.001,
     pass_seconds=0.05,
-    training_seconds=0.05,
     time_limit_seconds=5,
     copies=True,
 )

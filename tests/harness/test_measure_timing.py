@@ -78,6 +78,16 @@ def test_samples_last_at_least_a_tenth_of_a_second(pass_seconds: float, monkeypa
         assert seconds < 0.1 + 2 * pass_seconds + 0.01
 
 
+def test_passes_too_long_for_all_samples_give_fewer_but_one_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    for most_seconds, expected in ((100, 5), (9, 3), (1, 1)):
+        clock = Clock(3.0)
+        monkeypatch.setattr(timing, "perf_counter", clock)
+        samples = timing.sample(
+            clock.run, clock.fresh, clock.right, n_samples=5, sample_seconds=0.1, most_seconds=most_seconds
+        )
+        assert samples.seconds == [3.0] * expected
+
+
 def test_inputs_that_take_far_longer_than_the_pass_shorten_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(1e-6, fresh_seconds=1e-3)
     samples = sampled(clock, monkeypatch)
