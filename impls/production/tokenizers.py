@@ -130,9 +130,16 @@ def _parallelism(wanted: bool) -> Iterator[None]:
             os.environ[_PARALLELISM] = before
 
 
+def _document(model: Model) -> str:
+    try:
+        return write_compact(model).decode()
+    except Unsupported:  # a special token may be what the file cannot hold, and encoding does without them
+        return write_compact(model.with_(special_tokens={}, added_tokens={})).decode()
+
+
 def _tokenizer(model: Model) -> tokenizers.Tokenizer:
     try:
-        tokenizer = tokenizers.Tokenizer.from_str(write_compact(model).decode())
+        tokenizer = tokenizers.Tokenizer.from_str(_document(model))
     except Unsupported as error:
         raise Unsupported(HuggingFace.name, error.reason) from None
     except Exception as error:  # what the library raises is a plain Exception

@@ -1,0 +1,248 @@
+"""The production libraries over our models give the ids of our own implementations, and break in typed ways."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer as TheirTokenizer
+
+import impls
+from impls import Model, SpecialToken, TrainingSpec, UnknownId, UnknownSymbol, Unsupported
+from impls.formats import save
+from impls.patterns import NAMED
+
+HandMade = Callable[..., Model]
+LIBRARIES = ["tiktoken", "tokenizers", "sentencepiece"]
+SPECIALS = ("<s>", "<s><s>", "ab")
+CHARACTERS = "abc dE'sılİğ\u0301 1½\n\t\r▁\u00a0\0中😀�"
+
+texts = st.text(alphabet=CHARACTERS, max_size=40) | st.text(alphabet=st.characters(codec="utf-8"), max_size=20)
+
+
+def corpus(seed: str) -> list[str]:
+    chance = random.Random(seed)
+    return ["".join(chance.choices(CHARACTERS, k=200)) for _ in range(5)]
+
+
+def trained(**options: Any) -> Model:
+    spec = TrainingSpec(**{"vocab_size": 420, **options})
+    return impls.get("priority").train_model(corpus("model"), spec)
+
+
+MODELS = {
+    **{name: trained(pattern=name) for name in NAMED},
+    "specials last": trained(special_tokens=SPECIALS),
+    "specials first": trained(special_tokens=SPECIALS, special_ids="first", base_order="gpt2"),
+    "nfc": trained().with_(normalization="nfc"),
+    "added": trained().with_(added_tokens={"<a>": 500, "é": 502}, special_tokens={"<b>": 501}),
+    "ranks": trained().with_(merges=(), merge_counts=None, merge_rule="concatenation"),
+    "ignore_merges": trained().with_(ignore_merges=True),
+}
+
+
+@pytest.fixture(scope="module")
+def loaded() -> dict[tuple[str, str], impls.Tokenizer]:
+    return {(name, model): impls.load(name, MODELS[model]) for name in [*LIBRARIES, "priority"] for model in MODELS}
+
+
+Loaded = dict[tuple[str, str], impls.Tokenizer]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@given(text=texts)
+@settings(max_examples=60, deadline=None)
+def test_all_libraries_give_the_ids_of_priority(loaded: Loaded, model: str, text: str) -> None:
+    ids = loaded["priority", model].encode(text, disallowed_special=())
+    for name in LIBRARIES:
+        assert loaded[name, model].encode(text, disallowed_special=()) == ids, name
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("model", ["gpt2", "specials last", "added", "nfc"])
+@given(batch=st.lists(texts | st.sampled_from(["", "<s>a<s><s>", "x<a>é<b>", "a\ud83d", "\ud83d\udc4d"]), max_size=5))
+@settings(max_examples=30, deadline=None)
+def test_batches_and_arrays_are_the_same_ids(loaded: Loaded, name: str, model: str, batch: list[str]) -> None:
+    tokenizer, own = loaded[name, model], loaded["priority", model]
+    for special in ({"disallowed_special": ()}, {"allowed_special": "all"}):
+        expected = [own.encode(text, **special) for text in batch]  # type: ignore[arg-type]
+        for threads in (None, 1, 2):
+            assert tokenizer.encode_batch(batch, threads, **special) == expected  # type: ignore[arg-type]
+        for text, ids in zip(batch, expected, strict=True):
+            array = tokenizer.encode_array(text, **special)  # type: ignore[arg-type]
+            assert array.dtype == np.uint32
+            assert array.tolist() == ids
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_special_text_is_refused_by_all_three_ways_to_encode(loaded: Loaded, name: str) -> None:
+    tokenizer = loaded[name, "specials last"]
+    for encode in (tokenizer.encode, tokenizer.encode_array, lambda text: tokenizer.encode_batch(["x", text])):
+        with pytest.raises(SpecialToken) as told:
+            encode("c <s><s>")
+        assert (told.value.name, told.value.offset) == ("<s><s>", 2)
+    assert tokenizer.encode("<s><s><s>", allowed_special="all") == [418, 417]
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("model", ["gpt2", "specials first", "added"])
+@given(ids=st.lists(st.integers(0, 410), max_size=12))
+@settings(max_examples=40, deadline=None)
+def test_decoding_any_ids_gives_the_same_text(loaded: Loaded, name: str, model: str, ids: list[int]) -> None:
+    tokenizer, own = loaded[name, model], loaded["priority", model]
+    assert tokenizer.decode_bytes(ids) == own.decode_bytes(ids)
+    assert tokenizer.decode(ids) == own.decode(ids)
+    assert tokenizer.decode(ids, errors="ignore") == own.decode(ids, errors="ignore")
+    assert tokenizer.decode_with_offsets(ids) == own.decode_with_offsets(ids)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("unknown", [10**6, -1, 10**30])
+def test_an_unknown_id_is_told_with_its_place(loaded: Loaded, name: str, unknown: int) -> None:
+    for decode in (loaded[name, "gpt2"].decode, loaded[name, "gpt2"].decode_bytes):
+        with pytest.raises(UnknownId) as told:
+            decode([65, unknown, 66])
+        assert (told.value.id, told.value.position) == (unknown, 1)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_special_text_is_decoded(loaded: Loaded, name: str) -> None:
+    assert loaded[name, "added"].decode([500, 97, 501, 502]) == "<a>a<b>é"
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if model != "added"])
+@given(text=texts)
+@settings(max_examples=20, deadline=None)
+def test_the_file_we_write_gives_the_same_ids_in_hugging_faces_library(
+    loaded: Loaded, their_files: dict[str, TheirTokenizer], model: str, text: str
+) -> None:
+    ids = loaded["priority", model].encode(text, allowed_special="all")
+    assert their_files[model].encode(text, add_special_tokens=False).ids == ids
+
+
+@pytest.fixture(scope="module")
+def their_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TheirTokenizer]:
+    folder = tmp_path_factory.mktemp("tokenizer.json")
+    readable = {name: model for name, model in MODELS.items() if name != "added"}
+    for name, model in readable.items():
+        save(model, folder / name / "tokenizer.json", "tokenizer.json")
+    return {name: TheirTokenizer.from_file(str(folder / name / "tokenizer.json")) for name in readable}
+
+
+# --- characters ------------------------------------------------------------------------------------------------------
+
+WITHOUT_BYTES = ["tokenizers", "sentencepiece"]
+
+
+def answer(tokenizer: impls.Tokenizer, text: str) -> list[int] | str:
+    try:
+        return tokenizer.encode(text, allowed_special="all")
+    except UnknownSymbol as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("name", WITHOUT_BYTES)
+@pytest.mark.parametrize("unknown", [None, "<unk>", "?"])
+def test_characters_are_encoded_as_priority_does(name: str, unknown: str | None) -> None:
+    model = trained(vocab_size=150, alphabet="chars", unknown=unknown, special_tokens=("<s>",))
+    library, own = impls.load(name, model), impls.load("priority", model)
+    chance = random.Random(name)
+    for _ in range(300):
+        text = "".join(chance.choices(CHARACTERS + "<s>" + "жю" * chance.randint(0, 1), k=chance.randint(0, 30)))
+        ids = answer(own, text)
+        assert answer(library, text) == ids
+        if isinstance(ids, str):
+            continue
+        assert library.encode_batch([text, "", text], allowed_special="all") == [ids, [], ids]
+        assert library.decode(ids) == own.decode(ids)
+
+
+@pytest.mark.parametrize("name", WITHOUT_BYTES)
+def test_a_lone_surrogate_is_the_replacement_character_among_characters_too(name: str) -> None:
+    model = trained(vocab_size=150, alphabet="chars")
+    assert impls.load(name, model).encode("a\ud83db") == impls.load("priority", model).encode("a\ufffdb")
+
+
+# --- what is not run -------------------------------------------------------------------------------------------------
+
+
+def test_what_a_library_cannot_run_is_refused_with_the_reason(hand_made: HandMade) -> None:
+    characters = trained(vocab_size=60, alphabet="chars")
+    ends = trained(vocab_size=60, alphabet="chars", end_of_word="</w>")
+    stages = trained().with_(pattern=("a+|[^a]+", "b+|[^b]+"))
+    two_ways = hand_made("a+a a+aa", alphabet="bytes")
+    no_way = hand_made("a+b", extra="xyz", alphabet="bytes")
+    other_order = hand_made("ab+a a+b", alphabet="bytes")
+    foreign = trained().with_(pattern=(r"\b\w+|[\s\S]",))
+    for name, model, reason in [
+        ("tiktoken", characters, "alphabet is 'chars'"),
+        ("tokenizers", ends, "words that end in '</w>'"),
+        ("sentencepiece", ends, "no symbols that end in '</w>'"),
+        ("tiktoken", stages, "this model has 2 split stages"),
+        ("tiktoken", two_ways, "merge 1 is not how the lower ranks make that token"),
+        ("sentencepiece", two_ways, "merge 1 is not how the lower ranks make that token"),
+        ("tiktoken", no_way, "no derivation from lower ranks, the first is id 257"),
+        ("sentencepiece", no_way, "no derivation from lower ranks, the first is id 257"),
+        ("tiktoken", other_order, "looks joined bytes up"),
+        ("tokenizers", foreign, "no equal in Hugging Face's Oniguruma"),
+    ]:
+        with pytest.raises(Unsupported, match="^" + name) as told:
+            impls.load(name, model)
+        assert reason in str(told.value)
+
+
+@pytest.mark.parametrize("stages", [(r"a+|[^a]+", r"b+|[^b]+"), (r"\p{N}|\P{N}+", r"\s|\S+", r"[ab]+|[^ab]+")])
+def test_several_split_stages_run_in_the_others(stages: tuple[str, ...]) -> None:
+    model = trained().with_(pattern=stages)
+    for text in corpus("stages"):
+        ids = impls.load("priority", model).encode(text)
+        assert [impls.load(name, model).encode(text) for name in ("tokenizers", "sentencepiece")] == [ids, ids]
+
+
+@pytest.mark.parametrize("merges", ["ab+a a+b", "a+ab a+b", "a+b b+c a+b", "a+a a+aa", "a+b b+c ab+c a+bc"])
+def test_hugging_faces_library_runs_any_list_of_merges_as_priority_does(hand_made: HandMade, merges: str) -> None:
+    model = hand_made(merges, alphabet="bytes")
+    library, own = impls.load("tokenizers", model), impls.load("priority", model)
+    chance = random.Random(merges)
+    for text in ["abab", "aab", "abc", "aaa", *("".join(chance.choices("abc", k=12)) for _ in range(100))]:
+        assert library.encode(text) == own.encode(text)
+
+
+def test_ranks_without_derivations_run_everywhere(hand_made: HandMade) -> None:
+    model = hand_made("b+c a+b c+d ab+cd", alphabet="bytes", merge_rule="concatenation")
+    own = impls.load("priority", model)
+    for text in ("abcd", "xabcd", "abcdabcd", "abab cdcd"):
+        for name in LIBRARIES:
+            assert impls.load(name, model).encode(text) == own.encode(text), (name, text)
+
+
+# --- where the libraries break ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tiktokens_panic_on_a_megabyte_of_white_space_reaches_the_caller(capfd: pytest.CaptureFixture[str]) -> None:
+    tokenizer = impls.load("tiktoken", MODELS["o200k"])
+    with pytest.raises(BaseException) as told:  # noqa: PT011 - the class is made in Rust and derives from BaseException
+        tokenizer.encode(" " * 1_000_000)
+    assert type(told.value).__name__ in ("PanicException", "ValueError")
+    assert not isinstance(told.value, impls.BPEError)
+    capfd.readouterr()
+    assert tokenizer.encode("a") == [97]
+
+
+@pytest.mark.parametrize("name", ["tokenizers", "sentencepiece"])
+def test_the_others_encode_100_kb_of_one_character(loaded: Loaded, name: str) -> None:
+    for text in (" " * 100_000, "a" * 100_000):
+        assert loaded[name, "o200k"].encode(text) == loaded["priority", "o200k"].encode(text)
+
+
+def test_a_pattern_that_leaves_text_out_is_an_error_where_we_split(tmp_path: Path) -> None:
+    tokenizer = impls.load("sentencepiece", trained().with_(pattern=("[a-z]+",)))
+    with pytest.raises(impls.InvalidPattern, match="leaves out"):
+        tokenizer.encode("ab1")
