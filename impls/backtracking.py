@@ -163,6 +163,8 @@ class Backtracking(Tokenizer):
                 continue
             for cut in range(1, len(token)):
                 left, right = id_by_token.get(token[:cut]), id_by_token.get(token[cut:])
+                if self.model.unknown_id is not None and self.model.unknown_id in (left, right):
+                    continue  # it stands for other text than its own and never merges
                 if left in self._rank and right in self._rank and self._compatible(left, right):
                     self._rank[i], self._parts[i], self._rank_of_pair[left, right] = i, (left, right), i
                     break

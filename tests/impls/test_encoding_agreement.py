@@ -82,18 +82,18 @@ def test_greedy_gives_the_text_back(texts: list[str], text: str) -> None:
 
 @cache
 def tower() -> Model:
-    """Tokens aa, aaaa, … up to 2^9 letters, and blanks likewise: long runs climb a tower of merges."""
-    texts = ["a" * 1024 + " " * 1024]
-    return impls.get("priority").train_model(texts, TrainingSpec(vocab_size=256 + 18, pattern="none"))
+    """Tokens of 2, 4, … 512 spaces: long runs climb a tower of merges."""
+    return impls.get("priority").train_model([" " * 1024], TrainingSpec(vocab_size=256 + 9, pattern="none"))
 
 
 @pytest.mark.parametrize("name", ["priority", "backtracking"])
-@pytest.mark.parametrize("text", [" " * 1_000_000, "a" * 1_000_000], ids=["spaces", "letters"])
-def test_a_million_of_one_character_is_encoded_exactly(name: str, text: str) -> None:
+def test_a_million_spaces_are_encoded_exactly(name: str) -> None:
     tokenizer = impls.load(name, tower())
+    text = " " * 1_000_000
     longest = max(len(token or b"") for token in tower().tokens)
     ids = tokenizer.encode(text)
     assert tokenizer.decode(ids) == text
+    assert longest == 512
     assert len(ids) <= 1_000_000 // longest + 10
 
 

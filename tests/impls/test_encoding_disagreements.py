@@ -128,3 +128,17 @@ def test_whatever_list_backtracking_accepts_it_encodes_like_the_others() -> None
                 for other in others:
                     assert backtracking.encode(text) == other.encode(text), (model.merges, other.name, text)
     assert accepted > 1_000
+
+
+def test_the_unknown_token_never_merges_by_its_bytes() -> None:
+    # Read as bytes, "?" and "a" would join to the token "?a".
+    model = Model(
+        tokens=(b"a", b"b", b"?", b"?a", b"ab"), merge_rule="concatenation", alphabet="chars", unknown="?", unknown_id=2
+    )
+    can_run_it = ["naive", "wordcount", "priority"]
+    assert {name: split(name, model, "éab") for name in can_run_it} == dict.fromkeys(can_run_it, "?·ab")
+    with pytest.raises(Unsupported, match=r"lower ranks do not lead to b'\?a'"):
+        impls.load("backtracking", model)
+    outside = Model(tokens=(b"a", b"b", b"ab"), merge_rule="concatenation", alphabet="chars", unknown="?", unknown_id=9)
+    for name in [*can_run_it, "backtracking"]:
+        assert impls.load(name, outside).encode("éab") == [9, 2]

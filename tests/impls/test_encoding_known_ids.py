@@ -63,7 +63,7 @@ def test_inputs_worth_keeping_get_the_same_ids_from_all(name: str, model: str) -
         assert ours.encode(text) == yardstick.encode(text), text
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", MODELS[:1])
 def test_greedy_gives_the_text_back_and_fewer_or_other_ids(model: str) -> None:
     greedy, exact = loaded("greedy", model), loaded("priority", model)
     text = "Longest match tears words apart elsewhere: unbelievably, Kahramanmaraş, evlerimizden."
