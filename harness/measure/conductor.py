@@ -25,7 +25,7 @@ from harness.measure.references import References
 from harness.measure.schedule import Plan, Turn
 from harness.measure.texts import write_texts
 from harness.measure.worker import FIRST_TEXT
-from harness.measure.workloads import ONCE_ONLY, Workload, short_name
+from harness.measure.workloads import ONCE_ONLY, Workload, short_corpus, short_name
 from harness.records import Counterexample, Measurement, Text
 
 OPEN_SECONDS = 120.0
@@ -161,7 +161,7 @@ class Conductor:
         measured = worker.ask(request, Measured, seconds=limit)
         whole = n_bytes == full_bytes and workload.task not in ("load", "count", "decode")
         if whole and workload.digest and measured.digest != workload.digest:
-            reason = "the digest of the ids is not the one the workload expects"
+            reason = "the ids are not those the workload file expects (or its text or model has changed)"
             raise WorkerFailed(Failed(status="mismatch", reason=reason), dead=False)
         return measured, expected, full_bytes
 
@@ -226,7 +226,7 @@ class Conductor:
             task=workload.task,
             state=workload.state,
             model=short_name(workload.model),
-            corpus=workload.corpus,
+            corpus=short_corpus(workload.corpus),
             status="ok",
             round=turn.round,
             order=turn.workloads.index(workload),

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.measure import placement, provenance
+from harness.measure import overhead, placement, provenance
 from harness.measure.cautions import MOST_SPREAD, machine_warnings
 from harness.measure.stats import Rounds, noise_floor, summary
 
@@ -37,6 +37,8 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     usable_cores: int
     free_memory_bytes: int
     pinned: bool
+    overhead_seconds_per_call: float
+    """What the harness adds to a call."""
     warnings: list[str]
 
     @property
@@ -90,6 +92,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
         usable_cores=len(cores),
         free_memory_bytes=int(psutil.virtual_memory().available),
         pinned=pinned,
+        overhead_seconds_per_call=overhead.seconds_per_call(),
         warnings=warnings,
     )
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from harness.measure.texts import shuffled, workload_texts, write_texts
-from harness.measure.workloads import Workload
+from harness.measure.workloads import Workload, short_corpus, short_name
 from impls import BPEError, Model
 
 M = TypeVar("M")
@@ -105,9 +105,11 @@ class Materials:
         """What was used: models and corpora by name, texts by what they were cut from."""
         return {
             "corpora": dict(self._corpora),
-            "models": {name: made.digest for name, made in self._models.items() if isinstance(made, ModelFile)},
+            "models": {
+                short_name(name): made.digest for name, made in self._models.items() if isinstance(made, ModelFile)
+            },
             "texts": {
-                " ".join(str(part) for part in key if part is not None): made.digest
+                " ".join(short_corpus(str(part)) for part in key if part is not None): made.digest
                 for key, made in self._texts.items()
                 if isinstance(made, TextFile)
             },
@@ -116,7 +118,7 @@ class Materials:
     def _make_texts(self, workload: Workload, number: int) -> TextFile:
         corpus = self._load_corpus(workload.corpus, workload.split)
         documents = shuffled(corpus.documents())
-        self._corpora[f"{workload.corpus} {workload.split or ''}".strip()] = corpus.digest
+        self._corpora[f"{short_corpus(workload.corpus)} {workload.split or ''}".strip()] = corpus.digest
         texts = workload_texts(documents, workload)
         if not texts:
             raise Unavailable(f"the corpus {workload.corpus!r} has no text after {workload.skip_bytes} bytes")

@@ -21,7 +21,7 @@ from harness.measure.run import Progress, Silent, run
 from harness.measure.samples import measured_floor
 from harness.measure.schedule import Plan, estimate_seconds
 from harness.measure.texts import read_texts
-from harness.measure.workloads import Workload, short_name
+from harness.measure.workloads import Workload, short_corpus, short_name
 from harness.records import (
     AnyRecord,
     Compression,
@@ -135,14 +135,10 @@ def read_plan(folder: Path) -> Plan | None:
 def _publishable(plan: Plan) -> Plan:
     """The plan without places of this machine."""
     workloads = tuple(
-        msgspec.structs.replace(workload, model=short_name(workload.model), corpus=_without_folder(workload.corpus))
+        msgspec.structs.replace(workload, model=short_name(workload.model), corpus=short_corpus(workload.corpus))
         for workload in plan.workloads
     )
     return msgspec.structs.replace(plan, workloads=workloads)
-
-
-def _without_folder(corpus: str) -> str:
-    return Path(corpus).name if Path(corpus).is_absolute() else corpus
 
 
 def _machine_facts(folder: Path, plan: Plan, command: str) -> dict[str, Any]:
@@ -170,7 +166,7 @@ def _compress(
     """Tokens, bytes, characters and words of every model on every text it was timed on, by the reference's ids."""
     seen = {(record.model, record.corpus) for record in of_kind(done, Compression)}
     for workload in plan.workloads:
-        key = (short_name(workload.model), workload.corpus)
+        key = (short_name(workload.model), short_corpus(workload.corpus))
         if workload.task != "encode" or workload.state != "warm-same" or key in seen:
             continue
         if workload.corpus.startswith("gen/"):
@@ -182,7 +178,7 @@ def _compress(
 def _compression(workload: Workload, materials: Materials, references: References) -> Compression:
     record = Compression(
         model=short_name(workload.model),
-        corpus=workload.corpus,
+        corpus=short_corpus(workload.corpus),
         implementation="",
         n_texts=0,
         n_bytes=0,

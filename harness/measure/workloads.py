@@ -219,17 +219,26 @@ def training_label(training: Mapping[str, Any]) -> str:
 
 
 def short_name(model: str) -> str:
-    """A model's name without its folder and ending, where it is a path."""
-    return Path(model).name.split(".")[0] if "/" in model or "\\" in model else model
+    """A model's name, without folder and ending where it is a path; records name no place of this machine."""
+    if model.startswith("hf:") or ("/" not in model and "\\" not in model):
+        return model
+    return Path(model).stem
+
+
+def short_corpus(corpus: str) -> str:
+    """A corpus's name, without the folder where it is a path."""
+    path = Path(corpus)
+    return path.name if path.is_absolute() or corpus.startswith((".", "~")) or path.exists() else corpus
 
 
 def _workload(template: Template, model: str, corpus: str) -> Workload:
     threads = 0 if template.threads == "all" else template.threads
-    name = "/".join(part for part in (template.name, short_name(model), corpus) if part)
+    name = "/".join(part for part in (template.name, short_name(model), corpus and short_corpus(corpus)) if part)
     shared = {key: getattr(template, key) for key in Template.__struct_fields__ if key in Workload.__struct_fields__}
+    own = (template.task == "train" or model in template.models) and corpus in ("", *template.corpora)
     return Workload(
         **shared | {"name": name, "model": model, "corpus": corpus, "threads": threads},
-        digest=template.digests.get(name, ""),
+        digest=template.digests.get(name, "") if own else "",
     )
 
 

@@ -16,6 +16,7 @@ from harness.measure.workloads import (
     load_templates,
     load_workloads,
     select,
+    short_name,
 )
 
 GOOD = """
@@ -137,3 +138,45 @@ def test_text_that_is_read_once_is_read_by_no_other_workload_of_its_process() ->
         for other in load_workloads():
             if other.group == workload.group and other.corpus == workload.corpus and other != workload:
                 assert other.skip_bytes + other.max_bytes <= workload.skip_bytes, other.name
+
+
+def test_a_user_s_file_gives_a_name_without_its_folder_and_no_expected_digest(tmp_path: Path) -> None:
+    file = tmp_path / "turkish"
+    file.write_text("text")
+    (workload,) = select(
+        expand(load_templates(), models=[f"{tmp_path}/cl100k_base.json"], corpora=[str(file)]),
+        include=["^encode/cl100k_base/turkish$"],
+    )
+    assert workload.digest == ""
+    assert workload.corpus == str(file)
+
+
+def test_names_of_models_keep_what_is_not_a_folder() -> None:
+    assert [short_name(name) for name in ("cl100k_base", "hf:some/name-3.1", "a/b/my.v2.json")] == [
+        "cl100k_base",
+        "hf:some/name-3.1",
+        "my.v2",
+    ]
+
+
+@pytest.mark.corpus
+def test_the_expected_digests_are_those_of_two_implementations() -> None:
+    import impls
+    from harness.data import load_corpus, load_model
+    from harness.measure.answers import digest_of_ids
+    from harness.measure.texts import shuffled, take, workload_texts
+
+    checked = 0
+    for workload in load_workloads():
+        if not workload.digest:
+            continue
+        model = load_model(workload.model)
+        texts = workload_texts(shuffled(load_corpus(workload.corpus, workload.split).documents()), workload)
+        tiktoken = impls.load("tiktoken", model)
+        ids = [tiktoken.encode(text.decode(), disallowed_special=()) for text in texts]
+        assert digest_of_ids(ids)[0] == workload.digest, workload.name
+        (beginning,) = take(texts, 20_000)
+        own = impls.load("priority", model).encode(beginning.decode(), disallowed_special=())
+        assert own[:-20] == ids[0][: len(own) - 20], workload.name
+        checked += 1
+    assert checked >= 5
