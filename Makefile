@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n 2
 
 .PHONY: help setup fetch run test bench lint types lock clean
 

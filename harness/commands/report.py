@@ -77,3 +77,39 @@ def newest_run() -> Path:
 def terminal_width() -> int | None:
     """Columns of the terminal, or None where the output is none: then nothing is cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _readme(run: Path | None, *, write: bool) -> None:
+    from harness.report.readme import is_stale, write_readme
+
+    if not README.is_file():
+        raise click.UsageError(f"there is no {README} here; run this in the folder of the README")
+    if write:
+        changed = write_readme(README, run)
+        click.echo("\n".join(f"written: {path}" for path in changed) or "nothing was stale")
+        return
+    stale = is_stale(README.read_text(encoding="utf-8"))
+    for line in stale:
+        click.echo(f"{README}: {line}")
+    if stale:
+        raise click.exceptions.Exit(1)
+    click.echo(f"{README}: nothing is stale")
+
+
+def _write_pictures(folder: Path, html: Path | None, charts: Path | None, price: float) -> None:
+    from harness.records import read_records, write_atomically
+    from harness.report.charts import charts as all_charts
+    from harness.report.charts import svg
+    from harness.report.markup import slug
+    from harness.report.page import render_page
+    from harness.report.palette import SCHEMES
+
+    if html is not None:
+        write_atomically(html, render_page(folder, price_per_million=price).encode("utf-8", "backslashreplace"))
+        click.echo(str(html))
+    if charts is not None:
+        for chart in all_charts(read_records(folder)):
+            for scheme in SCHEMES:
+                path = charts / f"{slug(chart.name)}-{scheme}.svg"
+                write_atomically(path, svg(chart, scheme).encode())
+                click.echo(str(path))

@@ -34,9 +34,10 @@ def command(
     if as_json:
         options.print_json(found)
         return
+    n_bytes = len(text.encode("utf-8", "surrogatepass"))
     rows = []
     for name, stages in found.items():
         total = sum(stages.values()) or 1.0
         told = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in stages.items())
-        rows.append([name, f"{len(text.encode("utf-8", "surrogatepass")) / total / 1e6:.2f}", told])
+        rows.append([name, f"{n_bytes / total / 1e6:.2f}", told])
     click.echo(options.table(rows, ["implementation", "MB/s", "shares"]))

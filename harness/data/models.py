@@ -10,11 +10,11 @@ from harness.data.cache import cache_folder
 from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
 from harness.data.errors import DataError
 from harness.data.fetching import ensure, is_fetched, read_item
+from harness.data.hub import PREFIX, hub_tokenizer_file
 from impls.errors import UnknownName
 from impls.model import Model
 from impls.patterns import resolve
 
-_HUB = "hf:"
 _TRAINED_SUFFIX = ".json"
 
 
@@ -28,11 +28,10 @@ def load_model(name_or_path: str | Path) -> Model:
         vocabulary = vocabulary_named(name)
         if vocabulary is not None:
             return _published(vocabulary)
-        if name.startswith(_HUB):
-            raise DataError(
-                f"{name}: unavailable offline: models of the Hugging Face hub are not fetched; save its "
-                "tokenizer.json and give the path of that file"
-            )
+        if name.startswith(PREFIX):
+            from impls.formats import load
+
+            return load(hub_tokenizer_file(name))
     path = Path(name_or_path)
     if isinstance(name_or_path, str) and _is_plain(name):
         trained = trained_model_path(name)

@@ -117,11 +117,6 @@ def test_a_missing_file_is_named(cache: Path) -> None:
         load_model(f"{cache}/none.json")
 
 
-def test_a_model_of_the_hub_is_said_to_be_unavailable(cache: Path) -> None:
-    with pytest.raises(DataError, match="hf:someone/something: unavailable offline"):
-        load_model("hf:someone/something")
-
-
 @pytest.mark.parametrize("name", ["", "a/b", "../a", ".hidden", "a b", "gpt2", "o200k_base"])
 def test_a_name_that_cannot_be_kept_is_refused(cache: Path, name: str) -> None:
     with pytest.raises(DataError, match=r"cannot be a model's name|published vocabulary"):
