@@ -1,0 +1,204 @@
+"""Under the conditions they share, other people's trainers learn the merges ours learn, one by one."""
+
+from __future__ import annotations
+
+import io
+import random
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import impls
+from impls import Model, TrainingSpec, Unsupported
+from impls.derivations import recovered_merges
+
+N_CORPORA = 150
+BYTES = "aab cçİ\n1'😀\0▁"
+CONDITIONS: dict[str, dict[str, Any]] = {
+    "tokenizers": {"base_order": "gpt2", "ties": "smallest"},
+    "tiktoken": {"ties": "first"},
+    "sentencepiece": {"ties": "shortest", "alphabet": "chars"},
+    "sentencepiece, bytes": {"ties": "shortest"},
+}
+PATTERNS = ["gpt2", "cl100k-0.14", "turkish", "none", r"\w+|\W+"]
+
+
+def random_corpus(chance: random.Random, letters: str = BYTES) -> list[str]:
+    """A few short texts of few letters, so that ties abound."""
+    few = chance.sample(letters, chance.randint(2, 6))
+    return ["".join(chance.choices(few, k=chance.randint(0, 60))) for _ in range(chance.randint(1, 4))]
+
+
+def merges_of(model: Model) -> list[tuple[bytes | None, bytes | None]]:
+    return [(model.tokens[left], model.tokens[right]) for left, right in model.merges]
+
+
+@pytest.mark.parametrize("library", CONDITIONS)
+def test_the_libraries_trainers_learn_what_priority_learns(library: str) -> None:
+    chance = random.Random(library)
+    conditions, name = CONDITIONS[library], library.split(",")[0]
+    n_merges = 0
+    for _ in range(N_CORPORA):
+        texts = random_corpus(chance)
+        spec = TrainingSpec(
+            vocab_size=chance.choice([258, 262, 275, 900]),
+            pattern=chance.choice(PATTERNS),
+            special_tokens=chance.choice([(), ("<s>", "<e>")]),
+            special_ids=chance.choice(["first", "last"]),
+            unknown=chance.choice([None, "<unk>"]),
+            max_merges=chance.choice([None, None, 5]),
+            **conditions,
+        )
+        spec = replace(spec, min_count=chance.choice([1, 2, 3])) if name == "tokenizers" else spec
+        spec = replace(spec, vocab_size=spec.vocab_size + 4)
+        own, theirs = (impls.get(trainer).train_model(texts, spec) for trainer in ("priority", name))
+        assert merges_of(theirs) == merges_of(own), (texts, spec)
+        assert theirs == own.with_(merge_counts=None), (texts, spec)
+        n_merges += len(own.merges)
+    assert n_merges > 3 * N_CORPORA
+
+
+def test_a_corpus_without_pairs_gives_the_base_alone() -> None:
+    for library, conditions in CONDITIONS.items():
+        for texts in (["a"], ["", "a", "b"], ["a" * 50]):
+            spec = TrainingSpec(vocab_size=300, pattern="none", **conditions)
+            own = impls.get("priority").train_model(texts, spec)
+            assert merges_of(impls.get(library.split(",")[0]).train_model(texts, spec)) == merges_of(own)
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        ("tokenizers", "alphabet", "chars"),
+        ("tokenizers", "ties", "first"),
+        ("tokenizers", "base_order", "raw"),
+        ("tokenizers", "max_token_bytes", 3),
+        ("tokenizers", "pattern", r"\b|[\s\S]"),
+        ("tiktoken", "alphabet", "chars"),
+        ("tiktoken", "ties", "smallest"),
+        ("tiktoken", "base_order", "gpt2"),
+        ("tiktoken", "min_count", 2),
+        ("tiktoken", "max_token_bytes", 3),
+        ("sentencepiece", "ties", "smallest"),
+        ("sentencepiece", "min_count", 2),
+        ("sentencepiece", "max_token_bytes", 3),
+        ("sentencepiece", "end_of_word", "</w>"),
+    ],
+)
+def test_a_specification_a_library_cannot_follow_is_refused_by_field(name: str, field: str, value: Any) -> None:
+    accepted = {"vocab_size": 300, **CONDITIONS[name], field: value}
+    if field == "alphabet" and value == "chars":
+        accepted.pop("base_order", None)
+    with pytest.raises(Unsupported, match=rf"^{name}: TrainingSpec\.{field}: "):
+        impls.get(name).train_model(["abab"], TrainingSpec(**accepted))
+
+
+def test_a_learned_token_that_is_reserved_is_refused() -> None:
+    spec = TrainingSpec(vocab_size=300, special_tokens=("ab",), **CONDITIONS["tiktoken"])
+    with pytest.raises(Unsupported, match=r"TrainingSpec\.special_tokens: it learned the token b'ab'"):
+        impls.get("tiktoken").train_model(["abab"], spec)
+
+
+def test_sentencepiece_refuses_pieces_it_would_cut() -> None:
+    spec = TrainingSpec(vocab_size=300, pattern="none", **CONDITIONS["sentencepiece"])
+    with pytest.raises(Unsupported, match="pieces of up to 512 symbols, and one has 600"):
+        impls.get("sentencepiece").train_model(["ab" * 300], spec)
+
+
+def test_a_pattern_that_leaves_text_out_is_an_error_for_all() -> None:
+    for library, conditions in CONDITIONS.items():
+        spec = TrainingSpec(vocab_size=300, pattern="[a-z]+", **conditions)
+        with pytest.raises(impls.InvalidPattern, match="leaves out '1'"):
+            impls.get(library.split(",")[0]).train_model(["ab1"], spec)
+
+
+# --- the libraries called directly, not through us -------------------------------------------------------------------
+
+
+def test_rustbpe_learns_the_same_ranks() -> None:
+    rustbpe = pytest.importorskip("rustbpe")
+    chance = random.Random("rustbpe")
+    for _ in range(100):
+        texts = random_corpus(chance)
+        spec = TrainingSpec(vocab_size=chance.choice([256, 260, 290]), pattern="gpt2")
+        tokenizer = rustbpe.Tokenizer()
+        tokenizer.train_from_iterator(iter(texts), spec.vocab_size, pattern=impls.patterns.NAMED["gpt2"][0])
+        theirs = {bytes(token): rank for token, rank in tokenizer.get_mergeable_ranks()}
+        own = impls.get("priority").train_model(texts, spec)
+        assert theirs == own.id_by_token, texts
+
+
+def test_subword_nmt_learns_the_same_merges() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learn_bpe = pytest.importorskip("subword_nmt.learn_bpe")
+    chance = random.Random("subword-nmt")
+    for _ in range(100):
+        words = ["".join(chance.choices("abcç", k=chance.randint(1, 7))) for _ in range(chance.randint(2, 20))]
+        text, n_merges, least = " ".join(words), chance.choice([1, 5, 20]), chance.choice([1, 2, 3])
+        learned = io.StringIO()
+        learn_bpe.learn_bpe(io.StringIO(text), learned, n_merges, min_frequency=least)
+        theirs = [tuple(part.encode() for part in line.split(" ")) for line in learned.getvalue().splitlines()[1:]]
+        spec = TrainingSpec(
+            vocab_size=10_000,
+            max_merges=n_merges,
+            min_count=least,
+            alphabet="chars",
+            ties="largest",
+            end_of_word="</w>",
+            pattern="none",
+        )
+        own = impls.get("priority").train_model(words, spec)
+        assert merges_of(own) == theirs, text
+
+
+def test_hugging_face_trains_the_same_from_a_file_of_words() -> None:
+    """The library's own byte-level class, its own split, no code of ours between."""
+    from tokenizers import ByteLevelBPETokenizer, pre_tokenizers
+
+    from impls.byte_alphabet import from_printable
+
+    chance = random.Random("byte level")
+    for _ in range(40):
+        texts = random_corpus(chance)
+        theirs = ByteLevelBPETokenizer()
+        theirs.train_from_iterator(
+            texts, vocab_size=290, min_frequency=1, show_progress=False, special_tokens=[], length=len(texts)
+        )
+        assert set(pre_tokenizers.ByteLevel.alphabet()) <= theirs.get_vocab().keys()
+        own = impls.get("priority").train_model(texts, TrainingSpec(vocab_size=290, base_order="gpt2"))
+        vocabulary = {from_printable(token): i for token, i in theirs.get_vocab().items()}
+        assert vocabulary == own.id_by_token, texts
+
+
+def test_the_merges_that_ranks_imply_are_those_that_were_learned() -> None:
+    chance = random.Random("derivations")
+    for _ in range(200):
+        spec = TrainingSpec(vocab_size=300, alphabet=chance.choice(["bytes", "chars"]), pattern="none")
+        model = impls.get("priority").train_model(random_corpus(chance), spec)
+        assert recovered_merges(model) == (model.merges, ())
+
+
+@pytest.mark.corpus
+def test_hugging_face_learns_the_same_2000_merges_from_a_megabyte_of_turkish() -> None:
+    from harness.data import load_corpus
+
+    texts = list(load_corpus("turkish", split="train", max_bytes=1_000_000).documents())
+    assert sum(len(text.encode()) for text in texts) > 900_000
+    spec = TrainingSpec(vocab_size=2256, base_order="gpt2")
+    theirs, own = (impls.get(name).train_model(texts, spec) for name in ("tokenizers", "priority"))
+    assert len(own.merges) == 2000
+    assert theirs == own.with_(merge_counts=None)
+
+
+@pytest.mark.corpus
+def test_sentencepiece_learns_the_same_1000_merges_from_turkish() -> None:
+    from harness.data import load_corpus
+
+    texts = list(load_corpus("turkish", split="train", max_bytes=300_000).documents())
+    spec = TrainingSpec(vocab_size=5_000, max_merges=1000, alphabet="chars", ties="shortest", pattern="turkish")
+    theirs, own = (impls.get(name).train_model(texts, spec) for name in ("sentencepiece", "priority"))
+    assert len(own.merges) == 1000
+    assert theirs == own.with_(merge_counts=None)
