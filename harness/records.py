@@ -15,6 +15,30 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from impls.formats.files import write_atomically
+
+__all__ = [
+    "MACHINE_FILE",
+    "RECORDS_FILE",
+    "Agreement",
+    "AgreementClass",
+    "AnyRecord",
+    "Compression",
+    "Counterexample",
+    "Measurement",
+    "Record",
+    "RecordError",
+    "RecordWriter",
+    "Status",
+    "Text",
+    "Trained",
+    "Verdict",
+    "encode_record",
+    "of_kind",
+    "read_records",
+    "write_atomically",
+]
+
 RECORDS_FILE = "records.jsonl"
 MACHINE_FILE = "machine.json"
 
@@ -212,13 +236,18 @@ class RecordWriter:
         folder.mkdir(parents=True, exist_ok=True)
         if resume and path.exists():
             _cut_half_written_line(path)
-        self._file = path.open("ab")
+        self._file = path.open("ab", buffering=0)
 
     def write(self, *records: AnyRecord) -> None:
-        """Append `records`; they are on disk when this returns."""
-        self._file.write(b"".join(map(encode_record, records)))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        """Append `records`; they are on disk when this returns. Raises `RecordError` where the disk takes no more."""
+        try:
+            self._file.write(b"".join(map(encode_record, records)))
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise RecordError(
+                f"{self.folder}: cannot write: {error.strerror}; what was written before is kept: make room, then "
+                "go on with --resume"
+            ) from None
 
     def close(self) -> None:
         """Close the file."""
@@ -237,20 +266,6 @@ def _cut_half_written_line(path: Path) -> None:
     if whole != len(content):
         with path.open("r+b") as file:
             file.truncate(whole)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a whole file by way of a temporary one beside it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def of_kind(records: Iterable[object], kind: type[R]) -> Iterator[R]:

@@ -23,6 +23,7 @@ COMPARED = ("o200k_base", "cl100k_base", "gpt2", "hf:Trendyol/Trendyol-LLM-7b-ba
 
 RECIPES = (TURKISH, ENGLISH_CODE)
 
+
 @dataclass(frozen=True, slots=True)
 class TourPlan:
     """What the tour checks and weighs."""
@@ -33,6 +34,7 @@ class TourPlan:
     check_bytes: int = 200_000
     weigh_bytes: int = 500_000
 
+
 def train_all(writer: RecordWriter, done: Callable[[str], None]) -> None:
     """Train every recipe, one process each."""
     answers = run_tasks(train_recipe, [(recipe,) for recipe in RECIPES], lambda i: done(RECIPES[i].name))
@@ -40,6 +42,7 @@ def train_all(writer: RecordWriter, done: Callable[[str], None]) -> None:
         if isinstance(answer, WorkerDied):
             raise impls.BPEError(f"training {recipe.name} failed: {answer}")
         writer.write(answer)
+
 
 def weigh(plan: TourPlan, writer: RecordWriter) -> None:
     """How many tokens each text takes under each vocabulary, counted by tiktoken."""
@@ -54,6 +57,7 @@ def weigh(plan: TourPlan, writer: RecordWriter) -> None:
             writer.write(*(_unavailable(model, corpus, error) for corpus in texts if "turkish" in corpus))
             continue
         writer.write(*(compression(tokenizer, some, model=model, corpus=corpus) for corpus, some in texts.items()))
+
 
 def _unavailable(model: str, corpus: str, error: impls.BPEError) -> Compression:
     return Compression(
@@ -70,6 +74,7 @@ def _unavailable(model: str, corpus: str, error: impls.BPEError) -> Compression:
         reason=str(error),
     )
 
+
 def check_all(plan: TourPlan, writer: RecordWriter, done: Callable[[str], None]) -> CheckResult:
     """Every pair of implementations on every model and corpus."""
     result = check(
@@ -79,9 +84,11 @@ def check_all(plan: TourPlan, writer: RecordWriter, done: Callable[[str], None])
     writer.write(*result.verdicts, *result.agreements)
     return result
 
+
 def n_steps(plan: TourPlan) -> int:
     """Steps of training and checking, for a progress bar."""
     return len(RECIPES) + len(plan.implementations) * len(plan.models) * len(plan.corpora)
+
 
 def new_folder(parent: Path) -> Path:
     """A folder for this run inside `parent`, named by the time; not created yet."""
