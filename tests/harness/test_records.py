@@ -1,0 +1,87 @@
+"""Records on disk: every line whole, nothing lost, any text carried."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.records import RECORDS_FILE, RecordError, RecordWriter, Text, Verdict, read_records
+
+
+def verdict(name: str) -> Verdict:
+    return Verdict(implementation=name, model="m", corpus="c", check="round-trip", status="ok")
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_text_travels_lone_surrogates_included(text: str) -> None:
+    wrapped = Text.of(text)
+    assert wrapped.text == text
+    assert wrapped.escaped.isascii()
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    with RecordWriter(tmp_path) as writer:
+        writer.write(verdict("a"), verdict("b"))
+    assert read_records(tmp_path) == [verdict("a"), verdict("b")]
+
+
+def test_a_folder_that_holds_records_is_refused_unless_resumed(tmp_path: Path) -> None:
+    with RecordWriter(tmp_path) as writer:
+        writer.write(verdict("a"))
+    with pytest.raises(RecordError, match="--resume"):
+        RecordWriter(tmp_path)
+    with RecordWriter(tmp_path, resume=True) as writer:
+        writer.write(verdict("b"))
+    assert len(read_records(tmp_path)) == 2
+
+
+def test_a_half_written_last_line_is_skipped_with_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with RecordWriter(tmp_path) as writer:
+        writer.write(verdict("a"), verdict("b"))
+    path = tmp_path / RECORDS_FILE
+    path.write_bytes(path.read_bytes()[:-10])
+    assert read_records(tmp_path) == [verdict("a")]
+    assert "line 2 is half-written" in capsys.readouterr().err
+
+
+def test_resuming_cuts_the_half_written_line_off(tmp_path: Path) -> None:
+    with RecordWriter(tmp_path) as writer:
+        writer.write(verdict("a"), verdict("b"))
+    path = tmp_path / RECORDS_FILE
+    path.write_bytes(path.read_bytes()[:-10])
+    with RecordWriter(tmp_path, resume=True) as writer:
+        writer.write(verdict("c"))
+    assert read_records(tmp_path) == [verdict("a"), verdict("c")]
+
+
+def test_a_bad_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    with RecordWriter(tmp_path) as writer:
+        writer.write(verdict("a"))
+    path = tmp_path / RECORDS_FILE
+    path.write_bytes(b"{}\n" + path.read_bytes())
+    with pytest.raises(RecordError, match="line 1 is not a record"):
+        read_records(tmp_path)
+
+
+def test_a_folder_without_records_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match=r"holds no records\.jsonl"):
+        read_records(tmp_path)
+
+
+def test_a_full_disk_is_said_and_earlier_records_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with RecordWriter(tmp_path) as writer:
+        writer.write(verdict("a"))
+
+        def full(_: int) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr("harness.records.os.fsync", full)
+        with pytest.raises(RecordError, match="No space left"):
+            writer.write(verdict("b"))
+    monkeypatch.undo()
+    assert read_records(tmp_path)[0] == verdict("a")
