@@ -240,8 +240,10 @@ class RecordWriter:
 
     def write(self, *records: AnyRecord) -> None:
         """Append `records`; they are on disk when this returns. Raises `RecordError` where the disk takes no more."""
+        left = memoryview(b"".join(map(encode_record, records)))
         try:
-            self._file.write(b"".join(map(encode_record, records)))
+            while left:
+                left = left[self._file.write(left) :]
             os.fsync(self._file.fileno())
         except OSError as error:
             raise RecordError(
