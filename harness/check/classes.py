@@ -16,7 +16,11 @@ import impls
 from harness.records import AgreementClass
 
 OWN_KINDS = ("pure", "compiled")
-_ORDER_SENSITIVE = {"naive": "merges a rank everywhere at once", "wordcount": "replays merges in rank order"}
+_ORDER_SENSITIVE = {
+    "naive": "merges a rank everywhere at once",
+    "bytelevel": "merges a rank everywhere at once",
+    "wordcount": "replays merges in rank order",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,12 @@ def hub_tokenizer_file(name: str) -> Path:
         raise DataError(f"{name}: needs the package huggingface-hub; pip install 'bpebench[hub]'") from None
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # it tells of every try; one reason is enough
-    arguments = {"repo_id": repository, "filename": "tokenizer.json", "cache_dir": cache_folder() / "hub"}
+    folder = cache_folder() / "hub"
     answer: list[Any] = []
 
     def ask() -> None:
         try:
-            answer.append(hf_hub_download(**arguments, etag_timeout=LIMIT_SECONDS))
+            answer.append(hf_hub_download(repository, "tokenizer.json", cache_dir=folder, etag_timeout=LIMIT_SECONDS))
         except Exception as error:
             answer.append(error)
 

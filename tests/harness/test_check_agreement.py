@@ -99,6 +99,7 @@ def test_greedy_is_expected_to_differ_and_its_share_is_measured(result: CheckRes
 def test_the_class_of_a_pair_follows_from_the_model() -> None:
     assert relation("naive", "priority", ()).agreement_class == "provably equal"
     assert relation("naive", "priority", ("non-monotone",)).agreement_class == "expected to differ"
-    assert relation("priority", "bytelevel", ("non-monotone",)).agreement_class == "provably equal"
+    assert relation("priority", "bytelevel", ("non-monotone",)).agreement_class == "expected to differ"
+    assert relation("priority", "compiled", ("non-monotone",)).agreement_class == "provably equal"
     assert relation("priority", "tiktoken", ()).agreement_class == "equal under conditions"
     assert relation("greedy", "tiktoken", ()).must_agree is False

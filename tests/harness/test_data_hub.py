@@ -14,7 +14,7 @@ from harness.data import DataError, load_model
 
 
 def _answering(answer: Any) -> Any:
-    def hf_hub_download(**_: Any) -> Any:
+    def hf_hub_download(*_: Any, **__: Any) -> Any:
         if callable(answer):
             return answer()
         if isinstance(answer, Exception):
