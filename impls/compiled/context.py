@@ -14,7 +14,9 @@ from impls.compiled.pattern.tables import SplitTables
 from impls.compiled.tables import ModelTables
 
 _LEAST_CACHE_BITS, _MOST_CACHE_BITS = 14, 19
-_MEDIUM_BITS = 15
+_MEDIUM_BITS = 17
+_LONG_BITS = 15
+_LONG_STORE_BYTES = 1 << 22
 _ARENA_IDS = 1 << 20
 _OUT_IDS = 1 << 14
 _CACHE_LINE = 64
@@ -69,7 +71,7 @@ class Context:
             numbers = [declare(array) for array in self._held.values()]
             weakref.finalize(self, forget, *numbers)
         self._whole()
-        self.native.reset_cache(self.address)
+        self.native.load_rows(self.address)
 
     def _set(self, slot: int, value: int) -> None:
         self.slots[slot >> 3] = value
@@ -88,6 +90,7 @@ class Context:
         self._hold(layout.FIRST_ROUND, tables.first_round)
         self._hold(layout.BYTE_SYMBOLS, tables.byte_symbols)
         self._set(layout.MONOTONE, int(tables.monotone))
+        self._hold(layout.CHARACTERS, tables.characters)
         if len(tables.ids):
             self._hold(layout.IDS, tables.ids)
         self._set(layout.N_SYMBOLS, tables.n_symbols)
@@ -109,6 +112,11 @@ class Context:
         self._set(layout.MEDIUM_LIMIT, (3 << _MEDIUM_BITS) // 4)
         self._hold(layout.ARENA, np.zeros(_ARENA_IDS, np.int32))
         self._set(layout.ARENA_LIMIT, _ARENA_IDS)
+        self._hold(layout.LONG, aligned_zeros(32 << _LONG_BITS))
+        self._set(layout.LONG_SHIFT, 64 - _LONG_BITS)
+        self._set(layout.LONG_LIMIT, (3 << _LONG_BITS) // 4)
+        self._hold(layout.LONG_STORE, aligned_zeros(_LONG_STORE_BYTES))
+        self._set(layout.LONG_STORE_LIMIT, _LONG_STORE_BYTES)
         self._hold(layout.KEY_MASKS, _KEY_MASKS)
 
     def _working(self) -> None:
@@ -167,6 +175,15 @@ class Context:
         with self.native.reachable(data, starts, found):
             n_found = self.native.find_whole(self.address, address(data), address(starts), n_tokens, address(found))
         return found[:n_found].copy()
+
+    def characters(self, lowest_as_right: np.ndarray, lowest_as_left: np.ndarray) -> np.ndarray:
+        """The table of characters to start from, int64 of shape (65536,)."""
+        table = np.empty(1 << 16, np.int64)
+        with self.native.reachable(lowest_as_right, lowest_as_left, table):
+            self.native.build_characters(
+                self.address, address(lowest_as_right), address(lowest_as_left), address(table)
+            )
+        return table
 
     def vocabulary_rows(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Cache entries of the vocabulary, int64 of shape (n, 4)."""

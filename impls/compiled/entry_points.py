@@ -14,6 +14,8 @@ PLAIN = {
     "build_first_round": 5,
     "fill_rows": 5,
     "put_whole": 5,
+    "build_characters": 4,
+    "load_rows": 1,
     "find_whole": 5,
     "index_tokens": 5,
     "derive": 8,

@@ -23,7 +23,7 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 49
+N_NAMED = 57
 N_SLOTS = 64
 (
     # splitting
@@ -42,6 +42,7 @@ N_SLOTS = 64
     BUCKET_SHIFT,
     FIRST_ROUND,  # int64 by byte pair: symbol | left bound << 21 | right bound << 42
     BYTE_SYMBOLS,  # int32 by byte
+    CHARACTERS,  # int64 by code point below 65536: symbol | left need << 21 | right need << 42, or -1; 0: no table
     MONOTONE,  # 1 where every merge ranks after those that make its parts
     IDS,  # int32 by symbol, or 0 where a symbol is its id
     N_SYMBOLS,
@@ -64,6 +65,13 @@ N_SLOTS = 64
     ARENA,  # int32 ids of pieces of more than 4 tokens
     ARENA_USED,
     ARENA_LIMIT,
+    LONG,  # 32-byte entries for pieces of 32 to 255 bytes
+    LONG_SHIFT,
+    LONG_COUNT,
+    LONG_LIMIT,
+    LONG_STORE,  # their bytes and ids
+    LONG_USED,
+    LONG_STORE_LIMIT,
     KEY_MASKS,  # 16 pairs of int64: masks of a key of 0 to 15 bytes
     # working space
     WORK,

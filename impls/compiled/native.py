@@ -36,6 +36,8 @@ class Native:
     build_first_round: Function
     fill_rows: Function
     put_whole: Function
+    build_characters: Function
+    load_rows: Function
     find_whole: Function
     index_tokens: Function
     derive: Function

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from impls.interface import SpecialSet
 from impls.model import Model
 from impls.text import special_matcher
 
@@ -17,9 +16,10 @@ class Specials:
         prefix = _common_prefix(texts)
         self._needles = (prefix,) if prefix else tuple(texts) if len(texts) <= _MOST_NEEDLES else ()
         self._texts = frozenset(texts)
-        self._always = bool(model.added_tokens)
+        self.needle: str | None = "" if not texts else prefix or None
+        """A text that every special text begins with: '' where there are no special texts, None where none does."""
 
-    def absent(self, text: str, disallowed_special: SpecialSet = "all") -> bool:
+    def absent(self, text: str) -> bool:
         """True only where `text` holds no special text, so it is encoded as it stands."""
         for needle in self._needles:
             if needle in text:

@@ -17,7 +17,7 @@ from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.compiled.symbols import Symbols, blob_of, from_merges, from_parts
 from impls.model import Model
 
-_FORMAT = 1
+_FORMAT = 2
 _TINY = 1 << 12
 
 
@@ -31,6 +31,8 @@ class ModelTables:
     """uint16, a quarter as many."""
     first_round: np.ndarray
     """int64 of shape (65536,)."""
+    characters: np.ndarray
+    """int64 of shape (65536,), see `kernels.characters`; -1 throughout where merges are not monotone."""
     byte_symbols: np.ndarray
     """int32 of shape (256,)."""
     ids: np.ndarray
@@ -99,6 +101,7 @@ def build_tables(model: Model) -> ModelTables:
         "pairs": pairs,
         "displacements": displacements,
         "first_round": _first_round(native, symbols, data, starts),
+        "characters": np.full(1 << 16, -1, np.int64),
         "byte_symbols": symbols.byte_symbols,
         "ids": np.zeros(0, np.int32) if symbols.ids is None else symbols.ids,
         "numbers": np.array([symbols.n_symbols, symbols.monotone], np.int64),
@@ -111,6 +114,8 @@ def build_tables(model: Model) -> ModelTables:
         whole=np.zeros(0, np.int32),
         rows=np.zeros((0, 4), np.int64),
     )
+    if symbols.monotone:
+        bare = replace(bare, characters=_characters(bare, symbols))
     return _with_vocabulary(bare, model, data, starts)
 
 
@@ -192,6 +197,18 @@ def _decoding(model: Model) -> tuple[np.ndarray, np.ndarray]:
     known[list(by_id)] = True
     known[n_ids] = True
     return np.frombuffer(b"".join(tokens) + bytes(64), np.uint8), np.where(known, starts, -1 - starts)
+
+
+def _characters(bare: ModelTables, symbols: Symbols) -> np.ndarray:
+    from impls.compiled.context import Context
+
+    made = symbols.merges & NONE
+    lowest = []
+    for parts in ((symbols.merges >> SYMBOL_BITS) & NONE, symbols.merges >> (2 * SYMBOL_BITS)):
+        ranks = np.full(symbols.n_symbols, NONE, np.int32)
+        np.minimum.at(ranks, parts, made.astype(np.int32))
+        lowest.append(ranks)
+    return Context(bare, None).characters(*lowest)
 
 
 def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: np.ndarray) -> ModelTables:

@@ -51,6 +51,9 @@ class Compiled(Tokenizer):
         builtins = self._own.builtins
         self._fast = builtins if builtins is not None and self._plain_text else None
         self._fast_decode = builtins
+        # What `encode` tries first: a text without the needle holds no special text.
+        self._fast_list = self._fast.encode_to_list if self._fast is not None else _never
+        self._needle = self._specials.needle if self._fast is not None else None
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -65,10 +68,10 @@ class Compiled(Tokenizer):
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> list[int]:
         """Ids of `text`; see `Tokenizer.encode`."""
-        fast = self._fast
-        if fast is not None and self._specials.absent(text, disallowed_special):
+        needle = self._needle
+        if needle is not None and (not needle or needle not in text):
             try:
-                ids = fast.encode_to_list(text)
+                ids = self._fast_list(text)
             except UnicodeEncodeError:
                 ids = None
             if ids is not None:
@@ -79,10 +82,11 @@ class Compiled(Tokenizer):
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> np.ndarray:
         """Ids of `text` as uint32 of shape (n_tokens,)."""
-        fast = self._fast
-        if not self._specials.absent(text, disallowed_special):
+        needle = self._needle
+        if (needle is None or needle) and not self._specials.absent(text):
             ids = super().encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
             return np.array(ids, np.uint32)
+        fast = self._fast
         if fast is not None and len(text) < 4096:
             try:
                 found = fast.encode_to_bytearray(text)
@@ -130,9 +134,7 @@ class Compiled(Tokenizer):
         def one(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        return batches.lists(
-            list(texts), batches.thread_count(threads), self._pool.worker, self._ordinary(disallowed_special), one
-        )
+        return batches.lists(list(texts), batches.thread_count(threads), self._pool.worker, self._ordinary(), one)
 
     def encode_ragged(
         self,
@@ -147,15 +149,13 @@ class Compiled(Tokenizer):
         def one(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        return batches.ragged(
-            list(texts), batches.thread_count(threads), self._pool.worker, self._ordinary(disallowed_special), one
-        )
+        return batches.ragged(list(texts), batches.thread_count(threads), self._pool.worker, self._ordinary(), one)
 
-    def _ordinary(self, disallowed_special: SpecialSet) -> Callable[[str], bool]:
+    def _ordinary(self) -> Callable[[str], bool]:
         """Whether a text of a batch may go the fast way."""
         if not self._plain_text:
             return lambda text: False
-        return lambda text: self._specials.absent(text, disallowed_special)
+        return self._specials.absent
 
     def truncate(self, text: str, max_tokens: int) -> str:
         """The text of the first `max_tokens` tokens, less a last character they hold only in part.
@@ -227,3 +227,7 @@ class Compiled(Tokenizer):
             return None
         with self._pool.worker() as worker:
             return plain.decode(worker.context, array.astype(np.uint32))
+
+
+def _never(text: str) -> None:
+    """Stands where no built-in is."""

@@ -82,6 +82,13 @@ def reset_cache(context: int) -> None:
     """Forgets every piece but the vocabulary's own."""
     start = load_i64(context + CACHE)
     _fill_memory(start, start + shift_left(SHORT_ENTRY, 64 - load_i64(context + CACHE_SHIFT)))
+    load_vocabulary(context)
+    reset_medium(context)
+
+
+@kernel
+def load_vocabulary(context: int) -> None:
+    """Puts the vocabulary's own entries into an empty table."""
     row = load_i64(context + CACHE_ROWS)
     n_rows = load_i64(context + N_CACHE_ROWS)
     for _ in range(n_rows):
@@ -94,7 +101,6 @@ def reset_cache(context: int) -> None:
         row += SHORT_ENTRY
     store_64(context + CACHE_COUNT, n_rows)
     store_64(context + ARENA_USED, 0)
-    reset_medium(context)
 
 
 @kernel

@@ -5,25 +5,29 @@
 
 from __future__ import annotations
 
-from impls.compiled.kernels.cache import medium_piece, medium_slot, short_piece, short_slot, write_short
-from impls.compiled.kernels.hashing import key_high, key_high_by_byte, key_low, key_low_by_byte
+from impls.compiled.kernels.cache import SHORT_ENTRY, medium_piece, medium_slot, short_piece, write_short
+from impls.compiled.kernels.cache_long import long_piece
+from impls.compiled.kernels.hashing import key_high, key_high_by_byte, key_low, key_low_by_byte, mix
 from impls.compiled.kernels.memory import (
     kernel,
     load_i32,
     load_i64,
     load_u8,
     prefetch,
+    shift_right,
     store_8,
     store_32,
     store_64,
 )
-from impls.compiled.kernels.piece import piece_ids
 from impls.compiled.kernels.scan import scan_block
 from impls.compiled.kernels.split_windows import windows_block
 from impls.compiled.layout import (
     BLOCK_BYTES,
     BOUNDS_AT,
     BUFFER_AT,
+    CACHE,
+    CACHE_SHIFT,
+    KEY_MASKS,
     MASKS_AT,
     NO_MEMORY,
     PAD_BYTES,
@@ -62,6 +66,11 @@ def split_block(context: int, text: int, n_bytes: int, readable: int, start: int
 def look_up_block(context: int, text: int, readable: int, start: int, ends: int, n_pieces: int, out: int) -> int:
     """Ids of the pieces of a block, the first of which begins at `start`; returns where `out` ends, or NO_MEMORY."""
     records = load_i64(context + WORK) + RECORDS_AT
+    masks, cache, cache_shift = (
+        load_i64(context + KEY_MASKS),
+        load_i64(context + CACHE),
+        load_i64(context + CACHE_SHIFT),
+    )
     record, begin = records, start
     for i in range(n_pieces):
         end = load_i32(ends + 4 * i)
@@ -70,10 +79,10 @@ def look_up_block(context: int, text: int, readable: int, start: int, ends: int,
         entry = records
         if length <= 15:
             if begin + 16 <= readable:
-                low, high = key_low(context, piece, length), key_high(context, piece, length)
+                low, high = key_low(masks, piece, length), key_high(masks, piece, length)
             else:
                 low, high = key_low_by_byte(piece, length), key_high_by_byte(piece, length)
-            entry = short_slot(context, low, high)
+            entry = cache + SHORT_ENTRY * shift_right(mix(low, high), cache_shift)
         elif length <= 31 and begin + 32 <= readable:
             low = MEDIUM_KEY
             entry = medium_slot(context, piece, length)
@@ -107,7 +116,7 @@ def _other_piece(context: int, piece: int, length: int, low: int, high: int, ent
         return short_piece(context, piece, length, low, high, entry, out)
     if low == MEDIUM_KEY:
         return medium_piece(context, piece, length, entry, out)
-    return piece_ids(context, piece, length, out)
+    return long_piece(context, piece, length, out)
 
 
 @kernel

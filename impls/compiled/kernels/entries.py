@@ -12,7 +12,7 @@ import numba
 from llvmlite import binding as llvm
 
 from impls.compiled.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX
-from impls.compiled.kernels import batch, border, decode, encode, pairs, prepare
+from impls.compiled.kernels import batch, border, characters, decode, encode, pairs, prepare
 from impls.compiled.kernels.border import long_as_address
 
 _PLAIN: dict[str, Callable[..., int]] = {
@@ -26,6 +26,8 @@ _PLAIN: dict[str, Callable[..., int]] = {
     "build_first_round": prepare.build_first_round,
     "fill_rows": prepare.fill_rows,
     "put_whole": prepare.whole,
+    "build_characters": characters.build_characters,
+    "load_rows": prepare.load_rows,
     "find_whole": prepare.find_whole,
     "index_tokens": prepare.index,
     "derive": prepare.derived,

@@ -16,7 +16,6 @@ from impls.compiled.kernels.memory import (
     wrapping_add,
     wrapping_multiply,
 )
-from impls.compiled.layout import KEY_MASKS
 
 K1 = -7046029254386353131
 K2 = -4417276706812531889
@@ -49,16 +48,15 @@ def key_high_by_byte(piece: int, n_bytes: int) -> int:
 
 
 @inlined
-def key_low(context: int, piece: int, n_bytes: int) -> int:
-    """As `key_low_by_byte`, reading 8 bytes at once."""
-    return load_i64(piece) & load_i64(load_i64(context + KEY_MASKS) + 16 * n_bytes)
+def key_low(masks: int, piece: int, n_bytes: int) -> int:
+    """As `key_low_by_byte`, reading 8 bytes at once; `masks` is what KEY_MASKS holds."""
+    return load_i64(piece) & load_i64(masks + 16 * n_bytes)
 
 
 @inlined
-def key_high(context: int, piece: int, n_bytes: int) -> int:
+def key_high(masks: int, piece: int, n_bytes: int) -> int:
     """As `key_high_by_byte`, reading 8 bytes at once."""
-    masked = load_i64(piece + 8) & load_i64(load_i64(context + KEY_MASKS) + 16 * n_bytes + 8)
-    return masked | shift_left(n_bytes, 56)
+    return (load_i64(piece + 8) & load_i64(masks + 16 * n_bytes + 8)) | shift_left(n_bytes, 56)
 
 
 @kernel

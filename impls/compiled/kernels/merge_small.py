@@ -1,4 +1,4 @@
-"""Byte pair encoding of a piece of up to 62 bytes: one parallel first round, then the lowest rank again and again.
+"""Byte pair encoding of a piece of up to 62 symbols: one parallel first round, then the lowest rank again and again.
 
 Exact by this argument. Where ranks are monotone (a merge ranks after those that make its parts) a pair of bytes may
 merge at once when its rank is below every merge that could take one of its two bytes away: those whose right part is
@@ -9,6 +9,7 @@ definition; alive symbols are bits of one word, so neighbours are found by count
 
 from __future__ import annotations
 
+from impls.compiled.kernels.characters import characters_first
 from impls.compiled.kernels.hashing import smaller
 from impls.compiled.kernels.memory import (
     choose,
@@ -31,6 +32,7 @@ from impls.compiled.layout import (
     DISPLACEMENTS,
     FIRST_ROUND,
     MONOTONE,
+    MOST_SMALL,
     NONE,
     PAIR_SHIFT,
     PAIRS,
@@ -44,6 +46,8 @@ RANKS_AT = 512
 """int64 rank << 6 | place, in chunks of 8; one entry before them takes stray writes."""
 SCRATCH_BYTES = 1200
 NOTHING_LEFT = NONE << 6
+LEAST_CHARACTERS = 6
+"""Pieces of this many bytes that end in a three-byte character begin from whole characters."""
 
 
 @kernel
@@ -91,16 +95,25 @@ def _lowest_of_8(ranks: int) -> int:
 
 
 @kernel
+def _start(context: int, piece: int, n_bytes: int, symbols: int) -> int:
+    """The symbols to begin with; returns how many, or -1 where they are too many."""
+    if load_i64(context + MONOTONE) == 0:
+        return _bytes_as_symbols(context, piece, n_bytes, symbols) if n_bytes <= MOST_SMALL else -1
+    if n_bytes >= LEAST_CHARACTERS and load_u8(piece + n_bytes - 3) >= 0xE0:
+        return characters_first(context, piece, n_bytes, symbols)
+    return _first_round(context, piece, n_bytes, symbols) if n_bytes <= MOST_SMALL else -1
+
+
+@kernel
 def merge_small(context: int, piece: int, n_bytes: int, out: int) -> int:
-    """Writes the symbols (int32) of a piece of 1 to 62 bytes to `out`; returns how many."""
+    """Writes the symbols (int32) of a piece to `out`; returns how many, or -1 where it is too long for this way."""
     scratch = load_i64(context + SMALL_SCRATCH)
     symbols, ranks = scratch + SYMBOLS_AT, scratch + RANKS_AT
+    n = _start(context, piece, n_bytes, symbols)
+    if n < 0:
+        return -1
     pairs, pair_shift = load_i64(context + PAIRS), load_i64(context + PAIR_SHIFT)
     displacements, bucket_shift = load_i64(context + DISPLACEMENTS), load_i64(context + BUCKET_SHIFT)
-    if load_i64(context + MONOTONE) != 0:
-        n = _first_round(context, piece, n_bytes, symbols)
-    else:
-        n = _bytes_as_symbols(context, piece, n_bytes, symbols)
     store_32(symbols - 4, NONE)
     store_32(symbols + 4 * n, NONE)
     end = ranks + 8 * ((n + 7) & ~7)

@@ -15,6 +15,9 @@ from impls.compiled.kernels.merge_long import merge_long
 from impls.compiled.kernels.merge_small import merge_small
 from impls.compiled.layout import IDS, MOST_SMALL, N_MISSES, WHOLE, WHOLE_SHIFT
 
+MOST_FOR_SMALL = 3 * MOST_SMALL
+"""Bytes of a piece that may begin with few enough symbols."""
+
 WHOLE_ENTRY_BYTES = 32
 """hash, address of the bytes, their number, id; a number of 0 marks an empty slot."""
 
@@ -59,9 +62,10 @@ def piece_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
         if token >= 0:
             store_32(out, token)
             return 1
-    if n_bytes <= MOST_SMALL:
+    count = -1
+    if n_bytes <= MOST_FOR_SMALL:
         count = merge_small(context, piece, n_bytes, out)
-    else:
+    if count < 0:
         count = merge_long(context, piece, n_bytes, out)
     ids = load_i64(context + IDS)
     if ids != 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from impls.compiled.kernels.border import give_back, room_for
-from impls.compiled.kernels.cache import ARENA_COUNT, COUNT_AT, reset_cache, short_entry
+from impls.compiled.kernels.cache import ARENA_COUNT, COUNT_AT, load_vocabulary, reset_cache, short_entry
 from impls.compiled.kernels.derive import derive, index_tokens
 from impls.compiled.kernels.hashing import key_high_by_byte, key_low_by_byte
 from impls.compiled.kernels.memory import kernel, load_i32, load_i64, load_u8, shift_right, store_32, store_64
@@ -15,6 +15,13 @@ from impls.compiled.layout import NO_MEMORY, NONE, OUT, SYMBOL_BITS
 def reset(context: int) -> int:
     """Starts the cache from the vocabulary's own entries; returns 0."""
     reset_cache(context)
+    return 0
+
+
+@kernel
+def load_rows(context: int) -> int:
+    """Puts the vocabulary's own entries into a new cache, whose memory is zero; returns 0."""
+    load_vocabulary(context)
     return 0
 
 

@@ -44,22 +44,22 @@ def code_point(at: int, byte: int) -> int:
 
 
 @inlined
-def _class_at(context: int, at: int, byte: int) -> int:
+def _class_at(ascii_classes: int, pages: int, page_classes: int, at: int, byte: int) -> int:
     if byte < 128:
-        return load_u8(load_i64(context + ASCII_CLASSES) + byte)
+        return load_u8(ascii_classes + byte)
     code = code_point(at, byte)
-    page = load_u16(load_i64(context + PAGES) + 2 * (code >> 6))
-    return load_u8(load_i64(context + PAGE_CLASSES) + (page << 6) + (code & 63))
+    return load_u8(page_classes + (load_u16(pages + 2 * (code >> 6)) << 6) + (code & 63))
 
 
 @kernel
 def piece_end(context: int, text: int, n_bytes: int, start: int) -> int:
     """End of the piece that begins at `start` < n_bytes, or UNCOVERED where none does."""
-    transitions = load_i64(context + TRANSITIONS)
+    transitions, ascii_classes = load_i64(context + TRANSITIONS), load_i64(context + ASCII_CLASSES)
+    pages, page_classes = load_i64(context + PAGES), load_i64(context + PAGE_CLASSES)
     row, last, position = 0, -1, start
     while position < n_bytes:
         byte = load_u8(text + position)
-        entry = load_i32(transitions + 4 * (row + _class_at(context, text + position, byte)))
+        entry = load_i32(transitions + 4 * (row + _class_at(ascii_classes, pages, page_classes, text + position, byte)))
         if entry & (MATCH_BEFORE | CUT | RESUME):
             if entry & CUT:
                 return position
@@ -80,12 +80,13 @@ def scan_block(context: int, text: int, n_bytes: int, start: int, limit: int, en
 
     The end of the last piece is left in the int64 at `state`.
     """
-    transitions = load_i64(context + TRANSITIONS)
+    transitions, ascii_classes = load_i64(context + TRANSITIONS), load_i64(context + ASCII_CLASSES)
+    pages, page_classes = load_i64(context + PAGES), load_i64(context + PAGE_CLASSES)
     at = ends
     row, last, position, begin = 0, start, start, start
     while position < n_bytes:
         byte = load_u8(text + position)
-        entry = load_i32(transitions + 4 * (row + _class_at(context, text + position, byte)))
+        entry = load_i32(transitions + 4 * (row + _class_at(ascii_classes, pages, page_classes, text + position, byte)))
         store_32(at, position)
         if entry & CUT:
             at += 4
