@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import regex
 
@@ -87,6 +88,7 @@ def _in_class(part: str, before: list[str]) -> str | None:
     return part
 
 
+@lru_cache(maxsize=32)
 def leaves_nothing_out(stage: str) -> bool:
     """Whether `stage` (in our dialect) matches, and never emptily, at every place of any text, by trial.
 

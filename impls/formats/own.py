@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from impls.errors import InvalidFile
+from impls.errors import InvalidFile, Unsupported
 from impls.formats.files import MAX_TABLE_ID, parse_json
 from impls.model import Model
 
@@ -50,8 +50,9 @@ def read(content: bytes, path: str) -> Model:
     """The model; raises `InvalidFile` for another version, a digest that does not match, or a field that is wrong."""
     try:
         document = msgspec.json.decode(content)
-    except (msgspec.MsgspecError, RecursionError, UnicodeError):
-        document = parse_json(content, path)  # says where it is wrong
+    except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+        parse_json(content, path)  # says where it is wrong, unless it is laxer
+        raise InvalidFile(path, f"not JSON ({error}); the file is damaged, get it again") from None
     if not isinstance(document, dict) or document.get("format") != NAME:
         raise InvalidFile(path, f"the field 'format' is not {NAME!r}; this is no bpebench model")
     version = document.get("version")
@@ -81,7 +82,10 @@ def write(model: Model) -> bytes:
     fields |= {name: dict(fields[name]) for name in ("special_tokens", "added_tokens")}
     fields |= {name: getattr(model, name) for name in _LISTS}
     document = msgspec.to_builtins({"format": NAME, "version": VERSION, "digest": "", **fields})
-    document["digest"] = _digest(document)
+    try:
+        document["digest"] = _digest(document)
+    except UnicodeEncodeError:
+        raise Unsupported(FORMAT, "the pattern holds a lone surrogate, which no file can hold") from None
     lines = [
         b"%b: %b" % (msgspec.json.encode(name), _lines(value) if name in _LISTS else msgspec.json.encode(value))
         for name, value in document.items()

@@ -96,9 +96,11 @@ def _refuse_other_models(bpe: dict[str, Any], path: str) -> None:
 
 def _unknown(text: Any, vocab: dict[str, int], whole: dict[str, int], byte_level: bool, path: str) -> str | None:
     """The unknown token; bytes never need one, so theirs only counts where it is nothing else."""
+    if text is not None and not isinstance(text, str):
+        raise InvalidFile(path, f"model.unk_token: a text is expected, not {type(text).__name__}")
     if text is None or (byte_level and (text in whole or text not in vocab)):
         return None
-    if not isinstance(text, str) or (text not in vocab and text not in whole):
+    if text not in vocab and text not in whole:
         raise InvalidFile(path, f"model.unk_token: {text!a} is not in the vocabulary")
     return text
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ import pytest
 
 import impls
 from impls import InvalidFile, Model, TrainingSpec
-from impls.byte_alphabet import BYTE_TO_CHARACTER
-from impls.formats import DropoutIgnored, load, save
+from impls.formats import load, save
 from impls.formats.tiktoken_ranks import read_tiktoken_ranks, write_tiktoken_ranks
 
 RANKS = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"abc": 257}
@@ -174,153 +172,6 @@ def test_a_wrong_field_with_a_right_digest_is_named(own: Path, field: str, value
     document["digest"] = own_format._digest(document)
     own.write_text(json.dumps(document))
     assert wrong in problem(own)
-
-
-# --- tokenizer.json --------------------------------------------------------------------------------------------------
-
-Document = dict[str, Any]
-BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
-
-
-def split(pattern: str, behavior: str = "Isolated", *, invert: bool = False, kind: str = "Regex") -> Document:
-    return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": invert}
-
-
-def document() -> Document:
-    letters = [BYTE_TO_CHARACTER[byte] for byte in range(256)]
-    return {
-        "version": "1.0",
-        "added_tokens": [
-            {"id": 258, "content": "<end>", "special": True},
-            {"id": 259, "content": "<tool>", "special": False, "lstrip": False},
-        ],
-        "normalizer": None,
-        "pre_tokenizer": BYTE_LEVEL,
-        "model": {
-            "type": "BPE",
-            "vocab": {letter: i for i, letter in enumerate(letters)} | {"ab": 256, "Ġab": 257, "<end>": 258},
-            "merges": ["a b", ["Ġ", "ab"]],
-        },
-    }
-
-
-def changed(*path: str | int, to: Any) -> Document:
-    whole = at = deepcopy(document())
-    for key in path[:-1]:
-        at = at[key]  # type: ignore[index]
-    at[path[-1]] = to  # type: ignore[index]
-    return whole
-
-
-def loaded(content: Document, folder: Path) -> Model:
-    (folder / "tokenizer.json").write_text(json.dumps(content))
-    return load(folder / "tokenizer.json")
-
-
-def test_tokenizer_json_is_read(tmp_path: Path) -> None:
-    model = loaded(document(), tmp_path)
-    assert model.tokens[256:] == (b"ab", b" ab")
-    assert model.merges == ((97, 98), (32, 256))
-    assert (dict(model.special_tokens), dict(model.added_tokens)) == ({"<end>": 258}, {"<tool>": 259})
-    assert (model.pattern, model.normalization, model.alphabet) == ((), None, "bytes")
-
-
-@pytest.mark.parametrize(
-    ("change", "field", "value"),
-    [
-        (changed("normalizer", to={"type": "NFC"}), "normalization", "nfc"),
-        (changed("normalizer", to={"type": "Sequence", "normalizers": []}), "normalization", None),
-        (changed("normalizer", to={"type": "Sequence", "normalizers": [{"type": "NFC"}]}), "normalization", "nfc"),
-        (changed("model", "ignore_merges", to=True), "ignore_merges", True),
-        (changed("model", "merges", to=[]), "merges", ()),
-        (changed("pre_tokenizer", "use_regex", to=True), "pattern", impls.patterns.NAMED["gpt2"]),
-        (
-            changed("pre_tokenizer", to={"type": "Sequence", "pretokenizers": [split("a+|[^a]"), BYTE_LEVEL]}),
-            "pattern",
-            ("a+|[^a]",),
-        ),
-    ],
-)
-def test_fields_of_tokenizer_json(tmp_path: Path, change: Document, field: str, value: Any) -> None:
-    assert getattr(loaded(change, tmp_path), field) == value
-
-
-def sequence(*steps: Document) -> Document:
-    return changed("pre_tokenizer", to={"type": "Sequence", "pretokenizers": list(steps)})
-
-
-@pytest.mark.parametrize(
-    ("change", "wrong"),
-    [
-        (changed("model", to=None), "model: an object is expected, not nothing"),
-        (changed("model", "type", to="Unigram"), "model.type: 'Unigram' is not byte pair encoding"),
-        (changed("model", "type", to="WordPiece"), "model.type: 'WordPiece'"),
-        (changed("model", "type", to="WordLevel"), "model.type: 'WordLevel'"),
-        (changed("model", "byte_fallback", to=True), "model.byte_fallback: "),
-        (changed("model", "end_of_word_suffix", to="</w>"), "model.end_of_word_suffix: "),
-        (changed("model", "continuing_subword_prefix", to="##"), "model.continuing_subword_prefix: "),
-        (changed("model", "vocab", to=[]), "model.vocab: an object"),
-        (changed("model", "vocab", "ab", to="x"), "model.vocab: the token 'ab' has the id 'x'"),
-        (changed("model", "vocab", "ab", to=True), "model.vocab: the token 'ab' has the id True"),
-        (changed("model", "vocab", "ab", to=1.5), "model.vocab: the token 'ab' has the id 1.5"),
-        (changed("model", "vocab", "ab", to=-1), "model.vocab: the token 'ab' has the id -1"),
-        (changed("model", "vocab", "ab", to=10**12), "model.vocab: the token 'ab' has the id 1000000000000"),
-        (changed("model", "vocab", "ab", to=97), "the tokens b'a' and b'ab' have the same id 97"),
-        (changed("model", "vocab", "", to=400), "the token with id 400 is empty"),
-        (
-            changed("model", "vocab", "日", to=400),
-            "the token '\\u65e5' (id 400) holds '\\u65e5', which stands for no byte",
-        ),
-        (changed("model", "merges", to=None), "model.merges: a list"),
-        (changed("model", "merges", 0, to="ab"), "model.merges[0]: two tokens are expected"),
-        (changed("model", "merges", 0, to=["a", "b", "c"]), "model.merges[0]: two tokens are expected"),
-        (changed("model", "merges", 0, to=[1, 2]), "model.merges[0]: two tokens are expected"),
-        (changed("model", "merges", 0, to="a zz"), "model.merges: merge 0 ('a' 'zz'): 'zz' is not in the vocabulary"),
-        (changed("model", "merges", 0, to="b a"), "model.merges: merge 0 ('b' 'a'): 'ba' is not in the vocabulary"),
-        (changed("normalizer", to={"type": "Lowercase"}), "normalizer.type: 'Lowercase' is not supported"),
-        (
-            changed("normalizer", to={"type": "Sequence", "normalizers": [{"type": "Prepend"}]}),
-            "normalizer.normalizers[0].type: 'Prepend' is not supported",
-        ),
-        (changed("pre_tokenizer", "add_prefix_space", to=True), "pre_tokenizer.add_prefix_space: "),
-        (changed("pre_tokenizer", "type", to="Metaspace"), "pre_tokenizer.type: 'Metaspace' is not supported"),
-        (changed("pre_tokenizer", to=3), "pre_tokenizer: an object"),
-        (sequence(BYTE_LEVEL, split("a+|[^a]")), "pre_tokenizer.pretokenizers[1]: a step after ByteLevel"),
-        (sequence({"type": "Whitespace"}, BYTE_LEVEL), "pre_tokenizer.pretokenizers[0].type: 'Whitespace'"),
-        (sequence(split("a", "Removed"), BYTE_LEVEL), "pre_tokenizer.pretokenizers[0].behavior: 'Removed'"),
-        (sequence(split("a", "Removed", invert=True), BYTE_LEVEL), "'Removed' drops the text the pattern leaves out"),
-        (sequence(split("a", "MergedWithNext"), BYTE_LEVEL), "behavior: 'MergedWithNext'"),
-        (sequence(split("("), BYTE_LEVEL), "pre_tokenizer.pretokenizers[0].pattern: "),
-        (sequence(split("(a)|b"), BYTE_LEVEL), "pre_tokenizer.pretokenizers[0].pattern: "),
-        (sequence(split("a*"), BYTE_LEVEL), "matches nothing at all"),
-        (sequence(split(r"\p{N}{1,3}+"), BYTE_LEVEL), "means something else in Oniguruma than here"),
-        (sequence({"type": "Split", "pattern": "a"}, BYTE_LEVEL), "one Regex or String is expected"),
-        (changed("added_tokens", to={}), "added_tokens: a list"),
-        (changed("added_tokens", 0, "content", to=1), "added_tokens[0]: a text as 'content'"),
-        (changed("added_tokens", 0, "id", to="1"), "added_tokens[0]: a text as 'content' and a whole number"),
-        (changed("added_tokens", 0, "id", to=300), "'<end>' has id 300 here and id 258 in model.vocab"),
-        (changed("added_tokens", 1, "lstrip", to=True), "added_tokens[1].lstrip: "),
-        (changed("added_tokens", 1, "content", to="<end>"), "added_tokens[1]: '<end>' stands twice"),
-        (changed("added_tokens", 1, "id", to=97), "has the id 97 of the token b'a'"),
-    ],
-)
-def test_what_tokenizer_json_says_wrong_or_we_cannot_follow_is_named(
-    tmp_path: Path, change: Document, wrong: str
-) -> None:
-    (tmp_path / "tokenizer.json").write_text(json.dumps(change))
-    assert wrong in problem(tmp_path / "tokenizer.json")
-
-
-def test_dropout_is_left_out_with_a_warning(tmp_path: Path) -> None:
-    with pytest.warns(DropoutIgnored, match=r"model\.dropout: 0\.1"):
-        assert loaded(changed("model", "dropout", to=0.1), tmp_path).merges
-
-
-def test_a_missing_byte_is_told(tmp_path: Path) -> None:
-    content = document()
-    del content["model"]["vocab"]["A"]
-    (tmp_path / "tokenizer.json").write_text(json.dumps(content))
-    assert "1 of 256 byte(s) have no token, the first is 0x41" in problem(tmp_path / "tokenizer.json")
 
 
 # --- GPT-2's pair ----------------------------------------------------------------------------------------------------
