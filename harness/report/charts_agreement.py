@@ -51,11 +51,13 @@ def _judged(found: Sequence[Row]) -> tuple[str, str]:
         return "not compared", "one of the two could not run here"
     texts = sum(pair["n_texts"] for pair in found)
     differing = sum(pair["n_differing_texts"] for pair in found)
-    detail = f"{texts:,} texts" + (f", {differing:,} differ" if differing else "")
     classes = {pair["class"] for pair in found}
+    detail = f"{texts:,} texts; {', '.join(sorted(classes))}" + (f"; {differing:,} differ" if differing else "")
     worst = {pair["class"] for pair in found if pair["status"] == "differs"}
-    if worst - {"expected to differ"}:
-        return ("differs: a fault" if "provably equal" in worst else "differs, as expected"), detail
+    if "provably equal" in worst:
+        return "differs: a fault", detail
+    if "equal under conditions" in worst:
+        return "differs, under conditions", detail
     if worst:
         return "differs, as expected", detail
     return ("equal, provably" if classes == {"provably equal"} else "equal, under conditions"), detail

@@ -74,8 +74,8 @@ def pareto_charts(records: Sequence[object], rows: Sequence[Row]) -> list[Chart]
     for corpus, points in by_corpus.items():
         if len({point["model"] for point in points}) < 2:
             continue
-        for point in points:
-            point["front"] = not any(_beats(other, point) for other in points)
+        for point, unbeaten in zip(points, on_the_front(points), strict=True):
+            point["front"] = unbeaten
             point["label"] = f"{point['implementation']} · {point['model']}"
             point["figure"] = wording.figure(point["median"])
             point["reach"] = wording.figure(point["bytes_per_token"])
@@ -93,6 +93,11 @@ def pareto_charts(records: Sequence[object], rows: Sequence[Row]) -> list[Chart]
             )
         )
     return found
+
+
+def on_the_front(points: Sequence[Row]) -> list[bool]:
+    """Whether nothing beats a point: for each of `points` (`median`, `bytes_per_token`)."""
+    return [not any(_beats(other, point) for other in points) for point in points]
 
 
 def _beats(other: Row, point: Row) -> bool:

@@ -98,8 +98,9 @@ def page_of(
     price_per_million: float = DEFAULT_PRICE_PER_MILLION,
 ) -> str:
     """The page of these records."""
-    found = tables(records, price_per_million)
-    drawn = charts(records)
+    rows = speed.speed_rows(records)
+    found = tables(records, price_per_million, rows)
+    drawn = charts(records, rows)
     sections = [
         _summary(records, machine),
         *_middle(found, drawn, analyses or {}),

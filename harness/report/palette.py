@@ -13,15 +13,22 @@ SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 SHAPES = ("circle", "diamond", "square", "triangle-up")
 """One for each kind, in the order of `KINDS`."""
-AGREEMENTS = ("equal, provably", "equal, under conditions", "differs, as expected", "differs: a fault", "not compared")
+AGREEMENTS = (
+    "equal, provably",
+    "equal, under conditions",
+    "differs, as expected",
+    "differs, under conditions",
+    "differs: a fault",
+    "not compared",
+)
 
 KIND_COLOURS = {
     "light": ("#0072B2", "#D55E00", "#00805E", "#AA4499"),
     "dark": ("#6CB9EE", "#F5924E", "#3CC8A0", "#E08FC4"),
 }
 AGREEMENT_COLOURS = {
-    "light": ("#9CCBE6", "#D6E9F4", "#F2DC9B", "#D55E00", "#EDEDEB"),
-    "dark": ("#2C6C98", "#22465E", "#8A6D1F", "#F0793A", "#2B2E31"),
+    "light": ("#9CCBE6", "#D6E9F4", "#F2DC9B", "#E69F00", "#D55E00", "#EDEDEB"),
+    "dark": ("#2C6C98", "#22465E", "#75602A", "#C98A00", "#F0643A", "#2B2E31"),
 }
 INK = {"light": "#24292F", "dark": "#DDE1E6"}
 QUIET = {"light": "#5E6770", "dark": "#9AA4AE"}

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
-import pandas as pd
 
 from harness.report.palette import AGREEMENTS, SHAPES
 from harness.report.table import Row
@@ -31,6 +30,15 @@ def _finished(chart: alt.LayerChart | alt.FacetChart, height: int) -> Spec:
     for key in ("config", "$schema"):
         spec.pop(key, None)
     return dict(spec)
+
+
+def _values(rows: Sequence[Row]) -> alt.InlineData:
+    return alt.InlineData(values=[dict(row) for row in rows])
+
+
+def _extent(rows: Sequence[Row], field: str) -> tuple[float, float]:
+    values = [row[field] for row in rows]
+    return min(values), max(values)
 
 
 _STEPS: tuple[tuple[float, ...], ...] = (
@@ -88,7 +96,7 @@ def dots(rows: Sequence[Row], unit: str, domain_of: Sequence[float] = ()) -> Spe
     tooltip = _tooltip(
         implementation="implementation", kind="kind", figure=unit, interval="95 % interval", detail="note"
     )
-    base = alt.Chart(pd.DataFrame(timed, columns=_columns(rows)).assign(edge=domain[0]))
+    base = alt.Chart(_values([row | {"edge": domain[0]} for row in timed]))
     rule = base.mark_rule(strokeWidth=2.5, opacity=0.55).encode(
         x=alt.X("low:Q", scale=scale, title=unit), x2="high:Q", y=y, color=_KIND_COLOUR
     )
@@ -101,7 +109,7 @@ def dots(rows: Sequence[Row], unit: str, domain_of: Sequence[float] = ()) -> Spe
     )
     layers = [guide, rule, point, label]
     if others:
-        failed = alt.Chart(pd.DataFrame(others, columns=_columns(rows)))
+        failed = alt.Chart(_values(others))
         layers.append(
             failed.mark_text(align="left", fontSize=11, fontStyle="italic", opacity=0.7).encode(
                 x=alt.value(4), y=y, text="status:N", tooltip=_tooltip(implementation="implementation", detail="why")
@@ -110,16 +118,12 @@ def dots(rows: Sequence[Row], unit: str, domain_of: Sequence[float] = ()) -> Spe
     return _finished(alt.layer(*layers), ROW_HEIGHT * len({row["implementation"] for row in rows}))
 
 
-def _columns(rows: Sequence[Row]) -> list[str]:
-    return list(rows[0])
-
-
 def heat_map(cells: Sequence[Row], names: Sequence[str], models: Sequence[str]) -> Spec:
     """A triangle of pairs (`model, one, other, status, mark, detail`), the model chosen in a list where several."""
     status = alt.Color("status:O", scale=alt.Scale(domain=list(AGREEMENTS)), title=None)
     x = alt.X("other:N", sort=list(names), title=None, axis=alt.Axis(labelAngle=-45, grid=False))
     y = alt.Y("one:N", sort=list(names), title=None, axis=alt.Axis(grid=False))
-    base = alt.Chart(pd.DataFrame(cells))
+    base = alt.Chart(_values(cells))
     if len(models) > 1:
         listed = alt.binding_select(options=list(models), name="Model ", element=f"#{CHOICE_ID}")
         choice = alt.param(name="model", value=models[0], bind=listed)
@@ -128,7 +132,7 @@ def heat_map(cells: Sequence[Row], names: Sequence[str], models: Sequence[str]) 
     tiles = base.mark_rect(cornerRadius=3).encode(
         x=x.scale(paddingInner=0.08), y=y.scale(paddingInner=0.08), color=status, tooltip=tooltip
     )
-    marks = alt.Chart(pd.DataFrame(cells)).mark_text(fontSize=12)
+    marks = alt.Chart(_values(cells)).mark_text(fontSize=12)
     if len(models) > 1:
         marks = marks.transform_filter("datum.model === model")
     spec = _finished(alt.layer(tiles, marks.encode(x=x, y=y, text="mark:N")), 0)
@@ -139,12 +143,12 @@ def heat_map(cells: Sequence[Row], names: Sequence[str], models: Sequence[str]) 
 
 def pareto(rows: Sequence[Row]) -> Spec:
     """Speed over compression (`implementation, kind, model, bytes_per_token, median, front, label, figure, …`)."""
-    frame = pd.DataFrame(rows)
-    low, high = min(frame["median"]) / 12, max(frame["median"]) * 1.6  # room below for the names of the models
+    slowest, fastest = _extent(rows, "median")
+    low, high = slowest / 12, fastest * 1.6  # room below for the names of the models
     y = alt.Y(
         "median:Q",
         scale=alt.Scale(type="log", nice=False, domain=[low, high]),
-        axis=alt.Axis(values=log_ticks(min(frame["median"]), high), format=",~g"),
+        axis=alt.Axis(values=log_ticks(slowest, high), format=",~g"),
         title="MB/s",
     )
     x = alt.X(
@@ -153,10 +157,10 @@ def pareto(rows: Sequence[Row]) -> Spec:
         axis=alt.Axis(tickCount=6),
         title="bytes per token",
     )
-    middle = (min(frame["bytes_per_token"]) + max(frame["bytes_per_token"])) / 2
-    frame["right"] = frame["bytes_per_token"] > middle
-    models = frame[frame["exact"]].drop_duplicates("model")
-    base = alt.Chart(frame)
+    middle = sum(_extent(rows, "bytes_per_token")) / 2
+    rows = [row | {"right": row["bytes_per_token"] > middle} for row in rows]
+    models = list({row["model"]: row for row in rows if row["exact"]}.values())
+    base = alt.Chart(_values(rows))
     front = base.transform_filter("datum.front")
     line = front.mark_line(strokeDash=[4, 4], opacity=0.6, interpolate="linear").encode(
         x=x, y=y, order="bytes_per_token:Q", color=alt.value("gray")
@@ -181,7 +185,7 @@ def pareto(rows: Sequence[Row]) -> Spec:
         for right in (False, True)
     ]
     names = (
-        alt.Chart(models)
+        alt.Chart(_values(models))
         .mark_text(angle=270, align="left", fontSize=11, opacity=0.75)
         .encode(x=x, y=alt.value(_PARETO_HEIGHT - 4), text="model:N")
     )
@@ -190,20 +194,19 @@ def pareto(rows: Sequence[Row]) -> Spec:
 
 def growth(points: Sequence[Row], unit: str) -> Spec:
     """Time over size, both logarithmic (`series, kind, n_bytes, seconds, bound, detail`); bounds point upwards."""
-    frame = pd.DataFrame(points)
     x = alt.X(
         "n_bytes:Q",
         scale=alt.Scale(type="log", nice=False, padding=12),
-        axis=alt.Axis(values=log_ticks(min(frame["n_bytes"]), max(frame["n_bytes"])), format="~s"),
+        axis=alt.Axis(values=log_ticks(*_extent(points, "n_bytes")), format="~s"),
         title=unit,
     )
     y = alt.Y(
         "seconds:Q",
         scale=alt.Scale(type="log", nice=False, padding=12),
-        axis=alt.Axis(values=log_ticks(min(frame["seconds"]), max(frame["seconds"])), format="~s"),
+        axis=alt.Axis(values=log_ticks(*_extent(points, "seconds")), format="~s"),
         title="seconds",
     )
-    base = alt.Chart(frame)
+    base = alt.Chart(_values(points))
     lines = base.mark_line(opacity=0.75).encode(x=x, y=y, detail="series:N", color=_KIND_COLOUR)
     tooltip = _tooltip(series="implementation", size="size", time="time", detail="growth")
     measured = base.transform_filter("!datum.bound").mark_point(size=35)
@@ -219,25 +222,24 @@ def growth(points: Sequence[Row], unit: str) -> Spec:
 
 def merges(points: Sequence[Row], flat: Row | None) -> Spec:
     """How often each merge occurred (`merge, count`), both axes logarithmic, with the plateau marked."""
-    frame = pd.DataFrame(points)
     x = alt.X(
         "merge:Q",
         scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(values=log_ticks(1, max(frame["merge"])), format="~s"),
+        axis=alt.Axis(values=log_ticks(1, _extent(points, "merge")[1]), format="~s"),
         title="merge",
     )
     y = alt.Y(
         "count:Q",
         scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(values=log_ticks(max(1, min(frame["count"])), max(frame["count"])), format="~s"),
+        axis=alt.Axis(values=log_ticks(*_extent(points, "count")), format="~s"),
         title="times it occurred",
     )
     tooltip = [alt.Tooltip("merge:Q", format=","), alt.Tooltip("count:Q", format=",", title="times")]
     layers: list[alt.Chart] = [
-        alt.Chart(frame).mark_line(point=alt.OverlayMarkDef(size=12)).encode(x=x, y=y, tooltip=tooltip)
+        alt.Chart(_values(points)).mark_line(point=alt.OverlayMarkDef(size=12)).encode(x=x, y=y, tooltip=tooltip)
     ]
     if flat is not None:
-        mark = alt.Chart(pd.DataFrame([flat]))
+        mark = alt.Chart(_values([flat]))
         layers.append(mark.mark_rule(strokeDash=[4, 4]).encode(x=x))
         layers.append(mark.mark_text(align="left", dx=6, baseline="top").encode(x=x, y=alt.value(2), text="label:N"))
     return _finished(alt.layer(*layers), 240)

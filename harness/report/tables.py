@@ -6,14 +6,21 @@ from collections.abc import Sequence
 
 from harness.report import compression, correctness, layout, resources, scaling, speed, training
 from harness.report.compression import DEFAULT_PRICE_PER_MILLION
-from harness.report.table import Column, Table
+from harness.report.table import Column, Row, Table
 
 __all__ = ["DEFAULT_PRICE_PER_MILLION", "Column", "Table", "render_check", "render_terminal", "tables"]
 
 
-def tables(records: Sequence[object], price_per_million: float = DEFAULT_PRICE_PER_MILLION) -> dict[str, Table]:
-    """Every table that has rows, by name, the Turkish comparison first. Prices are per million tokens."""
-    rows = speed.speed_rows(records)
+def tables(
+    records: Sequence[object],
+    price_per_million: float = DEFAULT_PRICE_PER_MILLION,
+    speed_rows: Sequence[Row] | None = None,
+) -> dict[str, Table]:
+    """Every table that has rows, by name, the Turkish comparison first. Prices are per million tokens.
+
+    `speed_rows` are those of `speed.speed_rows`, where they have been made already.
+    """
+    rows = speed.speed_rows(records) if speed_rows is None else speed_rows
     every = (
         compression.turkish_table(records, price_per_million),
         correctness.matrix_table(records),

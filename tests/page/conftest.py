@@ -22,6 +22,7 @@ from harness.records import (
     Trained,
     Verdict,
 )
+from harness.report.page import render_page
 
 MODELS = {"turkish-10k": 10_000, "o200k_base": 200_000, "cl100k_base": 100_256, "r50k_base": 50_257}
 EXACT = ["naive", "wordcount", "priority", "bytelevel", "backtracking", "tiktoken", "tokenizers", "sentencepiece"]
@@ -206,3 +207,13 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def hostile_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_run(tmp_path_factory.mktemp("runs") / "hostile", hostile_records())
+
+
+@pytest.fixture(scope="session")
+def page_html(run_folder: Path) -> str:
+    return render_page(run_folder)
+
+
+@pytest.fixture(scope="session")
+def hostile_html(hostile_folder: Path) -> str:
+    return render_page(hostile_folder)

@@ -13,7 +13,7 @@
   const scheme = () => (chosen === "light" || chosen === "dark" ? chosen : system.matches ? "dark" : "light");
   const toggle = document.getElementById("scheme");
   const applyScheme = () => {
-    root.dataset.scheme = scheme();
+    if (chosen === "light" || chosen === "dark") root.dataset.scheme = chosen;
     toggle.setAttribute("aria-pressed", String(scheme() === "dark"));
     drawn.forEach((element) => draw(element));
   };
