@@ -94,13 +94,6 @@ def test_trained_models_encode_as_priority_does(base_order: str) -> None:
         assert Compiled(model).encode(text, allowed_special="all") == expected
 
 
-def test_ids_too_large_for_a_packed_entry_are_kept() -> None:
-    gap = 2_097_152 - 256
-    model = Model(tokens=(*BYTES, *[None] * gap, b"ab", b"abc"), merges=((97, 98), (2_097_152, 99)))
-    with pytest.raises(Unsupported, match="more than"):
-        Compiled(model)
-
-
 def test_character_alphabets_are_refused_with_the_reason() -> None:
     model = Model(tokens=(b"a", b"b"), alphabet="chars")
     with pytest.raises(Unsupported, match="chars"):

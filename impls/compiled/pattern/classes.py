@@ -33,22 +33,26 @@ def members(source: str) -> np.ndarray:
     return inside
 
 
+@lru_cache(maxsize=128)
+def _run_starts(source: str) -> np.ndarray:
+    """Where membership in a class changes, from code point 0 on."""
+    return np.concatenate(([0], np.flatnonzero(np.diff(members(source))) + 1))
+
+
 def partition(sources: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """The coarsest classes that tell `sources` apart.
 
     Returns the class of each code point, uint8 of shape (0x110000,), and which class is in which source, bool of
-    shape (n_classes, n_sources). Surrogates get the class of U+E000 and never occur. Raises OverflowError where
+    shape (n_classes, n_sources). Surrogates are in no source and never occur. Raises OverflowError where
     there are more than 255 classes or 63 sources.
     """
     if len(sources) > 63:
         raise OverflowError("more than 63 character classes")
-    signature = np.zeros(N_CODE_POINTS, np.uint64)
+    starts = np.unique(np.concatenate([_run_starts(source) for source in sources] or [np.zeros(1, np.int64)]))
+    signature = np.zeros(len(starts), np.uint64)
     for bit, source in enumerate(sources):
-        signature |= members(source).astype(np.uint64) << np.uint64(bit)
-    signature[0xD800:0xE000] = signature[0xE000]
-    edges = np.flatnonzero(np.diff(signature)) + 1
-    starts = np.concatenate(([0], edges))
-    distinct, class_of_run = np.unique(signature[starts], return_inverse=True)
+        signature |= members(source)[starts].astype(np.uint64) << np.uint64(bit)
+    distinct, class_of_run = np.unique(signature, return_inverse=True)
     if len(distinct) > 255:
         raise OverflowError("more than 255 character classes")
     runs = np.diff(np.concatenate((starts, [N_CODE_POINTS])))
