@@ -75,8 +75,8 @@ PROFILES: Mapping[str, Profile] = {
 
 PROCESS_SECONDS = 0.8
 """What a process costs before it measures: interpreter, imports, model. For estimates."""
-TRAINING_SECONDS_PER_BYTE = 1.0e-6
-"""What a pass of training takes, between the slow and the fast. For estimates."""
+TRAINING_SECONDS_PER_BYTE = 0.5e-6
+"""What a pass of training takes on average over all, those that cannot train included. For estimates."""
 COPY_PREFERENCE = ("tiktoken", "tokenizers", "priority")
 """Of which implementation a copy is run, the first that takes part."""
 
