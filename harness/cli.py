@@ -20,6 +20,7 @@ VERBS = {
     "encode": "Text to token ids.",
     "decode": "Token ids to text.",
     "convert": "Write a vocabulary in another format, saying what would be lost.",
+    "weigh": "How many tokens a text takes under several vocabularies, and the cost.",
     "check": "Round trip and agreement of every pair of implementations.",
     "run": "Verify, then time implementations on workloads.",
     "report": "Tables, charts and a page from the records of a run.",

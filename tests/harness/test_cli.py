@@ -159,6 +159,18 @@ def test_convert_says_what_is_lost(bpebench: Any, model_file: Path, tmp_path: Pa
     assert not (tmp_path / "other").exists()
 
 
+def test_weigh_counts_tokens_and_cost_under_each_vocabulary(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("hello world\n", encoding="utf-8")
+    record = json.loads(bpebench("weigh", "-m", str(model_file), "-c", str(text), "--json").out)[0]
+    ids = bpebench("encode", "hello world", "-m", str(model_file)).out.split()
+    assert record["n_tokens"] == len(ids)
+    assert record["n_words"] == 2
+    shown = bpebench("weigh", "-m", str(model_file), "-c", str(text), "--price", "1000000").out
+    assert f"{len(ids):.6f}" in shown
+    assert bpebench("weigh", "-c", str(text)).status == 2
+
+
 def test_list_names_implementations_models_and_corpora(bpebench: Any) -> None:
     found = json.loads(bpebench("list", "--json").out)
     assert {"naive", "priority", "tiktoken"} <= {row["name"] for row in found["implementations"]}

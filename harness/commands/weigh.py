@@ -1,0 +1,83 @@
+"""`bpebench weigh`: how many tokens texts take under several vocabularies, and what that costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import impls
+from harness.commands import options
+
+_COUNTERS = ("tiktoken", "priority")
+"""Who counts, the first that can run the model; their ids are the same."""
+
+
+@click.command("weigh")
+@options.models
+@options.corpora
+@click.option("--split", type=click.Choice(["train", "held-out"]), help="Only this part of each corpus.")
+@click.option("--price", type=click.FloatRange(min=0), default=2.5, show_default=True, help="Of a million tokens.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write the records here.")
+@click.option("--resume", is_flag=True, help="Add to a folder that already holds records.")
+@options.max_bytes
+@options.as_json
+def command(
+    models: tuple[str, ...],
+    corpora: tuple[str, ...],
+    split: str | None,
+    price: float,
+    out: Path | None,
+    resume: bool,
+    max_bytes: int | None,
+    as_json: bool,
+) -> None:
+    """Tokens, bytes and characters per token, tokens per word and cost of each corpus under each vocabulary.
+
+    Of a corpus that holds a model's training text, weigh only `--split held-out`.
+    """
+    import msgspec
+
+    from harness.data import load_corpus, load_model
+    from harness.measure.compression import bytes_per_token, characters_per_token, compression, tokens_per_word
+    from harness.records import RecordWriter
+
+    if not models:
+        raise click.UsageError("name at least one vocabulary with -m")
+    texts = {name: load_corpus(name, split=split, max_bytes=max_bytes) for name in corpora or ("samples",)}
+    writer = None if out is None else RecordWriter(out, resume=resume)
+    records = []
+    for model in models:
+        tokenizer = _counter(load_model(model))
+        for name, corpus in texts.items():
+            label = name if split is None else f"{name}/{split}"
+            records.append(compression(tokenizer, corpus.documents(), model=model, corpus=label))
+    if writer is not None:
+        with writer:
+            writer.write(*records)
+    if as_json:
+        options.print_json(msgspec.to_builtins(records))
+        return
+    rows = [
+        [
+            r.corpus, r.model, f"{r.vocab_size:,}", f"{r.n_bytes:,}", f"{r.n_tokens:,}", _figure(bytes_per_token(r)),
+            _figure(characters_per_token(r)), _figure(tokens_per_word(r)), f"{r.n_tokens * price / 1e6:.6f}",
+        ]
+        for r in records
+    ]  # fmt: skip
+    headers = ["corpus", "model", "vocab", "bytes", "tokens", "bytes/token", "chars/token", "tokens/word", "cost"]
+    click.echo(options.table(rows, headers))
+    click.echo(f"\ncost of all of it at {price:g} per million tokens")
+
+
+def _counter(model: impls.Model) -> impls.Tokenizer:
+    for name in _COUNTERS[:-1]:
+        try:
+            return impls.load(name, model)
+        except (impls.Unsupported, impls.Missing):
+            continue
+    return impls.load(_COUNTERS[-1], model)
+
+
+def _figure(value: float | None) -> str:
+    return "—" if value is None else f"{value:.3f}"
