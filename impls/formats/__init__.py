@@ -57,16 +57,18 @@ def load(
     `pattern` and `special_tokens`, where given, take the place of the file's own. tiktoken rank files hold neither:
     those of r50k, p50k, cl100k and o200k are known by their SHA-256 and get theirs; any other is read with the
     pattern `gpt2` (what `TrainingSpec` trains with unless told otherwise), no special tokens, and a `PatternAssumed`
-    warning, as the ids are its maker's only if that was the pattern. Give `pattern=` to be sure, "none" included.
+    warning, as the ids are its maker's only if that was the pattern. Give `pattern=` to be sure, "none" included;
+    a bad one raises `InvalidPattern`.
     """
     path = Path(path)
+    stages = None if pattern is None else resolve(pattern)
     try:
-        return _read(path, pattern, special_tokens)
+        return _read(path, stages, special_tokens)
     except (InvalidModel, InvalidPattern) as error:
         raise InvalidFile(str(path), str(error)) from None
 
 
-def _read(path: Path, pattern: str | Sequence[str] | None, special_tokens: Mapping[str, int] | None) -> Model:
+def _read(path: Path, stages: tuple[str, ...] | None, special_tokens: Mapping[str, int] | None) -> Model:
     if path.is_dir():
         model = _read_folder(path)
     else:
@@ -78,9 +80,9 @@ def _read(path: Path, pattern: str | Sequence[str] | None, special_tokens: Mappi
         elif content.startswith(_SENTENCEPIECE):
             raise InvalidFile(str(path), "this looks like a SentencePiece model, which is not read here")
         else:
-            return tiktoken_ranks.read_model(content, str(path), pattern, special_tokens)
-    if pattern is not None:
-        model = model.with_(pattern=resolve(pattern))
+            return tiktoken_ranks.read_model(content, str(path), stages, special_tokens)
+    if stages is not None:
+        model = model.with_(pattern=stages)
     return model if special_tokens is None else model.with_(special_tokens=special_tokens)
 
 

@@ -125,8 +125,8 @@ def losses(model: Model) -> list[str]:
     _write(model, merges)
     lost: list[str] = []
     if model.pattern not in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
-        name = name_of(model.pattern)
-        lost.append(f"pattern: the pair stands for GPT-2's; give {name or 'it'!r} again when it is loaded")
+        name = repr(name_of(model.pattern) or model.pattern)
+        lost.append(f"pattern: the pair stands for GPT-2's; give {name} again when it is loaded")
     if model.added_tokens:
         lost.append(f"added_tokens: {len(model.added_tokens)} become special tokens, recognised only when allowed")
     for field in ("normalization", "unknown"):

@@ -145,8 +145,8 @@ def losses(model: Model) -> list[str]:
     ranks_of(model)
     lost: list[str] = []
     if model.pattern:
-        name = name_of(model.pattern)
-        lost.append(f"pattern: a rank file holds none; give {name or 'it'!r} again when it is loaded")
+        name = repr(name_of(model.pattern) or model.pattern)
+        lost.append(f"pattern: a rank file holds none; give {name} again when it is loaded")
     else:
         lost.append("pattern: that texts are not split is not in a rank file; give 'none' again when it is loaded")
     for field in ("special_tokens", "added_tokens"):
