@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _FILTER_FROM_ROWS = 15
 _DETAILS_FROM_ROWS = 26
+_LONG_CHARACTERS = 40
+"""A cell longer than this may break over lines."""
 _APART = ("turkish", "learned")
 """Tables whose groups are shown one by one; the others get a column that says the group."""
 
@@ -77,7 +79,8 @@ def table(source: Table) -> Markup:
         return join([*grids, *notes])
     columns = source.columns
     if source.group_by is not None and source.group_by not in {column.key for column in columns}:
-        columns = (Column(source.group_by, source.group_by), *columns)
+        unit = [Column("unit", "unit")] if "unit" in source.frame else []
+        columns = (Column(source.group_by, source.group_by), *unit, *columns)
     grid = _grid(source, source.frame, columns, slug(source.name), source.title)
     if len(source.frame) < _DETAILS_FROM_ROWS:
         return element("div", grid, *notes, class_="data")
@@ -123,7 +126,7 @@ def _row(row: Mapping[str, Any], columns: tuple[Column, ...]) -> Markup:
         value = row[column.key]
         shown = column.write(value)
         sortable = _sort_value(row, column) if column.right else None
-        side = "right" if column.right else "long" if column.elastic else None
+        side = "right" if column.right else "long" if column.elastic and len(shown) > _LONG_CHARACTERS else None
         if i == 0:
             cells.append(element("th", shown, scope="row", class_=side, data_value=sortable))
         else:

@@ -33,7 +33,7 @@ def training_table(speed_rows: Sequence[Row]) -> Table:
         title="Training speed",
         frame=frame_of(rows, [*speed.SPEED_KEYS, "seconds", "interval", "ratio", "text", "verdict"]),
         note="A trainer too slow for the whole text is given a slice of it; × best compares time per byte. Merges are "
-        "verified against the reference trainer's under the workload's tie rule, which its name and the method tell.",
+        "verified against the reference trainer's, under the tie rule the workload names.",
         columns=columns,
         group_by="workload",
     )
