@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from harness.measure.samples import rounds_by_contestant
+from harness.measure.samples import measured_resolution, rounds_by_contestant
 from harness.measure.stats import Rounds, summary
 from harness.records import Measurement
 
 MOST_SPREAD = 0.10
 MOST_DRIFT = 0.05
+WANTED_RESOLUTION = 0.05
 MOST_LOAD_PER_CORE = 0.25
 LEAST_SAMPLE_SECONDS = 0.05
 
@@ -63,6 +64,12 @@ def sample_warnings(records: Iterable[Measurement]) -> list[str]:
         found.append(
             f"the last round was {abs(change):.0%} {'slower' if change > 0 else 'faster'} than the first; the machine "
             "warmed up or had other work; run again"
+        )
+    told = measured_resolution(records)
+    if told is not None and told > WANTED_RESOLUTION:
+        found.append(
+            f"this run cannot tell differences of {WANTED_RESOLUTION:.0%}: the smallest it can usually tell is "
+            f"{told:.1%}; use --profile rigorous, or a quieter machine"
         )
     short = [
         record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.measure.stats import Rounds, noise_floor
+from harness.measure.stats import Rounds, noise_floor, ratio_interval, resolution
 from harness.records import Measurement
 
 Contestant = tuple[str, int]
@@ -47,6 +47,12 @@ def copies(rounds: dict[str, dict[Contestant, Rounds]]) -> list[tuple[Rounds, Ro
 def measured_floor(records: Iterable[Measurement]) -> float | None:
     """The noise floor of a run, as a share; None where nothing ran twice."""
     return noise_floor(copies(rounds_by_contestant(records)))
+
+
+def measured_resolution(records: Iterable[Measurement]) -> float | None:
+    """The smallest difference, as a share, that a run can usually tell, judged by its two copies; None without them."""
+    pairs = copies(rounds_by_contestant(records))
+    return resolution([ratio_interval(a, b) for a, b in pairs], noise_floor(pairs))
 
 
 def rankable_times(records: Iterable[Measurement], *, exact_only: bool = True) -> dict[str, dict[str, Rounds]]:

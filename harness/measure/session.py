@@ -18,7 +18,7 @@ from harness.measure.materials import LoadCorpus, LoadModel, Materials, Unavaila
 from harness.measure.protocol import Job
 from harness.measure.references import References
 from harness.measure.run import Progress, Silent, run
-from harness.measure.samples import measured_floor
+from harness.measure.samples import measured_floor, measured_resolution
 from harness.measure.schedule import Plan, estimate_seconds
 from harness.measure.texts import read_texts
 from harness.measure.workloads import Workload, short_corpus, short_name
@@ -89,6 +89,7 @@ def measure(
     measurements = list(of_kind(records, Measurement))
     facts["load_after"] = provenance.load()
     facts["noise_floor"] = measured_floor(measurements)
+    facts["resolution"] = measured_resolution(measurements)
     facts["warnings"] = [
         *cautions.machine_warnings(facts, facts["load_before"]),
         *cautions.sample_warnings(measurements),

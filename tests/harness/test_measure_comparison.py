@@ -18,7 +18,7 @@ from harness.measure.compression import (
     microseconds_per_call,
     tokens_per_word,
 )
-from harness.measure.samples import measured_floor
+from harness.measure.samples import measured_floor, measured_resolution
 from harness.records import Measurement
 from impls import Model, Tokenizer
 
@@ -99,6 +99,24 @@ def test_wide_spread_drift_and_short_samples_are_warned_of_with_advice() -> None
     ]
     assert any("slower than the first" in warning for warning in cautions.sample_warnings(drifting))
     assert any("50 ms" in warning for warning in cautions.sample_warnings(records("short", 0.001)))
+
+
+def test_a_run_too_noisy_to_tell_5_percent_says_so_and_how_much_it_can_tell() -> None:
+    def two_copies(noise: float) -> list[Measurement]:
+        return [
+            record
+            for copy in (0, 1)
+            for number in range(4)
+            for record in records("one", 0.1 * math.exp(noise * (-1) ** (number + copy)), copy=copy)[
+                number : number + 1
+            ]
+        ]
+
+    assert not any("cannot tell" in warning for warning in cautions.sample_warnings(two_copies(0.0)))
+    (warning,) = [w for w in cautions.sample_warnings(two_copies(0.1)) if "cannot tell" in w]
+    told = measured_resolution(two_copies(0.1))
+    assert told is not None
+    assert f"{told:.1%}" in warning
 
 
 def test_a_machine_is_warned_of_by_what_it_says() -> None:
