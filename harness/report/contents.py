@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from harness.records import read_records
-from harness.report import layout, palette, wording
+from harness.report import layout, palette, speed, wording
 from harness.report.charts import Chart, charts
 from harness.report.compression import DEFAULT_PRICE_PER_MILLION
 from harness.report.headlines import headlines
 from harness.report.markers import Block, ReadmeError
 from harness.report.markup import escape, slug
 from harness.report.page import read_machine
-from harness.report.table import Table
+from harness.report.table import Row, Table
 from harness.report.tables import tables
 
 CHARTS_FOLDER = "charts"
@@ -40,16 +40,26 @@ class Run:
     @cached_property
     def charts(self) -> dict[str, Chart]:
         """Its charts by name."""
-        return {chart.name: chart for chart in charts(self.records)}
+        return {chart.name: chart for chart in charts(self.records, self._speed_rows)}
 
     @cached_property
     def machine(self) -> dict[str, Any]:
         """What is known of where it was made."""
         return read_machine(self.folder)
 
+    @cached_property
+    def _speed_rows(self) -> list[Row]:
+        return speed.speed_rows(self.records)
+
+    @cached_property
+    def _tables(self) -> dict[float, dict[str, Table]]:
+        return {}
+
     def tables(self, price: float) -> dict[str, Table]:
         """Its tables by name, costs at `price` per million tokens."""
-        return tables(self.records, price)
+        if price not in self._tables:
+            self._tables[price] = tables(self.records, price, self._speed_rows)
+        return self._tables[price]
 
 
 def run_of(block: Block, runs: dict[str, Run], root: Path) -> Run:

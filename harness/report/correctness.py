@@ -13,6 +13,8 @@ CLASS_MARK: dict[AgreementClass, str] = {
     "equal under conditions": "C",
     "expected to differ": "D",
 }
+_MANY = 12
+"""From more implementations than this the matrix leaves out how many texts differ."""
 COUNTEREXAMPLE_KEYS = ("text", "text_base64", "reference", "expected", "got", "note")
 
 
@@ -87,6 +89,11 @@ def _cell(row: Row | None) -> str:
     return f"{mark} ≠{wording.count(row['n_differing_texts'])}"
 
 
+def _short_cell(cell: str) -> str:
+    """A cell without its count, so that a wide matrix still fits."""
+    return "–" if cell == "n/a" else cell.replace(" ", "").rstrip("0123456789,")
+
+
 def implementations_in_order(records: Sequence[object]) -> list[str]:
     """Every implementation a check has met, in the order of the check."""
     names = dict.fromkeys(v.implementation for v in verdicts(records))
@@ -109,10 +116,11 @@ def matrix_table(records: Sequence[object]) -> Table:
                 found = by_pair.get((model, frozenset((name, other))))
                 row[f"vs {other}"] = _cell(found) if j < i else ""
             rows.append(row)
+    many = len(names) > _MANY
     columns = (
         Column("number", "", lambda n: f"{n}", right=True),
         Column("implementation", "implementation"),
-        *(Column(f"vs {name}", f"{j + 1}") for j, name in enumerate(names[:-1])),
+        *(Column(f"vs {name}", f"{j + 1}", _short_cell if many else wording.text) for j, name in enumerate(names[:-1])),
     )
     absent = [
         f"{v.implementation} on {v.model}: {v.status}: {wording.text(v.reason)}"
@@ -120,8 +128,8 @@ def matrix_table(records: Sequence[object]) -> Table:
         if v.status in ("unsupported", "missing") or (v.status != "ok" and v.check == "load")
     ]
     note = (
-        "= equal on every text, ≠ differs on so many texts. P provably equal (≠ is a fault), C equal under "
-        "conditions, D expected to differ, n/a not compared."
+        f"= equal on every text, ≠ differs{'' if many else ' on so many texts'}. P provably equal (≠ is a fault), "
+        f"C equal under conditions, D expected to differ, {'–' if many else 'n/a'} not compared."
     )
     return Table(
         name="agreement",

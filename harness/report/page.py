@@ -84,7 +84,7 @@ def render_page(run_folder: Path, *, price_per_million: float = DEFAULT_PRICE_PE
         records,
         machine=read_machine(run_folder),
         analyses=read_analyses(run_folder),
-        run=run_folder.name,
+        run=run_folder.name if run_folder.is_absolute() else run_folder.as_posix(),
         price_per_million=price_per_million,
     )
 
@@ -208,7 +208,7 @@ def _provenance(records: Sequence[object], machine: Mapping[str, Any], run: str)
         element("h3", "The exact command"),
         element("p", "These figures were made by the first command, this page by the second."),
         element("pre", element("code", command or "bpebench run")),
-        element("pre", element("code", f"bpebench report results/{run} --html page.html")),
+        element("pre", element("code", f"bpebench report {run} --html page.html")),
         element("h3", "Machine and versions"),
     ]
     rest = {key: value for key, value in machine.items() if key not in ("command", "warnings", "noise_floor")}

@@ -400,3 +400,11 @@ def test_latex_escapes_what_latex_would_read() -> None:
 def test_no_records_make_no_tables() -> None:
     assert tables([]) == {}
     assert render_terminal([]) == ""
+
+
+def test_a_matrix_of_twenty_implementations_fits_a_terminal_too() -> None:
+    names = [f"implementation{i}" for i in range(20)]
+    records = [pair(a, b, 1234 if b == names[5] else 0) for i, a in enumerate(names) for b in names[:i]]
+    text = render_check(records, width=100)
+    assert max(map(len, text.splitlines())) <= 100
+    assert "P≠" in text
