@@ -19,7 +19,14 @@ import regex
 from impls.errors import InvalidPattern
 from impls.patterns import NAMED
 
-_ORIGINAL = {NAMED["gpt2-0.14"][0]: NAMED["gpt2"][0], NAMED["cl100k-0.14"][0]: NAMED["cl100k"][0]}
+_CL100K_014 = NAMED["cl100k-0.14"][0]
+_WRITTEN = {
+    NAMED["gpt2-0.14"][0]: NAMED["gpt2"][0],
+    # Nothing stands behind the digits or the end, so neither needs to be possessive. It is not the original: that one
+    # cuts white space at the end of a text behind its last line end.
+    _CL100K_014: _CL100K_014.replace("{1,3}+", "{1,3}").replace("$", r"\z"),
+}
+_READ = {_WRITTEN[_CL100K_014]: _CL100K_014}
 _WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
 _WORD_OF_REGEX = _WORD + r"\u200c\u200d"
 _WORD_OF_ONIGURUMA = _WORD + r"²³¹¼½¾"
@@ -39,11 +46,15 @@ _GROUPS = frozenset({"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i:", "(?-i:"
 
 def to_oniguruma(stage: str) -> str:
     """The expression that cuts in Oniguruma as `stage` does in ours; raises `InvalidPattern` saying what has none."""
-    return _translated(_ORIGINAL.get(stage, stage), _WORD_OF_REGEX, "has no equal in Hugging Face's Oniguruma")
+    if stage in _WRITTEN:
+        return _WRITTEN[stage]
+    return _translated(stage, _WORD_OF_REGEX, "has no equal in Hugging Face's Oniguruma")
 
 
 def from_oniguruma(expression: str) -> str:
     """The expression that cuts in ours as `expression` does in Oniguruma; raises `InvalidPattern`."""
+    if expression in _READ:
+        return _READ[expression]
     return _translated(expression, _WORD_OF_ONIGURUMA, "means something else in Oniguruma than here")
 
 

@@ -246,3 +246,13 @@ def test_a_pattern_that_leaves_text_out_is_an_error_where_we_split(tmp_path: Pat
     tokenizer = impls.load("sentencepiece", trained().with_(pattern=("[a-z]+",)))
     with pytest.raises(impls.InvalidPattern, match="leaves out"):
         tokenizer.encode("ab1")
+
+
+@pytest.mark.parametrize("name", ["tiktoken", "tokenizers", "sentencepiece"])
+@pytest.mark.parametrize("pattern", ["cl100k", "cl100k-0.14"])
+def test_white_space_behind_the_last_line_end_is_cut_as_the_models_pattern_says(name: str, pattern: str) -> None:
+    texts = ["a\n \n"] * 3
+    model = impls.train("priority", texts, impls.TrainingSpec(vocab_size=262, pattern=pattern)).model
+    ours, theirs = impls.load("priority", model), impls.load(name, model)
+    for text in ("a\n ", "\n \n ", "  \n\t\n x", "123456789", "a\n  ", "x\n \u3000"):
+        assert theirs.encode(text) == ours.encode(text)
