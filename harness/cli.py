@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 
 import click
@@ -65,6 +66,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = _show_warning
     try:
         status = group.main(prog_name="bpebench", standalone_mode=False)
     except click.exceptions.Exit as stop:
@@ -86,6 +88,10 @@ def main() -> None:
         click.echo(f"bpebench: {message}", err=True)
         status = 2
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    click.echo(f"bpebench: warning: {message}", err=True)
 
 
 def _expected(error: Exception) -> str | None:

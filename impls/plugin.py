@@ -1,4 +1,4 @@
-"""A foreign tokenizer behind the interface: any object with `encode(str) -> list[int]` and `decode(list[int]) -> str`."""
+"""A foreign tokenizer behind the interface: anything with `encode(str) -> list[int]`, `decode(list[int]) -> str`."""
 
 from __future__ import annotations
 
