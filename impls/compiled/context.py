@@ -15,8 +15,8 @@ from impls.compiled.tables import ModelTables
 
 _LEAST_CACHE_BITS, _MOST_CACHE_BITS = 14, 19
 _MEDIUM_BITS = 17
-_LONG_BITS = 15
-_LONG_STORE_BYTES = 1 << 22
+_LONG_BITS = 17
+_LONG_STORE_BYTES = 1 << 24
 _ARENA_IDS = 1 << 20
 _OUT_IDS = 1 << 14
 _CACHE_LINE = 64

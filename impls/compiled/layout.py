@@ -23,7 +23,7 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 57
+N_NAMED = 58
 N_SLOTS = 64
 (
     # splitting
@@ -56,6 +56,7 @@ N_SLOTS = 64
     CACHE_SHIFT,
     CACHE_COUNT,
     CACHE_LIMIT,
+    N_REFUSED,  # pieces that found the cache full
     CACHE_ROWS,  # the vocabulary's own entries, to start from
     N_CACHE_ROWS,
     MEDIUM,  # 64-byte entries for pieces of 16 to 31 bytes

@@ -3,11 +3,12 @@
 A short entry: key, key with the length in its top byte, id0 | id1 << 32, id2 | count << 21 | id3 << 32. A count of
 ARENA_COUNT sends to the arena: its third word is the place there, the upper half of the fourth the number of ids.
 A medium entry: four words of the piece with the length in the top byte, seven ids, their number. It is bounded: a
-table that fills up starts again from the vocabulary's own entries.
+table that is full for long starts again from the vocabulary's own entries.
 """
 
 from __future__ import annotations
 
+from impls.compiled.kernels.cache_long import long_piece
 from impls.compiled.kernels.hashing import K1, K2, K3, mix
 from impls.compiled.kernels.memory import (
     inlined,
@@ -38,6 +39,7 @@ from impls.compiled.layout import (
     MEDIUM_LIMIT,
     MEDIUM_SHIFT,
     N_CACHE_ROWS,
+    N_REFUSED,
     NONE,
 )
 
@@ -183,6 +185,12 @@ def short_piece(context: int, piece: int, n_bytes: int, low: int, high: int, ent
         return write_short(context, entry, out)
     count = piece_ids(context, piece, n_bytes, out)
     if load_i64(context + CACHE_COUNT) >= load_i64(context + CACHE_LIMIT):
+        # Full: what is there serves on for a while, so that text which comes again finds a part of itself.
+        refused = load_i64(context + N_REFUSED) + 1
+        store_64(context + N_REFUSED, refused)
+        if refused < load_i64(context + CACHE_LIMIT):
+            return count
+        store_64(context + N_REFUSED, 0)
         reset_cache(context)
         entry = _find(context, low, high, short_slot(context, low, high))
     if short_entry(context, entry, low, high, out, count):
@@ -225,8 +233,8 @@ def medium_piece(context: int, piece: int, n_bytes: int, entry: int, out: int) -
         entry += MEDIUM_ENTRY
         if entry == end:
             entry = start
-    count = piece_ids(context, piece, n_bytes, out)
-    if count > MOST_MEDIUM_IDS:
+    count = long_piece(context, piece, n_bytes, out, MOST_MEDIUM_IDS)
+    if count > MOST_MEDIUM_IDS or count < 0:
         return count
     if load_i64(context + MEDIUM_COUNT) >= load_i64(context + MEDIUM_LIMIT):
         reset_medium(context)

@@ -62,8 +62,11 @@ def _keep(context: int, entry: int, h: int, piece: int, n_bytes: int, ids: int, 
 
 
 @kernel
-def long_piece(context: int, piece: int, n_bytes: int, out: int) -> int:
-    """Ids of a piece of any length; returns how many, or NO_MEMORY."""
+def long_piece(context: int, piece: int, n_bytes: int, out: int, most_ids_elsewhere: int) -> int:
+    """Ids of a piece of any length; returns how many, or NO_MEMORY.
+
+    A piece of up to `most_ids_elsewhere` ids is not kept here: another table has room for it.
+    """
     if n_bytes > MOST_BYTES:
         return piece_ids(context, piece, n_bytes, out)
     h = hash_piece(piece, n_bytes)
@@ -86,7 +89,7 @@ def long_piece(context: int, piece: int, n_bytes: int, out: int) -> int:
                 return count
         slot = (slot + 1) & mask
     count = piece_ids(context, piece, n_bytes, out)
-    if count < 0:
+    if count <= most_ids_elsewhere:
         return count
     room = n_bytes + 4 * count + 16
     if load_i64(context + LONG_COUNT) >= load_i64(context + LONG_LIMIT) or load_i64(

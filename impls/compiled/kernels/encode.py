@@ -116,7 +116,7 @@ def _other_piece(context: int, piece: int, length: int, low: int, high: int, ent
         return short_piece(context, piece, length, low, high, entry, out)
     if low == MEDIUM_KEY:
         return medium_piece(context, piece, length, entry, out)
-    return long_piece(context, piece, length, out)
+    return long_piece(context, piece, length, out, 0)
 
 
 @kernel
