@@ -68,7 +68,8 @@ class Model:
         _check(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._fields(),)
+        # What is costly to derive travels along, once it is known.
+        return _restore, (self._fields(), self.__dict__.get("recovered_merges"))
 
     def _fields(self) -> dict[str, Any]:
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -217,8 +218,11 @@ class Model:
         return None
 
 
-def _restore(fields: dict[str, Any]) -> Model:
-    return Model(**fields)
+def _restore(fields: dict[str, Any], recovered_merges: Any) -> Model:
+    model = Model(**fields)
+    if recovered_merges is not None:
+        model.__dict__["recovered_merges"] = recovered_merges
+    return model
 
 
 def _check(model: Model) -> None:

@@ -76,7 +76,7 @@ def _formats() -> list[dict[str, Any]]:
 
 
 def _workloads() -> list[dict[str, Any]]:
-    from harness.measure.workloads import expand, load_templates
+    from harness.measure.workloads import load_workloads
 
     return [
         {
@@ -86,5 +86,5 @@ def _workloads() -> list[dict[str, Any]]:
             "corpus": w.corpus,
             "profiles": ", ".join(w.profiles),
         }
-        for w in expand(load_templates())
+        for w in load_workloads()
     ]

@@ -20,7 +20,7 @@ _FAMILIES = ("repeats", "letters", "spaces", "cjk", "digits")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option("--limit", type=click.FloatRange(min=0.1), default=3.0, show_default=True, help="Seconds for one pass.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write the records here.")
-@click.option("--resume", is_flag=True, help="Add to a folder that already holds records.")
+@click.option("--resume", is_flag=True, help="Go on with the records of that folder.")
 @options.as_json
 def command(
     implementation: str | None,
@@ -44,7 +44,7 @@ def command(
     from harness.data import load_corpus, load_model
     from harness.measure.materials import Materials
     from harness.measure.scaling import Scale, exponents, measure_scaling
-    from harness.records import Measurement, RecordWriter
+    from harness.records import Measurement, RecordWriter, read_records
 
     load_model(model)
     scale = Scale(
@@ -65,7 +65,8 @@ def command(
             bar.advance(1, f"{record.implementation} · {record.corpus}")
 
         with Materials(load_model, lambda name, split: load_corpus(name, split=split)) as materials:
-            records = measure_scaling(scale, materials, keep)
+            done = read_records(out) if out is not None and resume else []
+            records = measure_scaling(scale, materials, keep, done=done)
     if writer is not None:
         writer.close()
     found = exponents(records, limit)

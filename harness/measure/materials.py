@@ -131,6 +131,8 @@ class Materials:
 
     def _make_model(self, name: str, number: int) -> ModelFile:
         model = self._load_model(name)
+        if model.merge_rule == "concatenation":
+            _ = model.recovered_merges  # derived once here, not in every worker of a library that lists merges
         path = self.new_path(f"model-{number}.pickle")
         path.write_bytes(pickle.dumps(model))
         return ModelFile(str(path), model.digest, model.n_tokens)

@@ -183,3 +183,12 @@ def test_a_lossy_model_says_why(fields: dict[str, Any], why: str | None) -> None
     tokens = (b"a",) if fields.get("alphabet") == "chars" else BYTES
     lossy = Model(tokens=tokens, **fields).lossy
     assert lossy is None if why is None else lossy is not None and lossy.startswith(why)
+
+
+def test_what_was_derived_travels_with_a_pickled_model() -> None:
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"abc": 257}
+    model = Model(tokens=tuple(ranks), merge_rule="concatenation")
+    derived = model.recovered_merges
+    again = pickle.loads(pickle.dumps(model))
+    assert again == model
+    assert again.__dict__["recovered_merges"] == derived == (((97, 98), (256, 99)), ())
