@@ -128,6 +128,8 @@ def target_machine() -> Any:
 
 def _compile() -> bytes:
     """The object file of all entries, made by another process."""
+    if not sys.executable:
+        raise Unsupported("compiled", "its kernels are compiled by a Python of their own, and none is known here")
     _say("compiling the kernels of 'compiled' (once per machine and version) ...")
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:

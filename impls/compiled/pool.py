@@ -1,18 +1,32 @@
 """Contexts for threads: a call takes one and gives it back; as many exist as were ever in use at once.
 
-Taking and giving back are single list operations, which are atomic. A forked child starts with the contexts that were
-free when it forked.
+Taking and giving back are single list operations, which are atomic. In a forked child no thread but the one that
+forked goes on, so what the others had in use is free again.
 """
 
 from __future__ import annotations
 
+import os
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from impls.compiled.builtins import Builtins, available, ready_made_integers
 from impls.compiled.context import Context, Splitting
+from impls.compiled.layout import BUSY
 from impls.compiled.tables import ModelTables
+
+_living: weakref.WeakSet[Context] = weakref.WeakSet()
+
+
+def _all_idle() -> None:
+    for context in _living:
+        context.slots[BUSY >> 3] = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_all_idle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +63,7 @@ class Pool:
 
 def _worker(tables: ModelTables, splitting: Splitting) -> Worker:
     context = Context(tables, splitting)
+    _living.add(context)
     if not available():
         return Worker(context, None)
     n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)

@@ -13,9 +13,10 @@ _DIGEST_BYTES = 32
 
 
 def cache_folder() -> Path:
-    """Where compiled kernels and prepared tables are kept; BPEBENCH_COMPILED_CACHE names another place."""
-    chosen = os.environ.get("BPEBENCH_COMPILED_CACHE")
-    return Path(chosen) if chosen else platformdirs.user_cache_path("bpebench") / "compiled"
+    """Where compiled kernels and prepared tables are kept: in `BPEBENCH_CACHE`, or in the user's cache folder."""
+    chosen = os.environ.get("BPEBENCH_CACHE")
+    folder = Path(chosen).expanduser() if chosen else platformdirs.user_cache_path("bpebench", appauthor=False)
+    return folder / "compiled"
 
 
 def read_checked(path: Path) -> bytes | None:

@@ -166,17 +166,17 @@ class Compiled(Tokenizer):
             raise ValueError(f"max_tokens must be at least 0, not {max_tokens}")
         size = 16 * max_tokens + 256
         while True:
-            head = text[:size]
-            whole = len(head) == len(text)
+            whole = size >= len(text)
+            head = repair_surrogates(text[:size])
             if not whole:
-                safe = last_safe_cut(head.encode("utf-8", "replace")) if self._cuts_at_line_breaks else 0
-                head = head.encode("utf-8", "replace")[:safe].decode()
+                data = head.encode()
+                head = data[: last_safe_cut(data) if self._cuts_at_line_breaks else 0].decode()
             ids = self.encode_array(head, disallowed_special=())
             if whole and len(ids) <= max_tokens:
                 return text
             if len(ids) > max_tokens or whole:
                 return self.decode_bytes(ids[:max_tokens]).decode("utf-8", "ignore")
-            size = len(text) if not self._cuts_at_line_breaks else 4 * size
+            size = 4 * size if self._cuts_at_line_breaks else len(text)
 
     def encode_file(
         self,

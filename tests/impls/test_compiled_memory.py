@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 FUZZ = """
 import random, sys
 import impls
@@ -78,6 +80,27 @@ def test_kernels_are_loaded_from_the_cache_without_numba_and_without_a_word() ->
     assert run(USE).stdout == "done\n"
     again = run(USE)
     assert (again.stdout, again.stderr) == ("done\n", "")
+
+
+FORK = """
+import os
+import impls
+from impls.compiled.layout import BUSY
+model = impls.Model(tokens=tuple(bytes([b]) for b in range(256)) + (b"ab",), merges=((97, 98),), pattern="gpt2")
+tokenizer = impls.load("compiled", model)
+slots = tokenizer._own.context.slots
+slots[BUSY >> 3] = 1
+assert tokenizer.encode("abc") == [256, 99]
+child = os.fork()
+if child == 0:
+    os._exit(0 if slots[BUSY >> 3] == 0 and tokenizer.encode("abc") == [256, 99] else 1)
+print(os.waitpid(child, 0)[1], slots[BUSY >> 3])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_child_finds_no_context_in_use() -> None:
+    assert run(FORK).stdout == "0 1\n"
 
 
 def test_a_damaged_cache_entry_is_not_used(tmp_path: Path) -> None:
