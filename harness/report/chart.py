@@ -11,6 +11,8 @@ from harness.report import palette
 from harness.report.table import Row
 
 IMAGE_WIDTH = 520
+IMAGE_ONLY = ""
+"""The section of a chart that no page shows, because it shows its parts."""
 
 
 @dataclass(frozen=True, slots=True)

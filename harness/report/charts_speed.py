@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.measure.stats import ratio_interval
 from harness.report import compression, plots, speed, wording
-from harness.report.chart import Chart, in_words
+from harness.report.chart import IMAGE_ONLY, Chart, in_words
 from harness.report.table import Row
 from harness.report.timings import timings
 
@@ -42,10 +42,38 @@ def throughput_charts(rows: Sequence[Row]) -> list[Chart]:
     return found
 
 
+def overview_chart(rows: Sequence[Row]) -> list[Chart]:
+    """The plain encoding workloads in one image, for a README."""
+    plain = [row for row in rows if row["task"] == "encode" and row["state"] == "warm-same"]
+    plain = [row for row in plain if not row["corpus"].startswith("gen/")]
+    workloads = list(dict.fromkeys(row["workload"] for row in plain if row["median"] is not None))[:_MOST_PANELS]
+    if not workloads:
+        return []
+    chosen = [_dot(row) for row in plain if row["workload"] in workloads]
+    told = " ".join(
+        in_words(workload, [row for row in chosen if row["workload"] == workload], "MB/s", "higher")
+        for workload in workloads
+    )
+    return [
+        Chart(
+            name="throughput",
+            section=IMAGE_ONLY,
+            title="Encoding speed",
+            subtitle="MB/s of text, logarithmic, median with 95 % interval · higher is better",
+            alternative=told,
+            spec=plots.panels(chosen, "MB/s, higher is better"),
+        )
+    ]
+
+
+_MOST_PANELS = 4
+_SHOWN = ("workload", "implementation", "kind", "median", "low", "high", "status", "task", "unit")
+
+
 def _dot(row: Row) -> Row:
     verdict = speed.shown_verdict(row)
     return {
-        **{key: row[key] for key in ("implementation", "kind", "median", "low", "high", "status", "task", "unit")},
+        **{key: row[key] for key in _SHOWN},
         "figure": wording.figure(row["median"]),
         "interval": speed.shown_interval(row),
         "detail": verdict or f"{speed.shown_ratio(row)} × the time of the best; {speed.shown_text(row)} of text",

@@ -9,7 +9,8 @@ from typing import Any
 
 from harness.records import MACHINE_FILE, read_records
 from harness.report import palette, plots, speed, wording
-from harness.report.charts import Chart, charts
+from harness.report.chart import IMAGE_ONLY, Chart
+from harness.report.charts import charts
 from harness.report.document import Section, document
 from harness.report.headlines import headlines
 from harness.report.markup import Markup, element, facts, figure, join, table
@@ -100,7 +101,7 @@ def page_of(
     """The page of these records."""
     rows = speed.speed_rows(records)
     found = tables(records, price_per_million, rows)
-    drawn = charts(records, rows)
+    drawn = [chart for chart in charts(records, rows) if chart.section != IMAGE_ONLY]
     sections = [
         _summary(records, machine),
         *_middle(found, drawn, analyses or {}),

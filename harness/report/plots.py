@@ -83,39 +83,51 @@ def _tooltip(**titles: str) -> list[alt.Tooltip]:
 def dots(rows: Sequence[Row], unit: str, domain_of: Sequence[float] = ()) -> Spec:
     """A dot with its 95 % interval for each row (`implementation, kind, median, low, high, figure, interval, detail`).
 
-    Rows without a `median` show their `verdict` in its place. `domain_of` holds the figures of sibling charts, so
+    Rows without a `median` show their `status` in its place. `domain_of` holds the figures of sibling charts, so
     that all share one axis.
     """
-    timed = [row for row in rows if row["median"] is not None]
-    others = [row for row in rows if row["median"] is None]
-    extent = [value for row in timed for value in (row["low"], row["high"], row["median"]) if value] or [1.0]
-    domain = _wide_domain([*extent, *domain_of])
+    return _finished(_dot_layers(rows, unit, domain_of), ROW_HEIGHT * len({row["implementation"] for row in rows}))
+
+
+def panels(rows: Sequence[Row], unit: str, columns: int = 2, width: int = 250) -> Spec:
+    """The same for several workloads (`workload` besides), side by side over one order of implementations."""
+    workloads = list(dict.fromkeys(row["workload"] for row in rows))
+    header = alt.Header(labelAnchor="start", labelFontWeight="bold", labelPadding=6)
+    facet = alt.Facet("workload:N", sort=workloads, title=None, header=header)
+    layers = _dot_layers(rows, unit, ()).properties(width=width, height=alt.Step(ROW_HEIGHT))
+    spec = dict(layers.facet(facet, columns=columns).to_dict(validate=False))
+    for key in ("config", "$schema"):
+        spec.pop(key, None)
+    return spec
+
+
+def _dot_layers(rows: Sequence[Row], unit: str, domain_of: Sequence[float]) -> alt.LayerChart:
+    extent = [row[key] for row in rows for key in ("low", "high", "median") if row[key]]
+    domain = _wide_domain([*extent, *domain_of] or [1.0])
     scale = alt.Scale(type="log", domain=domain, nice=False)
-    x = alt.X("median:Q", scale=scale, axis=alt.Axis(values=log_ticks(domain[0], domain[1]), format=",~g"), title=unit)
+
+    def along(field: str) -> alt.X:
+        axis = alt.Axis(values=log_ticks(domain[0], domain[1]), format=",~g")
+        return alt.X(f"{field}:Q", scale=scale, axis=axis, title=unit)
+
     y = _names(rows)
+    every = alt.Chart(_values([row | {"edge": domain[0]} for row in rows]))
+    timed = every.transform_filter("isValid(datum.median)")
     tooltip = _tooltip(
         implementation="implementation", kind="kind", figure=unit, interval="95 % interval", detail="note"
     )
-    base = alt.Chart(_values([row | {"edge": domain[0]} for row in timed]))
-    rule = base.mark_rule(strokeWidth=2.5, opacity=0.55).encode(
-        x=alt.X("low:Q", scale=scale, title=unit), x2="high:Q", y=y, color=_KIND_COLOUR
-    )
-    point = base.mark_point().encode(x=x, y=y, color=_KIND_COLOUR, shape=_KIND_SHAPE, tooltip=tooltip)
-    label = base.mark_text(align="left", dx=9, fontSize=11).encode(
-        x=alt.X("high:Q", scale=scale, title=unit), y=y, text="figure:N"
-    )
-    guide = base.mark_rule(strokeWidth=1, opacity=0.2).encode(
-        x=alt.X("edge:Q", scale=scale, title=unit), x2="median:Q", y=y
-    )
-    layers = [guide, rule, point, label]
-    if others:
-        failed = alt.Chart(_values(others))
-        layers.append(
-            failed.mark_text(align="left", fontSize=11, fontStyle="italic", opacity=0.7).encode(
-                x=alt.value(4), y=y, text="status:N", tooltip=_tooltip(implementation="implementation", detail="why")
-            )
+    guide = timed.mark_rule(strokeWidth=1, opacity=0.2).encode(x=along("edge"), x2="median:Q", y=y)
+    rule = timed.mark_rule(strokeWidth=2.5, opacity=0.55).encode(x=along("low"), x2="high:Q", y=y, color=_KIND_COLOUR)
+    point = timed.mark_point().encode(x=along("median"), y=y, color=_KIND_COLOUR, shape=_KIND_SHAPE, tooltip=tooltip)
+    label = timed.mark_text(align="left", dx=9, fontSize=11).encode(x=along("high"), y=y, text="figure:N")
+    layers: list[alt.Chart] = [guide, rule, point, label]
+    if any(row["median"] is None for row in rows):
+        failed = every.transform_filter("!isValid(datum.median)")
+        why = failed.mark_text(align="left", fontSize=11, fontStyle="italic", opacity=0.7).encode(
+            x=alt.value(4), y=y, text="status:N", tooltip=_tooltip(implementation="implementation", detail="why")
         )
-    return _finished(alt.layer(*layers), ROW_HEIGHT * len({row["implementation"] for row in rows}))
+        layers.append(why)
+    return alt.LayerChart(layer=layers)
 
 
 def heat_map(cells: Sequence[Row], names: Sequence[str], models: Sequence[str]) -> Spec:

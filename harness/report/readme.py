@@ -40,7 +40,9 @@ def is_stale(readme_text: str, *, root: Path | None = None) -> list[str]:
     stale = []
     for block in blocks(readme_text):
         where = f"line {block.line}: generated:{block.name}"
-        if block.marker + made(block, runs, root) != readme_text[block.marker_start : block.end]:
+        if block.needs_run and not block.run:
+            stale.append(f"{where} names no run yet; run `bpebench report results/NAME --readme`")
+        elif block.marker + made(block, runs, root) != readme_text[block.marker_start : block.end]:
             stale.append(f"{where} is stale; run `{_remedy(block)}`")
         elif block.chart is not None:
             chart = runs[block.run].charts[block.chart]

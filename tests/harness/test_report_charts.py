@@ -46,6 +46,14 @@ def test_a_throughput_chart_holds_every_implementation_failures_too() -> None:
     assert "higher is better" in chart.subtitle
 
 
+def test_the_overview_shows_real_text_only_and_says_every_panel_in_words() -> None:
+    generated = timed("naive", 0.2, workload="encode/m/gen/spaces:9", corpus="gen/spaces:9")
+    chart = named([*timed("naive", 0.2), *timed("naive", 0.3, model="n"), *generated], "throughput")
+    assert {row["workload"] for row in data_of(chart)} == {"encode/m/turkish", "encode/n/turkish"}
+    assert chart.alternative.count("best first") == 2
+    assert "encode/n/turkish" in svg(chart, "dark")
+
+
 @given(st.floats(1e-9, 1e9), st.floats(1, 1e9))
 def test_ticks_lie_within_the_axis_and_are_few(low: float, factor: float) -> None:
     ticks = plots.log_ticks(low, low * factor)

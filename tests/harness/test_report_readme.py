@@ -83,6 +83,11 @@ def test_a_spliced_readme_is_fresh_and_an_edited_one_is_stale(root: Path) -> Non
     assert line.startswith("line 4: generated:turkish is stale; run `bpebench report results/a-run --readme`")
 
 
+def test_a_block_that_names_no_run_yet_is_stale(root: Path) -> None:
+    (line,) = is_stale(readme("turkish"), root=root)
+    assert "names no run yet" in line
+
+
 def test_new_records_make_it_stale(root: Path) -> None:
     fresh = splice(readme(f"turkish run:{RUN}"), root=root)
     records = root / RUN / "records.jsonl"
