@@ -12,7 +12,7 @@ from typing import Any
 
 from llvmlite import binding as llvm
 
-from impls.compiled.build import expose_regions, target_machine
+from impls.compiled.build import expose_regions, is_checked, target_machine
 from impls.compiled.kernels.entries import compiled_entries
 
 
@@ -37,13 +37,16 @@ def _module(name: str, entry: Any) -> Any:
     for function in module.functions:
         if not function.is_declaration and function.name != name:
             function.linkage = "internal"
+            if is_checked() and "reachable" in function.name:
+                function.add_function_attribute("noinline")
     return module
 
 
 def _optimise(module: Any, machine: Any) -> None:
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = True
-    options.slp_vectorization = True
+    # The checked build is large: a check stands at every access. It is kept small rather than fast.
+    options = llvm.create_pipeline_tuning_options(speed_level=1 if is_checked() else 3)
+    options.loop_vectorization = not is_checked()
+    options.slp_vectorization = not is_checked()
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
 
