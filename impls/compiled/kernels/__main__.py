@@ -20,8 +20,15 @@ def object_file() -> bytes:
     """All entries in one object file; everything that is not exported is internal to it."""
     expose_regions()
     whole = llvm.parse_assembly("")
-    for name, entry in compiled_entries().items():
+    entries = compiled_entries()
+    for name, entry in entries.items():
         whole.link_in(_module(name, entry))
+    # Only now: functions that several entries call are in every module, and linking makes them one.
+    for function in whole.functions:
+        if not function.is_declaration and function.name not in entries:
+            function.linkage = "internal"
+            if is_checked() and "reachable" in function.name:
+                function.add_function_attribute("noinline")
     machine = target_machine()
     _optimise(whole, machine)
     image: bytes = machine.emit_object(whole)
@@ -33,13 +40,7 @@ def _module(name: str, entry: Any) -> Any:
     code = entry.inspect_llvm()
     for written in (f'@"{entry.native_name}"', f"@{entry.native_name}"):
         code = code.replace(written, f"@{name}")
-    module = llvm.parse_assembly(code)
-    for function in module.functions:
-        if not function.is_declaration and function.name != name:
-            function.linkage = "internal"
-            if is_checked() and "reachable" in function.name:
-                function.add_function_attribute("noinline")
-    return module
+    return llvm.parse_assembly(code)
 
 
 def _optimise(module: Any, machine: Any) -> None:

@@ -166,10 +166,10 @@ if CHECKED:
         _raw_store_64(entry + 8, end)
 
     def _checked_load(raw: Callable[..., int], n_bytes: int) -> Callable[..., int]:
-        return inlined(lambda address: raw(address) if reachable(address, n_bytes) else 0)
+        return kernel(lambda address: raw(address) if reachable(address, n_bytes) else 0)
 
     def _checked_store(raw: Callable[..., None], n_bytes: int) -> Callable[..., None]:
-        @inlined
+        @kernel
         def store(address: int, value: int) -> None:
             if reachable(address, n_bytes):
                 raw(address, value)
