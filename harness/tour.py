@@ -71,7 +71,7 @@ def _unavailable(model: str, corpus: str, error: impls.BPEError) -> Compression:
         n_tokens=0,
         vocab_size=0,
         status="missing",
-        reason=str(error),
+        reason=str(error).removeprefix(f"{model}: "),
     )
 
 

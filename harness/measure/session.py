@@ -167,7 +167,7 @@ def _compress(
     """Tokens, bytes, characters and words of every model on every text it was timed on, by the reference's ids."""
     seen = {(record.model, record.corpus) for record in of_kind(done, Compression)}
     for workload in plan.workloads:
-        key = (short_name(workload.model), short_corpus(workload.corpus))
+        key = (short_name(workload.model), _label(workload))
         if workload.task != "encode" or workload.state != "warm-same" or key in seen:
             continue
         if workload.corpus.startswith("gen/"):
@@ -176,10 +176,16 @@ def _compress(
         write(_compression(workload, materials, references))
 
 
+def _label(workload: Workload) -> str:
+    """The corpus of a workload, with the part of it that is read."""
+    corpus = short_corpus(workload.corpus)
+    return corpus if workload.split is None else f"{corpus}/{workload.split}"
+
+
 def _compression(workload: Workload, materials: Materials, references: References) -> Compression:
     record = Compression(
         model=short_name(workload.model),
-        corpus=short_corpus(workload.corpus),
+        corpus=_label(workload),
         implementation="",
         n_texts=0,
         n_bytes=0,
