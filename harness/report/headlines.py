@@ -48,29 +48,36 @@ def _speed(records: Sequence[object]) -> list[Headline]:
     shared = _counted(len(speed.ranking(records)[1]), "workload")
     best, found = rows[0], []
     yard = by_name.get(YARDSTICK)
+    floor = speed.noise_floor(records)
     if yard is not None and best is not yard:
-        claim = f"as fast as {YARDSTICK} (95 % {wording.figure(yard['low'])}–{wording.figure(yard['high'])})"
+        ratio = f"{wording.figure(yard['times_best'])} ×"
+        interval = f"(95 % {wording.figure(yard['low'])}–{wording.figure(yard['high'])})"
+        who = f"{best['implementation']}, the fastest exact one"
         if yard["claimed"]:
+            found.append(Headline(ratio, f"as fast as {YARDSTICK} {interval} is {who}, over {shared}"))
+        elif floor is None:
             found.append(
                 Headline(
-                    f"{wording.figure(yard['times_best'])} ×",
-                    f"{claim} is {best['implementation']}, the fastest exact one, over {shared}",
+                    f"≈ {ratio}",
+                    f"as fast as {YARDSTICK} is {who}, over {shared}; this run did not measure its noise, so it claims "
+                    "no difference",
                 )
             )
         else:
             found.append(Headline("≈", f"{best['implementation']} and {YARDSTICK} cannot be told apart over {shared}"))
     own = next((row for row in rows if row["kind"] in OWN_KINDS), None)
-    if own is not None and yard is not None:
-        found.append(_own_against(own, yard))
+    if own is not None and yard is not None and own is not best:
+        found.append(_own_against(own, yard, floor))
     return found
 
 
-def _own_against(own: Row, yard: Row) -> Headline:
+def _own_against(own: Row, yard: Row, floor: float | None) -> Headline:
     ratio = yard["times_best"] / own["times_best"]
     name = f"{own['implementation']}, the fastest of our own"
+    sure = "" if floor is not None and max(ratio, 1 / ratio) - 1 > floor else "≈ "
     if ratio < 1:
-        return Headline(f"{wording.figure(1 / ratio)} ×", f"as fast as {name}, is {YARDSTICK}, in the same mean")
-    return Headline(f"{wording.figure(ratio)} ×", f"as fast as {YARDSTICK} is {name}, in the same mean")
+        return Headline(f"{sure}{wording.figure(1 / ratio)} ×", f"as fast as {name}, is {YARDSTICK}, in the same mean")
+    return Headline(f"{sure}{wording.figure(ratio)} ×", f"as fast as {YARDSTICK} is {name}, in the same mean")
 
 
 def _turkish(records: Sequence[object]) -> Headline | None:
