@@ -6,7 +6,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST_ARGS ?= -n 2
 
-.PHONY: help setup fetch run test bench lint types lock clean
+.PHONY: help setup fetch kernels run test bench lint types lock clean
 
 help:
 	@echo 'make run     check and time every implementation on real text, print the tables'
@@ -27,10 +27,14 @@ setup: .venv/.ready
 fetch: setup
 	@$(BIN)/bpebench fetch
 
-run: fetch
+# Compiles the kernels of `compiled` into the user's cache (once per machine and version, about 20 s).
+kernels: setup
+	@$(BIN)/python -c 'from impls.compiled.native import Native; Native.load()'
+
+run: fetch kernels
 	@$(BIN)/bpebench tour
 
-test: fetch
+test: fetch kernels
 	@$(BIN)/pytest $(PYTEST_ARGS)
 
 bench: setup
