@@ -1,0 +1,53 @@
+"""bpe-openai: encodes by backtracking over compatible tokens behind tiktoken's interface. cl100k and o200k, built in.
+
+It refuses texts of a million characters or of more than 200,000 tokens. It decodes in Python, as `Tokenizer` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+from impls.errors import Unsupported
+from impls.interface import Tokenizer
+from impls.model import Model
+from impls.peers.conversion import require_public
+from impls.peers.packages import library
+
+bpe_openai = library("bpe-openai", "bpe-openai", "bpe_openai")
+
+_NAMES = ("cl100k_base", "o200k_base")
+
+
+class BpeOpenai(Tokenizer):
+    """`bpe_openai.Encoding` of the same name as the model."""
+
+    name: ClassVar[str] = "bpe-openai"
+    summary: ClassVar[str] = "Rust: backtracking, tiktoken's interface; cl100k and o200k only"
+    kind: ClassVar[Literal["peer"]] = "peer"
+    surrogate_errors = (UnicodeEncodeError,)
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._encoding: Any = bpe_openai.get_encoding(require_public(self.name, model, _NAMES))
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special; raises `Unsupported` for a text the library finds too long."""
+        try:
+            ids: list[int] = self._encoding.encode_ordinary(text)
+            return ids
+        except (ValueError, bpe_openai.TokenLimitError) as error:
+            raise self._too_long(error) from None
+
+    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `encode_ordinary` for each text, by the library's own threads."""
+        if threads == 1:
+            return super().encode_ordinary_batch(texts, threads)
+        try:
+            found: list[list[int]] = self._encoding.encode_ordinary_batch(texts, num_threads=threads)
+            return found
+        except (ValueError, bpe_openai.TokenLimitError) as error:
+            raise self._too_long(error) from None
+
+    def _too_long(self, error: Exception) -> Unsupported:
+        return Unsupported(self.name, f"it refuses long texts: {error}")

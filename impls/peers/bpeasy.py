@@ -1,0 +1,59 @@
+"""bpeasy: trains byte-level vocabularies; encoding with them is left to tiktoken, so not here.
+
+Ties go to the smallest pair of ids, base ids are byte values. Its longest token has one byte less than it is told, from
+three bytes on. Its threads are Rayon's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, Literal
+
+from impls.errors import Unsupported
+from impls.interface import Tokenizer, TrainingSpec
+from impls.model import Model
+from impls.peers.packages import library
+from impls.peers.training import one_pattern, trained_on
+from impls.production.training import checked_texts, merges_of_tokens, model_of_merges, require
+from impls.training import base_symbols, merge_budget
+
+bpeasy = library("bpeasy", "bpeasy", "bpeasy")
+
+_NO_LIMIT = 2**31
+
+
+class Bpeasy(Tokenizer):
+    """`bpeasy.train_bpe`."""
+
+    name: ClassVar[str] = "bpeasy"
+    summary: ClassVar[str] = "Rust: trains only"
+    kind: ClassVar[Literal["peer"]] = "peer"
+
+    def __init__(self, model: Model) -> None:
+        raise Unsupported(self.name, "it encodes by way of tiktoken; it trains only")
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges; raises `Unsupported` naming the field it cannot follow."""
+        require(cls.name, spec, alphabet="bytes", ties="smallest", base_order="raw", min_count=1)
+        if spec.max_token_bytes == 1:
+            raise Unsupported(cls.name, "TrainingSpec.max_token_bytes: it trains with at least 2, not with 1")
+        base = base_symbols((), spec)
+        vocab_size = len(base) + merge_budget(base, spec)
+        limit = _NO_LIMIT if spec.max_token_bytes is None else spec.max_token_bytes + 1
+        errors: list[Exception] = []
+        ranks = bpeasy.train_bpe(
+            _noting(checked_texts(texts, spec), errors), one_pattern(cls.name, spec), limit, vocab_size
+        )
+        if errors:
+            raise errors[0]
+        return model_of_merges(cls.name, spec, base, merges_of_tokens(spec, base, trained_on(base, ranks)))
+
+
+def _noting(texts: Iterator[str], errors: list[Exception]) -> Iterator[str]:
+    """`texts`, keeping what they raise: the library takes an error for the end."""
+    try:
+        yield from texts
+    except Exception as error:
+        errors.append(error)
+        raise

@@ -1,0 +1,135 @@
+"""Our model in the two forms peers read, rank file and tokenizer.json, and the public vocabularies by name.
+
+Special tokens are left out of both: `Tokenizer` cuts a text around them, so that no library has to agree with us on
+them. So is normalisation, which `Tokenizer` does beforehand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from impls.errors import Unsupported
+from impls.formats.tiktoken_ranks import KNOWN, write_tiktoken_ranks
+from impls.formats.tokenizer_json_writer import write_compact
+from impls.model import Model
+from impls.patterns import NAMED
+
+WHOLE_TEXT = r"(?s:.+)"
+"""What splits nothing, for engines that need a pattern."""
+
+_PLAIN = {NAMED["gpt2-0.14"]: NAMED["gpt2"], NAMED["cl100k-0.14"]: NAMED["cl100k"]}
+_NAME_BY_DIGEST = {
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": "r50k_base",
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": "p50k_base",
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": "cl100k_base",
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": "o200k_base",
+}
+
+
+def plain_pattern(model: Model) -> tuple[str, ...]:
+    """The model's split stages; those of tiktoken 0.14 in the older form, which cuts alike and which libraries know."""
+    return _PLAIN.get(model.pattern, model.pattern)
+
+
+def has_ranks(model: Model) -> bool:
+    """Whether a rank file is the model's own form: joined bytes are looked up, and split by a pattern that has a name.
+
+    A list of merges goes as tokenizer.json. So do other patterns, which are made explicit there: what `\\w` or `\\s`
+    match is not the same in all engines.
+    """
+    return model.alphabet == "bytes" and model.merge_rule == "concatenation" and model.pattern in NAMED.values()
+
+
+def rank_file(model: Model) -> bytes:
+    """A model that `has_ranks` as a tiktoken rank file."""
+    return write_tiktoken_ranks(model.id_by_token)
+
+
+def tokenizer_json(name: str, model: Model) -> bytes:
+    """The model as tokenizer.json; raises `Unsupported` where a list of merges would not give the model's ids."""
+    if model.alphabet != "bytes":
+        raise Unsupported(name, "its tokens start from bytes; this model's alphabet is 'chars'")
+    without: dict[str, object] = {
+        "special_tokens": {},
+        "added_tokens": {},
+        "normalization": None,
+        "merge_counts": None,
+    }
+    if why := underived_reason(model):
+        raise Unsupported(name, why)
+    if model.merge_rule == "concatenation":
+        without |= {"merges": model.recovered_merges[0], "merge_rule": "pairs"}
+    plain = model.with_(**without)
+    try:
+        return write_compact(plain)
+    except Unsupported as error:
+        raise Unsupported(name, f"as tokenizer.json: {error.reason}") from None
+
+
+def underived_reason(model: Model) -> str | None:
+    """Why no list of merges gives the model's ids, or None where one does."""
+    if model.merge_rule == "pairs" or not (underived := model.recovered_merges[1]):
+        return None
+    return (
+        f"it knows lists of merges, and {len(underived)} token(s) cannot be made from tokens of lower rank; the first "
+        f"is id {underived[0]} ({model.tokens[underived[0]]!r})"
+    )
+
+
+def public_digest(model: Model) -> str | None:
+    """SHA-256 of the model's rank file where that is r50k's, p50k's, cl100k's or o200k's and so is its pattern."""
+    if not has_ranks(model):
+        return None
+    digest = hashlib.sha256(rank_file(model)).hexdigest()
+    known = KNOWN.get(digest)
+    return digest if known is not None and NAMED[known.pattern] == plain_pattern(model) else None
+
+
+def require_public(name: str, model: Model, known: Sequence[str]) -> str:
+    """The model's public name, for a library that has those of `known` built in; raises `Unsupported` for another."""
+    found = _NAME_BY_DIGEST.get(public_digest(model) or "")
+    if found is None or found not in known:
+        raise Unsupported(name, f"it has its vocabularies built in and reads no other; it has {', '.join(known)}")
+    return found
+
+
+@contextmanager
+def file_of(content: bytes, file_name: str) -> Iterator[str]:
+    """The path of a file with this content and name, for libraries that read files only; gone afterwards."""
+    with TemporaryDirectory(prefix="bpebench-") as folder:
+        path = Path(folder) / file_name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        yield str(path)
+
+
+@contextmanager
+def environment(name: str, value: str) -> Iterator[None]:
+    """The environment variable set for the while."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def as_list(ids: Iterable[int]) -> list[int]:
+    """`ids` itself where it is a list."""
+    return ids if isinstance(ids, list) else list(ids)
+
+
+def rayon_threads() -> int:
+    """How many threads a Rayon pool has in this process: its variable, else the cores the process may use."""
+    given = os.environ.get("RAYON_NUM_THREADS", "")
+    if given.isdigit() and int(given) > 0:
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

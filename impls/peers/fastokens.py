@@ -1,0 +1,73 @@
+"""fastokens: encodes by SIMD splitting and a word cache. A long text is encoded on several threads unless bounded.
+
+Its threads are bounded by FASTOKENS_BPE_THREADS, which it reads when it first starts them; where RAYON_NUM_THREADS
+bounds the other libraries' threads, the same number is used. Its decoder drops unknown ids without a word, so ids are
+decoded by `Tokenizer`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from impls.interface import Tokenizer
+from impls.model import Model
+from impls.peers.conversion import (
+    WHOLE_TEXT,
+    file_of,
+    has_ranks,
+    plain_pattern,
+    rank_file,
+    rayon_threads,
+    tokenizer_json,
+)
+from impls.peers.packages import library, loading
+
+fastokens = library("fastokens", "fastokens", "fastokens")
+
+_THREADS = "FASTOKENS_BPE_THREADS"
+
+
+class Fastokens(Tokenizer):
+    """`fastokens.Tokenizer` over the model's ranks, or over its tokenizer.json."""
+
+    name: ClassVar[str] = "fastokens"
+    summary: ClassVar[str] = "Rust: SIMD splitting, word cache, flat output"
+    kind: ClassVar[Literal["peer"]] = "peer"
+    surrogate_errors = (UnicodeEncodeError,)
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        if "RAYON_NUM_THREADS" in os.environ:
+            os.environ.setdefault(_THREADS, str(rayon_threads()))
+        self._tokenizer = _tokenizer(model)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special."""
+        ids: list[int] = self._tokenizer.encode_ordinary(text).ids
+        return ids
+
+    def encode_ordinary_array(self, text: str) -> np.ndarray:
+        """As `encode_ordinary`, as a read-only view of the library's flat output."""
+        return np.frombuffer(self._tokenizer.encode_batch_flat([text])[0], np.uint32)
+
+    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `encode_ordinary` for each text; by the library's threads where it has this many."""
+        if threads == 1 or threads != int(os.environ.get(_THREADS) or rayon_threads()):
+            return super().encode_ordinary_batch(texts, threads)
+        return [found.ids for found in self._tokenizer.encode_batch(list(texts))]
+
+
+def _tokenizer(model: Model) -> Any:
+    name = Fastokens.name
+    with loading(name):
+        if has_ranks(model):
+            pattern = plain_pattern(model)
+            with file_of(rank_file(model), "model.tiktoken") as path:
+                return fastokens.Tokenizer.from_tiktoken(
+                    path, pattern=pattern[0] if pattern else WHOLE_TEXT, special_tokens={}
+                )
+        return fastokens.Tokenizer.from_json_str(tokenizer_json(name, model).decode())

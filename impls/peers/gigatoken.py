@@ -1,0 +1,156 @@
+"""gigatoken: encodes by SIMD splitting and a piece cache, and trains. Its own splitters, of Unicode 17.
+
+It splits by patterns it knows only, and a rank file is read with the name of one of them. Code points newer than
+Unicode 16 may therefore get other ids than elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from impls.errors import Unsupported
+from impls.interface import Tokenizer, TrainingSpec
+from impls.model import Model
+from impls.patterns import NAMED, resolve
+from impls.peers.conversion import (
+    as_list,
+    file_of,
+    has_ranks,
+    plain_pattern,
+    rank_file,
+    rayon_threads,
+    tokenizer_json,
+)
+from impls.peers.packages import library, loading, refuses
+from impls.peers.quiet import quiet_descriptors
+from impls.production.training import model_of_merges, require
+from impls.text import repair_surrogates
+from impls.training import base_symbols, merge_budget
+
+gigatoken = library("gigatoken", "gigatoken", "gigatoken")
+
+_SCHEMES = {NAMED["gpt2"]: "gpt2", NAMED["cl100k"]: "gpt4", NAMED["o200k"]: "o200k"}
+_NO_BYTE_OF_UTF8 = b"\xff"
+_TIES = {"raw": "raw_token_ids", "gpt2": "huggingface"}
+
+
+class Gigatoken(Tokenizer):
+    """`gigatoken.Tokenizer`'s backend over the model's ranks, or over its tokenizer.json."""
+
+    name: ClassVar[str] = "gigatoken"
+    summary: ClassVar[str] = "Rust: SIMD splitting, piece cache; has a trainer"
+    kind: ClassVar[Literal["peer"]] = "peer"
+    surrogate_errors = (TypeError,)
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._backend = _backend(model)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special; the library gives arrays, and lists only in batches."""
+        ids: list[int] = self._backend.encode(text).tolist()
+        return ids
+
+    def encode_ordinary_array(self, text: str) -> np.ndarray:
+        """As `encode_ordinary`, as the array the library makes."""
+        ids: np.ndarray = self._backend.encode(text)
+        return ids
+
+    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `encode_ordinary` for each text; by the library's pool where that has this many threads."""
+        if threads == 1 or threads != rayon_threads():
+            return super().encode_ordinary_batch(texts, threads)
+        found: list[list[int]] = self._backend.encode_batch_list(list(texts), parallel=True)
+        return found
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """The bytes the ids stand for. The library panics for an id it has not, a special token's too."""
+        ids = as_list(ids)
+        try:
+            data: bytes = self._backend.decode(ids)
+            return data
+        except BaseException as error:
+            if not refuses(error):
+                raise
+        return super().decode_bytes(ids)
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges by `train_bpe`, which splits by GPT-2's pattern and takes the smallest pair of ids on ties.
+
+        Raises `Unsupported` naming the field it cannot follow.
+        """
+        require(cls.name, spec, alphabet="bytes", ties="smallest", min_count=1, max_token_bytes=None)
+        if resolve(spec.pattern) not in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
+            raise Unsupported(cls.name, f"TrainingSpec.pattern: it trains with 'gpt2' only, not with {spec.pattern!r}")
+        base = base_symbols((), spec)
+        n_merges = merge_budget(base, spec)
+        corpus = _NO_BYTE_OF_UTF8.join(_utf8(texts))
+        merges: list[tuple[bytes, bytes]] = []
+        if corpus and n_merges:
+            with quiet_descriptors():
+                _, merges = gigatoken.train_bpe(
+                    corpus, len(base) + n_merges, [], _TIES[spec.base_order], separator=_NO_BYTE_OF_UTF8
+                )
+        return model_of_merges(cls.name, spec, base, _that_occurred(merges, corpus))
+
+
+def _backend(model: Model) -> Any:
+    name = Gigatoken.name
+    pattern = plain_pattern(model)
+    if not pattern:
+        raise Unsupported(name, "it splits by patterns it knows, and this model does not split")
+    scheme = _SCHEMES.get(pattern)
+    with loading(name):
+        if scheme is not None and has_ranks(model) and None not in model.tokens:
+            with file_of(rank_file(model), "model.tiktoken") as path:
+                return gigatoken.Tokenizer.from_tiktoken(path, pretokenizer=scheme, special_tokens={}).backend
+        return gigatoken.Tokenizer.from_json(tokenizer_json(name, model)).backend
+
+
+def _utf8(texts: Iterable[str]) -> Iterator[bytes]:
+    if isinstance(texts, str):
+        raise TypeError("texts must be an iterable of texts, not one text; pass [text]")
+    for text in texts:
+        try:
+            yield text.encode()
+        except UnicodeEncodeError:
+            yield repair_surrogates(text).encode()
+
+
+def _that_occurred(merges: list[tuple[bytes, bytes]], corpus: bytes) -> list[tuple[bytes, bytes]]:
+    """The merges without those of pairs that no longer occur, which the library appends when pairs run out.
+
+    Pairs have run out only when every piece is a token, so the first piece that is none ends the search; then a
+    merge occurred if and only if a piece is made by it.
+    """
+    made = {left + right: rank for rank, (left, right) in reversed([*enumerate(merges)])}
+    needed: set[int] = set()
+    for text in _split(corpus):
+        for piece in gigatoken.pretokenizer(text):
+            if len(piece) > 1 and piece not in made:
+                return merges
+            _add_merges_of(piece, merges, made, needed)
+    return merges[: max(needed, default=-1) + 1]
+
+
+def _split(corpus: bytes) -> Iterator[bytes]:
+    start = 0
+    while (end := corpus.find(_NO_BYTE_OF_UTF8, start)) >= 0:
+        yield corpus[start:end]
+        start = end + 1
+    yield corpus[start:]
+
+
+def _add_merges_of(
+    token: bytes, merges: Sequence[tuple[bytes, bytes]], made: dict[bytes, int], needed: set[int]
+) -> None:
+    waiting = [token]
+    while waiting:
+        rank = made.get(waiting.pop())
+        if rank is not None and rank not in needed:
+            needed.add(rank)
+            waiting += merges[rank]

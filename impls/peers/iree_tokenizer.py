@@ -1,0 +1,65 @@
+"""iree-tokenizer: IREE's streaming tokenizer in C. Not exact: `/compile` under cl100k is `/com` and `pile`.
+
+Its decoder drops unknown ids without a word, so the largest id is looked at first; bad UTF-8 is left to `Tokenizer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from impls.interface import Tokenizer
+from impls.model import Model
+from impls.peers.conversion import as_list, tokenizer_json
+from impls.peers.packages import library, loading
+
+iree_tokenizer = library("iree-tokenizer", "iree-tokenizer", "iree.tokenizer")
+
+
+class IreeTokenizer(Tokenizer):
+    """`iree.tokenizer.Tokenizer` over the model's tokenizer.json."""
+
+    name: ClassVar[str] = "iree-tokenizer"
+    summary: ClassVar[str] = "C: streaming, bounded memory"
+    kind: ClassVar[Literal["peer"]] = "peer"
+    surrogate_errors = (TypeError,)
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._tokenizer = _tokenizer(model)
+        tokens = model.tokens
+        self._n_dense = tokens.index(None) if None in tokens else len(tokens)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special."""
+        ids: list[int] = self._tokenizer.encode(text)
+        return ids
+
+    def encode_ordinary_array(self, text: str) -> np.ndarray:
+        """As `encode_ordinary`, as a view of the array the library makes."""
+        ids: np.ndarray = self._tokenizer.encode_to_array(text)
+        return ids.view(np.uint32)
+
+    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `encode_ordinary` for each text; the library's own batch is for one thread, and lets others run."""
+        if threads > 1:
+            return super().encode_ordinary_batch(texts, threads)
+        found: list[list[int]] = self._tokenizer.encode_batch(texts)
+        return found
+
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """The text of the ids, by the library where it has all of them and they are UTF-8."""
+        ids = as_list(ids)
+        if ids and max(ids) < self._n_dense and min(ids) >= 0:
+            text: str = self._tokenizer.decode(ids)
+            if "\ufffd" not in text:
+                return text
+        return super().decode(ids, errors)
+
+
+def _tokenizer(model: Model) -> Any:
+    name = IreeTokenizer.name
+    with loading(name):
+        return iree_tokenizer.Tokenizer.from_buffer(tokenizer_json(name, model))

@@ -1,0 +1,57 @@
+"""kitoken: encodes by merging pairs in place. It knows OpenAI's rank files by content, others as tokenizer.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Literal
+
+from impls.formats.tiktoken_ranks import KNOWN
+from impls.interface import Tokenizer
+from impls.model import Model
+from impls.peers.conversion import as_list, public_digest, rank_file, tokenizer_json
+from impls.peers.packages import library, loading
+
+kitoken = library("kitoken", "kitoken", "kitoken")
+
+
+class Kitoken(Tokenizer):
+    """`kitoken.Kitoken` over the model's rank file where it is a public one, else over its tokenizer.json."""
+
+    name: ClassVar[str] = "kitoken"
+    summary: ClassVar[str] = "Rust: many formats, compact definitions"
+    kind: ClassVar[Literal["peer"]] = "peer"
+    surrogate_errors = (UnicodeEncodeError,)
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._tokenizer = _tokenizer(model)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special."""
+        ids: list[int] = self._tokenizer.encode(text)
+        return ids
+
+    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `encode_ordinary` for each text; the library's own batch is for one thread, and lets others run."""
+        if threads > 1:
+            return super().encode_ordinary_batch(texts, threads)
+        found: list[list[int]] = self._tokenizer.encode_all(list(texts))
+        return found
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """The bytes the ids stand for. The library raises for an id it has not, a special token's too."""
+        ids = as_list(ids)
+        try:
+            data: bytes = self._tokenizer.decode(ids, True)
+            return data
+        except (ValueError, OverflowError, TypeError):
+            return super().decode_bytes(ids)
+
+
+def _tokenizer(model: Model) -> Any:
+    name = Kitoken.name
+    digest = public_digest(model)
+    with loading(name):
+        if digest is not None and KNOWN[digest].special_tokens == model.whole_token_ids:
+            return kitoken.Kitoken.from_tiktoken(rank_file(model))
+        return kitoken.Kitoken.from_tokenizers(tokenizer_json(name, model))

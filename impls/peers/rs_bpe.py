@@ -1,0 +1,73 @@
+"""rs-bpe: encodes by backtracking over compatible tokens, linear in the text. cl100k and o200k only, built in.
+
+Its threads answer with the vocabulary they were first asked with, whichever tokenizer asks (`abc` by o200k after cl100k
+gives cl100k's 13997); so they serve the first model of a process only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Literal
+
+from impls.interface import Tokenizer
+from impls.model import Model
+from impls.peers.conversion import as_list, require_public
+from impls.peers.packages import library
+
+openai = library("rs-bpe", "rs-bpe", "rs_bpe.bpe").openai
+
+_NAMES = ("cl100k_base", "o200k_base")
+_TEXTS_PER_TASK = 100
+_LEAST_TEXTS = 20
+_POOL: dict[str, str] = {}
+"""The model the library's threads answer with in this process."""
+
+
+class RsBpe(Tokenizer):
+    """`rs_bpe`'s tokenizer of the same name as the model."""
+
+    name: ClassVar[str] = "rs-bpe"
+    summary: ClassVar[str] = "Rust: backtracking; cl100k and o200k only"
+    kind: ClassVar[Literal["peer"]] = "peer"
+    surrogate_errors = (UnicodeEncodeError,)
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._public_name = require_public(self.name, model, _NAMES)
+        self._tokenizer: Any = getattr(openai, self._public_name)()
+        self._n_tokens = len(model.tokens)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special."""
+        ids: list[int] = self._tokenizer.encode(text)
+        return ids
+
+    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `encode_ordinary` for each text, in tasks of the size the library's documentation shows."""
+        if threads == 1 or _POOL.setdefault("model", self._public_name) != self._public_name:
+            return super().encode_ordinary_batch(texts, threads)
+        options = openai.ParallelOptions(min_batch_size=_LEAST_TEXTS, chunk_size=_TEXTS_PER_TASK, max_threads=threads)
+        found: list[list[int]] = self._tokenizer.encode_batch_parallel(list(texts), options)[0]
+        return found
+
+    def count(self, text: str) -> int:
+        """How many tokens `text` has, by the library's own count where nothing is recognised in it."""
+        if self.model.added_tokens or self.model.normalization is not None:
+            return super().count(text)
+        try:
+            n_tokens: int = self._tokenizer.count(text)
+            return n_tokens
+        except UnicodeEncodeError:
+            return super().count(text)
+
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """The text of the ids, by the library where it has all of them: others it may leave out without a word.
+
+        It answers None for bad UTF-8, which is then left to `Tokenizer`.
+        """
+        ids = as_list(ids)
+        if ids and max(ids) < self._n_tokens and min(ids) >= 0:
+            text: str | None = self._tokenizer.decode(ids)
+            if text is not None:
+                return text
+        return super().decode(ids, errors)

@@ -1,0 +1,41 @@
+"""rustbpe: trains byte-level vocabularies; encodes only with what the very same object has trained, so not here.
+
+Ties go to the smallest pair of ids, base ids are byte values. Its threads are Rayon's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+from impls.errors import Unsupported
+from impls.interface import Tokenizer, TrainingSpec
+from impls.model import Model
+from impls.peers.packages import library
+from impls.peers.training import one_pattern, trained_on
+from impls.production.training import checked_texts, merges_of_tokens, model_of_merges, require
+from impls.training import base_symbols, merge_budget
+
+rustbpe = library("rustbpe", "rustbpe", "rustbpe")
+
+
+class Rustbpe(Tokenizer):
+    """`rustbpe.Tokenizer.train_from_iterator`."""
+
+    name: ClassVar[str] = "rustbpe"
+    summary: ClassVar[str] = "Rust: trains only"
+    kind: ClassVar[Literal["peer"]] = "peer"
+
+    def __init__(self, model: Model) -> None:
+        raise Unsupported(self.name, "it has no way to load a model; it trains only")
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges; raises `Unsupported` naming the field it cannot follow."""
+        require(cls.name, spec, alphabet="bytes", ties="smallest", base_order="raw", min_count=1, max_token_bytes=None)
+        base = base_symbols((), spec)
+        vocab_size = len(base) + merge_budget(base, spec)
+        trainer = rustbpe.Tokenizer()
+        trainer.train_from_iterator(checked_texts(texts, spec), vocab_size, pattern=one_pattern(cls.name, spec))
+        learned = trained_on(base, {bytes(token): rank for token, rank in trainer.get_mergeable_ranks()})
+        return model_of_merges(cls.name, spec, base, merges_of_tokens(spec, base, learned))

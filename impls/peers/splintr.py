@@ -1,0 +1,70 @@
+"""splintr: encodes by a regular expression engine of its own, a linked list and a cache of pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from impls.interface import Tokenizer
+from impls.model import Model
+from impls.peers.conversion import (
+    WHOLE_TEXT,
+    as_list,
+    has_ranks,
+    plain_pattern,
+    rank_file,
+    rayon_threads,
+    tokenizer_json,
+)
+from impls.peers.packages import library, loading
+
+splintr = library("splintr", "splintr-rs", "splintr")
+
+
+class Splintr(Tokenizer):
+    """`splintr.Tokenizer` over the model's ranks, or what `splintr` makes of its tokenizer.json."""
+
+    name: ClassVar[str] = "splintr"
+    summary: ClassVar[str] = "Rust: own regular expressions, linked list, piece cache"
+    kind: ClassVar[Literal["peer"]] = "peer"
+    surrogate_errors = (UnicodeEncodeError,)
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._tokenizer = _tokenizer(model)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special."""
+        ids: list[int] = self._tokenizer.encode_ordinary(text)
+        return ids
+
+    def encode_ordinary_array(self, text: str) -> np.ndarray:
+        """As `encode_ordinary`, as a read-only view of the library's flat output."""
+        return np.frombuffer(self._tokenizer.encode_flat(text), np.uint32)
+
+    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `encode_ordinary` for each text; by the library's pool where that has this many threads."""
+        if threads == 1 or threads != rayon_threads():
+            return super().encode_ordinary_batch(texts, threads)
+        found: list[list[int]] = self._tokenizer.encode_batch(texts)
+        return found
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """The bytes the ids stand for. The library raises for an id it has not, a special token's too."""
+        ids = as_list(ids)
+        try:
+            data: bytes = self._tokenizer.decode_bytes(ids)
+            return data
+        except (ValueError, OverflowError, TypeError):
+            return super().decode_bytes(ids)
+
+
+def _tokenizer(model: Model) -> Any:
+    name = Splintr.name
+    with loading(name):
+        if has_ranks(model):
+            pattern = plain_pattern(model)
+            return splintr.Tokenizer.from_bytes(rank_file(model), pattern[0] if pattern else WHOLE_TEXT)
+        return splintr.from_json_bytes(tokenizer_json(name, model))

@@ -1,0 +1,69 @@
+"""subword-nmt: Sennrich's own trainer, over characters, with the end of a word marked; trains only here.
+
+Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
+
+Words are counted here, by the specification's pattern, and handed over as the dictionary the library can read. Its
+words hold no white space. Ties go to the largest pair of strings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections import Counter
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+from impls.errors import Unsupported
+from impls.interface import Tokenizer, TrainingSpec
+from impls.model import Model
+from impls.peers.packages import library
+from impls.production.training import model_of_merges, require
+from impls.training import base_symbols, corpus_pieces, merge_budget
+
+learn_bpe = library("subword-nmt", "subword-nmt", "subword_nmt.learn_bpe").learn_bpe
+
+_END_OF_WORD = "</w>"
+
+
+class SubwordNmt(Tokenizer):
+    """`subword_nmt.learn_bpe.learn_bpe`."""
+
+    name: ClassVar[str] = "subword-nmt"
+    summary: ClassVar[str] = "Python: the first trainer for words; trains only"
+    kind: ClassVar[Literal["peer"]] = "peer"
+
+    def __init__(self, model: Model) -> None:
+        raise Unsupported(self.name, "it gives subwords, not ids; it trains only")
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges; raises `Unsupported` naming the field it cannot follow.
+
+        The pattern must leave white space in pieces of one character; those give base symbols and no merge.
+        """
+        require(cls.name, spec, alphabet="chars", ties="largest", end_of_word=_END_OF_WORD, max_token_bytes=None)
+        counts = Counter(corpus_pieces(texts, spec))
+        base = base_symbols(counts, spec)
+        words = {piece: count for piece, count in counts.items() if len(piece) > 1}
+        for word in words:
+            if len(word.split()) != 1 or word.strip() != word:
+                raise Unsupported(
+                    cls.name,
+                    f"TrainingSpec.pattern: its words hold no white space, and this pattern leaves it in {word!a}; "
+                    r"use '\S+|\s', or pass words as texts with 'none'",
+                )
+        n_merges = merge_budget(base, spec)
+        return model_of_merges(cls.name, spec, base, _learn(words, n_merges, spec.min_count) if words else [])
+
+
+def _learn(words: dict[str, int], n_merges: int, min_count: int) -> list[tuple[bytes, bytes]]:
+    dictionary = io.StringIO("".join(f"{word} {count}\n" for word, count in words.items()), newline="\n")
+    codes = io.StringIO(newline="\n")
+    with contextlib.redirect_stderr(io.StringIO()):  # a progress bar
+        learn_bpe(dictionary, codes, n_merges, min_frequency=min_count, is_dict=True)
+    merges: list[tuple[bytes, bytes]] = []
+    for line in codes.getvalue().split("\n")[1:-1]:
+        left, right = line.split(" ")
+        merges.append((left.encode(), right.encode()))
+    return merges

@@ -1,0 +1,74 @@
+"""tokie: encodes by backtracking with a splitter for each known pattern. Not exact: it cuts a tab and `'s` otherwise.
+
+A pattern it does not know it replaces by GPT-2's without a word; such models are refused here. It has no setting for
+threads: long texts and batches use all cores the process may run on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Literal
+
+from impls.errors import Unsupported
+from impls.interface import Tokenizer
+from impls.model import Model
+from impls.patterns import NAMED
+from impls.peers.conversion import as_list, file_of, plain_pattern, rayon_threads, tokenizer_json
+from impls.peers.packages import library, loading, refuses
+
+tokie = library("tokie", "tokie", "tokie")
+
+_PATTERNS = (NAMED["gpt2"], NAMED["cl100k"], NAMED["o200k"])
+
+
+class Tokie(Tokenizer):
+    """`tokie.Tokenizer` over the model's tokenizer.json."""
+
+    name: ClassVar[str] = "tokie"
+    summary: ClassVar[str] = "Rust: backtracking, a splitter for each known pattern"
+    kind: ClassVar[Literal["peer"]] = "peer"
+    surrogate_errors = (UnicodeEncodeError,)
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._tokenizer = _tokenizer(model)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special."""
+        ids: list[int] = self._tokenizer.encode(text, False).ids
+        return ids
+
+    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `encode_ordinary` for each text; by the library's threads where all cores are wanted."""
+        if threads == 1 or threads != rayon_threads():
+            return super().encode_ordinary_batch(texts, threads)
+        return [found.ids for found in self._tokenizer.encode_batch(list(texts), False)]
+
+    def count(self, text: str) -> int:
+        """How many tokens `text` has, by the library's own count where nothing is recognised in it."""
+        if self.model.added_tokens or self.model.normalization is not None:
+            return super().count(text)
+        try:
+            n_tokens: int = self._tokenizer.count_tokens(text)
+            return n_tokens
+        except UnicodeEncodeError:
+            return super().count(text)
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """The bytes the ids stand for. The library panics for an id it has not, a special token's too."""
+        ids = as_list(ids)
+        try:
+            data: bytes = self._tokenizer.decode_bytes(ids)
+            return data
+        except BaseException as error:
+            if not refuses(error):
+                raise
+        return super().decode_bytes(ids)
+
+
+def _tokenizer(model: Model) -> Any:
+    name = Tokie.name
+    if plain_pattern(model) not in _PATTERNS:
+        raise Unsupported(name, "it splits by GPT-2's, cl100k's and o200k's patterns, and by GPT-2's for any other")
+    with loading(name), file_of(tokenizer_json(name, model), "tokenizer.json") as path:
+        return tokie.Tokenizer.from_json(path)

@@ -1,0 +1,24 @@
+"""What the peers' trainers share: the one pattern most can split by, and reading what they learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from impls.errors import Unsupported
+from impls.interface import TrainingSpec
+from impls.patterns import resolve
+from impls.peers.conversion import WHOLE_TEXT
+
+
+def one_pattern(name: str, spec: TrainingSpec) -> str:
+    """The specification's pattern as one expression; raises `Unsupported` for several split stages."""
+    stages = resolve(spec.pattern)
+    if len(stages) > 1:
+        raise Unsupported(name, f"TrainingSpec.pattern: it splits by one expression, not by {len(stages)} stages")
+    return stages[0] if stages else WHOLE_TEXT
+
+
+def trained_on(base: Sequence[bytes], rank_by_token: Mapping[bytes, int]) -> list[bytes]:
+    """The tokens learned beyond the base symbols, in the order they were learned."""
+    known = set(base)
+    return sorted(rank_by_token.keys() - known, key=rank_by_token.__getitem__)

@@ -1,0 +1,67 @@
+"""wordchipper: encodes by generated splitters and a choice of merge loops. It reads OpenAI's vocabularies only.
+
+It fetches those unless it finds them in its cache folder, and without a network leaves an empty file there, with which
+it then answers byte values. So it is given a cache folder that holds the model's ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from impls.interface import Tokenizer
+from impls.model import Model
+from impls.peers.conversion import as_list, environment, file_of, rank_file, rayon_threads, require_public
+from impls.peers.packages import library
+
+wordchipper = library("wordchipper", "wordchipper", "wordchipper")
+
+_NAMES = ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
+_CACHE = "WORDCHIPPER_CACHE_DIR"
+
+
+class Wordchipper(Tokenizer):
+    """`wordchipper.Tokenizer` of one of OpenAI's vocabularies, its special tokens switched off."""
+
+    name: ClassVar[str] = "wordchipper"
+    summary: ClassVar[str] = "Rust: generated splitters; OpenAI's vocabularies only"
+    kind: ClassVar[Literal["peer"]] = "peer"
+    surrogate_errors = (UnicodeEncodeError,)
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._tokenizer = _tokenizer(model)
+        self._no_specials = wordchipper.SpecialFilter.include_none()
+        self._decodes_alike = dict(self._tokenizer.specials) == dict(model.whole_token_ids)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special."""
+        ids: list[int] = self._tokenizer.encode(text, self._no_specials)
+        return ids
+
+    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `encode_ordinary` for each text; by the library's pool where that has this many threads."""
+        if threads == 1 or threads != rayon_threads():
+            return super().encode_ordinary_batch(texts, threads)
+        found: list[list[int]] = self._tokenizer.encode_batch(list(texts), self._no_specials)
+        return found
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """The bytes the ids stand for, by the library where its special tokens are the model's."""
+        ids = as_list(ids)
+        if self._decodes_alike:
+            try:
+                data: bytes = self._tokenizer.decode_bytes(ids)
+                return data
+            except (ValueError, OverflowError, TypeError):
+                pass
+        return super().decode_bytes(ids)
+
+
+def _tokenizer(model: Model) -> Any:
+    name = require_public(Wordchipper.name, model, _NAMES)
+    with file_of(rank_file(model), f"openai/{name}/{name}.tiktoken") as path:
+        folder = Path(path).parents[2]
+        with environment(_CACHE, str(folder)):
+            return wordchipper.Tokenizer.from_pretrained(name)

@@ -1,0 +1,67 @@
+"""The peers under test: the real library where it is installed and exact, else a stand-in for it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import impls
+from impls import Model, Tokenizer
+from impls.formats import tiktoken_ranks
+from impls.peers import conversion
+
+PeerOf = Callable[..., type[Tokenizer]]
+
+
+def _load_file(name: str, path: Path) -> ModuleType:
+    spec = spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+stand_ins = _load_file("peer_stand_ins", Path(__file__).with_name("stand_ins.py"))
+NOT_AS_GIVEN = {"iree-tokenizer", "tokie", "bpe-openai", "rs-bpe", "wordchipper"}
+"""Inexact, or with vocabularies of their own: tests over small models take a stand-in even where they are installed."""
+
+
+@pytest.fixture
+def peer_of(monkeypatch: pytest.MonkeyPatch) -> PeerOf:
+    """A function from a peer's name to its adapter; `model` is what a library of built-in vocabularies has built in."""
+
+    def build(name: str, model: Model | None = None, *, stand_in: bool | None = None) -> type[Tokenizer]:
+        module_name, make = stand_ins.MODULES[name]
+        if stand_in is None:
+            stand_in = name in NOT_AS_GIVEN or not installed(module_name)
+        if not stand_in:
+            return impls.get(name)
+        if model is not None:
+            digest = conversion.hashlib.sha256(conversion.rank_file(model)).hexdigest()
+            companions = tiktoken_ranks.Companions("gpt2", dict(model.special_tokens))
+            monkeypatch.setitem(tiktoken_ranks.KNOWN, digest, companions)
+            monkeypatch.setitem(conversion._NAME_BY_DIGEST, digest, "cl100k_base")
+        monkeypatch.setitem(sys.modules, module_name, make(model))
+        file = Path(conversion.__file__).with_name(f"{name.replace('-', '_')}.py")
+        adapter = _load_file(f"stand_in_{file.stem}", file)
+        found: list[Any] = [thing for thing in vars(adapter).values() if getattr(thing, "name", None) == name]
+        return found[0]  # type: ignore[no-any-return]
+
+    return build
+
+
+def installed(module: str) -> bool:
+    """Whether the library itself can be imported."""
+    try:
+        import_module(module)
+    except ModuleNotFoundError:
+        return False
+    return True

@@ -1,0 +1,319 @@
+"""Stand-ins for the peers' libraries: the calls an adapter makes, answered by `priority` over what it handed over.
+
+A stand-in reads the rank file or tokenizer.json by our own formats, and refuses texts and ids the way its library does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+import impls
+from impls import Model, UnknownId
+from impls.formats import load
+from impls.formats.tiktoken_ranks import write_tiktoken_ranks
+from impls.patterns import NAMED
+from impls.peers import conversion
+
+
+class PanicException(BaseException):
+    """What a Rust library raises when it panics."""
+
+
+class Engine:
+    """A library's tokenizer over what an adapter handed to it."""
+
+    def __init__(self, content: bytes, pattern: str | None = None) -> None:
+        with conversion.file_of(content, "model") as path, warnings.catch_warnings():
+            warnings.simplefilter("error")
+            stages = None if pattern is None else [pattern]
+            model = load(Path(path), pattern=stages)
+        assert content[:1] != b"{" or not json.loads(content)["added_tokens"]
+        self.model = model.with_(special_tokens={}, added_tokens={})
+        self.tokenizer = impls.load("priority", self.model)
+
+    def ids(self, text: str) -> list[int]:
+        text.encode()
+        return self.tokenizer.encode(text)
+
+    def batch(self, texts: list[str]) -> list[list[int]]:
+        assert type(texts) is list
+        return [self.ids(text) for text in texts]
+
+    def flat(self, texts: list[str]) -> tuple[bytes, bytes]:
+        ids = self.batch(texts)
+        ends = np.cumsum([0, *map(len, ids)], dtype=np.uint64)
+        return np.array([i for some in ids for i in some], np.uint32).tobytes(), ends.tobytes()
+
+    def data(self, ids: list[int]) -> bytes:
+        assert type(ids) is list
+        try:
+            return self.tokenizer.decode_bytes(ids)
+        except UnknownId as error:
+            raise ValueError(str(error)) from None
+
+    def careless_text(self, ids: list[int]) -> str | None:
+        known = [self.model.tokens[i] for i in ids if 0 <= i < len(self.model.tokens)]
+        try:
+            return b"".join(token for token in known if token is not None).decode()
+        except UnicodeDecodeError:
+            return None
+
+
+def raising_type_error(call: Any) -> Any:
+    def refusing(text: Any) -> Any:
+        try:
+            return call(text)
+        except UnicodeEncodeError as error:
+            raise TypeError(str(error)) from None
+
+    return refusing
+
+
+def panicking(call: Any) -> Any:
+    def refusing(ids: list[int]) -> Any:
+        try:
+            return call(ids)
+        except ValueError as error:
+            raise PanicException(str(error)) from None
+
+    return refusing
+
+
+def encodings(ids: list[list[int]]) -> list[SimpleNamespace]:
+    return [SimpleNamespace(ids=some) for some in ids]
+
+
+def gigatoken(_: Model) -> SimpleNamespace:
+    def tokenizer(engine: Engine) -> SimpleNamespace:
+        backend = SimpleNamespace(
+            encode=raising_type_error(lambda text: np.array(engine.ids(text), np.uint32)),
+            encode_batch_list=lambda texts, parallel: raising_type_error(engine.batch)(texts),
+            decode=panicking(engine.data),
+        )
+        return SimpleNamespace(backend=backend)
+
+    def from_tiktoken(path: str, pretokenizer: str, special_tokens: dict[str, int]) -> SimpleNamespace:
+        assert not special_tokens
+        pattern = {"gpt2": "gpt2", "gpt4": "cl100k", "o200k": "o200k"}[pretokenizer]
+        return tokenizer(Engine(Path(path).read_bytes(), NAMED[pattern][0]))
+
+    def from_json(content: bytes) -> SimpleNamespace:
+        engine = Engine(content)
+        if engine.model.pattern not in [NAMED[name] for name in ("gpt2", "cl100k", "o200k")]:
+            raise RuntimeError("Unknown pre_tokenizer\n\nLocation:")
+        return tokenizer(engine)
+
+    return SimpleNamespace(
+        Tokenizer=SimpleNamespace(from_tiktoken=from_tiktoken, from_json=from_json), **gigatoken_trainer()
+    )
+
+
+def fastokens(_: Model) -> SimpleNamespace:
+    def tokenizer(engine: Engine) -> SimpleNamespace:
+        return SimpleNamespace(
+            encode_ordinary=lambda text: encodings([engine.ids(text)])[0],
+            encode_batch=lambda texts: encodings(engine.batch(texts)),
+            encode_batch_flat=engine.flat,
+        )
+
+    return SimpleNamespace(
+        Tokenizer=SimpleNamespace(
+            from_tiktoken=lambda path, pattern, special_tokens: tokenizer(Engine(Path(path).read_bytes(), pattern)),
+            from_json_str=lambda text: tokenizer(Engine(text.encode())),
+        )
+    )
+
+
+def splintr(_: Model) -> SimpleNamespace:
+    def tokenizer(content: bytes, pattern: str | None = None) -> SimpleNamespace:
+        engine = Engine(content, pattern)
+        return SimpleNamespace(
+            encode_ordinary=engine.ids,
+            encode_flat=lambda text: engine.flat([text])[0],
+            encode_batch=lambda texts: engine.batch(list(texts)),
+            decode_bytes=engine.data,
+        )
+
+    return SimpleNamespace(Tokenizer=SimpleNamespace(from_bytes=tokenizer), from_json_bytes=tokenizer)
+
+
+def kitoken(_: Model) -> SimpleNamespace:
+    def tokenizer(content: bytes) -> SimpleNamespace:
+        engine = Engine(content)
+        return SimpleNamespace(encode=engine.ids, encode_all=engine.batch, decode=lambda ids, _: engine.data(ids))
+
+    return SimpleNamespace(Kitoken=SimpleNamespace(from_tiktoken=tokenizer, from_tokenizers=tokenizer))
+
+
+def tokie(_: Model) -> SimpleNamespace:
+    def from_json(path: str) -> SimpleNamespace:
+        engine = Engine(Path(path).read_bytes())
+        return SimpleNamespace(
+            encode=lambda text, _: encodings([engine.ids(text)])[0],
+            encode_batch=lambda texts, _: encodings(engine.batch(texts)),
+            count_tokens=lambda text: len(engine.ids(text)),
+            decode_bytes=panicking(engine.data),
+        )
+
+    return SimpleNamespace(Tokenizer=SimpleNamespace(from_json=from_json), TokieError=KeyError)
+
+
+def iree(_: Model) -> SimpleNamespace:
+    def from_buffer(content: bytes) -> SimpleNamespace:
+        engine = Engine(content)
+        return SimpleNamespace(
+            encode=raising_type_error(engine.ids),
+            encode_to_array=raising_type_error(lambda text: np.array(engine.ids(text), np.int32)),
+            encode_batch=raising_type_error(lambda texts: engine.batch(list(texts))),
+            decode=lambda ids: engine.careless_text(ids) or "\ufffd",
+        )
+
+    return SimpleNamespace(Tokenizer=SimpleNamespace(from_buffer=from_buffer))
+
+
+def ffbpe(_: Model) -> SimpleNamespace:
+    def encoder(unit: str, merges: list[Any], vocab: dict[bytes, int], pat_str: str) -> SimpleNamespace:
+        engine = Engine(write_tiktoken_ranks(vocab), pat_str)
+        assert unit == "byte"
+        assert len(merges) == len(vocab) - 256
+        return SimpleNamespace(
+            encode=engine.ids,
+            encode_to_numpy=lambda text: np.array(engine.ids(text), np.uint32),
+            decode=lambda ids: engine.data(ids).decode(),
+        )
+
+    return SimpleNamespace(BpeEncoder=encoder, **ffbpe_trainer())
+
+
+def wordchipper(model: Model) -> SimpleNamespace:
+    def from_pretrained(name: str) -> SimpleNamespace:
+        file = Path(os.environ["WORDCHIPPER_CACHE_DIR"]) / "openai" / name / f"{name}.tiktoken"
+        engine = Engine(file.read_bytes(), model.pattern[0])
+        return SimpleNamespace(
+            specials=dict(model.special_tokens),
+            encode=lambda text, _: engine.ids(text),
+            encode_batch=lambda texts, _: engine.batch(texts),
+            decode_bytes=engine.data,
+        )
+
+    return SimpleNamespace(
+        Tokenizer=SimpleNamespace(from_pretrained=from_pretrained),
+        SpecialFilter=SimpleNamespace(include_none=lambda: None),
+    )
+
+
+def rs_bpe(model: Model) -> SimpleNamespace:
+    def cl100k_base() -> SimpleNamespace:
+        engine = Engine(conversion.rank_file(model), model.pattern[0])
+        return SimpleNamespace(
+            encode=engine.ids,
+            count=lambda text: len(engine.ids(text)),
+            encode_batch_parallel=lambda texts, options: (engine.batch(texts), 0, 0.0, options["max_threads"]),
+            decode=engine.careless_text,
+        )
+
+    return SimpleNamespace(openai=SimpleNamespace(cl100k_base=cl100k_base, ParallelOptions=dict))
+
+
+def bpe_openai(model: Model) -> SimpleNamespace:
+    def get_encoding(_: str) -> SimpleNamespace:
+        engine = Engine(conversion.rank_file(model), model.pattern[0])
+
+        def encode_ordinary(text: str) -> list[int]:
+            if len(text) >= 1_000_000:
+                raise ValueError("Input too long to encode safely")
+            return engine.ids(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+
+        return SimpleNamespace(
+            encode_ordinary=encode_ordinary,
+            encode_ordinary_batch=lambda texts, num_threads: [encode_ordinary(text) for text in texts],
+        )
+
+    return SimpleNamespace(get_encoding=get_encoding, TokenLimitError=KeyError)
+
+
+def trained(texts: list[str], vocab_size: int, pattern: str, **fields: Any) -> Model:
+    """What a library learns that follows the specification."""
+    spec = impls.TrainingSpec(vocab_size=vocab_size, pattern=pattern, **fields)
+    return impls.get("priority").train_model(texts, spec)
+
+
+def bpeasy(_: Model | None) -> SimpleNamespace:
+    def train_bpe(texts: Iterator[str], pattern: str, max_length: int, vocab_size: int) -> dict[bytes, int]:
+        longest = max(2, max_length - 1)
+        read: list[str] = []
+        with suppress(Exception):
+            read.extend(texts)
+        model = trained(read, vocab_size, pattern, max_token_bytes=longest)
+        return dict(reversed(model.id_by_token.items()))
+
+    return SimpleNamespace(train_bpe=train_bpe)
+
+
+def ffbpe_trainer() -> dict[str, Any]:
+    class Counter:
+        def __init__(self, pattern: str) -> None:
+            self.pattern = pattern
+
+        def word_counter(self) -> Counter:
+            return self
+
+        def add_source(self, texts: Iterator[str]) -> None:
+            self.texts = list(texts)
+
+    class Trainer:
+        def __init__(self, _: list[str], initial_alphabet: str, tie_break: str, bigram_cutoff_freq: int) -> None:
+            self.order = {"raw": "raw", "byte_level": "gpt2"}[initial_alphabet]
+            self.ties = {"smallest_pair_id": "smallest", "largest_content": "largest"}[tie_break]
+            self.least = bigram_cutoff_freq
+
+        def add_word_counter(self, counter: Counter) -> None:
+            self.counter = counter
+
+        def train(self, vocab_size: int) -> None:
+            fields = {"ties": self.ties, "base_order": self.order, "min_count": self.least}
+            self.vocab = dict(trained(self.counter.texts, vocab_size, self.counter.pattern, **fields).id_by_token)
+
+    return {"PreTokenizer": lambda _, pat_str: Counter(pat_str), "BpeTrainer": Trainer}
+
+
+def gigatoken_trainer() -> dict[str, Any]:
+    def train_bpe(
+        corpus: bytes, vocab_size: int, specials: list[str], ties: str, separator: bytes
+    ) -> tuple[dict[int, bytes], list[tuple[bytes, bytes]]]:
+        os.write(1, b"Starting merges\n")
+        texts = [text.decode() for text in corpus.split(separator)]
+        order = {"raw_token_ids": "raw", "huggingface": "gpt2"}[ties]
+        model = trained(texts, vocab_size, "gpt2", base_order=order)
+        merges = [(model.tokens[left], model.tokens[right]) for left, right in model.merges]
+        return {}, merges + [(b"\x00", bytes([byte])) for byte in range(vocab_size - 256 - len(merges))]  # type: ignore[operator]
+
+    def pretokenizer(text: bytes) -> Iterator[bytes]:
+        return (piece.encode() for piece in impls.patterns.Splitter(NAMED["gpt2"]).split(text.decode()))
+
+    return {"train_bpe": train_bpe, "pretokenizer": pretokenizer}
+
+
+MODULES: dict[str, tuple[str, Callable[[Any], SimpleNamespace]]] = {
+    "bpe-openai": ("bpe_openai", bpe_openai),
+    "bpeasy": ("bpeasy", bpeasy),
+    "fastokens": ("fastokens", fastokens),
+    "ffbpe": ("ffbpe", ffbpe),
+    "gigatoken": ("gigatoken", gigatoken),
+    "iree-tokenizer": ("iree.tokenizer", iree),
+    "kitoken": ("kitoken", kitoken),
+    "rs-bpe": ("rs_bpe.bpe", rs_bpe),
+    "splintr": ("splintr", splintr),
+    "tokie": ("tokie", tokie),
+    "wordchipper": ("wordchipper", wordchipper),
+}
+"""Implementation -> the module it imports, and what makes a stand-in for that, given the model of a built-in one."""
