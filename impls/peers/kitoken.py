@@ -1,4 +1,7 @@
-"""kitoken: encodes by merging pairs in place. It knows OpenAI's rank files by content, others as tokenizer.json."""
+"""kitoken: encodes by merging pairs in place. It knows OpenAI's rank files by content, others as tokenizer.json.
+
+Not exact with GPT-2's pattern: after white space that is no U+0020 it takes `'s` apart, as in `\t's`.
+"""
 
 from __future__ import annotations
 

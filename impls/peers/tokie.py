@@ -70,5 +70,8 @@ def _tokenizer(model: Model) -> Any:
     name = Tokie.name
     if plain_pattern(model) not in _PATTERNS:
         raise Unsupported(name, "it splits by GPT-2's, cl100k's and o200k's patterns, and by GPT-2's for any other")
+    if None in model.tokens:
+        gap = model.tokens.index(None)
+        raise Unsupported(name, f"it numbers tokens without a gap, and this model has none with the id {gap}")
     with loading(name), file_of(tokenizer_json(name, model), "tokenizer.json") as path:
         return tokie.Tokenizer.from_json(path)

@@ -210,6 +210,12 @@ def test_tokens_that_no_lower_ranks_make_are_refused_where_only_merges_are_known
             assert peer_of(name)(model).encode("abcd") == [256]
 
 
+def test_a_gap_in_the_ids_is_refused_where_tokens_are_numbered_without(peer_of: PeerOf) -> None:
+    model = Model(tokens=(*(bytes([byte]) for byte in range(256)), None, b"ab"), merges=((97, 98),))
+    with pytest.raises(Unsupported, match="has none with the id 256"):
+        peer_of("tokie")(model.with_(pattern=NAMED["gpt2"]))
+
+
 def test_what_a_library_raises_or_panics_with_on_loading_names_the_reason() -> None:
     class PanicException(BaseException):
         pass
