@@ -135,10 +135,20 @@ def matrix_table(records: Sequence[object]) -> Table:
         name="agreement",
         title="Agreement: do two implementations give the same ids?",
         frame=frame_of(rows, ["model", "number", "implementation", *(f"vs {name}" for name in names[:-1])]),
-        note="\n".join([note, *(f"n/a: {line}" for line in dict.fromkeys(absent))]),
+        note="\n".join([note, *_shares(pairs), *(f"n/a: {line}" for line in dict.fromkeys(absent))]),
         columns=columns,
         group_by="model",
     )
+
+
+def _shares(pairs: Sequence[Row]) -> list[str]:
+    """How often pairs that are expected to differ do, a line each."""
+    return [
+        f"{row['a']} and {row['b']} on {row['model']}: {wording.percent(row['differing_piece_share'])} of pieces differ, "
+        "weighted by occurrence."
+        for row in pairs
+        if row["differing_piece_share"] is not None
+    ]
 
 
 def counterexamples_table(records: Iterable[object]) -> Table:

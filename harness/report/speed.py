@@ -168,7 +168,7 @@ def claims_note(floor: float | None, n_rounds: int) -> str:
 def ranking(records: Sequence[object]) -> tuple[list[Ranked], list[str]]:
     """Implementations by geometric mean over shared workloads, and these workloads.
 
-    Training and loading are left out, and so is who was timed on fewer than half of the other workloads: it would
+    Training and loading are left out, and so is who was timed on fewer than three quarters of the other workloads: it would
     leave the rest too little in common.
     """
     tasks = {t.workload: t.task for t in timings(records)}
@@ -177,7 +177,7 @@ def ranking(records: Sequence[object]) -> tuple[list[Ranked], list[str]]:
         name: {w: rounds for w, rounds in by_workload.items() if w in workloads}
         for name, by_workload in rankable_times(of_kind(records, Measurement)).items()
     }
-    times = {name: found for name, found in times.items() if len(found) * 2 >= len(workloads) and found}
+    times = {name: found for name, found in times.items() if len(found) * 4 >= len(workloads) * 3 and found}
     shared = set.intersection(*map(set, times.values())) if times else set()
     return rank(times), sorted(shared)
 
@@ -213,7 +213,8 @@ def ranking_table(records: Sequence[object]) -> Table:
         name="ranking",
         title=f"Ranking: geometric mean of time over {len(shared)} workload{'s' if len(shared) != 1 else ''}",
         frame=frame_of(rows, keys),
-        note=f"Exact implementations only, over the workloads all of them were timed on: {_summed(shared)}. ≈: a "
+        note=f"Exact implementations only, timed on three quarters of the workloads or more, over those all of them share: "
+        f"{_summed(shared)}. ≈: a "
         "difference to the best this run cannot claim."
         if shared
         else "",

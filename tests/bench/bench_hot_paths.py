@@ -50,3 +50,41 @@ def test_train(benchmark: Any, name: str) -> None:
 
 def test_model_construction(benchmark: Any, model: impls.Model) -> None:
     benchmark(lambda: model.with_(merge_counts=None))
+
+
+# --- the harness's own ---------------------------------------------------------------------------------------
+
+
+def test_digest_of_ids(benchmark: Any) -> None:
+    from harness.measure.answers import digest_of_ids
+
+    answers = [list(range(start, start + 1000)) for start in range(100)]
+    benchmark(lambda: digest_of_ids(answers))
+
+
+def test_ratio_interval(benchmark: Any) -> None:
+    from harness.measure.stats import ratio_interval
+
+    rounds = [[1.0 + 0.01 * sample + 0.001 * number for sample in range(5)] for number in range(3)]
+    benchmark(lambda: ratio_interval(rounds, rounds))
+
+
+def test_a_record_written_and_read(benchmark: Any, tmp_path: Path) -> None:
+    from harness.records import RecordWriter, Verdict, read_records
+
+    verdict = Verdict(implementation="a", model="m", corpus="c", check="round-trip", status="ok")
+
+    def work() -> None:
+        with RecordWriter(tmp_path, resume=True) as writer:
+            writer.write(verdict)
+        read_records(tmp_path)
+        (tmp_path / "records.jsonl").unlink()
+
+    benchmark(work)
+
+
+def test_smallest_text(benchmark: Any) -> None:
+    from harness.check import smallest_text
+
+    text = "the quick brown fox jumps over the lazy dog " * 20
+    benchmark(lambda: smallest_text(text, lambda candidate: "x" in candidate and "z" in candidate))
