@@ -144,8 +144,8 @@ def matrix_table(records: Sequence[object]) -> Table:
 def _shares(pairs: Sequence[Row]) -> list[str]:
     """How often pairs that are expected to differ do, a line each."""
     return [
-        f"{row['a']} and {row['b']} on {row['model']}: {wording.percent(row['differing_piece_share'])} of pieces differ, "
-        "weighted by occurrence."
+        f"{row['a']} and {row['b']} on {row['model']}: {wording.percent(row['differing_piece_share'])} of pieces "
+        "differ, weighted by occurrence."
         for row in pairs
         if row["differing_piece_share"] is not None
     ]

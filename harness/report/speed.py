@@ -168,8 +168,8 @@ def claims_note(floor: float | None, n_rounds: int) -> str:
 def ranking(records: Sequence[object]) -> tuple[list[Ranked], list[str]]:
     """Implementations by geometric mean over shared workloads, and these workloads.
 
-    Training and loading are left out, and so is who was timed on fewer than three quarters of the other workloads: it would
-    leave the rest too little in common.
+    Training and loading are left out, and so is who was timed on fewer than three quarters of the other workloads: it
+    would leave the rest too little in common.
     """
     tasks = {t.workload: t.task for t in timings(records)}
     workloads = {name for name, task in tasks.items() if task not in NOT_RANKED_TASKS}
@@ -213,9 +213,8 @@ def ranking_table(records: Sequence[object]) -> Table:
         name="ranking",
         title=f"Ranking: geometric mean of time over {len(shared)} workload{'s' if len(shared) != 1 else ''}",
         frame=frame_of(rows, keys),
-        note=f"Exact implementations only, timed on three quarters of the workloads or more, over those all of them share: "
-        f"{_summed(shared)}. ≈: a "
-        "difference to the best this run cannot claim."
+        note="Exact implementations only, timed on three quarters of the workloads or more, over those all of them "
+        f"share: {_summed(shared)}. ≈: a difference to the best this run cannot claim."
         if shared
         else "",
         columns=columns,

@@ -254,14 +254,28 @@ def test_a_round_recorded_twice_counts_once() -> None:
 
 
 def test_the_ranking_is_over_the_workloads_all_share() -> None:
+    workloads = [f"encode/m/{corpus}" for corpus in "abcd"]
+    records = [
+        record
+        for workload in workloads
+        for record in (*timed("naive", steady(0.4), workload), *timed("priority", steady(0.1), workload))
+    ]
+    for workload in workloads[1:]:
+        records += timed("wordcount", steady(0.01), workload)
+    table = tables([*records])["ranking"]
+    assert [row["implementation"] for row in plain_rows(table.frame)] == ["wordcount", "priority", "naive"]
+    assert "over 3 workloads" in table.title
+
+
+def test_who_was_timed_on_too_few_workloads_is_not_ranked() -> None:
     records = [
         *timed("naive", steady(0.4)), *timed("naive", steady(0.4), "encode/m/d"),
         *timed("priority", steady(0.1)), *timed("priority", steady(0.1), "encode/m/d"),
         *timed("wordcount", steady(0.01)), *timed("wordcount", [[]], "encode/m/d", "timeout", reason="3 s"),
     ]  # fmt: skip
     table = tables([*records])["ranking"]
-    assert [row["implementation"] for row in plain_rows(table.frame)] == ["wordcount", "priority", "naive"]
-    assert "over 1 workload" in table.title
+    assert [row["implementation"] for row in plain_rows(table.frame)] == ["priority", "naive"]
+    assert "over 2 workloads" in table.title
 
 
 # --- training, memory, growth -----------------------------------------------------------------------------------
