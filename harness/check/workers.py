@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -40,6 +41,8 @@ def run_tasks(
                     broken = True
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in multiprocessing.active_children():
+                worker.terminate()
             raise
     if broken:
         for index in (i for i, answer in enumerate(answers) if answer is None):
@@ -58,4 +61,10 @@ def _alone(function: Callable[..., T], task: tuple[Any, ...]) -> T | WorkerDied:
 
 def _pool(workers: int) -> ProcessPoolExecutor:
     # Fresh interpreters: a fork would carry the parent's threads and loaded libraries into the verdict.
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    # Ctrl-C is the parent's to hear: it ends the workers.
+    return ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -220,3 +221,18 @@ def test_text_that_cannot_be_printed_is_escaped(model_file: Path) -> None:
     finished = subprocess.run(command, capture_output=True, env=environment)
     assert finished.returncode == 0
     assert finished.stdout == b"\\u015f\n"
+
+
+def test_an_interrupted_check_ends_at_once_with_one_line(model_file: Path) -> None:
+    command = [sys.executable, "-m", "harness", "check", "-m", str(model_file), "-c", "samples", "-e", "naive|priority"]
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert running.stderr is not None
+    first = running.stderr.readline()
+    os.killpg(running.pid, signal.SIGINT)
+    _, rest = running.communicate(timeout=60)
+    assert first.startswith("checking")
+    assert running.returncode == 130
+    assert "Traceback" not in rest
+    assert "interrupted" in rest
