@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+import impls
 from harness.check.classes import Relation, relation
 from harness.check.tasks import (
     Outcome,
@@ -21,6 +22,17 @@ SLOW = {"naive": 10, "sentencepiece": 2}
 """How many times less text a slow implementation is given; pairs are compared on the texts both encoded."""
 
 
+def _slowness(implementation: str) -> int:
+    return SLOW.get(implementation, 1)
+
+
+def _is_fast(implementation: str) -> bool:
+    try:
+        return impls.get(implementation).kind != "pure" and implementation not in SLOW
+    except Exception:  # one that cannot be loaded gets its verdict from its worker
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class CheckPlan:
     """What to check: every implementation on every model and corpus."""
@@ -30,11 +42,15 @@ class CheckPlan:
     corpora: Sequence[str]
     split: str | None = None
     max_bytes: int = 200_000
-    """UTF-8 bytes taken of each corpus."""
+    """UTF-8 bytes taken of each corpus by a pure implementation."""
+    fast_factor: int = 1
+    """How many times more text all others are given: pairs of fast ones are compared on millions of ids."""
 
     def bytes_for(self, implementation: str) -> int:
         """How much of a corpus this implementation is given."""
-        return max(1, self.max_bytes // SLOW.get(implementation, 1))
+        return max(
+            1, self.max_bytes * (self.fast_factor if _is_fast(implementation) else 1) // _slowness(implementation)
+        )
 
     @property
     def cells(self) -> list[tuple[str, str, str]]:

@@ -96,6 +96,24 @@ def test_greedy_is_expected_to_differ_and_its_share_is_measured(result: CheckRes
         assert 0 < found.differing_piece_share <= 1
 
 
+def test_two_ids_swapped_once_in_a_million_are_found(tmp_path: Path) -> None:
+    model = tmp_path / "model.json"
+    impls.train("priority", ["the cat sat on the mat"], impls.TrainingSpec(vocab_size=256)).model.save(model)
+    text = tmp_path / "text.txt"
+    text.write_text("\n\n".join(["the quick brown fox jumps over the lazy dog"] * 30_000), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(_PLUGINS))
+        patch.setenv("PYTHONPATH", str(_PLUGINS))
+        impls.registry._plugins.cache_clear()
+        try:
+            plan = CheckPlan(("compiled", "planted-every-millionth"), (str(model),), (str(text),), fast_factor=20)
+            found = check(plan)
+        finally:
+            impls.registry._plugins.cache_clear()
+    assert [agreement.n_differing_texts for agreement in found.agreements] == [1]
+    assert any("compiled and planted-every-millionth differ" in fault for fault in found.faults)
+
+
 def test_the_class_of_a_pair_follows_from_the_model() -> None:
     assert relation("naive", "priority", ()).agreement_class == "provably equal"
     assert relation("naive", "priority", ("non-monotone",)).agreement_class == "expected to differ"
