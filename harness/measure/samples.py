@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.measure.stats import Rounds, noise_floor, ratio_interval, resolution
+from harness.measure.workloads import ONCE_ONLY
 from harness.records import Measurement
 
 Contestant = tuple[str, int]
@@ -55,9 +56,23 @@ def measured_resolution(records: Iterable[Measurement]) -> float | None:
     return resolution([ratio_interval(a, b) for a, b in pairs], noise_floor(pairs))
 
 
+def is_comparable(state: str, n_bytes: int, full_bytes: int) -> bool:
+    """Whether seconds per byte of a slice stand for the whole: not where each text is read once only."""
+    return state not in ONCE_ONLY or n_bytes >= full_bytes
+
+
 def rankable_times(records: Iterable[Measurement], *, exact_only: bool = True) -> dict[str, dict[str, Rounds]]:
-    """Implementation -> workload -> rounds, of workloads on which none of its rounds failed; copies are left out."""
-    records = [record for record in records if record.copy == 0 and (record.exact or not exact_only)]
+    """Implementation -> workload -> rounds, of workloads on which none of its rounds failed; copies are left out.
+
+    So are slices of text read for the first time: what a first call costs weighs more on them than on the whole.
+    """
+    records = [
+        record
+        for record in records
+        if record.copy == 0
+        and (record.exact or not exact_only)
+        and is_comparable(record.state, record.n_bytes, record.full_bytes)
+    ]
     failed = {(record.implementation, record.workload) for record in records if record.status != "ok"}
     times: dict[str, dict[str, Rounds]] = {}
     for workload, contestants in rounds_by_contestant(records).items():

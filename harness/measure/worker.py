@@ -92,6 +92,9 @@ def failure(error: BaseException) -> Failed:
     return Failed(status="panic", reason=f"raised {kind}, which is no Exception: {text}")
 
 
+_FIRST_BYTES = 2000
+
+
 def size(request: Size, opening: Opening) -> Sized:
     """The slice of a job's texts whose pass fits the budget."""
     job = request.job
@@ -107,6 +110,7 @@ def size(request: Size, opening: Opening) -> Sized:
         work = tasks.prepare(msgspec.structs.replace(job, n_bytes=n_bytes), opening.tokenizer, opening.implementation)
         return timing.timed(work.run, work.fresh(work.texts[:1] if per_text else work.texts))[0]
 
+    seconds(min(full_bytes, _FIRST_BYTES))  # what only the first call costs says nothing about size
     n_bytes, taken = timing.largest_size(seconds, full_bytes, request.budget_seconds)
     return Sized(n_bytes=n_bytes, full_bytes=full_bytes, seconds=taken)
 

@@ -13,8 +13,8 @@ from harness.report.table import Column, Row, Table, frame_of
 from harness.report.timings import Timing, timings
 
 SPEED_KEYS = (
-    "workload", "task", "state", "model", "corpus", "threads", "implementation", "kind", "exact", "status", "reason",
-    "unit", "median", "low", "high", "times_best", "times_best_low", "times_best_high", "claimed", "told_from_above",
+    "workload", "task", "state", "model", "corpus", "threads", "implementation", "kind", "exact", "ranked", "status",
+    "reason", "unit", "median", "low", "high", "times_best", "times_best_low", "times_best_high", "claimed", "told_from_above",
     "n_rounds", "n_samples", "n_bytes", "full_bytes", "n_tokens", "peak_memory_bytes",
 )  # fmt: skip
 NOT_RANKED_TASKS = ("train", "load")
@@ -52,13 +52,13 @@ def noise_floor(records: Iterable[object]) -> float | None:
 def _workload_rows(some: Sequence[Timing], floor: float | None) -> list[Row]:
     timed = [t for t in some if t.rounds]
     seconds = {t.implementation: t.time() for t in timed}
-    timed.sort(key=lambda t: (not t.exact, seconds[t.implementation].value))
+    timed.sort(key=lambda t: (not t.ranked, seconds[t.implementation].value))
     rows = []
     for i, t in enumerate(timed):
         time = seconds[t.implementation]
         figures = sorted((t.figure_of(time.low), t.figure_of(time.high)))
         row = _identity(t) | {"median": t.figure_of(time.value), "low": figures[0], "high": figures[1]}
-        if t.exact:
+        if t.ranked:
             to_best = ratio_interval(t.rounds, timed[0].rounds)
             row |= {"times_best": to_best.value, "times_best_low": to_best.low, "times_best_high": to_best.high}
             if i > 0:
@@ -75,7 +75,8 @@ def _identity(t: Timing) -> Row:
     return {
         "workload": t.workload, "task": t.task, "state": t.state, "model": t.model, "corpus": t.corpus,
         "threads": t.threads, "implementation": t.implementation, "kind": wording.kind_of(t.implementation),
-        "exact": t.exact, "status": t.status, "reason": t.reason, "unit": t.unit, "n_rounds": len(t.rounds),
+        "exact": t.exact, "ranked": t.ranked, "status": t.status, "reason": t.reason, "unit": t.unit,
+        "n_rounds": len(t.rounds),
         "n_samples": sum(map(len, t.rounds)), "n_bytes": t.n_bytes if t.rounds else None,
         "full_bytes": t.full_bytes or None, "n_tokens": t.n_tokens if t.rounds else None,
         "peak_memory_bytes": t.peak_memory_bytes,
@@ -109,7 +110,9 @@ def shown_verdict(row: Row) -> str:
     """Why a row has no rank; empty where it has one."""
     if row["status"] != "ok":
         return f"{row['status']}: {row['reason']}" if row["reason"] else str(row["status"])
-    return "" if row["exact"] else "other ids by design; not ranked"
+    if not row["exact"]:
+        return "other ids by design; not ranked"
+    return "" if row["ranked"] else "only a slice of text read once; not ranked"
 
 
 def shown(row: Row) -> Row:

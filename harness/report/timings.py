@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.measure.samples import seconds_per_unit
+from harness.measure.samples import is_comparable, seconds_per_unit
 from harness.measure.stats import Interval, Rounds, ratio_interval
 from harness.records import Measurement, Status, of_kind
 
@@ -44,6 +44,11 @@ class Timing:
     n_tokens: int
     threads: int
     peak_memory_bytes: int | None
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it may be compared with the others: exact, and no slice of a text that is read only once."""
+        return self.exact and is_comparable(self.state, self.n_bytes, self.full_bytes)
 
     @property
     def unit(self) -> Unit:

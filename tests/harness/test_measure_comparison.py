@@ -18,7 +18,7 @@ from harness.measure.compression import (
     microseconds_per_call,
     tokens_per_word,
 )
-from harness.measure.samples import measured_floor, measured_resolution
+from harness.measure.samples import is_comparable, measured_floor, measured_resolution
 from harness.records import Measurement
 from impls import Model, Tokenizer
 
@@ -160,3 +160,10 @@ def test_compression_counts_bytes_characters_words_and_tokens() -> None:
     assert tokens_per_word(found) == 2
     cut = compression(tokenizer, ["ab", "cé", "zz"], model="m", corpus="c", max_bytes=4)
     assert cut.n_bytes == 3
+
+
+def test_slices_of_text_read_once_are_not_compared() -> None:
+    assert is_comparable("warm-same", 10, 100)
+    assert is_comparable("cold", 100, 100)
+    assert not is_comparable("cold", 10, 100)
+    assert not is_comparable("warm-other", 99, 100)
