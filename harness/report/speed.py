@@ -14,8 +14,8 @@ from harness.report.timings import Timing, timings
 
 SPEED_KEYS = (
     "workload", "task", "state", "model", "corpus", "threads", "implementation", "kind", "exact", "ranked", "status",
-    "reason", "unit", "median", "low", "high", "times_best", "times_best_low", "times_best_high", "claimed", "told_from_above",
-    "n_rounds", "n_samples", "n_bytes", "full_bytes", "n_tokens", "peak_memory_bytes",
+    "reason", "unit", "median", "low", "high", "times_best", "times_best_low", "times_best_high", "claimed",
+    "told_from_above", "n_rounds", "n_samples", "n_bytes", "full_bytes", "n_tokens", "peak_memory_bytes",
 )  # fmt: skip
 NOT_RANKED_TASKS = ("train", "load")
 TASK_ORDER = (
