@@ -52,7 +52,7 @@ def _speed(records: Sequence[object]) -> list[Headline]:
     if yard is not None and best is not yard:
         ratio = f"{wording.figure(yard['times_best'])} ×"
         interval = f"(95 % {wording.figure(yard['low'])}–{wording.figure(yard['high'])})"
-        who = f"{best['implementation']}, the fastest exact one"
+        who = f"{best['implementation']}, first of the exact ones in the mean"
         if yard["claimed"]:
             found.append(Headline(ratio, f"as fast as {YARDSTICK} {interval} is {who}, over {shared}"))
         elif floor is None:
