@@ -31,6 +31,8 @@ from harness.records import Counterexample, Measurement, Text
 OPEN_SECONDS = 120.0
 """How long an implementation may take to import and to build itself on a model."""
 SHRINK_SECONDS = 5.0
+_ONCE_FACTOR = 5
+"""A pass that is made once may take longer: only whole texts read for the first time compare."""
 MEMORY_SHARE = 0.6
 """A worker may hold this share of the machine's memory."""
 _TAINTED = ("panic", "out-of-memory", "crash")
@@ -188,7 +190,7 @@ class Conductor:
             expected = self._expected(workload, job) if workload.task == "decode" else None
             request = Size(
                 job=job,
-                budget_seconds=profile.pass_seconds,
+                budget_seconds=profile.pass_seconds * (_ONCE_FACTOR if workload.state in ONCE_ONLY else 1),
                 ids_file="" if expected is None else expected.ids_file,
             )
             if workload.state in ONCE_ONLY:

@@ -56,9 +56,13 @@ def measured_resolution(records: Iterable[Measurement]) -> float | None:
     return resolution([ratio_interval(a, b) for a, b in pairs], noise_floor(pairs))
 
 
+_WHOLE = 0.95
+"""Texts read in turn differ a little in size: this share of the largest counts as all of it."""
+
+
 def is_comparable(state: str, n_bytes: int, full_bytes: int) -> bool:
     """Whether seconds per byte of a slice stand for the whole: not where each text is read once only."""
-    return state not in ONCE_ONLY or n_bytes >= full_bytes
+    return state not in ONCE_ONLY or n_bytes >= _WHOLE * full_bytes
 
 
 def rankable_times(records: Iterable[Measurement], *, exact_only: bool = True) -> dict[str, dict[str, Rounds]]:

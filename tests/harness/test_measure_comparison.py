@@ -166,4 +166,5 @@ def test_slices_of_text_read_once_are_not_compared() -> None:
     assert is_comparable("warm-same", 10, 100)
     assert is_comparable("cold", 100, 100)
     assert not is_comparable("cold", 10, 100)
-    assert not is_comparable("warm-other", 99, 100)
+    assert is_comparable("warm-other", 99, 100)
+    assert not is_comparable("warm-other", 50, 100)
