@@ -226,7 +226,13 @@ def test_text_that_cannot_be_printed_is_escaped(model_file: Path) -> None:
 def test_an_interrupted_check_ends_at_once_with_one_line(model_file: Path) -> None:
     command = [sys.executable, "-m", "harness", "check", "-m", str(model_file), "-c", "samples", "-e", "naive|priority"]
     running = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A test run in the background ignores SIGINT, and what it starts would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert running.stderr is not None
     first = running.stderr.readline()
