@@ -15,7 +15,8 @@ import sys
 from time import monotonic, sleep
 from typing import TypeVar
 
-from harness.measure import memory, placement
+from harness import memory
+from harness.measure import placement
 from harness.measure.protocol import Failed, Reply, Request, reply_decoder, to_line
 from harness.records import Status
 

@@ -17,7 +17,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from harness.measure import memory, placement, tasks, timing, verify
+from harness import memory
+from harness.measure import placement, tasks, timing, verify
 from harness.measure.answers import read_ids, write_ids
 from harness.measure.protocol import (
     Expected,

@@ -1,0 +1,136 @@
+"""The line protocol between the kit and a target: JSON objects, one a line, a request and then its answer.
+
+PROTOCOL.md says it in words, for whoever writes a target. Whatever an answer holds, reading it ends in its result or in
+one of two errors.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+import msgspec
+
+Id = Annotated[int, msgspec.Meta(ge=0, le=0xFFFFFFFF)]
+Offset = Annotated[int, msgspec.Meta(ge=0)]
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+Status = Literal["error", "panic", "out-of-memory"]
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """What a target says instead of a result."""
+
+    error: str
+    """Name of the error's type."""
+    message: str = ""
+    status: Status = "error"
+    """`panic` and `out-of-memory`: the process is not to be trusted any more."""
+
+
+class Described(msgspec.Struct, frozen=True):
+    """What a target says of itself; every field may be left out."""
+
+    name: str = ""
+    operations: frozenset[str] = frozenset()
+    special_tokens: dict[str, Id] = {}
+    n_vocab: int | None = None
+    info: dict[str, str] = {}
+
+
+SHAPES: dict[str, Any] = {
+    "describe": Described,
+    "encode": list[Id],
+    "decode": str,
+    "decode_bytes": bytes,
+    "encode_each": list[list[Id] | Failure],
+    "encode_batch": list[list[Id]],
+    "encode_array": list[Id],
+    "encode_threads": list[list[Id]],
+    "encode_repeat": list[list[Id]],
+    "timed_encode": Seconds,
+    "decode_with_offsets": tuple[str, list[Offset]],
+    "pieces": list[str],
+    "token_bytes": bytes,
+    "n_vocab": int,
+    "save": None,
+    "load": None,
+}
+"""Operation -> what its result is; `bytes` travel as base64."""
+
+REQUIRED = frozenset({"encode", "decode"})
+
+T = TypeVar("T")
+
+
+class Malformed(Exception):
+    """An answer that is none; the message is the reason in one line."""
+
+
+class Refused(Exception):
+    """The target answered with an error."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+        super().__init__(f"{failure.error}: {failure.message}")
+
+
+class _Answer(msgspec.Struct, Generic[T], frozen=True):
+    id: int
+    result: T | msgspec.UnsetType = msgspec.UNSET
+    error: str | None = None
+    message: str = ""
+    status: Status = "error"
+
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_decoders: dict[str, msgspec.json.Decoder[_Answer[Any]]] = {}
+
+
+def request_line(number: int, operation: str, arguments: dict[str, Any]) -> bytes:
+    """A request as a line; sets as sorted lists, lone surrogates as the escapes of JSON."""
+    return json.dumps({"id": number, "op": operation, **arguments}, allow_nan=False, default=sorted).encode() + b"\n"
+
+
+def read_answer(line: bytes, number: int, operation: str) -> Any:
+    """The result in an answer to request `number`; raises `Refused` or `Malformed`."""
+    try:
+        answer = _decoded(line, operation)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(_wrong(error, line, operation)) from None
+    if answer.id != number:
+        raise Malformed(f"answered request {answer.id} where {number} was asked")
+    if answer.error is not None:
+        raise Refused(Failure(answer.error, answer.message, answer.status))
+    if answer.result is msgspec.UNSET:
+        raise Malformed(f"{operation}: an answer without result and without error: {excerpt(line)}")
+    return answer.result
+
+
+def _decoded(line: bytes, operation: str) -> _Answer[Any]:
+    generic: Any = _Answer
+    shape = generic[SHAPES.get(operation, Any)]
+    decoder = _decoders.get(operation)
+    if decoder is None:
+        decoder = _decoders[operation] = msgspec.json.Decoder(shape)
+    try:
+        return decoder.decode(line)
+    except msgspec.DecodeError:
+        if not _SURROGATE.search(line):
+            raise
+    answer: _Answer[Any] = msgspec.convert(json.loads(line, parse_constant=_no_number), shape)
+    return answer
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _wrong(error: Exception, line: bytes, operation: str) -> str:
+    why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return f"{operation}: not an answer: {why}: {excerpt(line)}"
+
+
+def excerpt(said: bytes | bytearray) -> str:
+    """The beginning of what was said, in ASCII."""
+    return ascii(bytes(said[:80]).decode("utf-8", "replace")) + ("…" if len(said) > 80 else "")

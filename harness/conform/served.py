@@ -1,0 +1,232 @@
+"""A Python object as the operations of the protocol: what it has beyond encode and decode is found by looking at it."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import operator
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from time import monotonic, perf_counter
+from typing import Any
+
+from harness.failures import status_of, told
+
+_SPECIAL_OPTIONS = ("allowed_special", "disallowed_special")
+_SWITCH_SECONDS = 1e-5
+"""How often threads take turns in `encode_threads`: often, so that a race shows."""
+_ALWAYS = frozenset({"encode", "decode", "encode_each", "encode_repeat", "encode_threads", "timed_encode"})
+_METHODS = ("decode_bytes", "encode_batch", "encode_array", "decode_with_offsets", "pieces", "token_bytes")
+_OTHER_NAMES = {"token_bytes": "decode_single_token_bytes"}
+
+
+class NoTokenizer(Exception):
+    """An object without `encode` and `decode`."""
+
+
+class Served:
+    """One object; `answer` calls it, and lets through whatever it raises."""
+
+    def __init__(self, target: Any) -> None:
+        """Raises `NoTokenizer` where it lacks what is needed."""
+        self._take(target)
+
+    def _take(self, target: Any) -> None:
+        for needed in ("encode", "decode"):
+            if not callable(getattr(target, needed, None)):
+                kind = target.__name__ if inspect.ismodule(target) else type(target).__name__
+                raise NoTokenizer(
+                    f"{kind} has no method {needed}; encode(str) -> list[int] and decode(list[int]) -> str are needed"
+                )
+        self.target = target
+        self.methods: dict[str, Callable[..., Any]] = {}
+        for name in _METHODS:
+            method = getattr(target, name, None) or getattr(target, _OTHER_NAMES.get(name, ""), None)
+            if callable(method):
+                self.methods[name] = method
+        if callable(getattr(target, "save", None)) and callable(getattr(target, "load", None)):
+            self.methods |= {"save": target.save, "load": target.load}
+        self.options = _options(target.encode)
+        self.special_tokens = _special_tokens(target)
+
+    def describe(self) -> dict[str, Any]:
+        """What the object has."""
+        n_vocab = _number(self.target, "n_vocab", "vocab_size")
+        return {
+            "operations": sorted(_ALWAYS | self.methods.keys() | self.options | ({"n_vocab"} if n_vocab else set())),
+            "special_tokens": self.special_tokens,
+            "n_vocab": n_vocab,
+            "info": {
+                "type": f"{type(self.target).__module__}.{type(self.target).__qualname__}",
+                "python": ".".join(map(str, sys.version_info[:3])),
+            },
+        }
+
+    def answer(self, operation: str, arguments: dict[str, Any]) -> Any:
+        """The result of an operation, as plain values."""
+        if operation in _ALWAYS or operation in ("describe", "n_vocab", "save", "load"):
+            return getattr(self, operation)(**arguments)
+        if operation not in self.methods:
+            raise NotImplementedError(f"no operation {operation}")
+        first, *others = arguments
+        result = self.methods[operation](arguments[first], **{name: _given(arguments[name]) for name in others})
+        if operation in ("decode_bytes", "token_bytes"):
+            return as_base64(result)
+        if operation == "encode_batch":
+            return as_lists(result)
+        if operation == "encode_array":
+            return as_ids(result)
+        if operation == "decode_with_offsets":
+            return _text_and_offsets(result)
+        return list(result) if isinstance(result, tuple) else result
+
+    # --- the operations ------------------------------------------------------------------------------------
+
+    def encode(self, text: str, **options: Any) -> Any:
+        """Ids of `text`."""
+        return as_ids(self.target.encode(text, **{name: _given(value) for name, value in options.items()}))
+
+    def decode(self, ids: list[int]) -> Any:
+        """Text of `ids`."""
+        return self.target.decode(ids)
+
+    def encode_each(self, texts: list[str], seconds_left: float = float("inf"), **options: Any) -> list[Any]:
+        """Ids of each text, or its error; of as many of the texts as can be done in the time, of one at least."""
+        found: list[Any] = []
+        deadline = monotonic() + seconds_left
+        for text in texts:
+            try:
+                found.append(self.encode(text, **options))
+            except BaseException as error:
+                found.append(failure(error))
+                if found[-1]["status"] != "error":
+                    break
+            if monotonic() > deadline:
+                break
+        return found
+
+    def encode_repeat(self, text: str, loops: int) -> list[Any]:
+        """Every answer that came out of so many calls, in the order first seen."""
+        found: list[Any] = []
+        for _ in range(loops):
+            ids = as_ids(self.target.encode(text))
+            if ids not in found:
+                found.append(ids)
+        return found
+
+    def encode_threads(self, texts: list[str], threads: int) -> list[Any]:
+        """Ids of each text, from so many Python threads that start at once."""
+        together = threading.Barrier(threads)
+
+        def one(part: Sequence[str]) -> list[Any]:
+            together.wait()
+            return [as_ids(self.target.encode(text)) for text in part]
+
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        try:
+            with ThreadPoolExecutor(threads) as pool:
+                parts = list(pool.map(one, [texts[first::threads] for first in range(threads)]))
+        finally:
+            sys.setswitchinterval(before)
+        return [parts[index % threads][index // threads] for index in range(len(texts))]
+
+    def timed_encode(self, text: str, loops: int = 1) -> float:
+        """Seconds of one call, the least of so many."""
+        least = float("inf")
+        for _ in range(max(1, loops)):
+            start = perf_counter()
+            self.target.encode(text)
+            least = min(least, perf_counter() - start)
+        return least
+
+    def n_vocab(self) -> Any:
+        """How many ids there are."""
+        return _number(self.target, "n_vocab", "vocab_size")
+
+    def save(self, path: str) -> None:
+        """Write the tokenizer to `path`."""
+        self.methods["save"](path)
+
+    def load(self, path: str) -> None:
+        """Go on with the tokenizer that `path` holds."""
+        loaded = self.methods["load"](path)
+        if loaded is not None:
+            self._take(loaded)
+
+
+def failure(error: BaseException) -> dict[str, str]:
+    """An error as the protocol says it."""
+    status = status_of(error)
+    return {"error": type(error).__name__, "message": told(error), "status": "error" if status == "crash" else status}
+
+
+def _given(value: Any) -> Any:
+    """An option as Python has it: what JSON lists is a set."""
+    return set(value) if isinstance(value, list) else value
+
+
+def as_ids(result: Any) -> Any:
+    """Ids as plain ints, as far as they are; what is no list of ids is left for the other side to refuse."""
+    if hasattr(result, "tolist"):
+        result = result.tolist()
+    if isinstance(result, str | bytes | Mapping) or not hasattr(result, "__iter__"):
+        return result
+    return [_integer(value) for value in result]
+
+
+def _integer(value: Any) -> Any:
+    if type(value) is int:
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        return value
+
+
+def as_lists(result: Any) -> Any:
+    """One list of ids per text."""
+    return [as_ids(ids) for ids in result] if hasattr(result, "__iter__") else result
+
+
+def as_base64(result: Any) -> Any:
+    """Bytes as they travel."""
+    return base64.b64encode(result).decode() if isinstance(result, bytes | bytearray | memoryview) else {"not": "bytes"}
+
+
+def _text_and_offsets(result: Any) -> Any:
+    if not isinstance(result, tuple | list) or len(result) != 2:
+        return result
+    return [result[0], as_ids(result[1])]
+
+
+def _options(encode: Callable[..., Any]) -> frozenset[str]:
+    try:
+        parameters = inspect.signature(encode).parameters
+    except (TypeError, ValueError):
+        return frozenset()
+    return frozenset(name for name in _SPECIAL_OPTIONS if name in parameters)
+
+
+def _special_tokens(target: Any) -> dict[str, int]:
+    """Special tokens by text, from an attribute or a method `special_tokens`, or as tiktoken tells them."""
+    found = getattr(target, "special_tokens", None)
+    if callable(found):
+        found = found()
+    if isinstance(found, Mapping):
+        return {str(text): operator.index(number) for text, number in found.items()}
+    names, single = getattr(target, "special_tokens_set", None), getattr(target, "encode_single_token", None)
+    if isinstance(names, set | frozenset) and callable(single):
+        return {text: operator.index(single(text)) for text in sorted(names)}
+    return {}
+
+
+def _number(target: Any, *names: str) -> int | None:
+    for name in names:
+        found = getattr(target, name, None)
+        found = found() if callable(found) else found
+        if isinstance(found, int) and not isinstance(found, bool):
+            return found
+    return None

@@ -1,0 +1,93 @@
+"""What the user names as TARGET, and the command that runs it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import impls
+
+COMMAND_PREFIX = "cmd:"
+_OBJECT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+_LIBRARIES = {".model": "sentencepiece", ".tiktoken": "tiktoken", ".json": "tokenizers"}
+_BOOT = (
+    "import json, sys; sys.path += [p for p in json.loads(sys.argv[1]) if p not in sys.path]; "
+    "from harness.conform.serve import main; main(sys.argv[2:])"
+)
+FORMS = (
+    "module:object, an implementation (`bpebench list implementations`), a model file with the library to run it, or "
+    f"{COMMAND_PREFIX}COMMAND (see PROTOCOL.md)"
+)
+
+
+class NotLoadable(Exception):
+    """TARGET cannot be loaded; the reason is one line that says why and what to do."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSpec:
+    """A target by its name; nothing of it is loaded here."""
+
+    kind: Literal["object", "entry-point", "command", "file"]
+    name: str
+    """As it is shown."""
+    words: tuple[str, ...]
+    """command: its words; object: `module:object`; entry-point: implementation and model; file: library and file."""
+
+    @staticmethod
+    def parse(target: str, library: str | None = None, model: str = "o200k_base") -> TargetSpec:
+        """What `target` names; raises `NotLoadable`. An implementation runs `model`, a file is run by `library`."""
+        if target.startswith(COMMAND_PREFIX):
+            return _command(target)
+        if library is not None:
+            return _file(target, library)
+        if target in impls.names():
+            return TargetSpec("entry-point", target, (target, model))
+        if _OBJECT.fullmatch(target):
+            return TargetSpec("object", target, (target,))
+        if Path(target).is_file():
+            found = _LIBRARIES.get(Path(target).suffix)
+            if found is None:
+                raise NotLoadable(
+                    f"{target}: is a file; name the library that is to run it as a model, or write "
+                    f"{COMMAND_PREFIX}{target} to run it as a command"
+                )
+            return _file(target, found)
+        close = difflib.get_close_matches(target, impls.names(), 1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise NotLoadable(f"{target}: is no target{hint}; a target is {FORMS}")
+
+    def command(self) -> list[str]:
+        """The command that speaks the protocol."""
+        if self.kind == "command":
+            return list(self.words)
+        found = [path for path in sys.path if path]
+        return [sys.executable, "-P", "-c", _BOOT, json.dumps(found), self.kind, *self.words]
+
+
+def _command(target: str) -> TargetSpec:
+    try:
+        words = shlex.split(target.removeprefix(COMMAND_PREFIX))
+    except ValueError as error:
+        raise NotLoadable(f"{target}: is no command: {error}") from None
+    if not words:
+        raise NotLoadable(f"{target}: holds no command; write {COMMAND_PREFIX}PROGRAM ARGUMENTS")
+    return TargetSpec("command", words[0], tuple(words))
+
+
+def _file(target: str, library: str) -> TargetSpec:
+    if not Path(target).exists():
+        raise NotLoadable(f"{target}: there is no such model file")
+    if library not in impls.names():
+        raise NotLoadable(f"{library}: is no implementation that could run {target}; known: {', '.join(impls.names())}")
+    return TargetSpec("file", f"{Path(target).name} by {library}", (library, target))

@@ -1,0 +1,192 @@
+"""A target under test: a process that is asked over the line protocol, whatever it does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from harness.conform import protocol
+from harness.conform.protocol import REQUIRED, Described, Failure, Malformed, Refused
+from harness.conform.spec import NotLoadable, TargetSpec
+from harness.supervised import DEFAULT_LIMITS, Limits, NotStarted, Stopped, Supervised, without_paths
+
+__all__ = [
+    "Description",
+    "Limits",
+    "NotLoadable",
+    "Target",
+    "TargetError",
+    "TargetFailed",
+    "TargetSpec",
+    "TargetVerdict",
+]
+
+TargetVerdict = Literal["timeout", "crash", "out-of-memory", "panic", "protocol"]
+"""`protocol`: it spoke, but not the protocol: flooded, cut a line, wrote what is no JSON or no ids."""
+
+NOT_LOADABLE = "NotLoadable"
+"""The error with which our server says that it could not load what it is to serve."""
+
+
+class TargetError(Exception):
+    """The target answered with an error of its own; its process lives on."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind, self.message = kind, message
+        super().__init__(f"{kind}: {message}" if message else kind)
+
+
+class TargetFailed(Exception):
+    """A verdict instead of an answer; the process is gone, with all it had started."""
+
+    def __init__(self, verdict: TargetVerdict, reason: str) -> None:
+        self.verdict, self.reason = verdict, reason
+        super().__init__(f"{verdict}: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What the target says of itself."""
+
+    name: str
+    operations: frozenset[str]
+    """Operations and options it has; `encode` and `decode` always."""
+    special_tokens: dict[str, int]
+    n_vocab: int | None
+    info: dict[str, str]
+
+
+class Target:
+    """A target's process. Always `close` it, or use it in a `with` statement; `restart` it after a failure."""
+
+    description: Description
+
+    def __init__(self, spec: TargetSpec, limits: Limits = DEFAULT_LIMITS, env: Mapping[str, str] | None = None) -> None:
+        """Start it, with the variables `env` beside our own.
+
+        Raises `NotLoadable`, or `TargetFailed` where it hangs or dies.
+        """
+        self.spec, self.limits = spec, limits
+        self._environment = {**os.environ, **(env or {})}
+        self._n_requests = 0
+        self._is_new = True
+        self._child: Supervised | None = None
+        self._start()
+
+    def _start(self) -> None:
+        try:
+            self._child = Supervised(self.spec.command(), self.limits, self._environment)
+        except NotStarted as error:
+            raise self._unloadable(str(error)) from None
+        try:
+            described = self.call("describe", seconds=self.limits.start_seconds)
+        except TargetError as error:
+            if self.spec.kind != "command":
+                self.close()
+                raise self._unloadable(error.message) from None
+            described = Described()  # a command need not know the question
+        self.description = Description(
+            name=described.name or self.spec.name,
+            operations=described.operations | REQUIRED,
+            special_tokens=described.special_tokens,
+            n_vocab=described.n_vocab,
+            info=described.info,
+        )
+        self._is_new = False
+
+    def _unloadable(self, reason: str) -> NotLoadable | TargetFailed:
+        """What could be loaded once is no more than a failure later."""
+        return NotLoadable(f"{self.spec.name}: {reason}") if self._is_new else TargetFailed("crash", reason)
+
+    def restart(self) -> None:
+        """Go on in a fresh process; raises `TargetFailed` where it does not start again."""
+        self.close()
+        self._start()
+
+    # --- questions -----------------------------------------------------------------------------------------
+
+    def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
+        """The result of one operation; raises `TargetError` or `TargetFailed`."""
+        assert self._child is not None
+        self._n_requests += 1
+        request = protocol.request_line(self._n_requests, operation, arguments)
+        try:
+            line = self._child.exchange(request, self.limits.call_seconds if seconds is None else seconds)
+        except Stopped as stopped:
+            ended = stopped.verdict == "crash" and stopped.exit_status is not None and stopped.exit_status >= 0
+            if ended and self._is_new:
+                raise self._unloadable(stopped.reason) from None
+            raise TargetFailed(stopped.verdict, stopped.reason) from None
+        try:
+            return protocol.read_answer(line, self._n_requests, operation)
+        except Malformed as error:
+            raise self._fail("protocol", str(error)) from None
+        except Refused as error:
+            raise self._error(error.failure) from None
+
+    def _error(self, failure: Failure) -> TargetError | TargetFailed:
+        message = without_paths(failure.message)
+        if failure.status == "error":
+            return TargetError(failure.error, message)
+        if failure.status == "out-of-memory":
+            return self._fail("out-of-memory", f"ended in {failure.error}")
+        return self._fail("panic", f"raised {failure.error}, which is no Exception: {message}")
+
+    def _fail(self, verdict: TargetVerdict, reason: str) -> TargetFailed:
+        self.close()
+        return TargetFailed(verdict, reason)
+
+    def encode(self, text: str, **options: Any) -> list[int]:
+        """Ids of `text`; `options` are `allowed_special` and `disallowed_special`, where it has them."""
+        ids: list[int] = self.call("encode", text=text, **options)
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of `ids`."""
+        text: str = self.call("decode", ids=list(ids))
+        return text
+
+    def encode_each(self, texts: Sequence[str], **options: Any) -> list[list[int] | TargetError]:
+        """Ids of each text, or its error; in as few requests as the target can. Raises `TargetFailed`."""
+        found: list[list[int] | TargetError] = []
+        if "encode_each" not in self.description.operations:
+            for text in texts:
+                try:
+                    found.append(self.encode(text, **options))
+                except TargetError as error:
+                    found.append(error)
+            return found
+        while len(found) < len(texts):
+            left = list(texts[len(found) :])
+            answers = self.call("encode_each", texts=left, seconds_left=self.limits.call_seconds / 2, **options)
+            if not 0 < len(answers) <= len(left):
+                raise self._fail("protocol", f"encode_each: {len(answers)} answers to {len(left)} texts")
+            for answer in answers:
+                if not isinstance(answer, Failure):
+                    found.append(answer)
+                    continue
+                failure = self._error(answer)
+                if isinstance(failure, TargetFailed):
+                    raise failure
+                found.append(failure)
+        return found
+
+    # --- its process ---------------------------------------------------------------------------------------
+
+    @property
+    def peak_memory_bytes(self) -> int:
+        """Most its process held, with all it had started; of the last process where it is gone."""
+        return 0 if self._child is None else self._child.peak_memory_bytes
+
+    def close(self) -> None:
+        """End its process."""
+        if self._child is not None:
+            self._child.close()
+
+    def __enter__(self) -> Target:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,81 @@
+"""Resident memory of processes, now and at its highest. Knows nothing of what uses it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from harness import keeper
+
+
+def resident_bytes(pid: int | None = None) -> int:
+    """Resident memory of this process, or of process `pid` (0 where it is gone)."""
+    import psutil
+
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return 0
+
+
+def resident_bytes_below(root: int) -> dict[int, int]:
+    """Resident memory by process id, for every process below `root`; what two of them share counts twice."""
+    if sys.platform != "linux":
+        import psutil
+
+        with contextlib.suppress(psutil.Error):
+            return {child.pid: resident_bytes(child.pid) for child in psutil.Process(root).children(recursive=True)}
+        return {}
+    found: dict[int, int] = {}
+    for pid in _below(root):
+        with contextlib.suppress(OSError):
+            found[pid] = int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * _page_bytes()
+    return found
+
+
+def _below(root: int) -> Iterable[int]:
+    if not _lists_children():
+        return keeper.descendants(root)
+    found: list[int] = []
+    left = [root]
+    while left:
+        children = keeper.direct_children(left.pop())
+        found += children
+        left += children
+    return found
+
+
+@cache
+def _lists_children() -> bool:
+    return Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").exists()
+
+
+@cache
+def _page_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE")
+
+
+def reset_peak(pid: int | None = None) -> None:
+    """Start the highest resident memory (of this process) anew, where the system can (Linux)."""
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{pid or 'self'}/clear_refs").write_text("5")
+
+
+def peak_bytes(pid: int | None = None) -> int | None:
+    """Highest resident memory since `reset_peak`, or since its start, of this process or `pid`; None where unknown."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid or 'self'}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    if pid is not None:
+        return None
+    with contextlib.suppress(ImportError):
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+    return None

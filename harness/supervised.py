@@ -1,0 +1,307 @@
+"""A child process that may do anything, driven a line at a time: watched for time, memory and output, and ended whole.
+
+Whatever it does is an answer or a `Stopped` with its verdict, and nothing it has started outlives it (see `kept`).
+Knows nothing of what the lines say.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import selectors
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Literal
+
+from harness import keeper, memory
+from harness.kept import Kept, NotStarted
+
+__all__ = ["DEFAULT_LIMITS", "Limits", "NotStarted", "Stopped", "Supervised", "Verdict", "without_paths"]
+
+Verdict = Literal["timeout", "crash", "out-of-memory", "protocol"]
+
+_WATCH_SECONDS = 0.1
+_READ_BYTES = 1 << 18
+_GRACE_SECONDS = 1.0
+"""How long a process that has closed a pipe has left to end: its end is then the verdict."""
+_CLOSE_SECONDS = 2.0
+_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][^\s\\/:'\",()]+)+[\\/]")
+_TELLING = re.compile(r"error|exception|panic|fatal|abort|fail|cannot", re.IGNORECASE)
+_NO_MEMORY = re.compile(r"out of memory|memory allocation of \d+|bad_alloc|MemoryError|cannot allocate", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a child may take. Memory is what it and all it started hold together; None is no limit."""
+
+    call_seconds: float = 10.0
+    start_seconds: float = 30.0
+    memory_bytes: int | None = 2 << 30
+    output_bytes: int = 64 << 20
+    """Of one answer."""
+    stderr_bytes: int = 64 << 10
+    """Kept of the end of standard error; what is more is read and dropped."""
+    processes: int = 100
+
+
+DEFAULT_LIMITS = Limits()
+
+
+class Stopped(Exception):
+    """The child gave no answer, and is gone with all it had started."""
+
+    def __init__(self, verdict: Verdict, reason: str, *, exit_status: int | None = None) -> None:
+        self.verdict, self.reason = verdict, reason
+        self.exit_status = exit_status
+        """Where it ended by itself: its status, negative for a signal."""
+        super().__init__(f"{verdict}: {reason}")
+
+
+def without_paths(text: str) -> str:
+    """`text` with the folders of every path left out: records name no place of this machine."""
+    return _PATH.sub("", text)
+
+
+class Supervised:
+    """One child process. Always `close` it, or use it in a `with` statement; from one thread at a time."""
+
+    def __init__(self, command: Sequence[str], limits: Limits, environment: Mapping[str, str] | None = None) -> None:
+        """Start `command` in the current folder; raises `NotStarted` where that cannot be done."""
+        self.limits = limits
+        self.output = bytearray()
+        """The end of what it wrote to standard error."""
+        self._peak_bytes = 0
+        self._line = bytearray()
+        self._answer: bytes | None = None
+        self._pending = memoryview(b"")
+        self._closed_pipe = ""
+        self._grace_ends = float("inf")
+        self._stopped: Stopped | None = None
+        self._next_watch = monotonic() + _WATCH_SECONDS
+        # Backstop for what grows faster than it is watched.
+        data_bytes = 0 if limits.memory_bytes is None else 2 * limits.memory_bytes
+        self._kept = Kept(command, environment, data_bytes)
+        self.pid = self._kept.pid
+        self._stdin, self._stdout = self._kept.stdin.fileno(), self._kept.stdout.fileno()
+        self._selector = selectors.DefaultSelector()
+        os.set_blocking(self._stdin, False)
+        self._listen(self._stdout, self._hear)
+        self._listen(self._kept.stderr.fileno(), self._keep)
+        self._listen(self._kept.reports, self._note)
+
+    def _listen(self, descriptor: int, act: Callable[[int], None]) -> None:
+        os.set_blocking(descriptor, False)
+        self._selector.register(descriptor, selectors.EVENT_READ, act)
+
+    # --- one question --------------------------------------------------------------------------------------
+
+    def exchange(self, request: bytes, seconds: float) -> bytes:
+        """The line (without its end) that the child answers to the line `request`; raises `Stopped`."""
+        if self._stopped is not None:
+            raise self._stopped
+        self._refuse_what_was_not_asked()
+        deadline = monotonic() + seconds
+        self._pending = memoryview(request)
+        self._selector.register(self._stdin, selectors.EVENT_WRITE, self._send)
+        while self._answer is None:
+            left = min(deadline, self._grace_ends) - monotonic()
+            if left <= 0:
+                raise self._late(seconds)
+            for key, _ in self._selector.select(min(left, _WATCH_SECONDS)):
+                key.data(key.fd)
+            if self._has_ended:
+                self._hear_rest()
+                if self._answer is None:
+                    raise self._gone()
+            self._watch()
+        if self._pending:
+            raise self._stop("protocol", "answered before it had read the whole request")
+        answer, self._answer = self._answer, None
+        return answer
+
+    @property
+    def _has_ended(self) -> bool:
+        return self._kept.exit_status is not None or self._kept.lost
+
+    def _refuse_what_was_not_asked(self) -> None:
+        for key, _ in self._selector.select(0):
+            key.data(key.fd)
+        if self._line or self._answer is not None:
+            said = self._line if self._answer is None else self._answer
+            raise self._stop("protocol", f"spoke without being asked: {_excerpt(said)}")
+        if self._has_ended:
+            raise self._gone()
+
+    def _send(self, descriptor: int) -> None:
+        try:
+            self._pending = self._pending[os.write(descriptor, self._pending[:_READ_BYTES]) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._pending = memoryview(b"")
+            self._note_closed("standard input")
+        if not self._pending:
+            self._selector.unregister(descriptor)
+
+    def _hear(self, descriptor: int) -> None:
+        content = os.read(descriptor, _READ_BYTES)
+        if not content:
+            self._selector.unregister(descriptor)
+            self._note_closed("standard output")
+            return
+        if self._answer is not None:
+            raise self._stop("protocol", f"said more than one line: {_excerpt(content)}")
+        head, end, rest = content.partition(b"\n")
+        self._line += head
+        if len(self._line) > self.limits.output_bytes:
+            raise self._stop("protocol", f"wrote more than {self.limits.output_bytes:,} bytes without an end of line")
+        if rest:
+            raise self._stop("protocol", f"said more than one line: {_excerpt(rest)}")
+        if end:
+            self._answer = bytes(self._line)
+            self._line.clear()
+
+    def _note_closed(self, pipe: str) -> None:
+        self._closed_pipe = self._closed_pipe or pipe
+        self._grace_ends = min(self._grace_ends, monotonic() + _GRACE_SECONDS)
+
+    def _hear_rest(self) -> None:
+        """What a process that has ended had said before."""
+        with contextlib.suppress(BlockingIOError):
+            while self._answer is None and self._stdout in self._selector.get_map():
+                self._hear(self._stdout)
+
+    def _keep(self, descriptor: int) -> None:
+        content = os.read(descriptor, _READ_BYTES)
+        if not content:
+            self._selector.unregister(descriptor)
+        self.output += content
+        del self.output[: -self.limits.stderr_bytes]
+
+    def _note(self, descriptor: int) -> None:
+        if not self._kept.note():
+            self._selector.unregister(descriptor)
+
+    # --- watching ------------------------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        if monotonic() < self._next_watch:
+            return
+        held = memory.resident_bytes_below(self._kept.root)
+        self._next_watch = monotonic() + _WATCH_SECONDS
+        total = sum(held.values())
+        self._peak_bytes = max(self._peak_bytes, total)
+        if len(held) > self.limits.processes:
+            raise self._stop("crash", f"had started more than {self.limits.processes} processes and was stopped")
+        limit = self.limits.memory_bytes
+        if limit is not None and total > limit:
+            raise self._stop("out-of-memory", f"held more than the limit of {limit / 1e9:.1f} GB")
+
+    @property
+    def peak_memory_bytes(self) -> int:
+        """Most it held: the child's own peak as the system counts it, or it and its children as far as was seen."""
+        if not self._kept.ended and not self._has_ended:
+            self._peak_bytes = max(self._peak_bytes, memory.peak_bytes(self.pid) or 0)
+        return self._peak_bytes
+
+    # --- its end -------------------------------------------------------------------------------------------
+
+    def _late(self, seconds: float) -> Stopped:
+        if self._closed_pipe:
+            return self._stop("protocol", f"closed its {self._closed_pipe} without ending")
+        part = f", with {len(self._line):,} bytes of an answer without an end of line" if self._line else ""
+        return self._stop("timeout", f"took longer than {seconds:g} s{part}")
+
+    def _gone(self) -> Stopped:
+        """The verdict on a child that went away by itself."""
+        self._read_output()
+        status = self._kept.exit_status
+        if status is None:
+            return self._stop("crash", "ended the process that keeps it")
+        if status < 0:
+            reason = f"killed by {_signal_name(-status)}"
+        else:
+            reason = f"the process ended with exit status {status}"
+        if status and _NO_MEMORY.search(self.output.decode("utf-8", "replace")):
+            return self._stop("out-of-memory", reason)
+        if self._line and status >= 0:
+            return self._stop("protocol", f"{reason} in the middle of a line: {_excerpt(self._line)}")
+        return self._stop("crash", reason)
+
+    def _stop(self, verdict: Verdict, reason: str) -> Stopped:
+        """End everything; gives the exception to raise."""
+        self.kill()
+        last = self.last_words
+        if last:
+            reason += f"; its last line of output: {last}"
+        if self._kept.way == keeper.PROCESS_GROUP:
+            reason += "; only its process group could be ended, not what had left it"
+        elif self._kept.n_left:
+            reason += f"; {self._kept.n_left} more that it had started ended with it"
+        self._stopped = Stopped(verdict, without_paths(reason), exit_status=self._kept.exit_status)
+        return self._stopped
+
+    @property
+    def last_words(self) -> str:
+        """The line of standard error that tells most: the last that speaks of an error, else the last."""
+        lines = [line for line in self.output.decode("utf-8", "replace").splitlines() if line.strip()][-50:]
+        telling = [line for line in lines if _TELLING.search(line)]
+        return (telling or lines or [""])[-1].strip()[:300]
+
+    def kill(self) -> None:
+        """End the process and whatever it started, at once."""
+        if self._kept.ended:
+            return
+        self._stopped = Stopped("crash", "its process was ended before")
+        self._peak_bytes = self.peak_memory_bytes
+        self._kept.end()
+        self._read_output()
+        self._selector.close()
+        self._kept.release()
+
+    def close(self) -> None:
+        """Let the process end by itself, its standard input being at its end; then end it."""
+        if self._kept.ended:
+            return
+        if self._stdin in self._selector.get_map():
+            self._selector.unregister(self._stdin)
+        self._kept.stdin.close()
+        deadline = monotonic() + _CLOSE_SECONDS
+        while not self._has_ended and (left := deadline - monotonic()) > 0:
+            for key, _ in self._selector.select(left):
+                if key.fd != self._stdout:
+                    key.data(key.fd)
+                elif not os.read(key.fd, _READ_BYTES):
+                    self._selector.unregister(key.fd)
+        self.kill()
+
+    def _read_output(self) -> None:
+        """What is left in the pipe of standard error, without waiting for more."""
+        descriptor = self._kept.stderr.fileno()
+        with contextlib.suppress(BlockingIOError):
+            for _ in range(64):
+                if descriptor in self._selector.get_map():
+                    self._keep(descriptor)
+
+    def __enter__(self) -> Supervised:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.kill()
+        self.close()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _excerpt(said: bytes | bytearray) -> str:
+    """The beginning of what was said, in ASCII."""
+    return ascii(bytes(said[:80]).decode("utf-8", "replace")) + ("…" if len(said) > 80 else "")

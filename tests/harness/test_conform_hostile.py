@@ -1,0 +1,258 @@
+"""Targets that hang, flood, fork, eat and lie: each ends in its verdict, and none leaves a process behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness import kept
+from harness.conform.target import Limits, NotLoadable, Target, TargetError, TargetFailed, TargetSpec
+
+TARGETS = Path(__file__).parent / "conform_targets"
+LIMITS = Limits(call_seconds=0.4, start_seconds=20, memory_bytes=150_000_000, output_bytes=1 << 20, processes=20)
+PATIENT = Limits(call_seconds=20, memory_bytes=150_000_000, output_bytes=1 << 20, processes=20)
+MARK = "BPEBENCH_TEST_MARK"
+
+
+@pytest.fixture(autouse=True)
+def targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TARGETS), os.environ.get("PYTHONPATH", "")]))
+
+
+def marked(mark: str) -> list[psutil.Process]:
+    """Every process on this machine that was started, however indirectly, with this mark in its environment."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.status() != psutil.STATUS_ZOMBIE and process.environ().get(MARK) == mark:
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+@pytest.fixture
+def mark() -> Iterator[dict[str, str]]:
+    """Environment that marks processes; none of them may be left when the test has ended."""
+    name = uuid.uuid4().hex
+    yield {MARK: name}
+    left = marked(name)
+    for process in left:
+        process.kill()
+    assert not left
+
+
+def raw(how: str) -> TargetSpec:
+    """The hand-written target, misbehaving in the way `how`."""
+    return TargetSpec.parse("cmd:" + shlex.join([sys.executable, "-I", "-S", str(TARGETS / "raw.py"), how]))
+
+
+def hostile(name: str) -> TargetSpec:
+    return TargetSpec.parse(f"hostile:{name}")
+
+
+def failure(spec: TargetSpec, env: dict[str, str], limits: Limits = PATIENT) -> TargetFailed:
+    """How `encode` ends; afterwards a fresh process decodes as if nothing had been."""
+    with Target(spec, limits, env) as target:
+        with pytest.raises(TargetFailed) as caught:
+            target.encode("ab")
+        target.restart()
+        assert target.decode([104, 105]) == "hi"
+    return caught.value
+
+
+LIES = {
+    "nan": "malformed",
+    "infinite": "got `float`|out of range",
+    "float": "Expected `int`, got `float`",
+    "negative": ">= 0",
+    "huge": "<= 4294967295|out of range|got `float`",
+    "word": "Expected `int`, got `str`",
+    "flood": "1,048,576 bytes without an end of line",
+    "flood-lines": "more than one line",
+    "cut": "exit status 0 in the middle of a line",
+    "words": "good morning",
+    "not-utf8": "not an answer",
+    "nested": "not an answer",
+    "nested-elsewhere": "nested too deeply",
+    "another-id": "answered request 3 where 2 was asked",
+    "no-result": "without result",
+    "a-list": "got `array`",
+    "null": "got `null`",
+    "closes-stdout": "closed its standard output",
+}
+
+
+@pytest.mark.parametrize("how", LIES)
+def test_what_is_no_answer_ends_in_the_verdict_protocol(how: str, mark: dict[str, str]) -> None:
+    found = failure(raw(how), mark)
+    assert found.verdict == "protocol"
+    assert re.search(LIES[how], found.reason), found.reason
+    assert "\n" not in found.reason
+    assert len(found.reason) < 700
+
+
+FATES = {
+    "Hungry": ("out-of-memory", "limit of 0.1 GB|MemoryError"),
+    "HungryChild": ("out-of-memory", "limit of 0.1 GB|MemoryError"),
+    "HungryAtOnce": ("out-of-memory", "MemoryError"),
+    "Exiting": ("panic", "raised SystemExit, which is no Exception: no more"),
+    "ExitingAtOnce": ("crash", "exit status 0"),
+    "DaemonisingAndDying": ("crash", "exit status 5; 1 more that it had started ended with it"),
+    "Segfault": ("crash", "killed by SIGSEGV; .*Fatal Python error: Segmentation fault"),
+    "Panicking": ("panic", "raised PanicException, which is no Exception: index out of bounds"),
+    "ParentKiller": ("crash", "ended the process that keeps it.*only its process group"),
+    "ClosesAll": ("crash", "exit status"),
+}
+
+
+@pytest.mark.parametrize("name", FATES)
+def test_what_dies_or_grows_ends_in_its_verdict(name: str, mark: dict[str, str]) -> None:
+    verdict, reason = FATES[name]
+    found = failure(hostile(name), mark)
+    assert found.verdict == verdict, found
+    assert re.search(reason, found.reason), found.reason
+
+
+LATE = {
+    "Hanging": "",
+    "Stopping": "",
+    "ShoutingForEver": "nothing to see",
+    "Daemonising": "more that it had started ended with it",
+    "Hopping": "",
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_what_does_not_answer_in_time_is_ended_whole(name: str, mark: dict[str, str]) -> None:
+    found = failure(hostile(name), mark, LIMITS)
+    assert found.verdict == "timeout"
+    assert "longer than 0.4 s" in found.reason
+    assert LATE[name] in found.reason
+
+
+@pytest.mark.parametrize("how", ["late", "no-line-end"])
+def test_an_answer_after_the_time_limit_is_none(how: str, mark: dict[str, str]) -> None:
+    found = failure(raw(how), mark, LIMITS)
+    assert found.verdict == "timeout"
+    assert ("without an end of line" in found.reason) == (how == "no-line-end")
+
+
+def test_a_request_that_is_never_read_is_no_reason_to_wait_for_ever(mark: dict[str, str]) -> None:
+    with Target(raw("does-not-read"), LIMITS, mark) as target:
+        with pytest.raises(TargetFailed, match="timeout"):
+            target.encode("a")
+        target.restart()
+        with pytest.raises(TargetFailed, match="timeout"):
+            target.encode("a" * 1_000_000)
+
+
+@pytest.mark.parametrize("how", ["twice", "closes-stdin", "answers-and-exits"])
+def test_what_spoils_the_next_question_is_found_there_at_the_latest(how: str, mark: dict[str, str]) -> None:
+    with Target(raw(how), PATIENT, mark) as target:
+        with pytest.raises(TargetFailed) as caught:
+            for _ in range(2):
+                target.encode("ab")
+        assert caught.value.verdict == ("crash" if how == "answers-and-exits" else "protocol")
+        with pytest.raises(TargetFailed):  # and stays so until it is restarted
+            target.decode([104])
+
+
+def test_the_reason_shows_what_it_said_and_no_folder_of_this_machine(mark: dict[str, str]) -> None:
+    found = failure(raw("exits"), mark)
+    assert found.verdict == "crash"
+    assert found.reason == (
+        "the process ended with exit status 3; its last line of output: and that is an error in file.c"
+    )
+
+
+def test_a_target_that_never_starts_times_out_and_one_that_cannot_is_not_loadable(mark: dict[str, str]) -> None:
+    limits = Limits(start_seconds=0.4)
+    for spec in (raw("never-starts"), TargetSpec.parse("never_imported:anything")):
+        with pytest.raises(TargetFailed, match="longer than 0.4 s") as caught:
+            Target(spec, limits, mark)
+        assert caught.value.verdict == "timeout"
+    with pytest.raises(NotLoadable, match="exit status 1; its last line of output: there is nothing to load"):
+        Target(raw("exits-at-once"), PATIENT, mark)
+
+
+def test_an_ordinary_error_is_an_answer_and_the_process_lives_on(mark: dict[str, str]) -> None:
+    with Target(hostile("Raising"), PATIENT, mark) as target:
+        with pytest.raises(TargetError) as caught:
+            target.encode("a")
+        assert (caught.value.kind, caught.value.message) == ("ValueError", "cannot open file.bin")
+        answers = target.encode_each(["a", "b"])
+        assert [isinstance(answer, TargetError) for answer in answers] == [True, True]
+        assert target.decode([104]) == "h"
+    with Target(hostile("Unspeakable"), PATIENT, mark) as target, pytest.raises(TargetError, match="Bad"):
+        target.encode("a")
+
+
+@pytest.mark.parametrize("name", ["Chatty", "Shouting", "DaemonisingQuietly", "BothReturn"])
+def test_what_it_prints_and_forks_beside_a_right_answer_does_not_spoil_it(name: str, mark: dict[str, str]) -> None:
+    with Target(hostile(name), PATIENT, mark) as target:
+        assert [target.encode("ab") for _ in range(2)] == [[97, 98]] * 2
+
+
+@pytest.mark.parametrize("text", ["none", "words", "float", "nan", "text", "object"])
+def test_a_python_object_that_answers_no_ids_is_told_so(text: str, mark: dict[str, str]) -> None:
+    with Target(hostile("WrongTypes"), PATIENT, mark) as target:
+        with pytest.raises(TargetFailed) as caught:
+            target.encode(text)
+        assert caught.value.verdict == "protocol"
+        target.restart()
+        with pytest.raises(TargetFailed, match="Expected `str`, got `object`"):
+            target.decode([1])
+
+
+def test_a_batch_with_a_text_that_kills_ends_in_a_verdict(mark: dict[str, str]) -> None:
+    with Target(hostile("Panicking"), PATIENT, mark) as target, pytest.raises(TargetFailed, match="index out of"):
+        target.encode_each(["a", "b"])
+
+
+KILLED = f"""
+import os, signal, sys
+from harness.conform.target import Limits, Target, TargetSpec
+target = Target(TargetSpec.parse("hostile:DaemonisingQuietly"), env={{{MARK!r}: sys.argv[1]}})
+target.encode("a")
+print(target._child.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_nothing_is_left_when_we_are_killed_ourselves(mark: dict[str, str]) -> None:
+    killed = subprocess.run([sys.executable, "-c", KILLED, mark[MARK]], capture_output=True, timeout=60, check=False)
+    assert killed.returncode == -9, killed.stderr
+    _, alive = psutil.wait_procs(marked(mark[MARK]), timeout=20)
+    assert not alive
+
+
+def test_other_children_of_ours_are_left_alone(mark: dict[str, str]) -> None:
+    other = subprocess.Popen([sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read(); sys.exit(7)"], stdin=-1)
+    failure(hostile("DaemonisingAndDying"), mark)
+    assert other.poll() is None
+    other.communicate()
+    assert other.returncode == 7
+
+
+def test_without_a_subreaper_the_process_group_is_ended_and_the_verdict_says_so(
+    mark: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    source = Path(kept.keeper.__file__).read_text()
+    other = tmp_path / "keeper.py"
+    other.write_text(source.replace("_SET_CHILD_SUBREAPER = 1, 36", "_SET_CHILD_SUBREAPER = 1, -1"))
+    monkeypatch.setattr(kept.keeper, "__file__", str(other))
+    found = failure(hostile("Hanging"), mark, LIMITS)
+    assert (found.verdict, found.reason) == (
+        "timeout",
+        "took longer than 0.4 s; only its process group could be ended, not what had left it",
+    )
