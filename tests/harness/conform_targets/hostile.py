@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from typing import ClassVar
 
 
 class Right:
@@ -185,7 +186,14 @@ class ClosesAll(Right):
 class WrongTypes(Right):
     """Answers of the wrong type, by text."""
 
-    answers = {"none": None, "words": ["a"], "float": [1.0], "nan": [float("nan")], "text": "abc", "object": [object()]}
+    answers: ClassVar[dict[str, object]] = {
+        "none": None,
+        "words": ["a"],
+        "float": [1.0],
+        "nan": [float("nan")],
+        "text": "abc",
+        "object": [object()],
+    }
 
     def encode(self, text: str) -> list[int]:
         return self.answers[text]  # type: ignore[return-value]

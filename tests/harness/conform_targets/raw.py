@@ -19,6 +19,10 @@ def forever(content: bytes) -> None:
         write(content)
 
 
+def said(number: int, rest: str) -> str:
+    return f'{{"id": {number}, {rest}}}\n'
+
+
 def result(number: int, answer: object) -> str:
     return json.dumps({"id": number, "result": answer}) + "\n"
 
@@ -27,13 +31,13 @@ def misbehave(how: str, number: int) -> bool:
     """Answer in the way `how`; False where there is no such way, and a right answer is due."""
     ids = {"nan": "NaN", "float": "1.5", "negative": "-1", "huge": "1" + "0" * 400, "infinite": "1e999", "word": '"a"'}
     if how in ids:
-        write('{"id": %d, "result": [%s]}\n' % (number, ids[how]))
+        write(said(number, f'"result": [{ids[how]}]'))
     elif how == "flood":
         forever(b"x" * 65536)
     elif how == "flood-lines":
         forever(b"{}\n" * 20000)
     elif how == "cut":
-        write('{"id": %d, "resu' % number)
+        write(said(number, '"resu')[:-2])
         os._exit(0)
     elif how == "no-line-end":
         write(result(number, [1])[:-1])
@@ -45,13 +49,13 @@ def misbehave(how: str, number: int) -> bool:
     elif how == "twice":
         write(result(number, [1]) * 2)
     elif how == "nested":
-        write('{"id": %d, "result": %s}\n' % (number, "[" * 100_000))
+        write(said(number, '"result": ' + "[" * 100_000))
     elif how == "nested-elsewhere":
-        write('{"id": %d, "x": %s, "result": [1]}\n' % (number, "[" * 100_000 + "]" * 100_000))
+        write(said(number, '"x": ' + "[" * 100_000 + "]" * 100_000 + ', "result": [1]'))
     elif how == "another-id":
         write(result(number + 1, [1]))
     elif how == "no-result":
-        write('{"id": %d}\n' % number)
+        write(said(number, '"x": 1'))
     elif how == "a-list":
         write("[1, 2]\n")
     elif how == "null":
@@ -91,7 +95,7 @@ def main(how: str) -> None:
             if not misbehave(how, number):
                 write(result(number, list(request["text"].encode("utf-8", "replace"))))
         elif operation == "decode" and how == "surrogate":
-            write('{"id": %d, "result": "a\\ud83d"}\n' % number)
+            write(said(number, '"result": "a\\ud83d"'))
         elif operation == "decode":
             write(result(number, bytes(request["ids"]).decode("utf-8", "replace")))
         else:
