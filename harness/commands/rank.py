@@ -17,34 +17,31 @@ from harness.commands import options
 def command(
     run: Path | None, implementation: str | None, exclude: str | None, workload: str | None, as_json: bool
 ) -> None:
-    """Geometric mean of time over the workloads every chosen implementation has, the fastest first.
+    """Geometric mean of time over the workloads the chosen implementations share, the fastest first.
 
-    With the 95 % interval of the ratio to the fastest, and the probability of each rank by bootstrap.
+    With the 95 % interval of the ratio to the fastest, and the probability of each rank by bootstrap. Who was timed on
+    fewer than three quarters of the workloads is left out; -e and -w choose others.
     """
     import re
 
     import msgspec
 
     from harness.commands.report import newest_run
-    from harness.measure.samples import rankable_times
-    from harness.measure.stats import rank
+    from harness.measure.comparison import ranking
     from harness.records import Measurement, RecordError, of_kind, read_records
 
     folder = run or newest_run()
-    times = rankable_times(of_kind(read_records(folder), Measurement))
-    names = options.choose(list(times), list(times), implementation, exclude, "implementation") if times else []
-    chosen = {
-        name: {w: rounds for w, rounds in times[name].items() if workload is None or re.search(workload, w)}
-        for name in names
-    }
-    ranked = rank({name: some for name, some in chosen.items() if some})
+    records = list(of_kind(read_records(folder), Measurement))
+    timed = list(dict.fromkeys(record.implementation for record in records))
+    names = options.choose(timed, timed, implementation, exclude, "implementation") if timed else []
+    workloads = {record.workload for record in records if workload is None or re.search(workload, record.workload)}
+    ranked, shared = ranking(records, names, workloads)
     if not ranked:
         raise RecordError(f"{folder}: these implementations share no timed workload; choose fewer with -e, or -w")
     if as_json:
         options.print_json([msgspec.to_builtins(entry) for entry in ranked])
         return
-    shared = set.intersection(*(set(some) for some in chosen.values() if some))
-    click.echo(f"over {len(shared)} workload(s) all of them share: {', '.join(sorted(shared))}\n")
+    click.echo(f"over {len(shared)} workload(s) all of them share: {', '.join(shared)}\n")
     rows = []
     for place, entry in enumerate(ranked, 1):
         likely = max(range(len(entry.rank_probabilities)), key=lambda i: entry.rank_probabilities[i])

@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from harness.measure.samples import measured_floor, rankable_times
+from harness.measure.samples import is_growth, measured_floor, rankable_times
 from harness.measure.stats import Claim, Interval, Ranked, claim, rank, ratio_interval
 from harness.records import Measurement
 from impls import BPEError
+
+NOT_RANKED_TASKS = ("train", "load")
+"""Tasks that say nothing about how fast a tokenizer encodes and decodes."""
 
 
 class Difference(NamedTuple):
@@ -80,13 +83,24 @@ def compare_with(records: Sequence[Measurement], baseline: str) -> list[Differen
     return differences
 
 
-def ranking(records: Iterable[Measurement], workloads: Iterable[str] | None = None) -> list[Ranked]:
-    """Exact implementations by geometric mean over the workloads all of them did; empty where there is none.
+def ranking(
+    records: Iterable[Measurement], names: Iterable[str] | None = None, workloads: Iterable[str] | None = None
+) -> tuple[list[Ranked], list[str]]:
+    """Exact implementations by geometric mean over the workloads all of them did, and these workloads.
 
-    `workloads` restricts the choice; implementations that did none of those are left out.
+    Training, loading and measurements of growth are left out, and so is who was timed on fewer than three quarters of
+    the other workloads: it would leave the rest too little in common. `names` and `workloads` restrict the choice
+    further; nothing is left where none of it was timed.
     """
-    times = rankable_times(records)
-    if workloads is not None:
-        chosen = set(workloads)
-        times = {name: {w: r for w, r in of.items() if w in chosen} for name, of in times.items()}
-    return rank({name: of for name, of in times.items() if of})
+    records = [record for record in records if record.task not in NOT_RANKED_TASKS and not is_growth(record.workload)]
+    known = {record.workload for record in records if record.copy == 0}
+    chosen = known if workloads is None else known & set(workloads)
+    wanted = None if names is None else set(names)
+    times = {
+        name: {w: rounds for w, rounds in by_workload.items() if w in chosen}
+        for name, by_workload in rankable_times(records).items()
+        if wanted is None or name in wanted
+    }
+    times = {name: found for name, found in times.items() if found and len(found) * 4 >= len(chosen) * 3}
+    shared = set.intersection(*map(set, times.values())) if times else set()
+    return rank(times), sorted(shared)

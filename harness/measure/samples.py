@@ -8,6 +8,9 @@ from harness.measure.stats import Rounds, noise_floor, ratio_interval, resolutio
 from harness.measure.workloads import ONCE_ONLY
 from harness.records import Measurement
 
+SCALE_PREFIX = "scale/"
+"""Workloads of `bpebench scale` begin so."""
+
 Contestant = tuple[str, int]
 """Implementation and copy."""
 
@@ -63,6 +66,11 @@ _WHOLE = 0.95
 def is_comparable(state: str, n_bytes: int, full_bytes: int) -> bool:
     """Whether seconds per byte of a slice stand for the whole: not where each text is read once only."""
     return state not in ONCE_ONLY or n_bytes >= _WHOLE * full_bytes
+
+
+def is_growth(workload: str) -> bool:
+    """Whether a workload is one of `bpebench scale`: it tells of growth, and is not compared as a speed."""
+    return workload.startswith(SCALE_PREFIX)
 
 
 def rankable_times(records: Iterable[Measurement], *, exact_only: bool = True) -> dict[str, dict[str, Rounds]]:

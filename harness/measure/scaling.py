@@ -17,6 +17,7 @@ from harness.measure.materials import Materials, Unavailable
 from harness.measure.processes import Worker, WorkerFailed
 from harness.measure.protocol import Failed, Job, Measure, Measured, Open, Opened
 from harness.measure.references import References
+from harness.measure.samples import SCALE_PREFIX
 from harness.measure.stats import Exponent, fit_exponent
 from harness.measure.workloads import Workload, short_name
 from harness.records import AnyRecord, Measurement, of_kind
@@ -47,7 +48,7 @@ def workload_of(scale: Scale, family: str, n_bytes: int) -> Workload:
     """The workload of one point."""
     corpus = f"gen/{family}:{n_bytes}"
     return Workload(
-        name=f"scale/{short_name(scale.model)}/{corpus}",
+        name=f"{SCALE_PREFIX}{short_name(scale.model)}/{corpus}",
         task="encode",
         state="cold",
         model=scale.model,

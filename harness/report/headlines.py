@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.measure.comparison import ranking
+from harness.records import Measurement, of_kind
 from harness.report import compression, correctness, speed, wording
 from harness.report.table import Row, plain_rows
 
@@ -45,7 +47,7 @@ def _speed(records: Sequence[object]) -> list[Headline]:
     by_name = {row["implementation"]: row for row in rows}
     if len(rows) < 2:
         return []
-    shared = _counted(len(speed.ranking(records)[1]), "workload")
+    shared = _counted(len(ranking(of_kind(records, Measurement))[1]), "workload")
     best, found = rows[0], []
     yard = by_name.get(YARDSTICK)
     floor = speed.noise_floor(records)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from harness.measure.samples import is_growth
 from harness.measure.scaling import PASS_LIMIT_SECONDS, exponents
 from harness.measure.stats import Exponent
 from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, frame_of
-from harness.report.timings import SCALE_PREFIX
 
 
 def scale_records(records: Iterable[object]) -> list[Measurement]:
     """The measurements of growth among `records`."""
-    return [m for m in of_kind(records, Measurement) if m.workload.startswith(SCALE_PREFIX)]
+    return [m for m in of_kind(records, Measurement) if is_growth(m.workload)]
 
 
 def family_of(m: Measurement) -> str:

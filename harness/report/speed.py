@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from harness.measure.samples import measured_floor, rankable_times
-from harness.measure.stats import Ranked, claim, rank, ratio_interval
+from harness.measure.comparison import ranking
+from harness.measure.samples import measured_floor
+from harness.measure.stats import claim, ratio_interval
 from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, frame_of
@@ -17,7 +18,6 @@ SPEED_KEYS = (
     "reason", "unit", "median", "low", "high", "times_best", "times_best_low", "times_best_high", "claimed",
     "told_from_above", "n_rounds", "n_samples", "n_bytes", "full_bytes", "n_tokens", "peak_memory_bytes",
 )  # fmt: skip
-NOT_RANKED_TASKS = ("train", "load")
 TASK_ORDER = (
     "encode", "encode-array", "encode-documents", "encode-short", "encode-batch", "count", "decode", "load", "train",
 )  # fmt: skip
@@ -168,26 +168,9 @@ def claims_note(floor: float | None, n_rounds: int) -> str:
     )
 
 
-def ranking(records: Sequence[object]) -> tuple[list[Ranked], list[str]]:
-    """Implementations by geometric mean over shared workloads, and these workloads.
-
-    Training and loading are left out, and so is who was timed on fewer than three quarters of the other workloads: it
-    would leave the rest too little in common.
-    """
-    tasks = {t.workload: t.task for t in timings(records)}
-    workloads = {name for name, task in tasks.items() if task not in NOT_RANKED_TASKS}
-    times = {
-        name: {w: rounds for w, rounds in by_workload.items() if w in workloads}
-        for name, by_workload in rankable_times(of_kind(records, Measurement)).items()
-    }
-    times = {name: found for name, found in times.items() if len(found) * 4 >= len(workloads) * 3 and found}
-    shared = set.intersection(*map(set, times.values())) if times else set()
-    return rank(times), sorted(shared)
-
-
 def ranking_table(records: Sequence[object]) -> Table:
     """The ranking, with how likely each implementation is to have its place."""
-    ranked, shared = ranking(records)
+    ranked, shared = ranking(of_kind(records, Measurement))
     floor = noise_floor(records)
     rows = []
     for place, found in enumerate(ranked):

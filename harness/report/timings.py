@@ -9,14 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.measure.samples import is_comparable, seconds_per_unit
+from harness.measure.samples import is_comparable, is_growth, seconds_per_unit
 from harness.measure.stats import Interval, Rounds, ratio_interval
 from harness.records import Measurement, Status, of_kind
 
 Unit = Literal["MB/s", "µs per call", "ms"]
-
-SCALE_PREFIX = "scale/"
-"""Workloads of `bpebench scale` begin so; they tell of growth, and are not compared as speeds."""
 
 UNIT_OF_TASK: dict[str, Unit] = {"encode-short": "µs per call", "load": "ms"}
 """What a task is told in; every other task in MB/s of text."""
@@ -82,7 +79,7 @@ def timings(records: Iterable[object]) -> list[Timing]:
     """
     gathered: dict[tuple[str, str], dict[int, Measurement]] = {}
     for m in of_kind(records, Measurement):
-        if m.copy == 0 and not m.workload.startswith(SCALE_PREFIX):
+        if m.copy == 0 and not is_growth(m.workload):
             gathered.setdefault((m.workload, m.implementation), {})[m.round] = m
     return [_timing([rounds[number] for number in sorted(rounds)]) for rounds in gathered.values()]
 

@@ -75,13 +75,22 @@ def test_a_condition_that_is_none_is_refused(text: str) -> None:
 def test_within_a_run_exact_implementations_are_compared_with_a_baseline_and_ranked() -> None:
     (difference,) = compare_with(a_run(), "one")
     assert (difference.implementation, difference.claim) == ("three", "slower")
-    assert [entry.name for entry in ranking(a_run())] == ["one", "three"]
-    assert ranking(a_run(), workloads=["another"]) == []
+    assert [entry.name for entry in ranking(a_run())[0]] == ["one", "three"]
+    assert ranking(a_run(), workloads=["another"]) == ([], [])
+
+
+def test_who_was_timed_on_few_of_the_workloads_leaves_the_ranking_to_the_others() -> None:
+    common = [r for w in ("one", "two", "three") for name in "ab" for r in records(name, 0.1, workload=w)]
+    ranked, shared = ranking([*common, *records("rare", 0.1, workload="four")])
+    assert {entry.name for entry in ranked} == {"a", "b"}
+    assert shared == ["one", "three", "two"]
+    everyone, _ = ranking([*common, *records("rare", 0.1, workload="four")], ["rare"], ["four"])
+    assert [entry.name for entry in everyone] == ["rare"]
 
 
 def test_what_failed_in_any_round_is_not_ranked() -> None:
     failed = [*a_run(), *records("three", 0.3, status="mismatch", rounds=1)]
-    assert [entry.name for entry in ranking(failed)] == ["one"]
+    assert [entry.name for entry in ranking(failed)[0]] == ["one"]
 
 
 def test_slices_of_different_size_are_compared_by_time_per_byte() -> None:
