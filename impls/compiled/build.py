@@ -1,8 +1,8 @@
 """The object file of the kernels: compiled by Numba once, kept in the user's cache, loaded by llvmlite alone.
 
 The key of the cache is a digest of every source that goes into it, of the versions of Numba, llvmlite and Python and
-of the processor's features. A file is written whole and renamed, so two processes may start at once; where the cache
-cannot be written the kernels are compiled for this process only.
+of the processor's features. A file is written whole and renamed. Of several processes that start at once one compiles
+and the others wait for it, but not for ever; where the cache cannot be written each compiles for itself.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from llvmlite import binding as llvm
 
 from impls.compiled.entry_points import PLAIN, PREFIX
 from impls.compiled.layout import N_REGIONS
+from impls.compiled.locks import turn
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.errors import Unsupported
 
@@ -36,6 +37,8 @@ _SOURCES = (
     *sorted(f"kernels/{path.name}" for path in (_HERE / "kernels").glob("*.py")),
 )
 _REGIONS_SYMBOL = "bpebench_regions"
+LONGEST_WAIT_SECONDS = 120.0
+"""For another process that compiles; then this one compiles too."""
 
 
 def is_checked() -> bool:
@@ -108,8 +111,11 @@ def kernels() -> Kernels:
     path = cache_folder() / "kernels" / f"{source_digest()[:32]}.o"
     image = read_checked(path)
     if image is None:
-        image = _compile()
-        write_checked(path, image)
+        with turn(path.with_suffix(".lock"), LONGEST_WAIT_SECONDS, _say_waiting):
+            image = read_checked(path)
+            if image is None:
+                image = _compile()
+                write_checked(path, image)
     return Kernels(image)
 
 
@@ -143,6 +149,10 @@ def _compile() -> bytes:
         image = path.read_bytes()
     _say(f"compiled the kernels in {time.perf_counter() - started:.1f} s")
     return image
+
+
+def _say_waiting() -> None:
+    _say("another process is compiling the kernels of 'compiled'; waiting for it ...")
 
 
 def _say(message: str) -> None:
