@@ -38,11 +38,17 @@ class FlagTables:
 
 @dataclass(frozen=True, slots=True)
 class Splitting:
-    """How a context splits: no pattern at all (0), an automaton (1) or faster windows over it (2 and up)."""
+    """How a context splits: no pattern at all (0), an automaton (1), faster windows over it (2 to 4) or stages (5)."""
 
     splitter: int
     tables: SplitTables | None
     flags: FlagTables | None = None
+    stages: tuple[SplitTables, ...] = ()
+
+    @property
+    def automata(self) -> tuple[SplitTables, ...]:
+        """The automaton of each stage."""
+        return self.stages if self.tables is None else (self.tables,)
 
 
 def aligned_zeros(n_bytes: int) -> np.ndarray:
@@ -136,6 +142,24 @@ class Context:
         if splitting.flags is not None:
             self._hold(layout.FLAG_PAGES, splitting.flags.pages)
             self._hold(layout.CHARACTER_FLAGS, splitting.flags.flags)
+        if splitting.stages:
+            self._stages(splitting.stages)
+
+    def _stages(self, stages: tuple[SplitTables, ...]) -> None:
+        rows = np.zeros((len(stages), layout.STAGE_BYTES >> 3), np.int64)
+        for number, tables in enumerate(stages):
+            for slot, array in (
+                (layout.TRANSITIONS, tables.transitions),
+                (layout.ASCII_CLASSES, tables.ascii_classes),
+                (layout.PAGES, tables.pages),
+                (layout.PAGE_CLASSES, tables.page_classes),
+            ):
+                self._held[f"{slot} of stage {number}"] = array
+                rows[number, slot >> 3] = address(array)
+            rows[number, layout.END_CLASS >> 3] = tables.end
+            rows[number, layout.STAGE_HAS_GAPS >> 3] = tables.has_gaps
+        self._hold(layout.STAGES, rows)
+        self._set(layout.N_STAGES, len(stages))
 
     def _decoding(self) -> None:
         self._hold(layout.TOKEN_BYTES, self.tables.blob)
@@ -167,6 +191,13 @@ class Context:
         self._hold(layout.INTEGERS, integers)
         if is_checked():
             weakref.finalize(self, forget, declare(integers))
+
+    def forget_pieces(self) -> None:
+        """Empties the caches of pieces but for the vocabulary's own, as in a new context."""
+        self.native.reset_cache(self.address)
+        self._held[str(layout.LONG)].fill(0)
+        self._set(layout.LONG_COUNT, 0)
+        self._set(layout.LONG_USED, 0)
 
     def tokens_merging_does_not_make(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Ids (int32) of the tokens whose own bytes merge into something else."""

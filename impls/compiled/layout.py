@@ -23,11 +23,11 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 58
-N_SLOTS = 64
+N_NAMED = 60
+N_SLOTS = 72
 (
     # splitting
-    SPLITTER,  # 0: the text is one piece; 1: automaton; 2, 3, 4: windows for cl100k, o200k, gpt2 over the automaton
+    SPLITTER,  # 0: the text is one piece; 1: automaton; 2, 3, 4: windows for cl100k, o200k, gpt2; 5: stages
     TRANSITIONS,
     ASCII_CLASSES,
     PAGES,
@@ -35,6 +35,8 @@ N_SLOTS = 64
     END_CLASS,
     CHARACTER_FLAGS,  # uint8 by page, for the windows
     FLAG_PAGES,
+    STAGES,  # rows of STAGE_BYTES, one per stage
+    N_STAGES,
     # merging
     PAIRS,  # perfect hash: int64 entries (left << 21 | right) << 21 | symbol
     PAIR_SHIFT,
@@ -91,6 +93,12 @@ N_SLOTS = 64
     REPLACE,  # address of the C string "replace"
     SIZE,  # what PyUnicode_AsUTF8AndSize writes
 ) = range(0, 8 * N_NAMED, 8)
+
+# A stage: a row of slots that begins as a context does, up to END_CLASS
+STAGE_BYTES = 64
+STAGE_HAS_GAPS = CHARACTER_FLAGS  # 1 where what the pattern leaves out is a piece of its own
+STAGE_END = FLAG_PAGES  # where the present piece of the stage ends
+SPLIT_BY_STAGES = 5
 
 # Working space, by offset from WORK
 MASKS_AT = 0  # 64-byte windows: 32 int64

@@ -13,6 +13,7 @@ import regex
 from impls.compiled.arrays import packed, unpacked
 from impls.compiled.build import source_digest
 from impls.compiled.context import FlagTables, Splitting
+from impls.compiled.layout import SPLIT_BY_STAGES
 from impls.compiled.pattern.classes import paged
 from impls.compiled.pattern.flags import character_flags
 from impls.compiled.pattern.syntax import NotExpressible
@@ -21,7 +22,7 @@ from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.patterns import NAMED
 
 WHOLE_TEXT, AUTOMATON, CL100K, O200K, GPT2 = range(5)
-_FORMAT = 1
+_FORMAT = 2
 _WINDOWS = {
     "gpt2": GPT2,
     "gpt2-0.14": GPT2,
@@ -41,20 +42,25 @@ def windows_wanted() -> bool:
 def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple[Splitting | None, str]:
     """What splits by `stages`, and in words: 'automaton', or 'regex: ' and the reason why it is not one.
 
-    'automaton, windows': a bit-parallel twin of the pattern runs before the automaton.
+    'automaton, windows': a bit-parallel twin of the pattern runs before the automaton; 'automaton, 3 stages': one
+    automaton per stage.
     """
     if not stages:
         return Splitting(WHOLE_TEXT, None), "automaton"
-    if len(stages) > 1:
-        return None, f"regex: {len(stages)} split stages"
-    try:
-        tables = _split_tables(stages[0])
-    except NotExpressible as error:
-        return None, f"regex: {error}"
+    tables: list[SplitTables] = []
+    for number, stage in enumerate(stages, 1):
+        try:
+            tables.append(_split_tables(stage))
+        except NotExpressible as error:
+            return None, f"regex: {error}" if len(stages) == 1 else f"regex: stage {number}: {error}"
+    if len(tables) > 1:
+        return Splitting(SPLIT_BY_STAGES, None, stages=tuple(tables)), f"automaton, {len(tables)} stages"
+    if tables[0].has_gaps:
+        return Splitting(SPLIT_BY_STAGES, None, stages=tuple(tables)), "automaton, gaps"
     windows = next((splitter for name, splitter in _WINDOWS.items() if NAMED[name] == stages), AUTOMATON)
     if windows == AUTOMATON or not with_windows:
-        return Splitting(AUTOMATON, tables), "automaton"
-    return Splitting(windows, tables, _flag_tables(with_case=windows == O200K)), "automaton, windows"
+        return Splitting(AUTOMATON, tables[0]), "automaton"
+    return Splitting(windows, tables[0], _flag_tables(with_case=windows == O200K)), "automaton, windows"
 
 
 def _split_tables(pattern: str) -> SplitTables:
@@ -66,6 +72,7 @@ def _split_tables(pattern: str) -> SplitTables:
             "pages": tables.pages,
             "page_classes": tables.page_classes,
             "end": np.array(tables.end),
+            "has_gaps": np.array(tables.has_gaps),
         }
 
     kept = _kept(pattern, make)
@@ -75,6 +82,7 @@ def _split_tables(pattern: str) -> SplitTables:
         pages=kept["pages"],
         page_classes=kept["page_classes"],
         end=int(kept["end"]),
+        has_gaps=bool(kept["has_gaps"]),
     )
 
 

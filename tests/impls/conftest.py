@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,12 @@ import pytest
 from impls import Model
 
 HandMade = Callable[..., Model]
+
+
+@pytest.fixture(scope="session")
+def fuzz() -> int:
+    """How many times as much a test at random tries: BPEBENCH_FUZZ, 1 by default."""
+    return int(os.environ.get("BPEBENCH_FUZZ", "1"))
 
 
 @pytest.fixture(scope="session")

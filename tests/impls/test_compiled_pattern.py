@@ -10,13 +10,15 @@ import pytest
 
 from impls.compiled import plain
 from impls.compiled.context import Context, Splitting
+from impls.compiled.layout import SPLIT_BY_STAGES
 from impls.compiled.pattern.classes import members
 from impls.compiled.pattern.possessive import check
 from impls.compiled.pattern.syntax import NotExpressible, parse
-from impls.compiled.pattern.tables import split_tables
+from impls.compiled.pattern.tables import cuts_at_line_breaks, split_tables
 from impls.compiled.splitting import AUTOMATON, splitting_of
 from impls.compiled.tables import ModelTables, build_tables
 from impls.errors import InvalidPattern
+from impls.formats.split_stages import with_gaps
 from impls.model import Model
 from impls.patterns import NAMED, Splitter
 
@@ -25,6 +27,15 @@ ATOMS = [
     "a", "b", "'", " ", r"\n", r"\d", r"\w", r"\W", "é", "[ab']",
 ]  # fmt: skip
 ALPHABET = "aabbcf'' \n\r\t1½Aéſ\u0301日한\u00a0\U0001f389-_"
+DEEPSEEK = (
+    r"\p{N}{1,3}|\P{N}+",
+    "[一-龥\u3040-ゟ゠-ヿ]+|[^一-龥\u3040-ゟ゠-ヿ]+",
+    with_gaps(
+        r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+        r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+)
+"""Three stages: digits by threes, ideographs and kana apart, then the rest."""
 TEXTS = ["", "a", " ", "\n", "ab'c  a\n\n b", "  \r\n a1½ 'b-_", "日本 한국\u0301é", "a" * 5000 + " \n" * 300]
 
 
@@ -72,10 +83,10 @@ def test_named_patterns_cut_as_regex_does(name: str, byte_tables: ModelTables) -
         assert automaton_pieces(context, text) == reference.split(text)
 
 
-def test_random_patterns_cut_as_regex_does(byte_tables: ModelTables) -> None:
+def test_random_patterns_cut_as_regex_does(byte_tables: ModelTables, fuzz: int) -> None:
     rng = random.Random(7)
     expressed = 0
-    while expressed < 320:
+    while expressed < 80 * fuzz:
         pattern = random_pattern(rng)
         try:
             tables = split_tables(pattern)
@@ -91,7 +102,8 @@ def test_random_patterns_cut_as_regex_does(byte_tables: ModelTables) -> None:
     "pattern",
     [
         r"a++ab|\S|\s", r"(?:ab)++|\S|\s", r"a$|\S|\s", r"a*", r"(?:a*)+b|\S|\s", r"\ba|\S|\s", r"(?<=a)b|\S|\s",
-        r"[a&&b]|\S|\s", r"(?>a)|\S|\s", r"^a|\S|\s", r"a{1,200}|\S|\s", r".|\s", r"\X|\s", r"a?+ab|\S|\s",
+        r"[a&&b]|\S|\s", r"(?>a)|\S|\s", r"^a|\S|\s", r"a{1,200}|\S|\s", r"\X|\s", r"a?+ab|\S|\s",
+        r"(?!ab)\S|\s|a", r"(?m:a)|\S|\s", r"\p{^}|\S|\s",
     ],
 )  # fmt: skip
 def test_what_an_automaton_cannot_express_is_refused(pattern: str) -> None:
@@ -104,8 +116,80 @@ def test_possessive_quantifiers_that_change_nothing_are_accepted(name: str) -> N
     check(parse(NAMED[name][0]))
 
 
-def test_several_stages_are_left_to_regex_and_say_so() -> None:
-    assert splitting_of((r"\p{N}|\P{N}+", r"\s|\S+")) == (None, "regex: 2 split stages")
+def test_several_stages_cut_the_pieces_of_the_one_before(byte_tables: ModelTables, fuzz: int) -> None:
+    """Stages at random, one in three with what it leaves out in pieces of its own."""
+    rng = random.Random(8)
+    expressed = 0
+    while expressed < 20 * fuzz:
+        stages = tuple(
+            with_gaps(random_pattern(rng).removesuffix(r"|\S")) if rng.random() < 0.3 else random_pattern(rng)
+            for _ in range(rng.choice([1, 2, 2, 3]))
+        )
+        splitting, words = splitting_of(stages)
+        if splitting is None or splitting.splitter != SPLIT_BY_STAGES:
+            continue
+        expressed += 1
+        assert words.startswith("automaton, ")
+        context, reference = Context(byte_tables, splitting), Splitter(stages)
+        for text in [*TEXTS, *(random_text(rng) for _ in range(30))]:
+            assert automaton_pieces(context, text) == reference.split(text), (stages, text)
+
+
+def test_the_three_stages_of_deepseek_need_no_regex(byte_tables: ModelTables) -> None:
+    splitting, words = splitting_of(DEEPSEEK)
+    assert splitting is not None
+    assert words == "automaton, 3 stages"
+    context, reference = Context(byte_tables, splitting), Splitter(DEEPSEEK)
+    rng = random.Random(9)
+    alphabet = ALPHABET + "漢字かなカナ12345!#\x00\u0378"
+    for _ in range(500):
+        text = "".join(rng.choice(alphabet) for _ in range(rng.choice([3, 20, 200])))
+        assert automaton_pieces(context, text) == reference.split(text), text
+    assert automaton_pieces(context, "a" * 9000 + "12345" + "漢" * 3000) == ["a" * 9000, "123", "45", "漢" * 3000]
+
+
+def test_a_stage_that_stays_with_regex_is_named() -> None:
+    assert splitting_of((r"\p{N}|\P{N}+", r"\ba|\s|\S+")) == (None, r"regex: stage 2: the escape '\\b'")
+
+
+@pytest.mark.parametrize(
+    ("stages", "cuts"),
+    [
+        (DEEPSEEK, True),
+        ((r"\p{N}|\P{N}+", *NAMED["gpt2"]), True),
+        ((*NAMED["gpt2"], r"\p{N}|\P{N}+"), True),
+        ((r"\p{N}|\P{N}+",), False),
+        ((r"\p{N}|\P{N}+", r"[a-z\n]+|\S|\s"), False),
+        ((r"[a-z]\n[a-z]|[\s\S]", *NAMED["gpt2"]), False),
+        ((r"[a-z\n]+|[\s\S]", *NAMED["gpt2"]), True),
+        ((r"(?:[a-z]\n?){1,3}|[\s\S]", *NAMED["gpt2"]), False),
+    ],
+)
+def test_where_stages_certainly_cut(stages: tuple[str, ...], cuts: bool) -> None:
+    splitting, _ = splitting_of(stages)
+    assert splitting is not None
+    assert cuts_at_line_breaks(splitting.automata) == cuts
+    if cuts:
+        reference, rng = Splitter(stages), random.Random(10)
+        for _ in range(300):
+            halves = ["".join(rng.choice("ab1' \n漢-") for _ in range(rng.randrange(6))) for _ in range(2)]
+            before, after = f"{halves[0]}{rng.choice('ab1')}\n", f"{rng.choice('ab1')}{halves[1]}"
+            assert reference.split(before + after) == reference.split(before) + reference.split(after)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r".+|\n", r"(?s:.)", r"\x41+|[\u4e00-\u9fff]+|[^\x41\u4e00-\u9fff]", r"\pL+|\PL", r"a(?!b|c)|[\s\S]",
+        r"\p{Script=Han}+|[\s\S]", r"\s+(?=\p{L}|\p{N})|[\s\S]", r"(?is:a.)|[\s\S]", r"\U0001f389|[^\U0001f389]",
+    ],
+)  # fmt: skip
+def test_forms_of_writing_are_understood(pattern: str, byte_tables: ModelTables) -> None:
+    context, reference = Context(byte_tables, Splitting(AUTOMATON, split_tables(pattern))), Splitter([pattern])
+    rng = random.Random(pattern)
+    for _ in range(200):
+        text = "".join(rng.choice("aAbc \n1\r漢字é\U0001f389") for _ in range(rng.choice([1, 3, 9])))
+        assert automaton_pieces(context, text) == reference.split(text), text
 
 
 def test_text_the_pattern_leaves_out_is_reported(byte_tables: ModelTables) -> None:

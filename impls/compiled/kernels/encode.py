@@ -21,6 +21,7 @@ from impls.compiled.kernels.memory import (
 )
 from impls.compiled.kernels.scan import scan_block
 from impls.compiled.kernels.split_windows import windows_block
+from impls.compiled.kernels.stages import stages_block
 from impls.compiled.layout import (
     BLOCK_BYTES,
     BOUNDS_AT,
@@ -33,6 +34,7 @@ from impls.compiled.layout import (
     PAD_BYTES,
     RECORDS_AT,
     SHORT_BYTES,
+    SPLIT_BY_STAGES,
     SPLITTER,
     UNCOVERED,
     WORK,
@@ -59,6 +61,8 @@ def split_block(context: int, text: int, n_bytes: int, readable: int, start: int
         return 1
     if splitter == 1:
         return scan_block(context, text, n_bytes, start, limit, ends, state)
+    if splitter == SPLIT_BY_STAGES:
+        return stages_block(context, text, n_bytes, start, limit, ends, state)
     return windows_block(context, text, n_bytes, readable, start, limit, ends, state, splitter)
 
 

@@ -1,8 +1,8 @@
 """Parser of the subset of regular expressions that GPT-like patterns are written in.
 
-Accepted: one-character classes (literals, escapes, `\\p{..}`, bracketed sets), groups `(?:..)` and `(?i:..)`,
-alternatives, greedy, lazy and possessive quantifiers, the one-character lookaheads `(?!C)` and `(?=C)`, `$` and
-`\\Z`. Everything else raises `NotExpressible` with the reason, and the caller keeps using `regex`.
+Accepted: one-character classes (literals, escapes, `.`, `\\p{..}`, bracketed sets), groups `(?:..)`, `(?i:..)` and
+`(?s:..)`, alternatives, greedy, lazy and possessive quantifiers, lookaheads of one character `(?!C)` and `(?=C|D)`, `$`
+and `\\Z`. Everything else raises `NotExpressible` with the reason, and the caller keeps using `regex`.
 """
 
 from __future__ import annotations
@@ -69,6 +69,9 @@ Node: TypeAlias = Class | Sequence | Alternatives | Repeat | Ahead | End
 _SPECIAL = set(".^$*+?{}[]\\|()")
 _CLASS_ESCAPES = set("sSdDwW")
 _LITERAL_ESCAPES = {"n", "r", "t", "f", "v"}
+_PROPERTY = regex.compile(r"\\[pP](?:[A-Z]|\{\^?[A-Za-z_]+(?:=[A-Za-z_]+)?\})")
+_NUMBERED = regex.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})")
+_GROUP = regex.compile(r"\(\?([is]*):")
 _MOST_COPIES = 64
 
 
@@ -85,7 +88,7 @@ class _Parser:
     """A cursor over the pattern; one method per grammar rule."""
 
     def __init__(self, pattern: str) -> None:
-        self.pattern, self.at, self.ignore_case = pattern, 0, False
+        self.pattern, self.at, self.ignore_case, self.dot_is_all = pattern, 0, False, False
 
     def peek(self) -> str:
         return self.pattern[self.at : self.at + 1]
@@ -157,22 +160,28 @@ class _Parser:
     def group(self) -> Node:
         for opening, wanted in (("(?!", False), ("(?=", True)):
             if self.take(opening):
-                of = self.one_character()
+                sources = [self.one_character().source]
+                while self.take("|"):
+                    sources.append(self.one_character().source)
                 self.need(")")
-                return Ahead(of, wanted)
-        outer = self.ignore_case
-        if self.take("(?i:"):
-            self.ignore_case = True
-        elif not self.take("(?:"):
+                return Ahead(Class("|".join(sources)), wanted)
+        found = _GROUP.match(self.pattern, self.at)
+        if found is None:
             raise NotExpressible(f"the group {self.pattern[self.at : self.at + 4]!r}")
+        self.at = found.end()
+        outer = self.ignore_case, self.dot_is_all
+        self.ignore_case |= "i" in found[1]
+        self.dot_is_all |= "s" in found[1]
         inside = self.alternatives()
         self.need(")")
-        self.ignore_case = outer
+        self.ignore_case, self.dot_is_all = outer
         return inside
 
     def one_character(self) -> Class:
         start = self.at
         first = self.peek()
+        if self.take("."):
+            return Class(r"[\s\S]" if self.dot_is_all else r"[^\n]")
         if first == "[":
             self._bracketed()
         elif first == "\\":
@@ -189,9 +198,11 @@ class _Parser:
     def _escape(self) -> None:
         following = self.pattern[self.at + 1 : self.at + 2]
         if following in ("p", "P"):
-            found = regex.compile(r"\\[pP]\{\^?[A-Za-z_]+\}").match(self.pattern, self.at)
+            found = _PROPERTY.match(self.pattern, self.at)
             if found is None:
                 raise NotExpressible("a property that is no plain \\p{Name}")
+            self.at = found.end()
+        elif found := _NUMBERED.match(self.pattern, self.at):
             self.at = found.end()
         elif following in _CLASS_ESCAPES | _LITERAL_ESCAPES or (following and not following.isalnum()):
             self.at += 2

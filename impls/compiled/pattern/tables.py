@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,8 @@ from impls.compiled.pattern.automaton import Automaton, compile_pattern
 from impls.compiled.pattern.classes import paged
 from impls.compiled.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 from impls.compiled.pattern.syntax import NotExpressible
+
+_GAPS = r"|(?:(?!{0})[\s\S])+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +29,26 @@ class SplitTables:
     """uint8 of shape (n_pages * 64,)."""
     end: int
     """Class of the end of the text."""
+    has_gaps: bool = False
+    """Whether what lies between matches is a piece too; the transitions know nothing of it."""
 
 
 def split_tables(pattern: str) -> SplitTables:
     """The tables of one split stage; raises `NotExpressible`."""
-    return _flatten(compile_pattern(pattern))
+    matched = _without_gaps(pattern)
+    return _flatten(compile_pattern(matched), has_gaps=matched != pattern)
 
 
-def _flatten(automaton: Automaton) -> SplitTables:
+def _without_gaps(pattern: str) -> str:
+    """The `P` of a pattern `P|(?:(?!P)[\\s\\S])+`, which keeps what `P` leaves out; or the pattern.
+
+    Hugging Face's `Split` cuts so, and `impls.formats` writes it so.
+    """
+    matched = pattern[: (len(pattern) - len(_GAPS.format(""))) // 2]
+    return matched if matched and pattern == matched + _GAPS.format(matched) else pattern
+
+
+def _flatten(automaton: Automaton, *, has_gaps: bool) -> SplitTables:
     stride = automaton.end + 1
     transitions = np.empty((len(automaton.steps), stride), np.int32)
     start = automaton.steps[0]
@@ -52,22 +67,63 @@ def _flatten(automaton: Automaton) -> SplitTables:
                 entry = RESUME | CUT if again < 0 else (again * stride) << FLAG_BITS | CUT | MATCH_BEFORE
             transitions[state, of] = entry
     pages, page_classes = paged(automaton.class_of)
-    return SplitTables(transitions.ravel(), automaton.class_of[:128].copy(), pages, page_classes, automaton.end)
+    ascii_classes = automaton.class_of[:128].copy()
+    return SplitTables(transitions.ravel(), ascii_classes, pages, page_classes, automaton.end, has_gaps)
 
 
-def cuts_at_line_breaks(tables: SplitTables) -> bool:
-    """Whether a line break between two ASCII letters or digits is a piece of its own, whatever stands around.
+def cuts_at_line_breaks(stages: Sequence[SplitTables]) -> bool:
+    """Whether the stages cut behind a line break between two ASCII letters or digits, whatever stands around.
 
-    Then a text may be encoded in two parts that meet behind such a line break.
+    Then a text may be encoded in two parts that meet there. One stage must always cut; each other one must cut there
+    too, or go on behind it as if a piece began there, so that cutting beforehand changes nothing.
     """
-    stride = tables.end + 1
-    newline = int(tables.ascii_classes[10])
-    words = {int(tables.ascii_classes[code]) for code in range(128) if chr(code).isalnum()}
-    rows = tables.transitions.reshape(-1, stride)
-    after_word = {int(entry) >> FLAG_BITS for row in rows for entry in row[list(words)].tolist() if not entry & RESUME}
+    always = [_always_cuts(stage) for stage in stages]
+    return any(always) and all(cuts or _may_be_cut(stage) for cuts, stage in zip(always, stages, strict=True))
+
+
+def _always_cuts(stage: SplitTables) -> bool:
+    """Whether such a line break is a piece of its own."""
+    rows, words, newline = _rows(stage)
     # Going back to the last match reads the line break again, from another of these states.
-    breaks = {entry for start in after_word if not (entry := int(rows[start // stride, newline])) & RESUME}
-    if not all(entry & CUT for entry in breaks):
+    breaks = {entry for row in _after_words(rows, words) if not (entry := int(rows[row, newline])) & RESUME}
+    first = int(rows[0, newline])
+    if first & RESUME or not all(entry & CUT for entry in breaks):
         return False
-    behind = rows[[(entry >> FLAG_BITS) // stride for entry in breaks]]
-    return bool((behind[:, [*words, tables.end]] & CUT).all())
+    behind = rows[[(entry >> FLAG_BITS) // rows.shape[1] for entry in {*breaks, first}]]
+    return bool((behind[:, [*words, stage.end]] & CUT).all())
+
+
+def _may_be_cut(stage: SplitTables) -> bool:
+    """Whether pieces stay as they are, but for the one that is cut, where a text is cut behind such a line break."""
+    if stage.has_gaps:
+        return False
+    rows, words, newline = _rows(stage)
+    stride = rows.shape[1]
+    for before in {0, *_after_words(rows, words)}:
+        entry = int(rows[before, newline])
+        if entry & RESUME:
+            continue
+        behind = rows[(entry >> FLAG_BITS) // stride]
+        if not behind[stage.end] & CUT:
+            return False
+        for word in words:
+            following, afresh = int(behind[word]), int(rows[0, word])
+            if following & CUT:
+                continue
+            if following & RESUME or following >> FLAG_BITS != afresh >> FLAG_BITS or afresh & RESUME:
+                return False
+            if not (rows[(afresh >> FLAG_BITS) // stride] & (MATCH_BEFORE | CUT)).all():
+                return False
+    return True
+
+
+def _rows(stage: SplitTables) -> tuple[np.ndarray, list[int], int]:
+    """The transitions by state, the classes of ASCII letters and digits, and the class of a line break."""
+    words = {int(stage.ascii_classes[code]) for code in range(128) if chr(code).isalnum()}
+    return stage.transitions.reshape(-1, stage.end + 1), sorted(words), int(stage.ascii_classes[10])
+
+
+def _after_words(rows: np.ndarray, words: list[int]) -> set[int]:
+    """States in which the character before was a letter or a digit."""
+    entries = rows[:, words].ravel().tolist()
+    return {(entry >> FLAG_BITS) // rows.shape[1] for entry in entries if not entry & RESUME}

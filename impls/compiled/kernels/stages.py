@@ -1,0 +1,55 @@
+"""Splitting by several stages, or by one that has gaps: each stage cuts the pieces of the one before, as whole texts.
+
+A stage is a row of slots laid out as a context begins, so the automaton's functions take its address for a context's.
+A row also remembers where its present piece ends; the innermost ends are those of the pieces.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.kernels.memory import kernel, load_i64, load_u8, store_32, store_64
+from impls.compiled.kernels.scan import piece_end, width
+from impls.compiled.layout import N_STAGES, STAGE_BYTES, STAGE_END, STAGE_HAS_GAPS, STAGES, UNCOVERED
+
+
+@kernel
+def _stage_end(stage: int, text: int, n_bytes: int, start: int) -> int:
+    """End of the piece of a stage that begins at `start`; a gap ends where its pattern matches again."""
+    end = piece_end(stage, text, n_bytes, start)
+    if end >= 0 or load_i64(stage + STAGE_HAS_GAPS) == 0:
+        return end
+    position = start + width(load_u8(text + start))
+    while position < n_bytes and piece_end(stage, text, n_bytes, position) < 0:
+        position += width(load_u8(text + position))
+    return position
+
+
+@kernel
+def stages_block(context: int, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int) -> int:
+    """Ends (int32) of the pieces from `start` until one ends at `limit` or later; returns how many, or UNCOVERED.
+
+    The end of the last piece is left in the int64 at `state`. A text is split from its start, block by block.
+    """
+    stages = load_i64(context + STAGES)
+    behind = stages + STAGE_BYTES * load_i64(context + N_STAGES)
+    if start == 0:
+        stage = stages
+        while stage < behind:
+            store_64(stage + STAGE_END, 0)
+            stage += STAGE_BYTES
+    at, begin = ends, start
+    while begin < limit:
+        end = n_bytes
+        stage = stages
+        while stage < behind:
+            if load_i64(stage + STAGE_END) <= begin:
+                end = _stage_end(stage, text, end, begin)
+                if end < 0:
+                    return UNCOVERED
+                store_64(stage + STAGE_END, end)
+            end = load_i64(stage + STAGE_END)
+            stage += STAGE_BYTES
+        store_32(at, end)
+        at += 4
+        begin = end
+    store_64(state, begin)
+    return (at - ends) >> 2
