@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import os
 from abc import ABC
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
+from impls.dropout import Dropout
 from impls.errors import BPEError, InvalidSpec, SpecialToken, UnknownId, UnknownSymbol, Unsupported
 from impls.patterns import Splitter
 from impls.text import byte_starts_of_characters, repair_surrogates, special_matcher
@@ -134,11 +135,14 @@ class Tokenizer(ABC):
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special and no surrogate is left."""
+        return self._join_pieces(text, self.encode_piece)
+
+    def _join_pieces(self, text: str, encode_piece: Callable[[str], list[int]]) -> list[int]:
         ids: list[int] = []
         start = 0
         for piece in self._splitter.split(text):
             try:
-                ids += self.encode_piece(piece)
+                ids += encode_piece(piece)
             except UnknownSymbol as error:
                 raise UnknownSymbol(error.character, start + error.offset) from None
             start += len(piece)
@@ -153,6 +157,14 @@ class Tokenizer(ABC):
     def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `encode_ordinary` for each text, on up to `threads` threads."""
         return _map_on_threads(self.encode_ordinary, texts, threads)
+
+    def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
+        """Ids of one piece; each coin says of one possible merge whether it is left out, see `impls.dropout`."""
+        raise Unsupported(self.name, "does not leave merges out (BPE-dropout)")
+
+    def encode_ordinary_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
+        """As `encode_ordinary`, with merges left out."""
+        return self._join_pieces(text, lambda piece: self.encode_piece_with_dropout(piece, dropout.next_piece()))
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -179,6 +191,32 @@ class Tokenizer(ABC):
         if self._is_ordinary(text, allowed_special, disallowed_special):
             return self._encode_as(self.encode_ordinary, text)
         return self._encode_around_specials(text, allowed_special)
+
+    def encode_with_dropout(
+        self,
+        text: str,
+        *,
+        probability: float,
+        seed: int,
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> list[int]:
+        """Ids of `text` where each possible merge is left out with `probability`; the same `seed`, the same ids.
+
+        Which merges these are is laid down in `impls.dropout`, for all implementations. With 0 the ids are those of
+        `encode`, with 1 those of the base symbols; otherwise no piece is one token merely for being in the
+        vocabulary. Raises `Unsupported`, and ValueError for a probability or a seed that is none.
+        """
+        dropout = Dropout(probability, seed)
+        if probability == 0:
+            return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+        def encode(segment: str) -> list[int]:
+            return self.encode_ordinary_with_dropout(segment, dropout)
+
+        if self._is_ordinary(text, allowed_special, disallowed_special):
+            return encode(self._repaired(text))
+        return self._encode_around_specials(text, allowed_special, encode)
 
     def encode_array(
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
@@ -239,23 +277,25 @@ class Tokenizer(ABC):
         specials = set(self._model.special_tokens)
         return specials if allowed_special == "all" else specials & set(allowed_special)
 
-    def _encode_around_specials(self, text: str, allowed_special: SpecialSet) -> list[int]:
-        model = self._model
+    def _encode_around_specials(
+        self, text: str, allowed_special: SpecialSet, encode: Callable[[str], list[int]] | None = None
+    ) -> list[int]:
+        model, encode = self._model, encode or self.encode_ordinary
         text = repair_surrogates(text)
         whole = self._allowed(allowed_special) | model.added_tokens.keys()
         ids: list[int] = []
         start = 0
         for found in special_matcher(frozenset(whole)).finditer(text):
-            ids += self._encode_segment(text[start : found.start()], start)
+            ids += self._encode_segment(encode, text[start : found.start()], start)
             ids.append(model.whole_token_ids[found[0]])
             start = found.end()
-        return ids + self._encode_segment(text[start:], start)
+        return ids + self._encode_segment(encode, text[start:], start)
 
-    def _encode_segment(self, text: str, offset: int) -> list[int]:
+    def _encode_segment(self, encode: Callable[[str], list[int]], text: str, offset: int) -> list[int]:
         if not text:
             return []
         try:
-            return self.encode_ordinary(self._model.normalize(text))
+            return encode(self._model.normalize(text))
         except UnknownSymbol as error:
             raise UnknownSymbol(error.character, offset + error.offset) from None
 

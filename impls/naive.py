@@ -13,7 +13,7 @@ Source
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import ClassVar, Literal
 
@@ -62,6 +62,24 @@ class Naive(Tokenizer):
             if lowest is None:
                 return ids
             ids = _apply(lowest, ids, merges)
+
+    def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
+        """Ids of one piece, the possible merges tried by rank, then from left to right, until one is not left out.
+
+        Provilkov, Emelianenko and Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization".
+
+        Merges a+b (rank 0), ab+a (rank 1):    a b a b      coins: leave out the first a+b, not the second
+                                         ->    a b ab       coin: leave out a+b, and nothing else is possible: done
+        """
+        ids = self.model.symbols(piece)
+        while True:
+            merges = [(self._merge(left, right), at) for at, (left, right) in enumerate(pairwise(ids))]
+            possible = sorted((merge, at) for merge, at in merges if merge is not None)
+            chosen = next((one for one in possible if not next(coins)), None)
+            if chosen is None:
+                return ids
+            (_, made), at = chosen
+            ids[at : at + 2] = [made]
 
     def _merge(self, left: int, right: int) -> tuple[int, int] | None:
         """(rank, id it makes) of the merge of two neighbours, or None where they do not merge."""

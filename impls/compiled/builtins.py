@@ -10,7 +10,7 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
@@ -60,6 +60,16 @@ class Builtins:
     def of(context: Context) -> Builtins:
         """The built-ins bound to `context`, which must outlive them."""
         return Builtins(*[_bound(field.name, context.address) for field in fields(Builtins)])
+
+    def after(self, change: Callable[[str], str]) -> Builtins:
+        """These built-ins, those that take one text taking what `change` makes of it."""
+        to_list, to_bytearray, count = self.encode_to_list, self.encode_to_bytearray, self.count_ids
+        return replace(
+            self,
+            encode_to_list=lambda text: to_list(change(text)),
+            encode_to_bytearray=lambda text: to_bytearray(change(text)),
+            count_ids=lambda text: count(change(text)),
+        )
 
 
 @cache

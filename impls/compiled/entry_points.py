@@ -19,6 +19,7 @@ PLAIN = {
     "find_whole": 5,
     "index_tokens": 5,
     "derive": 8,
+    "encode_with_dropout": 6,
 }
 METHODS = (
     "encode_to_list",

@@ -41,6 +41,7 @@ class Native:
     find_whole: Function
     index_tokens: Function
     derive: Function
+    encode_with_dropout: Function
 
     @staticmethod
     def load() -> Native:

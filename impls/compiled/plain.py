@@ -27,20 +27,25 @@ def encode(context: Context, text: str) -> np.ndarray:
     out = np.empty(len(data) + _PAD_IDS, np.uint32)
     with context.native.reachable(data, out):
         n_ids = context.native.encode(context.address, address(data), len(data), address(out), 1)
-    return _shrunk(out, n_ids)
+    return shrunk(out, n_ids)
 
 
 def encode_pieces(context: Context, text: str, pieces: Sequence[str]) -> np.ndarray:
     """Ids of a text that `pieces` cut, uint32 of shape (n_tokens,)."""
     data = np.frombuffer(text.encode(), np.uint8)
-    lengths = map(len, pieces) if len(data) == len(text) else (len(piece.encode()) for piece in pieces)
-    ends = np.cumsum(np.fromiter(lengths, np.int32, len(pieces)), dtype=np.int32)
+    ends = ends_of(text, pieces)
     out = np.empty(len(data) + _PAD_IDS, np.uint32)
     with context.native.reachable(data, ends, out):
         n_ids = context.native.encode_pieces(
             context.address, address(data), len(data), address(ends), len(ends), address(out)
         )
-    return _shrunk(out, n_ids)
+    return shrunk(out, n_ids)
+
+
+def ends_of(text: str, pieces: Sequence[str]) -> np.ndarray:
+    """Where pieces end, in bytes of the UTF-8 of the text they cut: int32 of shape (n_pieces,)."""
+    lengths = map(len, pieces) if text.isascii() else (len(piece.encode()) for piece in pieces)
+    return np.cumsum(np.fromiter(lengths, np.int32, len(pieces)), dtype=np.int32)
 
 
 def count(context: Context, text: str) -> int:
@@ -49,7 +54,7 @@ def count(context: Context, text: str) -> int:
     out = np.empty(len(data) + _PAD_IDS, np.uint32)
     with context.native.reachable(data, out):
         n_ids = context.native.encode(context.address, address(data), len(data), address(out), 0)
-    return _checked(n_ids)
+    return checked(n_ids)
 
 
 def piece_ends(context: Context, text: str) -> np.ndarray:
@@ -58,7 +63,7 @@ def piece_ends(context: Context, text: str) -> np.ndarray:
     out = np.empty(len(data) + _PAD_IDS, np.int32)
     with context.native.reachable(data, out):
         n_pieces = context.native.split(context.address, address(data), len(data), address(out))
-    return out[: _checked(n_pieces)].copy()
+    return out[: checked(n_pieces)].copy()
 
 
 def decode(context: Context, ids: np.ndarray) -> bytes | None:
@@ -73,7 +78,8 @@ def decode(context: Context, ids: np.ndarray) -> bytes | None:
     return out[:n_bytes].tobytes()
 
 
-def _checked(count: int) -> int:
+def checked(count: int) -> int:
+    """A count a kernel gave back; raises for what stands in place of one."""
     if count == UNCOVERED:
         raise Uncovered
     if count == NO_MEMORY:
@@ -81,8 +87,8 @@ def _checked(count: int) -> int:
     return count
 
 
-def _shrunk(out: np.ndarray, count: int) -> np.ndarray:
+def shrunk(out: np.ndarray, count: int) -> np.ndarray:
     """The first `count` entries; what lies behind is given back."""
-    _checked(count)
+    checked(count)
     out.resize(count, refcheck=False)
     return out

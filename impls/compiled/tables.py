@@ -119,22 +119,49 @@ def build_tables(model: Model) -> ModelTables:
     return _with_vocabulary(bare, model, data, starts)
 
 
-def _parts(native: Native, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The two parts of each token of a rank file, as int32 ids or -1."""
+@dataclass(frozen=True, slots=True)
+class TokenIndex:
+    """Finds a token by its bytes; special tokens are not among them."""
+
+    data: np.ndarray
+    """uint8: all tokens' bytes in id order, and 64 more."""
+    starts: np.ndarray
+    """int64 of shape (n_tokens + 1,): where a token begins in `data`."""
+    table: np.ndarray
+    """int32, a power of two of open-addressing slots: a token's id, or -1."""
+    shift: int
+    """What a hash is shifted right by to give a slot."""
+
+
+def token_index(model: Model) -> TokenIndex:
+    """The index of a model's tokens."""
+    blob, starts = blob_of(model)
+    return _indexed(Native.load(), np.frombuffer(blob + bytes(64), np.uint8), starts)
+
+
+def _indexed(native: Native, data: np.ndarray, starts: np.ndarray) -> TokenIndex:
     n_tokens = len(starts) - 1
     bits = max(8, (2 * n_tokens).bit_length())
     table = np.full(1 << bits, -1, np.int32)
+    with native.reachable(data, starts, table):
+        native.index_tokens(address(data), address(starts), n_tokens, address(table), 64 - bits)
+    return TokenIndex(data, starts, table, 64 - bits)
+
+
+def _parts(native: Native, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The two parts of each token of a rank file, as int32 ids or -1."""
+    n_tokens = len(starts) - 1
+    index = _indexed(native, data, starts)
     lefts, rights = np.empty(n_tokens, np.int32), np.empty(n_tokens, np.int32)
     longest = int(np.diff(starts).max(initial=0))
     scratch = np.empty(2 * longest + 16, np.int32)
-    with native.reachable(data, starts, table, lefts, rights, scratch):
-        native.index_tokens(address(data), address(starts), n_tokens, address(table), 64 - bits)
+    with native.reachable(data, starts, index.table, lefts, rights, scratch):
         native.derive(
             address(data),
             address(starts),
             n_tokens,
-            address(table),
-            64 - bits,
+            address(index.table),
+            index.shift,
             address(lefts),
             address(rights),
             address(scratch),

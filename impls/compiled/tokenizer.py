@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -10,13 +11,16 @@ import numpy as np
 
 from impls.compiled import batches, files, plain
 from impls.compiled.context import Splitting
+from impls.compiled.dropping import Dropping
 from impls.compiled.files import last_safe_cut
 from impls.compiled.pattern.tables import cuts_at_line_breaks
 from impls.compiled.plain import Uncovered
-from impls.compiled.pool import Pool
+from impls.compiled.pool import Pool, Worker
 from impls.compiled.specials import Specials
 from impls.compiled.splitting import AUTOMATON, splitting_of, windows_wanted
+from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of
+from impls.dropout import Dropout
 from impls.errors import Unsupported
 from impls.interface import SpecialSet, Tokenizer, TrainingSpec
 from impls.model import Model
@@ -40,16 +44,16 @@ class Compiled(Tokenizer):
         splitting, self.splitting = splitting_of(model.pattern, with_windows=windows_wanted())
         """How texts are split: 'automaton', or 'regex: ' and the reason."""
         self._automaton = splitting is not None
-        self._cuts_at_line_breaks = (
-            splitting is not None and splitting.tables is not None and cuts_at_line_breaks(splitting.tables)
-        )
+        self._cuts_at_line_breaks = splitting is not None and cuts_at_line_breaks(splitting.automata)
         self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None))
         self._specials = Specials(model)
-        self._plain_text = model.normalization is None and self._automaton
+        self._dropping = Dropping(model)
         # One worker serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
         self._own = self._pool.new()
         builtins = self._own.builtins
-        self._fast = builtins if builtins is not None and self._plain_text else None
+        self._fast = builtins if self._automaton else None
+        if self._fast is not None and model.normalization is not None:
+            self._fast = self._fast.after(model.normalize)
         self._fast_decode = builtins
         # What `encode` tries first: a text without the needle holds no special text.
         self._fast_list = self._fast.encode_to_list if self._fast is not None else _never
@@ -98,7 +102,9 @@ class Compiled(Tokenizer):
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special and no surrogate is left."""
-        ids: list[int] = self._array(text).tolist()
+        builtins = self._own.builtins
+        found = builtins.encode_to_list(text) if builtins is not None and self._automaton else None
+        ids: list[int] = self._array(text).tolist() if found is None else found
         return ids
 
     def _array(self, text: str) -> np.ndarray:
@@ -109,6 +115,35 @@ class Compiled(Tokenizer):
                 except Uncovered:
                     pass
             return plain.encode_pieces(worker.context, text, self._splitter.split(text))
+
+    def encode_ordinary_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
+        """As `encode_ordinary`, with merges left out; see `impls.dropout`."""
+        with self._pool.worker() as worker:
+            return self._dropping.encode(worker.context, text, self._piece_ends(worker, text), dropout)
+
+    def _piece_ends(self, worker: Worker, text: str) -> np.ndarray:
+        """Where the pieces of a text end, in bytes: int32."""
+        if self._automaton:
+            try:
+                return plain.piece_ends(worker.context, text)
+            except Uncovered:
+                pass
+        return plain.ends_of(text, self._splitter.split(text))
+
+    def stage_seconds(self, text: str) -> dict[str, float]:
+        """Seconds by stage of one encoding of `text`, special text read as ordinary text."""
+        text = self._model.normalize(repair_surrogates(text))
+        worker = self._timed_worker
+        if self._automaton:
+            try:
+                return stage_seconds(worker, text, None)
+            except Uncovered:
+                pass
+        return stage_seconds(worker, text, self._splitter.split)
+
+    @cached_property
+    def _timed_worker(self) -> Worker:
+        return self._pool.new()
 
     def count(self, text: str) -> int:
         """How many tokens `text` has, special text read as ordinary text; no id is built."""
@@ -153,9 +188,12 @@ class Compiled(Tokenizer):
 
     def _ordinary(self) -> Callable[[str], bool]:
         """Whether a text of a batch may go the fast way."""
-        if not self._plain_text:
+        if not self._automaton:
             return lambda text: False
-        return self._specials.absent
+        absent, normalize = self._specials.absent, self._model.normalize
+        if self._model.normalization is None:
+            return absent
+        return lambda text: absent(text) and normalize(text) == text
 
     def truncate(self, text: str, max_tokens: int) -> str:
         """The text of the first `max_tokens` tokens, less a last character they hold only in part.

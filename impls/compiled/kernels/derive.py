@@ -27,7 +27,8 @@ def index_tokens(blob: int, starts: int, n_tokens: int, table: int, shift: int) 
 
 
 @kernel
-def _token_of(blob: int, starts: int, table: int, shift: int, piece: int, length: int) -> int:
+def token_of(blob: int, starts: int, table: int, shift: int, piece: int, length: int) -> int:
+    """The token that has these bytes, by a table of `index_tokens`, or NONE."""
     mask = shift_right(-1, shift)
     slot = shift_right(hash_piece(piece, length), shift)
     while True:
@@ -51,7 +52,7 @@ def _last_cut(blob: int, starts: int, table: int, shift: int, piece: int, length
         store_32(ends + 4 * i, i)
     n = length
     for i in range(n - 1):
-        store_32(ranks + 4 * i, _token_of(blob, starts, table, shift, piece + i, 2))
+        store_32(ranks + 4 * i, token_of(blob, starts, table, shift, piece + i, 2))
     while n > 2:
         best, where = NONE, -1
         for i in range(n - 1):
@@ -68,7 +69,7 @@ def _last_cut(blob: int, starts: int, table: int, shift: int, piece: int, length
         for i in range(max(0, where - 1), min(n - 1, where + 1)):
             begin = load_i32(ends + 4 * i)
             stretch = load_i32(ends + 4 * i + 8) - begin
-            store_32(ranks + 4 * i, _token_of(blob, starts, table, shift, piece + begin, stretch))
+            store_32(ranks + 4 * i, token_of(blob, starts, table, shift, piece + begin, stretch))
     return load_i32(ends + 4)
 
 
@@ -84,7 +85,7 @@ def derive(
         if length > 1:
             cut = _last_cut(blob, starts, table, shift, blob + start, length, scratch)
             if cut > 0:
-                left = _token_of(blob, starts, table, shift, blob + start, cut)
-                right = _token_of(blob, starts, table, shift, blob + start + cut, length - cut)
+                left = token_of(blob, starts, table, shift, blob + start, cut)
+                right = token_of(blob, starts, table, shift, blob + start + cut, length - cut)
         store_32(lefts + 4 * token, left)
         store_32(rights + 4 * token, right)

@@ -12,7 +12,7 @@ import numba
 from llvmlite import binding as llvm
 
 from impls.compiled.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX
-from impls.compiled.kernels import batch, border, characters, decode, encode, pairs, prepare
+from impls.compiled.kernels import batch, border, characters, decode, dropout, encode, pairs, prepare
 from impls.compiled.kernels.border import long_as_address
 
 _PLAIN: dict[str, Callable[..., int]] = {
@@ -31,6 +31,7 @@ _PLAIN: dict[str, Callable[..., int]] = {
     "find_whole": prepare.find_whole,
     "index_tokens": prepare.index,
     "derive": prepare.derived,
+    "encode_with_dropout": dropout.encode_with_dropout,
 }
 _METHODS: dict[str, Callable[[int, int], int]] = {
     "encode_to_list": border.encode_to_list,

@@ -1,0 +1,72 @@
+"""Where the time of one encoding goes, by timing the kernels alone: what a difference is left to is its stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+
+import numpy as np
+
+from impls.compiled import plain
+from impls.compiled.layout import PAD_BYTES
+from impls.compiled.native import address
+from impls.compiled.pool import Worker
+
+Split = Callable[[str], Sequence[str]]
+
+
+def stage_seconds(worker: Worker, text: str, split: Split | None) -> dict[str, float]:
+    """Seconds of each stage of one encoding of `text` to a list of ids.
+
+    `utf-8`: the text to bytes; `split`: the pieces; `look up`: keys and caches, when every piece is known; `merge`:
+    what an encoding takes longer when none is known but the vocabulary; `output`: ids to a list. The argument `split`
+    is given where the kernels do not split by themselves. Raises `plain.Uncovered`.
+    """
+    context, native = worker.context, worker.context.native
+    started = perf_counter()
+    data = np.frombuffer(text.encode(), np.uint8)
+    utf8 = perf_counter() - started
+    out = np.zeros(len(data) + PAD_BYTES // 4, np.uint32)
+    ends = np.zeros(len(data) + PAD_BYTES // 4, np.int32)
+    with native.reachable(data, out, ends):
+        if split is None:
+            splitting, n_pieces = _timed(lambda: native.split(context.address, address(data), len(data), address(ends)))
+            inside = splitting
+        else:
+            splitting, n_pieces = _timed(lambda: _split_outside(text, split, ends))
+            inside = 0.0
+
+        def encode() -> int:
+            if split is None:
+                return native.encode(context.address, address(data), len(data), address(out), 1)
+            arguments = address(data), len(data), address(ends), n_pieces, address(out)
+            return native.encode_pieces(context.address, *arguments)
+
+        plain.checked(n_pieces)
+        context.forget_pieces()
+        cold, n_ids = _timed(encode)
+        warm, _ = _timed(encode)
+    output, _ = _timed(lambda: len(out[: plain.checked(n_ids)].tolist()))
+    if worker.builtins is not None and split is None:
+        encode_to_list = worker.builtins.encode_to_list
+        whole, _ = _timed(lambda: len(encode_to_list(text) or ()))
+        output = max(0.0, whole - utf8 - warm)
+    return {
+        "utf-8": utf8,
+        "split": splitting,
+        "look up": max(0.0, warm - inside),
+        "merge": max(0.0, cold - warm),
+        "output": output,
+    }
+
+
+def _split_outside(text: str, split: Split, ends: np.ndarray) -> int:
+    found = plain.ends_of(text, split(text))
+    ends[: len(found)] = found
+    return len(found)
+
+
+def _timed(work: Callable[[], int]) -> tuple[float, int]:
+    started = perf_counter()
+    result = work()
+    return perf_counter() - started, result

@@ -1,0 +1,186 @@
+"""BPE-dropout: the definition, and that `compiled` repeats the ids of `naive`, coin by coin."""
+
+from __future__ import annotations
+
+import doctest
+import random
+from collections import Counter
+from fractions import Fraction
+from functools import cache
+from itertools import islice
+
+import pytest
+
+import impls
+import impls.dropout
+from impls import Model, TrainingSpec, Unsupported
+from impls.compiled import Compiled
+from impls.dropout import GAMMA, Dropout, mix
+from impls.naive import Naive
+
+BYTES = [bytes([byte]) for byte in range(256)]
+TEXT = "the cat's hat sat; kedi paspasın üstünde 日本語 oturdu  12345\n\n"
+
+
+@pytest.fixture(scope="module")
+def trained() -> Model:
+    spec = TrainingSpec(vocab_size=340, pattern="cl100k", special_tokens=("<s>",))
+    return impls.get("priority").train_model([TEXT, "the cat sat on the mat", "kedi kediyi gördü"] * 2, spec)
+
+
+def rank_file(rng: random.Random) -> Model:
+    tokens = {bytes(rng.choice(b"abcd \xc3\xa9") for _ in range(rng.choice([2, 2, 3, 3, 4, 6]))) for _ in range(50)}
+    ids = BYTES + sorted(tokens, key=lambda token: rng.random())
+    rng.shuffle(ids)
+    return Model(tokens=tuple(ids), merge_rule="concatenation", pattern=rng.choice(["gpt2", ()]))
+
+
+def merge_list(rng: random.Random) -> Model:
+    """Merges in any order, some tokens made by several of them, some merges listed twice."""
+    tokens = list(BYTES)
+    known = set(tokens)
+    merges: list[tuple[int, int]] = []
+    parts = list(b"abcd \xc3\xa9")
+    while len(merges) < 40:
+        left, right = rng.choice(parts), rng.choice(parts)
+        joined = tokens[left] + tokens[right]
+        if len(joined) > 12:
+            continue
+        if joined not in known:
+            known.add(joined)
+            tokens.append(joined)
+            parts.append(len(tokens) - 1)
+        merges.append((left, right))
+    rng.shuffle(merges)
+    return Model(tokens=tuple(tokens), merges=tuple(merges), pattern="gpt2", ignore_merges=rng.random() < 0.5)
+
+
+def test_the_stream_is_that_of_splitmix64() -> None:
+    assert [mix(i * GAMMA & (1 << 64) - 1) for i in (1, 2, 3)] == [
+        0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F,
+    ]  # fmt: skip
+    assert doctest.testmod(impls.dropout).failed == 0
+
+
+def test_a_coin_falls_as_often_as_its_probability_says() -> None:
+    for probability in (0.1, 0.5, 0.9):
+        dropout = Dropout(probability, seed=3)
+        fallen = sum(sum(islice(dropout.next_piece(), 50)) for _ in range(400))
+        assert abs(fallen / 20000 - probability) < 0.015
+    assert not any(islice(Dropout(0, 1).next_piece(), 1000))
+    assert all(islice(Dropout(1, 1).next_piece(), 1000))
+
+
+@pytest.mark.parametrize("kind", ["rank file", "merge list", "trained"])
+def test_compiled_leaves_out_what_naive_leaves_out(kind: str, trained: Model) -> None:
+    rng = random.Random(kind)
+    for _ in range(12):
+        model = {"rank file": rank_file, "merge list": merge_list}.get(kind, lambda _: trained)(rng)
+        fast, reference = Compiled(model), Naive(model)
+        for _ in range(20):
+            text = "".join(rng.choice("aaabbcd  é1\n'") for _ in range(rng.choice([0, 1, 3, 9, 30, 90])))
+            probability, seed = rng.choice([0.0, 0.05, 0.3, 0.5, 0.9, 1.0]), rng.randrange(1 << 64)
+            expected = reference.encode_with_dropout(text, probability=probability, seed=seed)
+            assert fast.encode_with_dropout(text, probability=probability, seed=seed) == expected
+            assert fast.decode(expected) == text
+
+
+@pytest.mark.parametrize("border", ["fast", "plain"])
+def test_no_probability_is_plain_and_certainty_is_bytes(
+    trained: Model, border: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", border)
+    for tokenizer in (Compiled(trained), Naive(trained)):
+        assert tokenizer.encode_with_dropout(TEXT, probability=0, seed=9) == tokenizer.encode(TEXT)
+        assert tokenizer.encode_with_dropout(TEXT, probability=1, seed=9) == list(TEXT.encode())
+        some = tokenizer.encode_with_dropout(TEXT, probability=0.4, seed=9)
+        assert some == tokenizer.encode_with_dropout(TEXT, probability=0.4, seed=9)
+        assert some != tokenizer.encode_with_dropout(TEXT, probability=0.4, seed=10)
+        assert len(tokenizer.encode(TEXT)) < len(some) < len(TEXT.encode())
+        assert tokenizer.decode(some) == TEXT
+        assert tokenizer.encode_with_dropout("", probability=0.4, seed=9) == []
+
+
+def test_every_segmentation_comes_as_often_as_the_definition_says() -> None:
+    """Against probabilities computed from the definition in the paper, with exact fractions."""
+    tokens = (*BYTES, b"ab", b"bc", b"abc", b"cd", b"abcd")
+    merges = ((97, 98), (98, 99), (256, 99), (99, 100), (258, 100))
+    model = Model(tokens=tokens, merges=merges)
+    rank = {pair: number for number, pair in enumerate(merges)}
+    p = Fraction(3, 10)
+
+    @cache
+    def distribution(ids: tuple[int, ...]) -> dict[tuple[int, ...], Fraction]:
+        possible = sorted((rank[pair], at) for at in range(len(ids) - 1) if (pair := ids[at : at + 2]) in rank)
+        found: dict[tuple[int, ...], Fraction] = {ids: p ** len(possible)}
+        for before, (number, at) in enumerate(possible):
+            made = model.merge_results[number]
+            for result, chance in distribution((*ids[:at], made, *ids[at + 2 :])).items():
+                found[result] = found.get(result, Fraction(0)) + p**before * (1 - p) * chance
+        return found
+
+    expected = distribution(tuple(b"abcdabc"))
+    assert sum(expected.values()) == 1
+    fast, n = Compiled(model), 20000
+    seen = Counter(tuple(fast.encode_with_dropout("abcdabc", probability=0.3, seed=seed)) for seed in range(n))
+    assert seen.keys() <= expected.keys()
+    for ids, chance in expected.items():
+        spread = (n * float(chance) * (1 - float(chance))) ** 0.5
+        assert abs(seen[ids] - n * float(chance)) < 5 * spread + 1, ids
+
+
+def test_pieces_have_coins_of_their_own_through_special_tokens(trained: Model) -> None:
+    """The same piece again is cut otherwise; a special token takes no coins and moves none."""
+    for tokenizer in (Compiled(trained), Naive(trained)):
+        text = " cat" * 60
+        ids = tokenizer.encode_with_dropout(text, probability=0.5, seed=1)
+        assert len({tuple(ids[at : at + 3]) for at in range(len(ids) - 2)}) > 3
+        special = tokenizer.encode_with_dropout(
+            text[:120] + "<s>" + text[120:], probability=0.5, seed=1, allowed_special="all"
+        )
+        assert [i for i in special if i != trained.special_tokens["<s>"]] == ids
+        with pytest.raises(impls.SpecialToken):
+            tokenizer.encode_with_dropout("a<s>", probability=0.5, seed=1)
+
+
+def test_a_whole_piece_in_the_vocabulary_is_cut_too() -> None:
+    model = Model(tokens=(*BYTES, b"hello"), merge_rule="concatenation")
+    for tokenizer in (Compiled(model), Naive(model)):
+        assert tokenizer.encode("hello") == [256]
+        assert tokenizer.encode_with_dropout("hello", probability=0.1, seed=0) == list(b"hello")
+
+
+def test_text_is_normalized_and_mended_before(trained: Model) -> None:
+    model = trained.with_(normalization="nfc")
+    for tokenizer in (Compiled(model), Naive(model)):
+        assert tokenizer.encode_with_dropout("e\u0301\ud83d", probability=1, seed=0) == list("é\ufffd".encode())
+
+
+def test_a_pattern_left_to_regex_works_too() -> None:
+    model = Model(tokens=(*BYTES, b"ab"), merges=((97, 98),), pattern=(r"(?<=b)a+|\S|\s+",))
+    text = "ababé aab " * 5
+    ids = Compiled(model).encode_with_dropout(text, probability=0.5, seed=4)
+    assert ids == Naive(model).encode_with_dropout(text, probability=0.5, seed=4)
+
+
+def test_a_long_hostile_piece_stays_cheap() -> None:
+    tokens = [*BYTES]
+    merges = []
+    for _ in range(12):
+        merges.append((len(tokens) - 1 if merges else 97, len(tokens) - 1 if merges else 97))
+        tokens.append(tokens[merges[-1][0]] * 2)
+    tokenizer = Compiled(Model(tokens=tuple(tokens), merges=tuple(merges)))
+    ids = tokenizer.encode_with_dropout("a" * 200_000, probability=0.2, seed=5)
+    assert tokenizer.decode(ids) == "a" * 200_000
+
+
+def test_nonsense_is_refused(trained: Model) -> None:
+    tokenizer = Compiled(trained)
+    for probability in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="probability"):
+            tokenizer.encode_with_dropout("a", probability=probability, seed=0)
+    for seed in (-1, 1 << 64, 0.5):
+        with pytest.raises(ValueError, match="seed"):
+            tokenizer.encode_with_dropout("a", probability=0.5, seed=seed)  # type: ignore[arg-type]
+    with pytest.raises(Unsupported, match="dropout"):
+        impls.load("greedy", trained).encode_with_dropout("a", probability=0.5, seed=0)
