@@ -11,6 +11,7 @@ from impls.compiled import Compiled
 from impls.compiled.symbols import from_merges
 from impls.errors import Unsupported
 from impls.model import Model
+from impls.naive import Naive
 from impls.priority import Priority
 
 BYTES = [bytes([byte]) for byte in range(256)]
@@ -60,9 +61,9 @@ def random_pairs(rng: random.Random, *, monotone: bool) -> Model:
 
 
 @pytest.mark.parametrize("kind", ["rank file", "monotone", "any order"])
-def test_random_models_encode_as_priority_does(kind: str) -> None:
+def test_random_models_encode_as_priority_does(kind: str, fuzz: int) -> None:
     rng = random.Random(kind)
-    for _ in range(25):
+    for _ in range(25 * fuzz):
         if kind == "rank file":
             model = random_rank_file(rng)
         else:
@@ -116,8 +117,59 @@ def test_a_pattern_that_leaves_text_out_raises_as_the_others_do() -> None:
         Compiled(model).encode("aac")
 
 
-def test_a_normalized_model_is_normalized_before_it_is_split() -> None:
-    model = Model(tokens=tuple(BYTES), normalization="nfc", pattern="gpt2")
-    assert Compiled(model).decode(Compiled(model).encode("e\u0301")) == "é"
-    assert Compiled(model).count("e\u0301") == 2
-    assert Compiled(model).encode_array("e\u0301").tolist() == [0xC3, 0xA9]
+@pytest.mark.parametrize("border", ["fast", "plain"])
+def test_a_normalized_model_is_normalized_before_it_is_split(border: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", border)
+    model = Model(tokens=tuple(BYTES), normalization="nfc", pattern="gpt2", special_tokens={"<e\u0301>": 300})
+    fast, reference = Compiled(model), Priority(model)
+    texts = ["e\u0301", "é", "plain", "", "e\u0301\ud83d", "\ud83d\udc4d e\u0301", "\u1100\u1161", "e\u0301" * 5000]
+    for text in texts:
+        expected = reference.encode(text)
+        assert fast.encode(text) == expected
+        assert fast.encode_array(text).tolist() == expected
+        assert fast.count(text) == len(expected)
+    assert fast.encode_batch(texts, threads=1) == [reference.encode(text) for text in texts]
+    assert fast.encode_ragged(texts)[0].tolist() == [i for text in texts for i in reference.encode(text)]
+    for text in ("a<e\u0301>", "<é>"):
+        allowed = reference.encode(text, allowed_special="all")
+        assert fast.encode(text, allowed_special="all") == allowed
+        assert fast.encode_array(text, allowed_special="all").tolist() == allowed
+    with pytest.raises(impls.SpecialToken):
+        fast.encode("a<e\u0301>")
+    assert fast.encode("<é>") == reference.encode("<é>")
+
+
+@pytest.mark.parametrize("border", ["fast", "plain"])
+def test_a_family_with_everything_unusual_encodes_as_priority_does(
+    border: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ids behind an offset, three stages, tokens always recognised, without a common beginning, NFC, whole pieces."""
+    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", border)
+    rng = random.Random(2)
+    regular = random_rank_file(rng)
+    shifted = (None,) * 100 + regular.tokens
+    model = Model(
+        tokens=shifted,
+        merge_rule="concatenation",
+        id_offset=100,
+        pattern=(r"\p{N}{1,3}|\P{N}+", r"[日本]+|[^日本]+", r"[^\s\p{L}\p{N}]?\p{L}+|\s+|[\s\S]"),
+        special_tokens={"<s>": 3, "<s>a": 4},
+        added_tokens={"[tool]": 5, "｜think｜": 6, "~ ~": 7},
+        normalization="nfc",
+    )
+    fast, reference, naive = Compiled(model), Priority(model), Naive(model)
+    assert fast.splitting == "automaton, 3 stages"
+    parts = ["ab", "1234567", "日本", " ", "~ ~", "~", "[tool]", "[tool", "｜think｜", "<s>", "e\u0301", "dcb", "\n", "'a"]
+    texts = ["".join(rng.choice(parts) for _ in range(rng.randrange(9))) for _ in range(150)]
+    for text in texts:
+        expected = reference.encode(text, disallowed_special=())
+        assert fast.encode(text, disallowed_special=()) == expected
+        assert fast.encode_array(text, disallowed_special=()).tolist() == expected
+        assert fast.count(text) == len(expected)
+        assert fast.encode(text, allowed_special="all") == reference.encode(text, allowed_special="all")
+        coins = {"probability": 0.3, "seed": 5}
+        dropped = naive.encode_with_dropout(text, disallowed_special=(), **coins)  # type: ignore[arg-type]
+        assert fast.encode_with_dropout(text, disallowed_special=(), **coins) == dropped  # type: ignore[arg-type]
+    assert fast.encode_batch(texts, threads=2, disallowed_special=()) == [
+        reference.encode(text, disallowed_special=()) for text in texts
+    ]
