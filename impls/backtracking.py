@@ -153,20 +153,25 @@ class Backtracking(Tokenizer):
             self._rank[made], self._parts[made], self._rank_of_pair[pair] = rank, pair, rank
 
     def _find_merges(self) -> None:
-        """The merge of every token of a rank file: its two parts of lower rank that are compatible.
+        """The merge of every token that has a rank: its two parts of no higher rank that are compatible.
 
         Raises `Unsupported` naming the first token that has none.
         """
         id_by_token = self.model.id_by_token
-        for i, token in enumerate(self.model.tokens):
-            if token is None or i in self._rank:
+        ranks = self.model.ranks
+        rules = self.model.sentencepiece
+        alone = () if rules is None else rules.user_defined_ids
+        for token, i in sorted(id_by_token.items(), key=lambda entry: (ranks[entry[1]], len(entry[0]))):
+            if i in self._rank or i in alone:
                 continue
             for cut in range(1, len(token)):
                 left, right = id_by_token.get(token[:cut]), id_by_token.get(token[cut:])
                 if self.model.unknown_id is not None and self.model.unknown_id in (left, right):
                     continue  # it stands for other text than its own and never merges
-                if left in self._rank and right in self._rank and self._compatible(left, right):
-                    self._rank[i], self._parts[i], self._rank_of_pair[left, right] = i, (left, right), i
+                if left not in self._rank or right not in self._rank:
+                    continue
+                if max(self._rank[left], self._rank[right]) <= ranks[i] and self._compatible(left, right):
+                    self._rank[i], self._parts[i], self._rank_of_pair[left, right] = ranks[i], (left, right), ranks[i]
                     break
             else:
                 raise Unsupported(
@@ -175,8 +180,10 @@ class Backtracking(Tokenizer):
 
 
 def _symbol_ids(model: Model) -> set[int]:
-    """The ids `Model.symbols` can give: single bytes, or single characters with or without `end_of_word`."""
+    """The ids `Model.symbols` can give: bytes, single characters with or without `end_of_word`, the unknown token."""
     symbols = set() if model.unknown_id is None else {model.unknown_id}
+    if model.sentencepiece is not None:
+        symbols.update(model.sentencepiece.byte_ids)
     for token, i in model.id_by_token.items():
         text = token.decode("latin-1" if model.alphabet == "bytes" else "utf-8", "replace")
         if len(text) == 1 or (model.end_of_word and len(text.removesuffix(model.end_of_word)) == 1):

@@ -10,29 +10,60 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from impls.model import Model
 
+_LAST = 1 << 62  # no rank is above it
+
 
 def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
     """The merges of a model whose ids are its ranks, whatever its own merge rule, and the ids that have none.
 
-    A token's merge is found by running byte pair encoding on its base symbols with the lower ranks only; a token for
-    which that ends in other than two parts has no derivation. Merges are in rank order.
+    A token's merge is found by running byte pair encoding on its base symbols with no ranks above its own; a token for
+    which that ends in other than two parts has no derivation. Merges are in rank order, of equal ranks that of the
+    longest token first: when only listed pairs merge, a run of one character then grows from the left, as it does
+    where the leftmost of equal ranks merges first.
     """
-    ranks = model.id_by_token
+    ids = model.id_by_token
+    ranks = _ranks_by_token(model)
+    alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
     merges: list[tuple[int, int]] = []
     underived: list[int] = []
-    for i, token in enumerate(model.tokens):
-        if token is None:
+    for token, i in sorted(ids.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0]))):
+        if i in alone:
             continue
         ends = range(1, len(token) + 1) if model.alphabet == "bytes" else _character_ends(token)
         if len(ends) == 1:
             continue
-        middle = ends[0] if len(ends) == 2 else _middle_of(token, ends, i, ranks)
-        left, right = ranks.get(token[:middle]), ranks.get(token[middle:])
+        middle = ends[0] if len(ends) == 2 else _middle_of(token, ends, model.ranks[i] + 1, ranks)
+        left, right = ids.get(token[:middle]), ids.get(token[middle:])
         if left is None or right is None:
             underived.append(i)
         else:
             merges.append((left, right))
     return tuple(merges), tuple(underived)
+
+
+def unused_parts(model: Model) -> dict[int, tuple[int, ...]]:
+    """The ids that stand for each token of `sentencepiece.unused_ids`: the parts that make it, theirs where they are
+    unused themselves. One that nothing makes stands for itself."""
+    if model.sentencepiece is None:
+        return {}
+    ids = model.id_by_token
+    ranks = _ranks_by_token(model)
+    unused = set(model.sentencepiece.unused_ids)
+    found: dict[int, tuple[int, ...]] = {}
+    for i in sorted(unused, key=lambda i: len(model.tokens[i] or b"")):
+        token = model.tokens[i] or b""
+        ends = _character_ends(token)
+        middle = len(token) if len(ends) == 1 else ends[0] if len(ends) == 2 else _middle_of(token, ends, _LAST, ranks)
+        left, right = ids.get(token[:middle]), ids.get(token[middle:])
+        if left is not None and right is not None:
+            found[i] = found.get(left, (left,)) + found.get(right, (right,))
+    return found
+
+
+def _ranks_by_token(model: Model) -> dict[bytes, int]:
+    alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
+    ranks = model.ranks
+    return {token: ranks[i] for token, i in model.id_by_token.items() if i not in alone}
 
 
 def _middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: dict[bytes, int]) -> int:
@@ -114,6 +145,16 @@ def irregularities(model: Model) -> tuple[str, ...]:
     underived = [i for i, token in enumerate(model.tokens) if token is not None and i not in made and i not in base]
     found += _summary("no derivation", underived, model)
     return tuple(found)
+
+
+def equal_ranks(model: Model) -> tuple[int, ...]:
+    """Tokens that are made at the rank of another."""
+    rules = model.sentencepiece
+    if rules is None or not rules.ranks:
+        return ()
+    made = [i for i in model.id_by_token.values() if len(_character_ends(model.tokens[i] or b"")) > 1]
+    times = Counter(rules.ranks[i] for i in made if i not in rules.user_defined_ids)
+    return tuple(i for i in made if times[rules.ranks[i]] > 1)
 
 
 def _base_ids(model: Model) -> set[int]:

@@ -75,20 +75,25 @@ class Greedy(Tokenizer):
     def encode_piece(self, piece: str) -> list[int]:
         """Ids of one piece, the longest token first at every place.
 
-        Raises `UnknownSymbol` where no token fits, or puts the unknown token for that one character.
+        Where no token fits, that character becomes its bytes, or the unknown token, or raises `UnknownSymbol`.
         """
         symbols = self._symbols((piece + (self.model.end_of_word or "")).encode())
         ids: list[int] = []
         at = 0
         while at < len(symbols):
             found, length = self._longest_match(symbols, at)
-            if found is None:
-                found = self.model.unknown_id
-            if found is None:
-                raise UnknownSymbol(piece[at], at)
-            ids.append(found)
+            ids += self._fallback(piece, at, ids[-1:]) if found is None else [found]
             at += length
         return ids
+
+    def _fallback(self, piece: str, at: int, before: list[int]) -> list[int]:
+        """What stands for the character at `at`, which begins no token, behind the ids `before`."""
+        rules, unknown_id = self.model.sentencepiece, self.model.unknown_id
+        if rules is not None and rules.byte_ids:
+            return [rules.byte_ids[byte] for byte in piece[at].encode()]
+        if unknown_id is None:
+            raise UnknownSymbol(piece[at], at)
+        return [] if rules is not None and rules.fuse_unknown and before == [unknown_id] else [unknown_id]
 
     def _longest_match(self, symbols: list[str], start: int) -> tuple[int | None, int]:
         """(id, length) of the longest token at `start`, (None, 1) where there is none."""

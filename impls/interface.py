@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 from impls.dropout import Dropout
 from impls.errors import BPEError, InvalidSpec, SpecialToken, UnknownId, UnknownSymbol, Unsupported
 from impls.patterns import Splitter
+from impls.sentencepiece_rules import Cuts, ids_with_mark, read_tokens, without_prefix
 from impls.text import byte_starts_of_characters, repair_surrogates, special_matcher
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ class Tokenizer(ABC):
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "third-party"
     exact: ClassVar[bool] = True
     """False where ids are expected to differ from byte pair encoding (greedy longest match)."""
+    normalizes: bool = False
+    """Whether the `encode_ordinary` hooks take texts as they stand, and normalise them themselves."""
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = ()
     """What the `encode_ordinary` hooks raise for a text with a surrogate in it, where they reliably raise.
 
@@ -119,7 +122,8 @@ class Tokenizer(ABC):
         """Prepare `model`; raises `Unsupported` where this algorithm cannot run it."""
         self._model = model
         self._splitter = Splitter(model.pattern)
-        self._as_given = model.normalization is None and bool(self.surrogate_errors)
+        self._cuts = None if model.sentencepiece is None else Cuts(model)
+        self._as_given = (self.normalizes or not model.rewrites_text) and bool(self.surrogate_errors)
         self._added = bool(model.added_tokens)
 
     @property
@@ -138,6 +142,8 @@ class Tokenizer(ABC):
         return self._join_pieces(text, self.encode_piece)
 
     def _join_pieces(self, text: str, encode_piece: Callable[[str], list[int]]) -> list[int]:
+        if self._cuts is not None:
+            return self._join_parts(text, self._cuts, encode_piece)
         ids: list[int] = []
         start = 0
         for piece in self._splitter.split(text):
@@ -147,6 +153,26 @@ class Tokenizer(ABC):
                 raise UnknownSymbol(error.character, start + error.offset) from None
             start += len(piece)
         return ids
+
+    def _join_parts(self, text: str, cuts: Cuts, encode_piece: Callable[[str], list[int]]) -> list[int]:
+        """Ids of a text written by SentencePiece's rules; user-defined pieces are known, unused tokens undone."""
+        ids: list[int] = []
+        start = 0
+        for piece in self._splitter.split(text):
+            for part in cuts.cut(piece):
+                known = cuts.user_defined.get(part)
+                try:
+                    ids += encode_piece(part) if known is None else [known]
+                except UnknownSymbol as error:
+                    raise UnknownSymbol(error.character, start + error.offset) from None
+                start += len(part)
+        parts = self._model.unused_parts
+        return [whole for i in ids for whole in parts.get(i, (i,))] if parts else ids
+
+    def pieces(self, text: str) -> list[str]:
+        """What `encode_piece` is given for `text`, in which nothing is special: normalised, split and cut."""
+        pieces = self._splitter.split(self._model.normalize(repair_surrogates(text)))
+        return pieces if self._cuts is None else [part for piece in pieces for part in self._cuts.cut(piece)]
 
     def encode_ordinary_array(self, text: str) -> np.ndarray:
         """As `encode_ordinary`, as a uint32 array of shape (n_tokens,)."""
@@ -295,7 +321,7 @@ class Tokenizer(ABC):
         if not text:
             return []
         try:
-            return encode(self._model.normalize(text))
+            return encode(text if self.normalizes else self._model.normalize(text, first=offset == 0))
         except UnknownSymbol as error:
             raise UnknownSymbol(error.character, offset + error.offset) from None
 
@@ -309,7 +335,8 @@ class Tokenizer(ABC):
         return encode(self._repaired(text))
 
     def _repaired(self, text: str) -> str:
-        return self._model.normalize(repair_surrogates(text))
+        text = repair_surrogates(text)
+        return text if self.normalizes else self._model.normalize(text)
 
     # --- decoding ------------------------------------------------------------------------------------------
 
@@ -317,9 +344,21 @@ class Tokenizer(ABC):
     def _bytes_by_id(self) -> dict[int, bytes]:
         return self._model.bytes_by_id()
 
+    @cached_property
+    def _ids_with_mark(self) -> frozenset[int]:
+        rules = self._model.sentencepiece
+        return frozenset() if rules is None else ids_with_mark(self._model, rules)
+
+    @cached_property
+    def _byte_ids(self) -> frozenset[int]:
+        rules = self._model.sentencepiece
+        return frozenset() if rules is None else frozenset(rules.byte_ids)
+
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. Raises `UnknownId(id, position)`, unless the model has an unknown token."""
         ids = list(ids)
+        if self._model.sentencepiece is not None:
+            return b"".join(self._token_bytes(ids))
         by_id = self._bytes_by_id
         try:
             return b"".join([by_id[i] for i in ids])
@@ -327,7 +366,13 @@ class Tokenizer(ABC):
             return b"".join(self._token_bytes(ids))
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """The text the ids stand for; `errors` says what becomes of bad UTF-8, as in `bytes.decode`."""
+        """The text the ids stand for; `errors` says what becomes of bad UTF-8, as in `bytes.decode`.
+
+        After SentencePiece `replace` puts U+FFFD for each bad byte, not for each run that begins a character.
+        """
+        if self._model.sentencepiece is not None and errors == "replace":
+            ids = list(ids)
+            return read_tokens(ids, self._token_bytes(ids), self._byte_ids)[0]
         return self.decode_bytes(ids).decode("utf-8", errors)
 
     def decode_batch(self, batch: Iterable[Iterable[int]], errors: str = "replace") -> list[str]:
@@ -339,7 +384,10 @@ class Tokenizer(ABC):
 
         A token that begins inside a character gets that character's start.
         """
-        tokens = self._token_bytes(list(ids))
+        ids = list(ids)
+        tokens = self._token_bytes(ids)
+        if self._model.sentencepiece is not None:
+            return read_tokens(ids, tokens, self._byte_ids)
         data = b"".join(tokens)
         text, starts = byte_starts_of_characters(data)
         offsets: list[int] = []
@@ -353,16 +401,17 @@ class Tokenizer(ABC):
 
     def _token_bytes(self, ids: Sequence[int]) -> list[bytes]:
         by_id = self._bytes_by_id
-        unknown = self._model.unknown
+        unknown = self._model.unknown_id
         tokens: list[bytes] = []
         for position, i in enumerate(ids):
             token = by_id.get(i)
             if token is None:
                 if unknown is None:
                     raise UnknownId(i, position)
-                token = unknown.encode()
+                token = by_id[unknown]
             tokens.append(token)
-        return tokens
+        rules = self._model.sentencepiece
+        return tokens if rules is None else without_prefix(ids, tokens, self._ids_with_mark, rules)
 
 
 def _map_on_threads(encode: Callable[[str], list[int]], texts: Sequence[str], threads: int) -> list[list[int]]:

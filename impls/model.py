@@ -9,18 +9,18 @@ from __future__ import annotations
 import hashlib
 import json
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from impls.errors import InvalidModel, UnknownSymbol
+from impls.errors import UnknownSymbol
+from impls.model_checks import check_model
 from impls.patterns import resolve
-
-MAX_ID = 2**31 - 1
-_NORMALIZATIONS = ("nfc",)
+from impls.round_trip import round_trip_of
+from impls.sentencepiece_rules import SentencePieceRules, bytes_by_id, write_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Model:
     added_tokens: Mapping[str, int] = field(default_factory=dict)
     """Text -> id, always recognised (Hugging Face's added tokens)."""
     normalization: str | None = None
-    """None or 'nfc', applied before splitting."""
+    """None, "nfc", or the name of the charsmap in `sentencepiece`; applied before splitting."""
     alphabet: Literal["bytes", "chars"] = "bytes"
     merge_rule: Literal["pairs", "concatenation"] = "pairs"
     ignore_merges: bool = False
@@ -56,6 +56,8 @@ class Model:
     unknown: str | None = None
     """Text of the unknown token."""
     unknown_id: int | None = None
+    sentencepiece: SentencePieceRules | None = None
+    """What SentencePiece does around the merges, for a model that comes from it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tokens", tuple(self.tokens))
@@ -65,7 +67,7 @@ class Model:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         if self.merge_counts is not None:
             object.__setattr__(self, "merge_counts", tuple(self.merge_counts))
-        _check(self)
+        check_model(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What is costly to derive travels along, once it is known.
@@ -102,7 +104,11 @@ class Model:
         content = {
             name: value if not isinstance(value, tuple) or name == "pattern" else None
             for name, value in self._fields().items()
+            if name != "sentencepiece"
         }
+        if self.sentencepiece is not None:
+            rules = asdict(self.sentencepiece)
+            content["sentencepiece"] = rules | {"charsmap": rules["charsmap"].hex()}
         hasher = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
         for token in self.tokens:
             hasher.update(b"-" if token is None else b"%d:%b" % (len(token), token))
@@ -123,6 +129,13 @@ class Model:
         return tuple(ids[tokens[left] + tokens[right]] for left, right in self.merges)  # type: ignore[operator]
 
     @cached_property
+    def ranks(self) -> Sequence[int]:
+        """By id, for the rule `concatenation`: the lower merges first, of equal ones the leftmost."""
+        if self.sentencepiece is not None and self.sentencepiece.ranks:
+            return self.sentencepiece.ranks
+        return range(len(self.tokens))
+
+    @cached_property
     def whole_token_ids(self) -> dict[str, int]:
         """Special and added tokens: text -> id."""
         return {**self.special_tokens, **self.added_tokens}
@@ -139,7 +152,9 @@ class Model:
         return len(self.bytes_by_id())
 
     def bytes_by_id(self) -> dict[int, bytes]:
-        """What each id decodes to; `end_of_word` becomes a space."""
+        """What each id decodes to; `end_of_word` becomes a space, and so does SentencePiece's U+2581."""
+        if self.sentencepiece is not None:
+            return bytes_by_id(self, self.sentencepiece)
         by_id = {i: token for i, token in enumerate(self.tokens) if token is not None}
         if self.end_of_word is not None:
             suffix = self.end_of_word.encode()
@@ -164,6 +179,8 @@ class Model:
         if self.alphabet == "bytes":
             byte_ids = self._byte_ids
             return [byte_ids[byte] for byte in piece.encode()]
+        if self.sentencepiece is not None:
+            return self._symbols_by_rules(piece, self.sentencepiece)
         ids: list[int] = []
         last = len(piece) - 1
         for offset, character in enumerate(piece):
@@ -176,15 +193,65 @@ class Model:
             ids.append(i)
         return ids
 
+    def _symbols_by_rules(self, piece: str, rules: SentencePieceRules) -> list[int]:
+        """Ids of the characters; of one that is no token its bytes' ids, or the unknown token's."""
+        ids: list[int] = []
+        for offset, character in enumerate(piece):
+            i = self.id_by_token.get(character.encode())
+            if i is None and rules.byte_ids:
+                ids += [rules.byte_ids[byte] for byte in character.encode()]
+                continue
+            if i is None:
+                i = self.unknown_id
+                if i is None:
+                    raise UnknownSymbol(character, offset)
+                if rules.fuse_unknown and ids and ids[-1] == i:
+                    continue
+            ids.append(i)
+        return ids
+
     def whole_piece(self, piece: str) -> int | None:
-        """The id of a piece that is one token whatever its merges: merge rule `concatenation`, `ignore_merges`."""
-        if self.merge_rule == "pairs" and not self.ignore_merges:
+        """The id of a piece that is one token whatever its merges: `ignore_merges`, and the merge rule
+        `concatenation` except after SentencePiece, which has no such rule."""
+        if not self.ignore_merges and (self.merge_rule == "pairs" or self.sentencepiece is not None):
             return None
         return self.id_by_token.get((piece + (self.end_of_word or "")).encode())
 
-    def normalize(self, text: str) -> str:
-        """`text` in the model's normal form."""
-        return text if self.normalization is None else unicodedata.normalize("NFC", text)
+    def normalize(self, text: str, *, first: bool = True) -> str:
+        """`text` as it is split and encoded: in the model's normal form, with SentencePiece's marks for white space.
+
+        `first` tells whether it begins the whole text, or stands behind a special token.
+        """
+        if self.normalization == "nfc":
+            text = unicodedata.normalize("NFC", text)
+        if self.sentencepiece is None or not self.sentencepiece.changes_text:
+            return text
+        return write_text(text, self.sentencepiece, self.user_defined_texts, first=first)
+
+    @property
+    def rewrites_text(self) -> bool:
+        """Whether `normalize` may give another text than it is given."""
+        return self.normalization is not None or (self.sentencepiece is not None and self.sentencepiece.changes_text)
+
+    @cached_property
+    def user_defined_texts(self) -> frozenset[str]:
+        """The texts of `sentencepiece.user_defined_ids`."""
+        ids = () if self.sentencepiece is None else self.sentencepiece.user_defined_ids
+        return frozenset((self.tokens[i] or b"").decode() for i in ids)
+
+    @cached_property
+    def equal_ranks(self) -> tuple[int, ...]:
+        """Tokens of the rule `concatenation` that are made at the rank of another."""
+        from impls.derivations import equal_ranks
+
+        return equal_ranks(self)
+
+    @cached_property
+    def unused_parts(self) -> dict[int, tuple[int, ...]]:
+        """What each token of `sentencepiece.unused_ids` is given as; see `impls.derivations`."""
+        from impls.derivations import unused_parts
+
+        return unused_parts(self)
 
     @cached_property
     def recovered_merges(self) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
@@ -207,15 +274,14 @@ class Model:
         return irregularities(self)
 
     @cached_property
+    def round_trip(self) -> Literal["exact", "normalising", "lossy"]:
+        """What decoding gives of an encoded text (lone surrogates aside): the text, a normal form of it, or less."""
+        return round_trip_of(self)[0]
+
+    @cached_property
     def lossy(self) -> str | None:
-        """Why decoding may not give the text back, or None where it always does (lone surrogates aside)."""
-        if self.end_of_word is not None:
-            return "end_of_word: white space around words is not kept"
-        if self.normalization is not None:
-            return f"normalization {self.normalization}"
-        if self.alphabet == "chars":
-            return None if self.unknown is None else "characters outside the alphabet become the unknown token"
-        return None
+        """Why decoding may not give the text back, or None where the round trip is exact."""
+        return round_trip_of(self)[1]
 
 
 def _restore(fields: dict[str, Any], recovered_merges: Any) -> Model:
@@ -223,73 +289,3 @@ def _restore(fields: dict[str, Any], recovered_merges: Any) -> Model:
     if recovered_merges is not None:
         model.__dict__["recovered_merges"] = recovered_merges
     return model
-
-
-def _check(model: Model) -> None:
-    tokens = model.tokens
-    if model.alphabet not in ("bytes", "chars"):
-        raise InvalidModel(f"alphabet must be 'bytes' or 'chars', not {model.alphabet!r}")
-    if model.merge_rule not in ("pairs", "concatenation"):
-        raise InvalidModel(f"merge_rule must be 'pairs' or 'concatenation', not {model.merge_rule!r}")
-    if model.normalization is not None and model.normalization not in _NORMALIZATIONS:
-        raise InvalidModel(f"normalization {model.normalization!r} is not one of: {', '.join(_NORMALIZATIONS)}")
-    if (model.unknown is None) != (model.unknown_id is None):
-        raise InvalidModel("unknown and unknown_id go together")
-    if model.merge_rule == "concatenation" and model.merges:
-        raise InvalidModel("the rule 'concatenation' takes ranks from the ids and has no list of merges")
-    if model.merge_counts is not None and len(model.merge_counts) != len(model.merges):
-        raise InvalidModel(f"{len(model.merges)} merges but {len(model.merge_counts)} merge counts")
-    _check_tokens(model)
-    for rank, (left, right) in enumerate(model.merges):
-        for i in (left, right):
-            if not isinstance(i, int) or not 0 <= i < len(tokens) or tokens[i] is None:
-                raise InvalidModel(f"merge {rank}: no token has id {i!r}")
-        joined = tokens[left] + tokens[right]  # type: ignore[operator]
-        if joined not in model.id_by_token:
-            raise InvalidModel(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} make no token")
-    _check_whole_tokens(model)
-
-
-def _check_tokens(model: Model) -> None:
-    present = 0
-    for i, token in enumerate(model.tokens):
-        if token is None:
-            continue
-        if not isinstance(token, bytes) or not token:
-            raise InvalidModel(f"id {i}: a token must be bytes that are not empty, not {token!r}")
-        present += 1
-    if len(model.id_by_token) != present:
-        seen: dict[bytes, int] = {}
-        for i, token in enumerate(model.tokens):
-            if token is not None and seen.setdefault(token, i) != i:
-                raise InvalidModel(f"the token {token!r} has two ids, {seen[token]} and {i}")
-    if model.alphabet == "bytes":
-        missing = [byte for byte in range(256) if bytes([byte]) not in model.id_by_token]
-        if missing:
-            raise InvalidModel(f"{len(missing)} of 256 byte(s) have no token, the first is 0x{missing[0]:02X}")
-    elif not present:
-        raise InvalidModel("a model without tokens")
-
-
-def _check_whole_tokens(model: Model) -> None:
-    used: dict[int, str] = {}
-    whole = [*model.special_tokens.items(), *model.added_tokens.items()]
-    if model.unknown is not None and model.unknown_id is not None:
-        whole.append((model.unknown, model.unknown_id))
-    for text, i in whole:
-        if not isinstance(text, str) or not text:
-            raise InvalidModel(f"a special token must be a text that is not empty, not {text!r}")
-        if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i <= MAX_ID:
-            raise InvalidModel(f"the special token {text!r} has the id {i!r}, not a whole number up to {MAX_ID}")
-        try:
-            encoded = text.encode()
-        except UnicodeEncodeError:
-            raise InvalidModel(f"the special token {text!a} holds a lone surrogate") from None
-        if model.id_by_token.get(encoded, i) != i:
-            raise InvalidModel(
-                f"the special token {text!r} has id {i}, but its text is a token under id {model.id_by_token[encoded]}"
-            )
-        if i < len(model.tokens) and model.tokens[i] not in (None, encoded):
-            raise InvalidModel(f"the special token {text!r} has the id {i} of the token {model.tokens[i]!r}")
-        if used.setdefault(i, text) != text:
-            raise InvalidModel(f"the special tokens {used[i]!r} and {text!r} have the same id {i}")

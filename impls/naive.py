@@ -44,6 +44,8 @@ class Naive(Tokenizer):
         # Of a merge that is listed twice the later rank stays: a later entry of the same pair overwrites.
         ranked = enumerate(zip(model.merges, model.merge_results, strict=True))
         self._merge_by_pair = {pair: (rank, made) for rank, (pair, made) in ranked}
+        # Of equal ranks the leftmost merges first, which may bring about another of that rank right there.
+        self._one_at_a_time = bool(model.equal_ranks)
 
     def encode_piece(self, piece: str) -> list[int]:
         """Ids of one piece, merging the lowest rank everywhere, round by round.
@@ -61,7 +63,11 @@ class Naive(Tokenizer):
             lowest = min((merge for merge in merges if merge is not None), default=None)
             if lowest is None:
                 return ids
-            ids = _apply(lowest, ids, merges)
+            if self._one_at_a_time:
+                at, made = next((at, merge[1]) for at, merge in enumerate(merges) if merge and merge[0] == lowest[0])
+                ids[at : at + 2] = [made]
+            else:
+                ids = _apply(lowest, ids, merges)
 
     def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
         """Ids of one piece, the possible merges tried by rank, then from left to right, until one is not left out.
@@ -74,11 +80,11 @@ class Naive(Tokenizer):
         ids = self.model.symbols(piece)
         while True:
             merges = [(self._merge(left, right), at) for at, (left, right) in enumerate(pairwise(ids))]
-            possible = sorted((merge, at) for merge, at in merges if merge is not None)
+            possible = sorted((merge[0], at, merge[1]) for merge, at in merges if merge is not None)
             chosen = next((one for one in possible if not next(coins)), None)
             if chosen is None:
                 return ids
-            (_, made), at = chosen
+            _, at, made = chosen
             ids[at : at + 2] = [made]
 
     def _merge(self, left: int, right: int) -> tuple[int, int] | None:
@@ -88,8 +94,11 @@ class Naive(Tokenizer):
             return self._merge_by_pair.get((left, right))
         if model.unknown_id in (left, right):
             return None
-        made = model.id_by_token.get(model.tokens[left] + model.tokens[right])  # type: ignore[operator]
-        return None if made is None else (made, made)
+        left_token, right_token = model.tokens[left], model.tokens[right]
+        if left_token is None or right_token is None:  # a byte of a character that is no token
+            return None
+        made = model.id_by_token.get(left_token + right_token)
+        return None if made is None else (model.ranks[made], made)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -55,6 +55,7 @@ class Priority(Tokenizer):
         self._id_by_token = model.id_by_token
         self._rank_by_pair = {pair: rank for rank, pair in enumerate(model.merges)}
         self._by_pairs = model.merge_rule == "pairs"
+        self._ranks = model.ranks
 
     def encode_piece(self, piece: str) -> list[int]:
         """Ids of one piece, always merging the lowest rank, leftmost first.
@@ -72,7 +73,6 @@ class Priority(Tokenizer):
         before = list(range(-1, n - 1))
         after = list(range(1, n + 1))  # n stands for the end
         rank_of = self._rank_of
-        results: Any = self.model.merge_results if self._by_pairs else range(len(self._tokens))
         # One number per candidate, rank * n + position: the heap compares rank first, then position.
         heap = [rank * n + at for at, pair in enumerate(pairwise(ids)) if (rank := rank_of(*pair)) is not None]
         heapify(heap)
@@ -83,7 +83,7 @@ class Priority(Tokenizer):
             right = after[at]
             if ids[at] == _GONE or right == n or rank_of(ids[at], ids[right]) != rank:
                 continue  # one of its two symbols has been merged since
-            ids[at] = results[rank]
+            ids[at] = self._made(rank, ids[at], ids[right])
             ids[right] = _GONE
             follower = after[at] = after[right]
             if follower < n:
@@ -104,7 +104,17 @@ class Priority(Tokenizer):
             return self._rank_by_pair.get((left, right))
         if self.model.unknown_id in (left, right):
             return None
-        return self._id_by_token.get(self._tokens[left] + self._tokens[right])  # type: ignore[operator]
+        left_token, right_token = self._tokens[left], self._tokens[right]
+        if left_token is None or right_token is None:  # a byte of a character that is no token
+            return None
+        made = self._id_by_token.get(left_token + right_token)
+        return None if made is None else self._ranks[made]
+
+    def _made(self, rank: int, left: int, right: int) -> int:
+        """The id that two neighbours make which merge at `rank`."""
+        if self._by_pairs:
+            return self.model.merge_results[rank]
+        return self._id_by_token[self._tokens[left] + self._tokens[right]]  # type: ignore[operator]
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -26,8 +26,10 @@ def special_matcher(texts: frozenset[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, longest_first)))
 
 
-def byte_starts_of_characters(data: bytes) -> tuple[str, list[int]]:
+def byte_starts_of_characters(data: bytes, *, each_byte: bool = False) -> tuple[str, list[int]]:
     """`data` decoded with U+FFFD for bad bytes, and the byte offset at which each character of it starts.
+
+    Bad bytes that begin a character become one U+FFFD together, or with `each_byte` one each.
 
     >>> byte_starts_of_characters(b"a\\xc3\\xa9\\xff")
     ('aé\ufffd', [0, 1, 3])
@@ -42,7 +44,8 @@ def byte_starts_of_characters(data: bytes) -> tuple[str, list[int]]:
             good = str(view[position:], "utf-8")
         except UnicodeDecodeError as error:
             good = str(view[position : position + error.start], "utf-8")
-            replaced = (position + error.start, position + error.end)
+            end = error.start + 1 if each_byte else error.end
+            replaced = (position + error.start, position + end)
         for character in good:
             starts.append(position)
             position += _utf8_length(character)

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import ClassVar, Literal
 
+from impls.errors import Unsupported
 from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
 from impls.training import (
@@ -45,6 +46,8 @@ class WordCount(Tokenizer):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
+        if tied := model.equal_ranks:
+            raise Unsupported(self.name, f"replays each rank once, and {len(tied)} tokens share theirs with another")
         # A merge that is listed twice is replayed at its later place.
         self._rank_by_pair = {pair: rank for rank, pair in enumerate(model.merges)}
         self._cache: dict[str, tuple[int, ...]] = {}
@@ -76,11 +79,11 @@ class WordCount(Tokenizer):
                 return ids
             merged: list[int] = []
             joined = False  # whether this symbol is already part of the one before
-            for symbol, rank in zip(ids, [*ranks, -1], strict=True):
+            for symbol, following, rank in zip(ids, [*ids[1:], -1], [*ranks, -1], strict=True):
                 if joined:
                     joined = False
                 elif rank == upcoming:
-                    merged.append(self._result(rank))
+                    merged.append(self._result(rank, symbol, following))
                     joined = True
                 else:
                     merged.append(symbol)
@@ -93,10 +96,18 @@ class WordCount(Tokenizer):
             return self._rank_by_pair.get((left, right), -1)
         if model.unknown_id in (left, right):
             return -1
-        return model.id_by_token.get(model.tokens[left] + model.tokens[right], -1)  # type: ignore[operator]
+        left_token, right_token = model.tokens[left], model.tokens[right]
+        if left_token is None or right_token is None:  # a byte of a character that is no token
+            return -1
+        made = model.id_by_token.get(left_token + right_token)
+        return -1 if made is None else model.ranks[made]
 
-    def _result(self, rank: int) -> int:
-        return self.model.merge_results[rank] if self.model.merge_rule == "pairs" else rank
+    def _result(self, rank: int, left: int, right: int) -> int:
+        """The id these two make, merged at `rank`."""
+        model = self.model
+        if model.merge_rule == "pairs":
+            return model.merge_results[rank]
+        return model.id_by_token[model.tokens[left] + model.tokens[right]]  # type: ignore[operator]
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

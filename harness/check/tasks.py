@@ -166,10 +166,9 @@ def _ids(tokenizer: impls.Tokenizer, text: str) -> list[int]:
 def differing_piece_share(a: str, b: str, model: str, corpus: str, split: str | None, max_bytes: int) -> float | None:
     """Share of the corpus' pieces, weighted by occurrence, that `a` and `b` encode differently."""
     first, second = _tokenizer(a, model), _tokenizer(b, model)
-    splitter = Splitter(first.model.pattern)
     pieces: Counter[str] = Counter()
     for text, _, _ in _texts(corpus, split, max_bytes):
-        pieces.update(splitter.split(repair_surrogates(text)))
+        pieces.update(first.pieces(text))
     if not pieces:
         return None
     differing = sum(times for piece, times in pieces.items() if first.encode_piece(piece) != second.encode_piece(piece))

@@ -13,7 +13,6 @@ from typing import Protocol, runtime_checkable
 
 from impls import Tokenizer
 from impls.errors import Unsupported
-from impls.patterns import Splitter
 
 
 @runtime_checkable
@@ -33,10 +32,9 @@ def stage_shares(tokenizer: Tokenizer, text: str, passes: int = 5) -> dict[str, 
         Tokenizer.encode_ordinary
     ):
         raise Unsupported(tokenizer.name, "does not expose its stages")
-    splitter = Splitter(tokenizer.model.pattern)
     whole = _seconds(lambda: tokenizer.encode(_new(text), disallowed_special=()), passes)
-    split = _seconds(lambda: splitter.split(_new(text)), passes)
-    pieces = splitter.split(text)
+    split = _seconds(lambda: tokenizer.pieces(_new(text)), passes)
+    pieces = tokenizer.pieces(text)
     merge = _seconds(lambda: _merge(tokenizer, pieces), passes)
     return {"split": split, "merge": merge, "output": max(0.0, whole - split - merge)}
 

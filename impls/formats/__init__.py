@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from impls.errors import InvalidFile, InvalidModel, InvalidPattern, UnknownName
-from impls.formats import gpt2_pair, own, tiktoken_ranks, tokenizer_json, tokenizer_json_writer
+from impls.formats import gpt2_pair, own, sentencepiece_model, tiktoken_ranks, tokenizer_json, tokenizer_json_writer
 from impls.formats.files import parse_json, read_bytes, write_atomically
 from impls.formats.tiktoken_ranks import PatternAssumed
 from impls.formats.tokenizer_json import DropoutIgnored
@@ -21,7 +21,6 @@ __all__ = ["DropoutIgnored", "PatternAssumed", "formats", "load", "losses", "sav
 
 
 _BLANK = b"\xef\xbb\xbf \t\r\n"  # a byte order mark and white space
-_SENTENCEPIECE = b"\n\x0e\n\x05<unk>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +72,12 @@ def _read(path: Path, stages: tuple[str, ...] | None, special_tokens: Mapping[st
         model = _read_folder(path)
     else:
         content = read_bytes(path)
-        if content.lstrip(_BLANK).startswith((b"{", b"[")):
+        if sentencepiece_model.looks_like(content):
+            model = sentencepiece_model.read(content, str(path))
+        elif content.lstrip(_BLANK).startswith((b"{", b"[")):
             model = _read_json(content, path)
         elif gpt2_pair.looks_like_merges(content, path):
             model = _read_pair(path)
-        elif content.startswith(_SENTENCEPIECE):
-            raise InvalidFile(str(path), "this looks like a SentencePiece model, which is not read here")
         else:
             return tiktoken_ranks.read_model(content, str(path), stages, special_tokens)
     if stages is not None:

@@ -14,10 +14,13 @@ import msgspec
 from impls.errors import InvalidFile, Unsupported
 from impls.formats.files import MAX_TABLE_ID, parse_json
 from impls.model import Model
+from impls.sentencepiece_rules import SentencePieceRules
 
 FORMAT = "bpebench"
 NAME = "bpebench model"
 VERSION = 1
+VERSION_OF_RULES = 2
+"""The version of files that hold SentencePiece's rules; releases that know only the first refuse them by it."""
 
 
 class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -37,6 +40,7 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     pattern: tuple[str, ...] = ()
     special_tokens: dict[str, int] = {}
     added_tokens: dict[str, int] = {}
+    sentencepiece: SentencePieceRules | None = None
     tokens: tuple[bytes | None, ...]
     merges: tuple[tuple[int, int], ...] = ()
     merge_counts: tuple[int, ...] | None = None
@@ -56,10 +60,11 @@ def read(content: bytes, path: str) -> Model:
     if not isinstance(document, dict) or document.get("format") != NAME:
         raise InvalidFile(path, f"the field 'format' is not {NAME!r}; this is no bpebench model")
     version = document.get("version")
-    if version != VERSION:
+    if version not in (VERSION, VERSION_OF_RULES):
         raise InvalidFile(
             path,
-            f"the field 'version' is {version!r}; this release reads version {VERSION}, install the one that wrote it",
+            f"the field 'version' is {version!r}; this release reads version {VERSION} and {VERSION_OF_RULES}, "
+            "install the one that wrote it",
         )
     if document.get("digest") != _digest(document):
         raise InvalidFile(path, "digest does not match: the file was edited or damaged; save the model again")
@@ -81,7 +86,11 @@ def write(model: Model) -> bytes:
     }
     fields |= {name: dict(fields[name]) for name in ("special_tokens", "added_tokens")}
     fields |= {name: getattr(model, name) for name in _LISTS}
-    document = msgspec.to_builtins({"format": NAME, "version": VERSION, "digest": "", **fields})
+    version = VERSION_OF_RULES
+    if model.sentencepiece is None:  # written as ever
+        version = VERSION
+        del fields["sentencepiece"]
+    document = msgspec.to_builtins({"format": NAME, "version": version, "digest": "", **fields})
     try:
         document["digest"] = _digest(document)
     except UnicodeEncodeError:

@@ -45,6 +45,8 @@ def losses(model: Model) -> list[str]:
 
 
 def _document(model: Model) -> tuple[dict[str, Any], str | None]:
+    if model.sentencepiece is not None:
+        raise Unsupported(FORMAT, "SentencePiece's rules are not written")
     if model.end_of_word is not None:
         raise Unsupported(FORMAT, f"words that end in {model.end_of_word!r} are not written")
     byte_level = model.alphabet == "bytes"

@@ -40,6 +40,8 @@ class SentencePiece(Tokenizer):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
+        if model.sentencepiece is not None:
+            raise Unsupported(self.name, "SentencePiece's own rules are not written yet")
         if model.end_of_word is not None:
             raise Unsupported(self.name, f"it has no symbols that end in {model.end_of_word!r}")
         if why := concatenation_differs(model):

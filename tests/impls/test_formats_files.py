@@ -151,7 +151,7 @@ def problem_with(content: bytes, folder: Path) -> str:
         (b"[1, 2]", "no format known here"),
         (b'{"config": {}}', "no format known here"),
         (b'{"a": 1,\n "b" 2}', "line 2, column 6: not JSON"),
-        (b"\n\x0e\n\x05<unk>\x15\0\0", "looks like a SentencePiece model"),
+        (b"\n\x0e\n\x05<unk>\x15\0\0", "the model: a field of 14 bytes where 10 are left"),
         (b"#version: 0.2\na b\n", "half of GPT-2's format"),
         (b'{"a": 0, "b": 1}', "half of GPT-2's format"),
     ],

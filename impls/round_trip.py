@@ -1,0 +1,68 @@
+"""Whether a text comes back when it is encoded and decoded again, as it follows from a model."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, Literal
+
+from impls.sentencepiece_rules import SPACE_MARK, SentencePieceRules, write_text
+from impls.text import special_matcher
+
+if TYPE_CHECKING:
+    from impls.model import Model
+
+RoundTrip = Literal["exact", "normalising", "lossy"]
+
+
+def round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
+    """How much comes back, and why it is not all.
+
+    `exact`: every text (lone surrogates aside, which become U+FFFD). `normalising`: a normal form of it, the same when
+    it is encoded and decoded again. `lossy`: what is lost cannot be told from the ids.
+    """
+    if model.end_of_word is not None:
+        return "lossy", "end_of_word: white space around words is not kept"
+    rules = model.sentencepiece
+    if model.alphabet == "chars" and model.unknown is not None and not (rules and rules.byte_ids):
+        return "lossy", "characters outside the alphabet become the unknown token"
+    reasons = [] if model.normalization is None else [f"normalization {model.normalization}"]
+    if rules is not None:
+        reasons += _changes(rules)
+    return ("normalising", "; ".join(reasons)) if reasons else ("exact", None)
+
+
+def _changes(rules: SentencePieceRules) -> list[str]:
+    changes: list[str] = []
+    if rules.remove_extra_spaces:
+        changes.append("of several spaces one is kept, at the ends none")
+    elif rules.dummy_prefix in ("missing", "first"):
+        changes.append("a space that begins a text is not kept")
+    if rules.dummy_prefix != "never" and not rules.escape_spaces:
+        changes.append("a space is put before the text")
+    if rules.escape_spaces:
+        changes.append("U+2581 becomes a space")
+    return changes
+
+
+def comes_back_as(model: Model, text: str) -> str | None:
+    """What decoding gives after encoding `text`, which holds no surrogate; None where the model alone does not tell.
+
+    >>> from impls.model import Model
+    >>> comes_back_as(Model(tokens=(b"e", "é".encode()), alphabet="chars", normalization="nfc"), "e\\u0301")
+    'é'
+    """
+    if model.round_trip == "lossy":
+        return None
+    if model.added_tokens and special_matcher(frozenset(model.added_tokens)).search(text):
+        return text if model.round_trip == "exact" else None
+    if model.normalization == "nfc":
+        text = unicodedata.normalize("NFC", text)
+    rules = model.sentencepiece
+    if rules is None:
+        return text
+    if rules.remove_extra_spaces and SPACE_MARK in text:
+        return None  # how many marks begin a token decides how many are left out
+    written = write_text(text, rules, model.user_defined_texts)
+    if rules.hides_prefix:
+        written = written.removeprefix(SPACE_MARK)
+    return written.replace(SPACE_MARK, " ") if rules.escape_spaces else written

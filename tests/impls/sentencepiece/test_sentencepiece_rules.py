@@ -1,0 +1,226 @@
+"""Models of SentencePiece: our implementations give its library's ids and texts, whatever the rules."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import impls
+from impls import InvalidModel, Model, UnknownSymbol
+from impls.round_trip import comes_back_as
+from impls.sentencepiece_rules import SentencePieceRules
+
+Texts = Callable[..., list[str]]
+EXACT = ("naive", "priority", "backtracking")
+
+
+def test_ids_and_texts_are_the_librarys(trained: Any, random_texts: Texts) -> None:
+    theirs = trained.library
+    texts = random_texts(400)
+    for name in EXACT:
+        ours = impls.load(name, trained.model)
+        for text in texts:
+            ids = theirs.encode(text)
+            assert ours.encode(text, disallowed_special=()) == ids, (name, text)
+            assert ours.decode(ids) == theirs.decode(ids), (name, text)
+
+
+def test_any_ids_are_decoded_as_the_library_does(trained: Any) -> None:
+    ours = impls.load("priority", trained.model)
+    theirs = trained.library
+    rng = random.Random(2)
+    for _ in range(300):
+        ids = [rng.randrange(rng.choice((8, ours.model.vocab_size))) for _ in range(rng.randrange(9))]
+        text = theirs.decode(ids)
+        assert ours.decode(ids) == text, ids
+        found, offsets = ours.decode_with_offsets(ids)
+        assert found == text
+        assert offsets == sorted(offsets)
+        assert len(offsets) == len(ids)
+
+
+def test_what_comes_back_is_what_the_model_says(trained: Any, random_texts: Texts) -> None:
+    model = trained.model
+    tokenizer = impls.load("priority", model)
+    lossy = not trained.options["byte_fallback"]
+    assert model.round_trip == ("lossy" if lossy else "normalising")
+    for text in random_texts(300, seed=3):
+        back = tokenizer.decode(tokenizer.encode(text, disallowed_special=()))
+        wanted = comes_back_as(model, text)
+        assert wanted is None if lossy else wanted in (back, None), text
+        if not lossy and "\u2581" not in text and trained.name == "plain":
+            assert back == text
+
+
+def test_tokens_tell_where_they_begin(trained_with: Callable[[str], Any]) -> None:
+    tokenizer = impls.load("priority", trained_with("plain").model)
+    ids = tokenizer.encode("the 😀 cat")
+    text, offsets = tokenizer.decode_with_offsets(ids)
+    assert text == "the 😀 cat"
+    emoji = [offset for offset, i in zip(offsets, ids, strict=True) if i in model_bytes(tokenizer.model)]
+    assert emoji == [4, 4, 4, 4]
+
+
+def model_bytes(model: Model) -> tuple[int, ...]:
+    assert model.sentencepiece is not None
+    return model.sentencepiece.byte_ids
+
+
+def test_a_special_token_is_one_id_where_it_is_allowed(trained_with: Callable[[str], Any]) -> None:
+    tokenizer = impls.load("priority", trained_with("control").model)
+    start = tokenizer.model.special_tokens["[INST]"]
+    the, cat = tokenizer.encode("the"), tokenizer.encode("cat")
+    assert tokenizer.encode("the[INST]cat", allowed_special="all") == [*the, start, *cat]
+    assert tokenizer.decode([*the, start, *cat]) == "the cat"
+    with pytest.raises(impls.SpecialToken):
+        tokenizer.encode("the[INST]")
+
+
+# --- models made by hand ---------------------------------------------------------------------------------------
+
+
+def model_of(*tokens: str, **changes: object) -> Model:
+    """A model of these tokens in the order of their ids, and nothing done about white space."""
+    rules: dict[str, object] = {"escape_spaces": False, "dummy_prefix": "never"}
+    rules |= {name: changes.pop(name) for name in list(changes) if name in SentencePieceRules.__dataclass_fields__}
+    given: dict[str, object] = {"merge_rule": "concatenation", "alphabet": "chars", **changes}
+    return Model(
+        tokens=tuple(token.encode() for token in tokens),
+        sentencepiece=SentencePieceRules(**rules),  # type: ignore[arg-type]
+        **given,  # type: ignore[arg-type]
+    )
+
+
+def encode(model: Model, text: str, name: str = "naive") -> list[str]:
+    tokenizer = impls.load(name, model)
+    by_id = model.bytes_by_id()
+    return [by_id[i].decode() for i in tokenizer.encode(text, disallowed_special=())]
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_ranks_decide_and_not_ids(name: str) -> None:
+    model = model_of("a", "b", "c", "ab", "bc", ranks=(9, 9, 9, 2, 1))
+    assert encode(model, "abc", name) == ["a", "bc"]
+    assert encode(model_of("a", "b", "c", "ab", "bc", ranks=(9, 9, 9, 1, 2)), "abc", name) == ["ab", "c"]
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_of_equal_ranks_the_leftmost_merges_first(name: str) -> None:
+    model = model_of("a", "aa", "aaaa", "aaa", ranks=(9, 0, 0, 0))
+    assert encode(model, "a" * 7, name) == ["aaaa", "aaa"]
+
+
+def test_replaying_ranks_once_each_refuses_equal_ranks() -> None:
+    with pytest.raises(impls.Unsupported, match="2 tokens share theirs"):
+        impls.load("wordcount", model_of("a", "aa", "aaa", ranks=(9, 0, 0)))
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_unused_tokens_are_given_as_their_parts(name: str) -> None:
+    model = model_of("a", "b", "ab", "abab", "ababa", unused_ids=(2, 3))
+    assert encode(model, "abab", name) == ["a", "b", "a", "b"]
+    assert encode(model, "ababa", name) == ["ababa"]
+
+
+@pytest.mark.parametrize("name", [*EXACT, "wordcount", "greedy"])
+def test_unknown_characters_become_bytes_or_the_unknown_token(name: str) -> None:
+    unknown = {"unknown": "<unk>", "unknown_id": 3, "unknown_text": "?"}
+    one = model_of("a", "b", "ab", **unknown, fuse_unknown=False)
+    assert encode(one, "xyabz", name) == ["?", "?", "ab", "?"]
+    fused = model_of("a", "b", "ab", **unknown)
+    assert encode(fused, "xyabz", name) == ["?", "ab", "?"]
+    with pytest.raises(UnknownSymbol):
+        encode(model_of("a", "b"), "abc", name)
+    tokens = (b"a", *[None] * 256)
+    rules = SentencePieceRules(byte_ids=tuple(range(1, 257)), dummy_prefix="never")
+    bytes_ = Model(tokens=tokens, alphabet="chars", merge_rule="concatenation", sentencepiece=rules)
+    assert impls.load(name, bytes_).encode("aé") == [0, 1 + 0xC3, 1 + 0xA9]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "texts"),
+    [
+        ("always", ["▁a", "▁▁a", "▁▁"]),
+        ("missing", ["▁a", "▁a", "▁"]),
+        ("first", ["▁a", "▁a", "▁"]),
+        ("never", ["a", "▁a", "▁"]),
+    ],
+)
+def test_the_dummy_prefix(prefix: str, texts: list[str]) -> None:
+    model = model_of("a", "▁", escape_spaces=True, dummy_prefix=prefix)
+    assert [model.normalize(text) for text in ("a", " a", " ")] == texts
+    assert model.normalize("") == ""
+    assert model.normalize("a", first=False) == ("▁a" if prefix in ("always", "missing") else "a")
+
+
+def test_a_text_is_cut_only_where_no_token_reaches_across() -> None:
+    tokenizer = impls.load("naive", model_of("a", "b", "c", "ab", "ca", "cab"))
+    assert tokenizer.pieces("abcabacb") == ["ab", "cab", "a", "c", "b"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"alphabet": "bytes"}, "of 256 byte"),
+        ({"end_of_word": "</w>"}, "no end_of_word"),
+        ({"dummy_prefix": "often"}, "dummy_prefix must be"),
+        ({"normalization": "nmt_nfkc"}, "go together"),
+        ({"charsmap": b"\x08\0\0\0ab"}, "go together"),
+        ({"charsmap": b"\x08\0\0\0ab", "normalization": "nfkc"}, "cut short or damaged"),
+        ({"byte_ids": (0,)}, "256 different ones"),
+        ({"byte_ids": tuple(range(256))}, "byte 0x00: the id 0 is not free"),
+        ({"user_defined_ids": (7,)}, "no token has id 7"),
+        ({"unused_ids": (0,), "user_defined_ids": (0,)}, "user-defined and unused"),
+        ({"ranks": (1, 2)}, "3 tokens but 2 ranks"),
+        ({"ranks": (1, 2, -1)}, "a rank must be"),
+        ({"ranks": (1, 2, 3), "merge_rule": "pairs"}, "belong to the rule"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(changes: dict[str, object], problem: str) -> None:
+    with pytest.raises(InvalidModel, match=problem):
+        model_of("a", "b", "ab", **changes)
+
+
+def test_a_token_of_characters_that_are_none_is_refused() -> None:
+    with pytest.raises(InvalidModel, match=r"the token 'ax' \(id 1\) holds 'x'"):
+        model_of("a", "ax")
+    assert model_of("a", "ax", user_defined_ids=(1,)).n_tokens == 2
+
+
+def test_the_own_file_keeps_every_rule(trained: Any, tmp_path: Path) -> None:
+    trained.model.save(tmp_path / "model.json")
+    again = Model.load(tmp_path / "model.json")
+    assert again == trained.model
+    assert again.digest == trained.model.digest
+
+
+def test_every_rule_is_part_of_the_digest() -> None:
+    unknown = {"unknown": "<unk>", "unknown_id": 3}
+    models = [
+        model_of("a", "b", "ab", **unknown, **changes)
+        for changes in (
+            {},
+            {"escape_spaces": True},
+            {"dummy_prefix": "always"},
+            {"remove_extra_spaces": True},
+            {"user_defined_ids": (2,)},
+            {"unused_ids": (2,)},
+            {"ranks": (0, 1, 2)},
+            {"fuse_unknown": False},
+            {"unknown_text": "?"},
+            {"shows_specials": True},
+        )
+    ]
+    assert len({model.digest for model in models}) == len(models)
+
+
+def test_a_file_of_a_model_without_the_rules_is_written_as_ever(tmp_path: Path) -> None:
+    model = model_of("a", "b").with_(sentencepiece=None)
+    model.save(tmp_path / "model.json")
+    text = (tmp_path / "model.json").read_text()
+    assert '"version": 1' in text
+    assert "sentencepiece" not in text
