@@ -22,6 +22,8 @@ VERBS = {
     "decode": "Token ids to text.",
     "convert": "Write a vocabulary in another format, saying what would be lost.",
     "weigh": "How many tokens a text takes under several vocabularies, and the cost.",
+    "explain": "Why two tokenizers differ: the first stage that does, both derivations side by side.",
+    "trace": "Every merge step of one implementation on a text.",
     "check": "Round trip and agreement of every pair of implementations.",
     "run": "Verify, then time implementations on workloads.",
     "report": "Tables, charts and a page from the records of a run.",

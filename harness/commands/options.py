@@ -85,3 +85,22 @@ def table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> str:
     from tabulate import tabulate
 
     return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
+
+
+def read_sample(argument: str | None, escaped: bool = False) -> str:
+    """The text of a verb as `read_text`, `@FILE` for a file; with `escaped` backslash escapes stand for characters."""
+    if argument is not None and argument.startswith("@"):
+        path = Path(argument[1:])
+        if not path.is_file():
+            raise click.UsageError(f"{argument}: there is no file {argument[1:]!r}; for a text with @ in front use `-`")
+        text = read_text(None, path)
+    else:
+        text = read_text(argument)
+    if not escaped:
+        return text
+    try:
+        return text.encode("ascii", "backslashreplace").decode("unicode_escape")
+    except UnicodeDecodeError as error:
+        raise click.UsageError(
+            f"--escaped: not a backslash escape at character {error.start}: {error.reason}"
+        ) from None

@@ -238,7 +238,7 @@ def answer(request: Request, opening: Opening | None) -> tuple[Reply, Opening | 
         )
         return opened, opening
     if isinstance(request, Probe):
-        from harness.measure.unicode_probe import versions
+        from harness.unicode.versions import versions
 
         return Probed(versions=versions(request.implementations)), opening
     assert opening is not None, "nothing is open yet"

@@ -57,7 +57,7 @@ def document(title: str, subtitle: str, sections: Sequence[Section], drawn: Sequ
             Markup('<meta name="color-scheme" content="light dark">'),
             Markup('<link rel="icon" href="data:,">'),
             element("title", title),
-            Markup(f"<style>{_colours()}{_asset('page.css')}</style>"),
+            Markup(f"<style>{colours()}{_asset('page.css')}</style>"),
         ]
     )
     scripts = (
@@ -98,7 +98,7 @@ def _policy(*scripts: str) -> str:
     return f"default-src 'none'; script-src {digests} 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
 
 
-def _colours() -> str:
+def colours() -> str:
     """The schemes as CSS variables: by the system's preference, overridden by the page's own switch."""
     light, dark = (_variables(scheme) for scheme in palette.SCHEMES)
     return (

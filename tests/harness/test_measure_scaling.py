@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from harness.measure import doctor, provenance, unicode_probe
+from harness.measure import doctor, provenance
 from harness.measure.materials import Materials
 from harness.measure.protocol import Failed
 from harness.measure.references import References
 from harness.measure.scaling import Scale, exponents, measure_scaling
 from harness.records import Measurement
+from harness.unicode import versions
 from impls import Model
 
 TOYS = Path(__file__).parent / "measure_toys"
@@ -119,10 +120,10 @@ def test_both_sides_of_the_doctor_s_loop_have_the_same_rounds_and_samples() -> N
 
 
 def test_the_unicode_version_of_an_engine_is_found_by_asking_it() -> None:
-    known = set("".join(unicode_probe.LETTERS[name] for name in ("10.0", "11.0", "12.0")))
-    assert unicode_probe.version(known.__contains__) == "12.0"
-    assert unicode_probe.version(lambda letter: False) is None
-    found = unicode_probe.versions(["tiktoken", "naive", "no such implementation"])
+    known = set("".join(versions.LETTERS[name] for name in ("10.0", "11.0", "12.0")))
+    assert versions.version(known.__contains__) == "12.0"
+    assert versions.version(lambda letter: False) is None
+    found = versions.versions(["tiktoken", "naive", "no such implementation"])
     assert found == {"regex": "16.0", "tiktoken": "16.0", "naive": "16.0", "no such implementation": None}
 
 

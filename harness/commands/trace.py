@@ -1,0 +1,36 @@
+"""`bpebench trace`: every merge step of one implementation on a text."""
+
+from __future__ import annotations
+
+import click
+
+from harness.commands import options
+
+
+@click.command("trace")
+@click.argument("implementation")
+@click.argument("text", required=False)
+@click.option("-m", "--model", default="cl100k_base", show_default=True, metavar="NAME|FILE", help="Vocabulary.")
+@click.option("--escaped", is_flag=True, help=r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600).")
+@options.as_json
+def command(implementation: str, text: str | None, model: str, escaped: bool, as_json: bool) -> None:
+    """Each merge step of IMPLEMENTATION on TEXT: piece, symbols, pair, rank, result.
+
+    TEXT is the text, @FILE, or `-` or nothing for standard input; special tokens in it are read as text. The steps are
+    told again by the rule the implementation follows and held against its ids: exit status 1 where they do not give
+    these ids, and the output says so.
+    """
+    import msgspec
+
+    from harness.data import load_model
+    from harness.explain import trace
+    from harness.report.explanation_text import render_trace
+
+    content = options.read_sample(text, escaped)
+    found = trace(implementation, load_model(model), content, model)
+    if as_json:
+        options.print_json(msgspec.to_builtins(found))
+    else:
+        click.echo(render_trace(found))
+    if not found.reproduces:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,32 @@
+"""Text as it may stand in JSON and on a screen: what is not UTF-8, and lone surrogates, become backslash escapes."""
+
+from __future__ import annotations
+
+
+def readable(text: str | bytes) -> str:
+    r"""`text` without anything UTF-8 cannot hold.
+
+    >>> readable(b"a\xff"), readable("\ud83d")
+    ('a\\xff', '\\ud83d')
+    """
+    if isinstance(text, bytes):
+        return text.decode("utf-8", "backslashreplace")
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def quoted(text: str | bytes, at_most: int = 60) -> str:
+    """`text` in quotes within a sentence, shortened where it is long."""
+    shown = readable(text)
+    written = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
+    return f"‘{written}’" if len(written) <= at_most else f"‘{written[:at_most]}…’"
+
+
+def code_point(character: str) -> str:
+    """U+0041 and, where Python knows it, the name.
+
+    >>> code_point("A")
+    'U+0041 LATIN CAPITAL LETTER A'
+    """
+    import unicodedata
+
+    return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()

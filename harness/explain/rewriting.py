@@ -1,0 +1,72 @@
+"""What was done to a text before it was cut: the names of the usual rewritings, found by trying them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from typing import NamedTuple
+
+from harness.explain.readable import code_point, quoted
+
+
+class Rewriting(NamedTuple):
+    """What became of a text, in words."""
+
+    what: str
+    dropped: str = ""
+    """The characters left out, where nothing else was done."""
+
+
+_FORMS: dict[str, Callable[[str], str]] = {
+    "brings it to the normal form NFC": lambda text: unicodedata.normalize("NFC", text),
+    "brings it to the normal form NFD": lambda text: unicodedata.normalize("NFD", text),
+    "brings it to the normal form NFKC": lambda text: unicodedata.normalize("NFKC", text),
+    "brings it to the normal form NFKD": lambda text: unicodedata.normalize("NFKD", text),
+    "makes it lower case": str.lower,
+    "makes it upper case": str.upper,
+    "folds its case": str.casefold,
+    "takes white space off both ends": str.strip,
+    "makes one space of white space, none at the ends": lambda text: " ".join(text.split()),
+    "writes line ends as one line feed": lambda text: text.replace("\r\n", "\n").replace("\r", "\n"),
+}
+_MARK = "▁"
+
+
+def rewriting(text: str, seen: str) -> Rewriting | None:
+    """What makes `seen` of `text`; None where nothing does anything."""
+    if seen == text:
+        return None
+    for what, form in _forms().items():
+        if form(text) == seen:
+            return Rewriting(what)
+    dropped = _dropped(text, seen)
+    if dropped is not None:
+        shown = ", ".join(map(code_point, dict.fromkeys(dropped[:3])))
+        return Rewriting(f"drops {quoted(dropped)} ({shown})", dropped)
+    at = next((k for k, (x, y) in enumerate(zip(text, seen, strict=False)) if x != y), min(len(text), len(seen)))
+    return Rewriting(f"makes {quoted(seen[at : at + 8])} of {quoted(text[at : at + 8])} at character {at}")
+
+
+def _forms() -> dict[str, Callable[[str], str]]:
+    """The usual forms, each also behind a space put before the text and with ▁ for spaces."""
+    forms = dict(_FORMS)
+    forms |= {
+        "puts a space before it": lambda text: " " + text,
+        f"writes {_MARK} for spaces": lambda text: text.replace(" ", _MARK),
+        f"writes {_MARK} for spaces and puts one before it": lambda text: _MARK + text.replace(" ", _MARK),
+    }
+    for what, form in _FORMS.items():
+        forms[f"{what} and puts a space before it"] = lambda text, form=form: " " + form(text)  # type: ignore[misc]
+    return forms
+
+
+def _dropped(text: str, seen: str) -> str | None:
+    """The characters of `text` that are not in `seen`, where `seen` is `text` without some of its characters."""
+    dropped: list[str] = []
+    at = 0
+    for character in text:
+        if at < len(seen) and seen[at] == character:
+            at += 1
+        else:
+            dropped.append(character)
+    return "".join(dropped) if at == len(seen) else None

@@ -1,0 +1,53 @@
+"""Every merge step of one implementation on one text, as its algorithm goes about it.
+
+The steps are told by `harness.explain.ways` and held against the ids of the implementation: a piece for which they are
+not the same says so.
+"""
+
+from __future__ import annotations
+
+import impls
+from harness.explain.readable import readable
+from harness.explain.ways import MAX_SYMBOLS, OWN_WAY, WAYS, Rules, derive
+from harness.explanations import Trace, TracedPiece
+from impls.errors import Unsupported
+from impls.model import Model
+from impls.patterns import Splitter
+from impls.text import repair_surrogates
+
+
+def trace(implementation: str, model: Model, text: str, model_name: str = "") -> Trace:
+    """The steps of `implementation` on `text`; special tokens are read as text.
+
+    Raises `Unsupported` for a piece of more than `MAX_SYMBOLS` symbols, and what encoding raises.
+    """
+    tokenizer = impls.load(implementation, model)
+    way = OWN_WAY.get(implementation, "leftmost")
+    ids = tokenizer.encode(text, disallowed_special=())
+    rules = Rules(model)
+    pieces: list[TracedPiece] = []
+    derived_ids: list[int] = []
+    for piece in Splitter(model.pattern).split(model.normalize(repair_surrogates(text))):
+        if len(model.symbols(piece)) > MAX_SYMBOLS:
+            raise Unsupported("trace", f"the piece {piece[:20]!r}… has more than {MAX_SYMBOLS} symbols; give less text")
+        derived = derive(rules, piece, way)
+        at = len(derived_ids)
+        derived_ids += derived.ids
+        pieces.append(
+            TracedPiece(
+                text=readable(piece),
+                symbols=rules.texts(derived.symbols),
+                steps=tuple(derived.steps),
+                ids=tuple(derived.ids),
+                reproduces=ids[at : at + len(derived.ids)] == derived.ids,
+            )
+        )
+    return Trace(
+        name=implementation,
+        model=model_name,
+        text=readable(text),
+        way=WAYS[way],
+        ids=ids,
+        pieces=pieces,
+        reproduces=ids == derived_ids,
+    )

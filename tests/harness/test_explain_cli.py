@@ -1,0 +1,202 @@
+"""`bpebench explain` and `bpebench trace` as a user meets them."""
+
+from __future__ import annotations
+
+import html.parser
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import impls
+from harness.cli import main
+from impls.formats import save
+
+
+class Ended(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def bpebench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    def call(*arguments: str, stdin: bytes = b"") -> Ended:
+        monkeypatch.setattr(sys, "argv", ["bpebench", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return Ended(int(stop.value.code or 0), out, err)
+
+    return call
+
+
+@pytest.fixture
+def model_file(hand_made: Any, tmp_path: Path) -> str:
+    path = tmp_path / "hand-made.json"
+    hand_made("a+b a+a", alphabet="bytes").save(path)
+    return str(path)
+
+
+def test_two_that_agree_end_with_0_and_say_so(bpebench: Any, model_file: str) -> None:
+    ended = bpebench("explain", "priority", "naive", "aab", "-m", model_file)
+    assert ended.status == 0
+    assert "priority and naive agree" in ended.out
+
+
+def test_two_that_differ_end_with_1_and_show_both_derivations(bpebench: Any, model_file: str) -> None:
+    ended = bpebench("explain", "priority", "greedy", "aab", "-m", model_file)
+    assert ended.status == 1
+    assert "differ first in: merges (certain, at character 0)" in ended.out
+    assert "» step 1" in ended.out
+    assert "a + b, rank 0  →  a ab" in ended.out
+    assert "longest: aa  →  aa b" in ended.out
+
+
+def test_the_text_comes_from_a_file_from_standard_input_or_escaped(
+    bpebench: Any, model_file: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "text.txt"
+    file.write_bytes(b"aab")
+    arguments = ("explain", "priority", "greedy", "-m", model_file, "--json")
+    documents = [
+        json.loads(bpebench(*arguments, f"@{file}").out),
+        json.loads(bpebench(*arguments, stdin=b"aab").out),
+        json.loads(bpebench(*arguments, "-", stdin=b"aab").out),
+        json.loads(bpebench(*arguments, "--escaped", "a\\u0061\\x62").out),
+    ]
+    assert all(document == documents[0] for document in documents)
+    assert (documents[0]["stage"], documents[0]["step"], documents[0]["rank"]) == ("merges", 1, 0)
+    assert documents[0]["a"]["ids"] == [97, 256]
+
+
+def test_each_side_may_have_a_model_of_its_own(bpebench: Any, model_file: str, hand_made: Any, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    hand_made("a+a a+b", alphabet="bytes").save(other)
+    ended = bpebench("explain", "priority", "priority", "aab", "-m", model_file, "-m", str(other))
+    assert ended.status == 1
+    assert "priority on hand-made.json and priority on other.json differ first in: merges" in ended.out
+
+
+def test_a_tokenizer_json_runs_by_its_library(bpebench: Any, hand_made: Any, tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    save(hand_made("a+b b+c a+b", alphabet="bytes"), path, "tokenizer.json")
+    ended = bpebench("explain", str(path), str(path), "abc")
+    assert ended.status == 0
+    model = tmp_path / "once.json"
+    hand_made("a+b b+c", alphabet="bytes").save(model)
+    ended = bpebench("explain", str(path), "priority", "abc", "-m", str(model))
+    assert ended.status == 1
+    assert "tokenizer.json merges ‘b’ + ‘c’" in ended.out
+
+
+def test_an_object_of_the_users_own_module(
+    bpebench: Any, model_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "explained_target.py").write_text(
+        "class Bytes:\n"
+        "    def encode(self, text): return list(text.encode())\n"
+        "    def decode(self, ids): return bytes(ids).decode('utf-8', 'replace')\n"
+        "def over(model): return Bytes()\n"
+        "broken = 3\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    for target in ("explained_target:Bytes", "explained_target:over"):
+        ended = bpebench("explain", "priority", target, "xab", "-m", model_file)
+        assert ended.status == 1
+        assert "differ first in: merges" in ended.out
+    for target, told in (
+        ("explained_target:broken", "nothing to call"),
+        ("explained_target:absent", "has no 'absent'"),
+        ("no_such_module:x", "cannot be imported"),
+    ):
+        ended = bpebench("explain", "priority", target, "xab", "-m", model_file)
+        assert ended.status == 2
+        assert told in ended.err
+        assert ended.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["explain", "nobody", "priority", "a"], "unknown implementation 'nobody'"),
+        (["explain", "./nowhere.json", "priority", "a"], "there is no such file"),
+        (["explain", "priority", "naive", "@nowhere.txt"], "there is no file 'nowhere.txt'"),
+        (["explain", "priority", "naive", "--escaped", "\\u12"], "not a backslash escape"),
+        (["explain", "priority", "naive", "a", "-m", "A", "-m", "B", "-m", "C"], "give -m once"),
+        (["trace", "nobody", "a"], "unknown implementation 'nobody'"),
+    ],
+)
+def test_bad_usage_is_one_line_and_status_2(bpebench: Any, model_file: str, arguments: list[str], told: str) -> None:
+    ended = bpebench(*arguments, *(["-m", model_file] if "-m" not in arguments else []))
+    assert ended.status == 2
+    assert told in ended.err
+    assert ended.out == ""
+
+
+class _Page(html.parser.HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.targets: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.targets += [value or "" for name, value in attrs if name in ("src", "href")]
+
+
+def test_the_page_is_complete_in_itself_and_runs_nothing(bpebench: Any, model_file: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    text = "aab<script>alert(1)</script>&\"'\u202e\x07"
+    ended = bpebench("explain", "priority", "greedy", text, "-m", model_file, "--html", str(page))
+    assert ended.status == 1
+    content = page.read_text(encoding="utf-8")
+    found = _Page()
+    found.feed(content)
+    assert "script" not in found.tags
+    assert found.targets == ["data:,"]
+    assert "prefers-color-scheme: dark" in content
+    assert "\x07" not in content
+    assert "\u202e" not in content
+    assert "They differ first in: merges" in content
+    assert "aab&lt;script&gt;" in content
+
+
+def test_trace_shows_each_merge_with_its_rank(bpebench: Any, model_file: str) -> None:
+    ended = bpebench("trace", "priority", "aab", "-m", model_file)
+    assert ended.status == 0
+    assert "piece ‘aab’: a a b" in ended.out
+    assert "step 1: a + b, rank 0  →  a ab" in ended.out
+    document = json.loads(bpebench("trace", "greedy", "aab", "-m", model_file, "--json").out)
+    assert document["reproduces"]
+    assert [step["result"] for step in document["pieces"][0]["steps"]] == ["aa", "b"]
+    assert document["ids"] == [257, 98]
+
+
+def test_trace_tells_the_rounds_of_what_works_in_rounds(bpebench: Any, model_file: str) -> None:
+    out = bpebench("trace", "naive", "abab", "-m", model_file).out
+    assert "round 1, step 1: a + b, rank 0  →  ab a b" in out
+    assert "round 1, step 2: a + b, rank 0  →  ab ab" in out
+
+
+def test_trace_of_backtracking_shows_what_it_takes_back(bpebench: Any, hand_made: Any, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    hand_made("b+c a+b", alphabet="bytes").save(path)
+    out = bpebench("trace", "backtracking", "abc", "-m", str(path)).out
+    assert "take: ab" in out
+    assert "back: ab" in out
+    assert out.rstrip().endswith("ids    97 256")
+
+
+def test_trace_says_where_an_implementation_goes_another_way(
+    bpebench: Any, model_file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(impls.get("priority"), "encode_piece", lambda self, piece: list(piece.encode()))
+    ended = bpebench("trace", "priority", "aab", "-m", model_file)
+    assert ended.status == 1
+    assert "do NOT give the ids of priority" in ended.out

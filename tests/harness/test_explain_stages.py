@@ -1,0 +1,308 @@
+"""`explain` on everything but merges: the text itself, special tokens, pieces, Unicode, ids, decoding, failures."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import regex
+import tiktoken
+import tokenizers
+
+import impls
+from harness.explain import Side, black_box, explain, first_differing_stage, side_of
+from impls import Model
+from impls.patterns import NAMED
+
+_TOKENS = ["12", "34", "123", "234", "'s", " a", "the", " the", "ab", "bc", "cd", "e\u0301", "\u00e9", "  "]
+
+
+def model_with(pattern: str = "cl100k", **fields: Any) -> Model:
+    """256 bytes and a few tokens that show where a text is cut."""
+    tokens: list[bytes] = [bytes([byte]) for byte in range(256)]
+    for token in _TOKENS:
+        data = token.encode()
+        tokens += [data[:end] for end in range(2, len(data) + 1) if data[:end] not in tokens]
+    return Model(tokens=tuple(tokens), merge_rule="concatenation", pattern=NAMED[pattern], **fields)
+
+
+MODEL = model_with(special_tokens={"<|end|>": 400})
+
+
+def side(name: str, model: Model = MODEL, **options: Any) -> Side:
+    return side_of(impls.load(name, model), name, **options)
+
+
+def hidden(encode: Callable[[str], list[int]], name: str = "hidden") -> Side:
+    """What shows only its answers."""
+    return black_box(name, encode, impls.load("priority", MODEL).decode)
+
+
+def by_pattern(expression: str) -> Side:
+    """Byte pair encoding of MODEL over other pieces, which it does not tell."""
+    tokenizer = impls.load("priority", MODEL)
+    compiled = regex.compile(expression)
+    return hidden(lambda text: [i for piece in compiled.findall(text) for i in tokenizer.encode_piece(piece)])
+
+
+def document(change: Callable[[dict[str, Any]], object], model: Model = MODEL) -> Side:
+    """tokenizers over MODEL's tokenizer.json with a change made to it."""
+    fields: dict[str, Any] = json.loads(tokenizers.Tokenizer.from_str(_json(model)).to_str())
+    change(fields)
+    return side_of(tokenizers.Tokenizer.from_str(json.dumps(fields)), "hf")
+
+
+def _json(model: Model) -> str:
+    from impls.formats.tokenizer_json_writer import write_compact
+
+    return write_compact(model).decode()
+
+
+def _set_pattern(fields: dict[str, Any], expression: str) -> None:
+    for step in fields["pre_tokenizer"]["pretokenizers"]:
+        if step["type"] == "Split":
+            step["pattern"] = {"Regex": expression}
+
+
+# --- special tokens ----------------------------------------------------------------------------------------------
+
+
+def test_special_text_that_one_side_parses_is_the_special_tokens_stage() -> None:
+    ranks = dict(MODEL.id_by_token)
+    encoding = tiktoken.Encoding(
+        "mine", pat_str=MODEL.pattern[0], mergeable_ranks=ranks, special_tokens={"<|end|>": 400}
+    )
+    found = explain(side_of(encoding, "tiktoken"), document(lambda fields: None), "ab<|end|>the")
+    assert found.stage == "special tokens"
+    assert "hf recognises ‘<|end|>’ (id 400) at character 2" in found.what
+    allowing = side_of(encoding, "tiktoken", allow_special=True)
+    assert explain(allowing, document(lambda fields: None), "ab<|end|>the").agree
+
+
+def test_special_tokens_a_black_box_parses_are_seen_in_its_ids() -> None:
+    tokenizer = impls.load("priority", MODEL)
+    always = hidden(lambda text: tokenizer.encode(text, allowed_special="all"))
+    assert explain(side("tiktoken"), always, "the<|end|>").stage == "special tokens"
+
+
+# --- the text itself ---------------------------------------------------------------------------------------------
+
+
+def test_a_normal_form_in_tokenizer_json_is_normalisation() -> None:
+    found = explain(side("tiktoken"), document(lambda fields: fields.update(normalizer={"type": "NFC"})), "the e\u0301")
+    assert found.stage == "normalisation"
+    assert "hf brings it to the normal form NFC" in found.what
+    assert found.where == 4
+    assert found.certainty == "certain"
+
+
+@pytest.mark.parametrize(
+    ("change", "text", "said"),
+    [
+        (str.lower, "the \u0130ab", "makes it lower case"),
+        (lambda text: " " + text, "ab", "puts a space before it"),
+        (lambda text: text.strip(), "ab  ", "takes white space off both ends"),
+        (lambda text: text.replace("b", "x"), "abc", "makes ‘xc’ of ‘bc’ at character 1"),
+    ],
+)
+def test_what_a_black_box_does_to_the_text_is_named(change: Callable[[str], str], text: str, said: str) -> None:
+    tokenizer = impls.load("priority", MODEL)
+    found = explain(side("tiktoken"), hidden(lambda text: tokenizer.encode(change(text))), text)
+    assert found.stage == "normalisation"
+    assert f"hidden {said}" in found.what
+
+
+def test_a_prefix_space_of_hugging_face_is_normalisation_and_named() -> None:
+    gpt2 = model_with("gpt2")
+    found = explain(
+        side("priority", gpt2),
+        document(lambda fields: fields["pre_tokenizer"].update(add_prefix_space=True), gpt2),
+        "the",
+    )
+    assert found.stage == "normalisation"
+    assert "hf puts a space before it" in found.what
+    assert any("add_prefix_space" in line for line in found.evidence)
+
+
+def test_characters_no_pattern_covers_are_lost_in_splitting() -> None:
+    found = explain(side("priority"), by_pattern(r"[a-z]+| [a-z]+"), "ab!")
+    assert found.stage == "pieces"
+    assert "hidden drops ‘!’" in found.what
+
+
+def test_bytes_without_a_token_are_lost_in_the_vocabulary() -> None:
+    bare = tokenizers.Tokenizer(tokenizers.models.BPE(vocab={"w": 0, "r": 1, "l": 2, "d": 3}, merges=[]))
+    bare.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    model = Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern=NAMED["gpt2"])
+    found = explain(side("priority", model), side_of(bare, "hf"), "wörld")
+    assert found.stage == "vocabulary"
+    assert "hf sees ‘wörld’ and drops ‘ö’" in found.what
+
+
+# --- SentencePiece after Hugging Face ----------------------------------------------------------------------------
+
+
+def metaspace(kind: str) -> Side:
+    """One small vocabulary behind `Prepend` + `Replace`, or behind Metaspace."""
+    tokens = ["<unk>", *"abc▁", "▁a", "▁▁", "b▁", "▁b"]
+    merges = [("▁", "a"), ("▁", "▁"), ("b", "▁"), ("▁", "b")]
+    tokenizer = tokenizers.Tokenizer(
+        tokenizers.models.BPE(vocab={t: i for i, t in enumerate(tokens)}, merges=merges, unk_token="<unk>")
+    )
+    if kind == "metaspace":
+        tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(prepend_scheme="always")
+    else:
+        tokenizer.normalizer = tokenizers.normalizers.Sequence(
+            [tokenizers.normalizers.Prepend("▁"), tokenizers.normalizers.Replace(" ", "▁")]
+        )
+    return side_of(tokenizer, kind)
+
+
+def test_metaspace_cuts_before_each_space_where_prepend_does_not() -> None:
+    found = explain(metaspace("prepend"), metaspace("metaspace"), "ab c")
+    assert found.stage == "pieces"
+    assert "prepend has the piece ‘▁ab▁c’; metaspace has the piece ‘▁ab’" in found.what
+    assert any("Metaspace writes ▁" in line for line in found.evidence)
+
+
+def test_metaspace_puts_no_mark_before_a_space() -> None:
+    found = explain(metaspace("prepend"), metaspace("metaspace"), " a")
+    assert found.stage == "normalisation"
+    assert "prepend writes ▁ for spaces and puts one before it; metaspace writes ▁ for spaces" in found.what
+
+
+# --- pieces ------------------------------------------------------------------------------------------------------
+
+
+def test_the_possessive_pattern_given_to_hugging_face_is_explained() -> None:
+    found = explain(side("tiktoken"), document(lambda fields: _set_pattern(fields, NAMED["cl100k-0.14"][0])), "1234")
+    assert found.stage == "pieces"
+    assert found.certainty == "certain"
+    assert "tiktoken has the piece ‘123’; hf has the piece ‘1234’" in found.what
+    assert any("Oniguruma" in line for line in found.evidence)
+
+
+def test_a_token_across_a_cut_is_proof() -> None:
+    found = explain(side("priority"), by_pattern(r"\p{N}+|\P{N}+"), "1234")
+    assert (found.stage, found.certainty) == ("pieces", "certain")
+    assert any("has the token ‘34’ across byte 3" in line for line in found.evidence)
+
+
+def test_a_hidden_cut_is_inferred_where_it_stays_for_other_characters_of_the_class() -> None:
+    whole = model_with("none")
+    pieces = regex.compile(r"\p{N}{1,3}|\P{N}+")
+    tokenizer = impls.load("priority", whole)
+    side_hidden = black_box(
+        "hidden",
+        lambda text: [i for piece in pieces.findall(text) for i in tokenizer.encode_piece(piece)],
+        tokenizer.decode,
+    )
+    found = explain(side("priority", whole), side_hidden, "x1234")
+    assert (found.stage, found.certainty) == ("pieces", "inferred")
+    assert "hidden cuts it into" in found.what
+    assert [piece.text for piece in found.b.pieces][-1] == "4"
+    assert found.b.pieces_from == "inferred"
+
+
+def test_longest_match_behind_a_black_box_is_merges_not_pieces(hand_made: Any) -> None:
+    chance = random.Random(3)
+    model = hand_made("a+b a+a b+c ab+c aa+c c+a", alphabet="bytes")
+    greedy, exact = impls.load("greedy", model), side_of(impls.load("priority", model), "exact")
+    box = black_box("box", greedy.encode, greedy.decode)
+    seen = 0
+    for _ in range(200):
+        text = "".join(chance.choices("abc", k=chance.randint(3, 8)))
+        found = explain(exact, box, text)
+        if not found.agree:
+            seen += 1
+            assert found.stage == "merges", (text, found.what, found.evidence)
+    assert seen > 20
+
+
+# --- Unicode -----------------------------------------------------------------------------------------------------
+
+_NEW_LETTERS, _NEW_NUMBERS = "\u0c5c\ua7ce\U0003d000", "\U00011de0-\U00011de9"
+NEWER = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}NEW]?[\p{L}LETTERS]+|[\p{N}NUMBERS]{1,3}"
+    r"| ?[^\s\p{L}\p{N}NEW]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+"""cl100k's pattern as an engine of a later Unicode reads it."""
+for _name, _value in (("LETTERS", _NEW_LETTERS), ("NUMBERS", _NEW_NUMBERS), ("NEW", _NEW_LETTERS + _NEW_NUMBERS)):
+    NEWER = NEWER.replace(_name, _value)
+
+
+@pytest.mark.parametrize("known", ["tiktoken", "tokenizers", "priority", "compiled"])
+@pytest.mark.parametrize("text", ["1\U00011de0234", "\u0c5c's", "the \ua7ce's ab", "\U0003d000's"])
+def test_a_character_newer_than_one_engine_is_the_unicode_version(known: str, text: str) -> None:
+    for sides in ((side(known), by_pattern(NEWER)), (by_pattern(NEWER), side(known))):
+        found = explain(*sides, text)
+        assert found.stage == "unicode version"
+        assert "is not assigned in the tables" in " ".join(found.evidence)
+        assert f"{known} knows the letters of Unicode 16.0" in found.evidence
+        assert "hidden knows the letters of Unicode 17.0" in found.evidence
+
+
+def test_another_pattern_is_not_taken_for_a_unicode_version() -> None:
+    found = explain(side("tiktoken"), by_pattern(r"\p{N}+|\P{N}+"), "\u00e9 1234")
+    assert found.stage == "pieces"
+
+
+# --- ids, decoding, failures -------------------------------------------------------------------------------------
+
+
+def test_equal_ids_decoded_otherwise_are_the_decode_stage() -> None:
+    tokenizer = impls.load("priority", MODEL)
+    box = black_box("box", tokenizer.encode, lambda ids: tokenizer.decode(ids).replace("\u00e9", "?"))
+    found = explain(side("tiktoken"), box, "ab\u00e9")
+    assert found.stage == "decode"
+    assert "box decodes them to ‘ab?’" in found.what
+
+
+def test_what_one_side_refuses_is_a_failure_with_its_reason() -> None:
+    found = explain(side("tiktoken"), document(lambda fields: None), "a\ud83d")
+    assert found.stage == "failure"
+    assert "hf raises TypeError" in found.what
+
+
+def test_a_panic_is_a_failure_and_not_our_end() -> None:
+    class Panic(BaseException):
+        pass
+
+    def encode(text: str) -> list[int]:
+        raise Panic("index out of bounds")
+
+    found = explain(side("tiktoken"), hidden(encode), "ab")
+    assert found.stage == "failure"
+    assert "hidden raises Panic: index out of bounds" in found.what
+
+
+def test_other_ids_at_the_second_call_are_determinism() -> None:
+    answers = iter([[97], [98]] * 20)
+    found = explain(side("tiktoken"), hidden(lambda text: next(answers)), "a")
+    assert found.stage == "determinism"
+
+
+def test_a_wrong_token_in_one_place_is_not_taken_for_a_cut() -> None:
+    tokenizer = impls.load("priority", MODEL)
+
+    def encode(text: str) -> list[int]:
+        return [
+            i
+            for piece in regex.findall(MODEL.pattern[0], text)
+            for i in ([97, 98] if piece == "ab" else tokenizer.encode_piece(piece))
+        ]
+
+    found = explain(side("tiktoken"), hidden(encode), "x ab\nab")
+    assert found.stage in ("merges", "pieces")
+    assert found.certainty == "inferred"
+
+
+def test_the_stage_of_any_two_objects() -> None:
+    tokenizer = impls.load("priority", MODEL)
+    assert first_differing_stage(tokenizer, impls.load("tiktoken", MODEL), "the ab 1234") is None
+    assert first_differing_stage(
+        tokenizer, document(lambda fields: fields.update(normalizer={"type": "NFC"})), "e\u0301"
+    ) == ("normalisation")
