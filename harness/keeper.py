@@ -17,12 +17,15 @@ import os
 import select
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
 SUBREAPER, PROCESS_GROUP = "subreaper", "process-group"
 _SET_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
 _PROC = Path("/proc")
+_FEW = 20
+_PAUSE_SECONDS = 0.002
 
 
 def direct_children(pid: int) -> list[int]:
@@ -35,22 +38,54 @@ def direct_children(pid: int) -> list[int]:
     return found
 
 
+class Below:
+    """The processes below `root`, found by looking at those of the system that are not yet known (Linux).
+
+    So a look takes less time than a fork, and what forks as fast as it can is caught up with.
+    """
+
+    def __init__(self, root: int) -> None:
+        self._root = root
+        self.pids: set[int] = set()
+        """What was found up to now."""
+        self._others: set[int] = {0}
+
+    def look(self, act: Callable[[int], None] = lambda pid: None) -> bool:
+        """Look for new ones; `act` is called with each at once. False where there was none."""
+        before = len(self.pids)
+        listed = {int(name) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208 (it is in a hurry)
+        early: dict[int, list[int]] = {}
+        for number in sorted(listed - self.pids - self._others - {self._root}):
+            parent = _parent(number)
+            if parent in self.pids or parent == self._root:
+                left = [number]
+                while left:
+                    pid = left.pop()
+                    act(pid)
+                    self.pids.add(pid)
+                    left += early.pop(pid, [])
+            elif parent is None or parent in self._others:
+                self._others.add(number)
+            else:  # its parent comes later, as process numbers start again at the end
+                early.setdefault(parent, []).append(number)
+        return len(self.pids) > before
+
+
 def descendants(root: int) -> set[int]:
-    """Every process below `root` that has not ended, by looking at all processes of the system (Linux)."""
-    children: dict[int, list[int]] = {}
-    for entry in _PROC.iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                state, parent = (entry / "stat").read_bytes().rpartition(b")")[2].split()[:2]
-                if state not in (b"Z", b"X"):
-                    children.setdefault(int(parent), []).append(int(entry.name))
-    found: set[int] = set()
-    left = [root]
-    while left:
-        below = children.pop(left.pop(), [])
-        found.update(below)
-        left += below
-    return found
+    """Every process below `root` that has not ended (Linux)."""
+    below = Below(root)
+    below.look()
+    return below.pids
+
+
+def _parent(pid: int) -> int | None:
+    """The parent of a process; None where it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+            state, parent = file.read().rpartition(b")")[2].split(None, 2)[:2]
+    except OSError:
+        return None
+    return None if state in (b"Z", b"X") else int(parent)
 
 
 def _prctl(option: int, value: int) -> bool:
@@ -111,10 +146,14 @@ def _reap() -> list[tuple[int, int]]:
     return found
 
 
-def _signal(pids: set[int] | list[int], number: int) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, number)
+def _stop(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGSTOP)
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def end_all(child: int, way: str) -> int:
@@ -131,23 +170,37 @@ def end_all(child: int, way: str) -> int:
             os.waitpid(child, 0)
         return 0
     me = os.getpid()
-    seen: set[int] = set()
-    while new := descendants(me) - seen:
-        _signal(new, signal.SIGSTOP)
-        seen |= new
+    below = Below(me)
+    while below.look(_stop):
+        pass
+    for pid in below.pids:
+        _kill(pid)
     while True:
-        _signal(descendants(me), signal.SIGKILL)
-        for _ in range(100):  # one that forks and ends at once comes to us in between: this is quicker than it
-            adopted = direct_children(me)
-            _signal(adopted, signal.SIGKILL)
-            seen.update(adopted)
-            if not _reap() and not adopted:
-                break
+        left = Below(me)
+        left.look(_kill)
+        below.pids |= left.pids
+        if len(left.pids) < _FEW:
+            below.pids |= _end_few(me)
+        _reap()
         try:
             if os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-                select.select([], [], [], 0.001)
+                select.select([], [], [], _PAUSE_SECONDS)
         except ChildProcessError:
-            return len(seen - {child})
+            return len(below.pids - {child})
+
+
+def _end_few(me: int) -> set[int]:
+    """End the children there are now, over and over: one that forks and ends at once is caught between the two."""
+    seen: set[int] = set()
+    for _ in range(100):
+        children = direct_children(me)
+        for pid in children:
+            _kill(pid)
+        seen.update(children)
+        _reap()
+        if not children:
+            break
+    return seen
 
 
 def main(control: int, reports: int, data_bytes: int, command: list[str]) -> None:

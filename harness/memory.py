@@ -22,8 +22,11 @@ def resident_bytes(pid: int | None = None) -> int:
         return 0
 
 
-def resident_bytes_below(root: int) -> dict[int, int]:
-    """Resident memory by process id, for every process below `root`; what two of them share counts twice."""
+def resident_bytes_below(root: int, most: int) -> dict[int, int]:
+    """Resident memory by process id, for the processes below `root`, or little more than `most` of them.
+
+    What two of them share counts twice.
+    """
     if sys.platform != "linux":
         import psutil
 
@@ -31,18 +34,18 @@ def resident_bytes_below(root: int) -> dict[int, int]:
             return {child.pid: resident_bytes(child.pid) for child in psutil.Process(root).children(recursive=True)}
         return {}
     found: dict[int, int] = {}
-    for pid in _below(root):
+    for pid in _below(root, most):
         with contextlib.suppress(OSError):
             found[pid] = int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * _page_bytes()
     return found
 
 
-def _below(root: int) -> Iterable[int]:
+def _below(root: int, most: int) -> Iterable[int]:
     if not _lists_children():
         return keeper.descendants(root)
     found: list[int] = []
     left = [root]
-    while left:
+    while left and len(found) <= most:
         children = keeper.direct_children(left.pop())
         found += children
         left += children

@@ -23,7 +23,8 @@ __all__ = ["DEFAULT_LIMITS", "Limits", "NotStarted", "Stopped", "Supervised", "V
 
 Verdict = Literal["timeout", "crash", "out-of-memory", "protocol"]
 
-_WATCH_SECONDS = 0.1
+_FIRST_WATCH_SECONDS, _WATCH_SECONDS = 0.01, 0.1
+"""It is looked at often when it was just asked, then less: what forks as fast as it can doubles in a millisecond."""
 _READ_BYTES = 1 << 18
 _GRACE_SECONDS = 1.0
 """How long a process that has closed a pipe has left to end: its end is then the verdict."""
@@ -80,7 +81,8 @@ class Supervised:
         self._closed_pipe = ""
         self._grace_ends = float("inf")
         self._stopped: Stopped | None = None
-        self._next_watch = monotonic() + _WATCH_SECONDS
+        self._pause_seconds = _FIRST_WATCH_SECONDS
+        self._next_watch = float("inf")
         # Backstop for what grows faster than it is watched.
         data_bytes = 0 if limits.memory_bytes is None else 2 * limits.memory_bytes
         self._kept = Kept(command, environment, data_bytes)
@@ -104,13 +106,15 @@ class Supervised:
             raise self._stopped
         self._refuse_what_was_not_asked()
         deadline = monotonic() + seconds
+        self._pause_seconds = _FIRST_WATCH_SECONDS
+        self._next_watch = min(self._next_watch, monotonic() + _FIRST_WATCH_SECONDS)
         self._pending = memoryview(request)
         self._selector.register(self._stdin, selectors.EVENT_WRITE, self._send)
         while self._answer is None:
             left = min(deadline, self._grace_ends) - monotonic()
             if left <= 0:
                 raise self._late(seconds)
-            for key, _ in self._selector.select(min(left, _WATCH_SECONDS)):
+            for key, _ in self._selector.select(min(left, self._pause_seconds)):
                 key.data(key.fd)
             if self._has_ended:
                 self._hear_rest()
@@ -190,8 +194,9 @@ class Supervised:
     def _watch(self) -> None:
         if monotonic() < self._next_watch:
             return
-        held = memory.resident_bytes_below(self._kept.root)
-        self._next_watch = monotonic() + _WATCH_SECONDS
+        held = memory.resident_bytes_below(self._kept.root, self.limits.processes)
+        self._pause_seconds = min(2 * self._pause_seconds, _WATCH_SECONDS)
+        self._next_watch = monotonic() + self._pause_seconds
         total = sum(held.values())
         self._peak_bytes = max(self._peak_bytes, total)
         if len(held) > self.limits.processes:

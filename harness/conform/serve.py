@@ -1,7 +1,7 @@
 """The server: the process that turns a Python object, or one of our implementations, into a target of the protocol.
 
 `python -m harness.conform.serve object MODULE:OBJECT`, `... entry-point NAME MODEL` or `... file LIBRARY FILE`.
-Requests and answers have descriptors of their own: what the object prints goes to standard error, what it reads is empty.
+Requests and answers have descriptors of their own: what the object prints goes to standard error, and it has no input.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from harness.conform.target import Limits, NotLoadable, Target, TargetError, Tar
 
 TARGETS = Path(__file__).parent / "conform_targets"
 LIMITS = Limits(call_seconds=0.4, start_seconds=20, memory_bytes=150_000_000, output_bytes=1 << 20, processes=20)
-PATIENT = Limits(call_seconds=20, memory_bytes=150_000_000, output_bytes=1 << 20, processes=20)
+PATIENT = Limits(call_seconds=20, memory_bytes=400_000_000, output_bytes=1 << 20, processes=20)
 MARK = "BPEBENCH_TEST_MARK"
 
 
@@ -102,8 +102,9 @@ def test_what_is_no_answer_ends_in_the_verdict_protocol(how: str, mark: dict[str
 
 
 FATES = {
-    "Hungry": ("out-of-memory", "limit of 0.1 GB|MemoryError"),
-    "HungryChild": ("out-of-memory", "limit of 0.1 GB|MemoryError"),
+    "Bomb": ("crash", "had started more than 20 processes"),
+    "Hungry": ("out-of-memory", "limit of 0.4 GB|MemoryError"),
+    "HungryChild": ("out-of-memory", "limit of 0.4 GB|MemoryError"),
     "HungryAtOnce": ("out-of-memory", "MemoryError"),
     "Exiting": ("panic", "raised SystemExit, which is no Exception: no more"),
     "ExitingAtOnce": ("crash", "exit status 0"),

@@ -100,14 +100,15 @@ class Hopping(Right):
 
 
 class Bomb(Right):
-    """Everybody forks, for half a minute."""
+    """Everybody forks a hundred times a second."""
 
     def misbehave(self) -> None:
-        ends = time.monotonic() + 30
+        ends = time.monotonic() + 5
         while time.monotonic() < ends:
             if os.fork() == 0:
                 os.setsid()
-                signal.alarm(30)
+                signal.alarm(5)
+            time.sleep(0.01)  # else the machine is the one that is tested
 
 
 class BothReturn(Right):
