@@ -53,6 +53,7 @@ def train_recipe(recipe: Recipe) -> Trained:
         n_bytes=sum(len(text.encode("utf-8", "surrogatepass")) for text in texts),
         seconds=seconds,
         digest=model.digest,
+        ties=recipe.spec.ties,
         merge_counts=list(model.merge_counts or ()),
         first_tokens=[Text.of(_readable(model, i)) for i in model.merge_results[:N_FIRST_TOKENS]],
     )

@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from impls.formats.files import write_atomically
+from impls.interface import Ties
 
 __all__ = [
     "MACHINE_FILE",
@@ -25,13 +26,16 @@ __all__ = [
     "AnyRecord",
     "Compression",
     "Counterexample",
+    "FirstDifference",
     "Measurement",
+    "MergeChoice",
     "Record",
     "RecordError",
     "RecordWriter",
     "Status",
     "Text",
     "Trained",
+    "TrainerAgreement",
     "Verdict",
     "encode_record",
     "of_kind",
@@ -88,7 +92,8 @@ class Verdict(Record, tag="verdict"):
     implementation: str
     model: str
     corpus: str
-    check: Literal["round-trip", "load"]
+    check: Literal["round-trip", "load", "train"]
+    """`train`: did it learn anything; `model` then names the rule."""
     status: Status
     reason: str = ""
     n_texts: int = 0
@@ -188,11 +193,65 @@ class Trained(Record, tag="trained"):
     n_bytes: int
     seconds: float
     digest: str
+    ties: Ties = "smallest"
+    """The rule for equally frequent pairs it was learned by."""
     merge_counts: list[int] = msgspec.field(default_factory=list)
     first_tokens: list[Text] = msgspec.field(default_factory=list)
 
 
-AnyRecord = Verdict | Agreement | Measurement | Compression | Trained
+class MergeChoice(msgspec.Struct, frozen=True):
+    """A pair a trainer merged, and how often it occurred in the corpus as that trainer saw it."""
+
+    left: Text
+    right: Text
+    count: int | None = None
+
+
+class FirstDifference(msgspec.Struct, frozen=True):
+    """Where two lists of merges part: one merge of each, or None for a list that ended before."""
+
+    step: int
+    """Counted from 1."""
+    a: MergeChoice | None
+    b: MergeChoice | None
+    is_tie: bool = False
+    """Whether both pairs were equally frequent, so that the rule for ties decided."""
+
+
+class TrainerAgreement(Record, tag="trainer-agreement"):
+    """Two trainers on one corpus, each by a declared rule: are the merges the same, and what follows where not?"""
+
+    a: str
+    b: str
+    rule_a: str
+    rule_b: str
+    corpus: str
+    max_merges: int
+    agreement_class: AgreementClass
+    conditions: str = ""
+    """In what the rules differ."""
+    fault: str = ""
+    """Why this is wrong; empty where it is as it must be."""
+    n_bytes: int = 0
+    """Of the text both learned from."""
+    n_merges_a: int = 0
+    n_merges_b: int = 0
+    first_difference: FirstDifference | None = None
+    n_only_a: int = 0
+    """Tokens learned by the one and not by the other."""
+    n_only_b: int = 0
+    only_a: list[Text] = msgspec.field(default_factory=list)
+    """The first few of them, in the order they were learned."""
+    only_b: list[Text] = msgspec.field(default_factory=list)
+    n_tokens_a: int = 0
+    """Of the counted text under what each has learned."""
+    n_tokens_b: int = 0
+    n_counted_bytes: int = 0
+    counted_on: Literal["held-out", "training"] = "held-out"
+    """The text that was counted: kept from training, or, where the corpus is too small for that, the same."""
+
+
+AnyRecord = Verdict | Agreement | Measurement | Compression | Trained | TrainerAgreement
 
 R = TypeVar("R")
 

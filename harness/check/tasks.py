@@ -66,7 +66,7 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # whatever a foreign library throws while it loads is a verdict, not our end
-        return Outcome(status=_kind_of(error), reason=_told(error))
+        return Outcome(status=kind_of_failure(error), reason=told(error))
     outcome = Outcome(status="ok")
     for text, n_bytes, whole in _texts(corpus, split, max_bytes):
         outcome.n_texts += 1
@@ -95,17 +95,19 @@ def _digest(ids: list[int]) -> bytes:
 def _note_failure(outcome: Outcome, text: str, error: BaseException) -> None:
     if outcome.status != "ok":
         return
-    outcome.status, outcome.reason = _kind_of(error), _told(error)
+    outcome.status, outcome.reason = kind_of_failure(error), told(error)
     outcome.counterexample = Counterexample(Text.of(text[:10_000]), None, None, note="raised here, not shrunk")
 
 
-def _kind_of(error: BaseException) -> Status:
+def kind_of_failure(error: BaseException) -> Status:
+    """The verdict on what an implementation raised."""
     if isinstance(error, MemoryError):
         return "out-of-memory"
     return "crash" if isinstance(error, Exception) else "panic"
 
 
-def _told(error: BaseException) -> str:
+def told(error: BaseException) -> str:
+    """An error as one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 

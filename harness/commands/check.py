@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from harness.commands import options
+from harness.commands.check_trainers import check_trainers, choose_trainers
 from harness.progress import progress
 
 _DEFAULT_BYTES = 200_000
@@ -18,6 +19,10 @@ _FAST_FACTOR = 20
 @options.implementations
 @options.models
 @options.corpora
+@click.option(
+    "--trainers", is_flag=True, help="Compare what trainers learn instead: merges, tokens, first differences."
+)
+@click.option("--vocab-size", type=int, metavar="N", help="With --trainers: 256 bytes and the merges.  [default: 512]")
 @click.option("--split", type=click.Choice(["train", "held-out"]), help="Only this part of each corpus.")
 @options.max_bytes
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write the records here.")
@@ -28,6 +33,8 @@ def command(
     exclude: str | None,
     models: tuple[str, ...],
     corpora: tuple[str, ...],
+    trainers: bool,
+    vocab_size: int | None,
     split: str | None,
     max_bytes: int | None,
     out: Path | None,
@@ -38,7 +45,22 @@ def command(
 
     Exit status 1 when a text does not come back, or two implementations differ that must agree. Without -m the
     vocabularies at hand are checked, without -c the samples.
+
+    With --trainers every pair of trainers learns from the same text, by a rule for ties both follow and else each by
+    its own; exit status 1 when two differ under one rule, or part where no tie explains it.
     """
+    if trainers:
+        if models or split:
+            raise click.UsageError(
+                "--trainers splits each corpus itself and makes its models: leave out -m and --split"
+            )
+        check_trainers(
+            choose_trainers(implementation, exclude), corpora or ("samples",), vocab_size, max_bytes, out,
+            resume=resume, as_json=as_json,
+        )  # fmt: skip
+        return
+    if vocab_size is not None:
+        raise click.UsageError("--vocab-size goes with --trainers")
     import msgspec
 
     from harness.check import CheckPlan, check

@@ -19,8 +19,17 @@ COUNTEREXAMPLE_KEYS = ("text", "text_base64", "reference", "expected", "got", "n
 
 
 def verdicts(records: Iterable[object]) -> list[Verdict]:
-    """The last verdict of each implementation, model, corpus and check, in order of first appearance."""
-    found = {(v.implementation, v.model, v.corpus, v.check): v for v in of_kind(records, Verdict)}
+    """The last verdict of each implementation, model, corpus and check, in order of first appearance.
+
+    Those on trainers have tables of their own.
+    """
+    found = {(v.implementation, v.model, v.corpus, v.check): v for v in of_kind(records, Verdict) if v.check != "train"}
+    return list(found.values())
+
+
+def training_verdicts(records: Iterable[object]) -> list[Verdict]:
+    """The last verdict of each trainer, rule and corpus."""
+    found = {(v.implementation, v.model, v.corpus): v for v in of_kind(records, Verdict) if v.check == "train"}
     return list(found.values())
 
 
@@ -229,13 +238,18 @@ def _some_places(where: str, at_most: int = 3) -> str:
     return shown if len(places) <= at_most else f"{shown} and {len(places) - at_most:,} more"
 
 
+def _told_failures(records: Iterable[object]) -> list[Verdict]:
+    """Every verdict but that a trainer does not follow a rule, which the table of trainers shows."""
+    return [*verdicts(records), *(v for v in training_verdicts(records) if v.status != "unsupported")]
+
+
 def failures_table(records: Iterable[object]) -> Table:
     """Everything that is not ok, with its reason; nothing is left out in silence."""
     together: dict[tuple[str, str, str], dict[str, Counterexample | None]] = {}
     for m in of_kind(records, Measurement):
         if m.status != "ok":
             together.setdefault((m.implementation, m.status, m.reason), {})[m.workload] = m.counterexample
-    for v in verdicts(records):
+    for v in _told_failures(records):
         if v.status != "ok":
             where = f"{v.check} {v.model}/{v.corpus}"
             together.setdefault((v.implementation, v.status, v.reason), {})[where] = v.counterexample

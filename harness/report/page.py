@@ -43,7 +43,7 @@ _INTRODUCTIONS = {
     "scaling": "One generated text, ever longer, read once: whose time grows faster than its length?",
     "memory": "What it takes to hold a model and encode with it, and how long until the first id.",
     "threads": "One call for many documents, on one thread and on several.",
-    "training": "How fast merges are learned, and how their frequency falls.",
+    "training": "How fast merges are learned, how their frequency falls, and which trainers learn the same.",
     "failures": "Everything that did not end well, with its reason and the smallest text that shows it.",
 }
 _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -54,7 +54,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("scaling", "Scaling", ("scaling",)),
     ("memory", "Memory and load time", ("memory",)),
     ("threads", "Threads", ()),
-    ("training", "Training", ("training", "trained", "learned")),
+    ("training", "Training", ("training", "trained", "learned", "trainers", "trainer-pairs")),
     ("failures", "Failures and counterexamples", ("failures", "counterexamples")),
 )
 """Id, heading and tables of each section between the summary and the provenance."""

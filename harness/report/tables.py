@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.report import compression, correctness, layout, resources, scaling, speed, training
+from harness.report import compression, correctness, layout, resources, scaling, speed, trainers, training
 from harness.report.compression import DEFAULT_PRICE_PER_MILLION
 from harness.report.table import Column, Row, Table
 
-__all__ = ["DEFAULT_PRICE_PER_MILLION", "Column", "Table", "render_check", "render_terminal", "tables"]
+__all__ = [
+    "DEFAULT_PRICE_PER_MILLION",
+    "Column",
+    "Table",
+    "render_check",
+    "render_terminal",
+    "render_trainers",
+    "tables",
+]
 
 
 def tables(
@@ -33,6 +41,9 @@ def tables(
         training.training_table(rows),
         training.trained_table(records),
         training.learned_table(records),
+        trainers.trainer_matrix_table(records),
+        trainers.trainer_differences_table(records),
+        trainers.trainer_pairs_table(records),
         resources.memory_table(rows),
         scaling.scaling_table(records),
         correctness.failures_table(records),
@@ -40,7 +51,7 @@ def tables(
     return {table.name: table for table in every if len(table.frame)}
 
 
-_ONLY_ELSEWHERE = ("agreement-pairs",)
+_ONLY_ELSEWHERE = ("agreement-pairs", "trainer-pairs")
 """Tables a terminal leaves out: the matrix shows the same, and the page and the files hold every pair."""
 
 
@@ -64,4 +75,10 @@ def render_check(records: Sequence[object], width: int | None = None) -> str:
         correctness.counterexamples_table(records),
         correctness.round_trip_table(records),
     )
+    return "\n".join(layout.render(table, "text", width=width) for table in every if len(table.frame))
+
+
+def render_trainers(records: Sequence[object], width: int | None = None) -> str:
+    """What `check --trainers` shows: the matrix, and where pairs part."""
+    every = (trainers.trainer_matrix_table(records), trainers.trainer_differences_table(records))
     return "\n".join(layout.render(table, "text", width=width) for table in every if len(table.frame))

@@ -48,21 +48,23 @@ def trained_table(records: Iterable[object]) -> Table:
     rows: list[Row] = [
         {
             "model": t.model, "implementation": t.implementation, "corpus": t.corpus, "vocab_size": t.vocab_size,
-            "n_merges": t.n_merges, "n_bytes": t.n_bytes, "seconds": t.seconds, "digest": t.digest,
-            "plateau_merge": plateau(t.merge_counts),
+            "ties": t.ties, "n_merges": t.n_merges, "n_bytes": t.n_bytes, "seconds": t.seconds,
+            "digest": t.digest, "plateau_merge": plateau(t.merge_counts),
         }
         for t in _trained(records)
     ]  # fmt: skip
     columns = (
         Column("model", "model"), Column("implementation", "trained by"), Column("corpus", "corpus"),
         Column("vocab_size", "vocab", wording.count, right=True),
+        Column("ties", "ties"),
         Column("n_merges", "merges", wording.count, right=True),
         Column("n_bytes", "text", wording.size, right=True),
         Column("seconds", "time", wording.duration, right=True),
         Column("plateau_merge", "plateau after", wording.count, right=True),
     )  # fmt: skip
     keys = [
-        "model", "implementation", "corpus", "vocab_size", "n_merges", "n_bytes", "seconds", "plateau_merge", "digest",
+        "model", "implementation", "corpus", "vocab_size", "ties", "n_merges", "n_bytes", "seconds", "plateau_merge",
+        "digest",
     ]  # fmt: skip
     return Table(
         name="trained",

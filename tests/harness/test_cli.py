@@ -104,6 +104,11 @@ def test_special_text_is_refused_unless_told_what_to_do(bpebench: Any, model_fil
         (["check", "-e", "(", "-m", "MODEL", "-c", "samples"], "not a regular expression"),
         (["check", "-e", "^nobody$", "-m", "MODEL", "-c", "samples"], "no implementation is left"),
         (["check", "-m", "MODEL", "-c", "no-such-corpus"], "no-such-corpus"),
+        (["check", "--trainers", "-m", "MODEL"], "leave out -m"),
+        (["check", "--trainers", "--vocab-size", "256"], "must be more than the 256 bytes"),
+        (["check", "--trainers", "-e", "^nobody$"], "no trainer is left"),
+        (["check", "--trainers", "-c", "no-such-corpus"], "no-such-corpus"),
+        (["check", "--vocab-size", "300"], "goes with --trainers"),
         (["train", "--vocab-size", "100", "-c", "samples"], "below the base size"),
         (["train", "--vocab-size", "300", "-c", "samples", "--pattern", "(a)"], "capturing group"),
         (["train", "--vocab-size", "300", "-c", "samples", "--pattern", "[a-z]+"], "leaves out"),
@@ -191,6 +196,21 @@ def test_check_of_the_samples_finds_no_fault(bpebench: Any, model_file: Path, tm
     assert "priority" in bpebench("report", str(tmp_path / "run")).out
     assert "1 " in bpebench("show", str(tmp_path / "run")).out
     assert json.loads(bpebench("show", str(tmp_path / "run"), "1").out)[0]["kind"] == "verdict"
+
+
+def test_check_compares_trainers_and_records_it(bpebench: Any, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("hug hug pug pun pun bun hugs\n", encoding="utf-8")
+    command = ["check", "--trainers", "-c", str(text), "-e", "minbpe|rustbpe", "--vocab-size", "262"]
+    ended = bpebench(*command, "--out", str(tmp_path / "run"))
+    assert ended.status == 0
+    assert "D ≠2" in ended.out
+    assert "every pair that must agree agrees" in ended.out
+    shown = bpebench("report", str(tmp_path / "run"))
+    assert "Trainers: do two of them learn the same merges?" in shown.out
+    assert bpebench("report", str(tmp_path / "run"), "--table", "trainer-pairs", "--format", "markdown").status == 0
+    (found,) = json.loads(bpebench(*command, "--json").out)["agreements"]
+    assert found["first_difference"]["is_tie"] is True
 
 
 def test_help_is_quick_because_nothing_heavy_is_imported() -> None:

@@ -1,0 +1,128 @@
+"""What a worker does to compare trainers: train by a rule and count a held-out text; count pairs where two lists part.
+
+Every function here runs in a worker process and takes names, so that a library that dies takes only its worker along.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Literal
+
+import msgspec
+
+import impls
+from harness.check.tasks import kind_of_failure, told
+from harness.check.trainer_rules import END_OF_WORD, implementation_of, spec_of
+from harness.data import load_corpus
+from harness.data.documents import take_bytes
+from harness.records import Status
+from impls import TrainingSpec
+from impls.training import corpus_pieces, piece_symbols
+
+Merge = tuple[bytes, bytes]
+
+_COUNTER = "priority"
+"""Encodes the held-out text: it runs every model that can be trained."""
+
+
+class TrainerOutcome(msgspec.Struct, kw_only=True):
+    """What one trainer learned from one corpus by one rule."""
+
+    status: Status
+    reason: str = ""
+    n_texts: int = 0
+    n_bytes: int = 0
+    merges: list[Merge] = msgspec.field(default_factory=list)
+    """In the order they were learned, as the bytes of their parts."""
+    n_tokens: int = 0
+    """Of the text that is counted."""
+    n_counted_bytes: int = 0
+    counted_on: Literal["held-out", "training"] = "held-out"
+
+
+def train(trainer: str, rule: str, corpus: str, max_merges: int, max_bytes: int) -> TrainerOutcome:
+    """Train on a corpus and count the tokens of its held-out part; whatever is raised is a verdict."""
+    texts, counted = training_and_counted_texts(corpus, max_bytes)
+    outcome = TrainerOutcome(
+        status="ok",
+        n_texts=len(texts),
+        n_bytes=_n_bytes(texts),
+        n_counted_bytes=_n_bytes(counted),
+        counted_on="training" if counted is texts else "held-out",
+    )
+    try:
+        model = impls.get(implementation_of(trainer)).train_model(texts, spec_of(rule, max_merges))
+        outcome.merges = [(model.tokens[left], model.tokens[right]) for left, right in model.merges]  # type: ignore[misc]
+        outcome.n_tokens = sum(map(impls.load(_COUNTER, model).count, counted))
+    except impls.Missing as error:
+        outcome.status, outcome.reason = "missing", str(error)
+    except impls.Unsupported as error:
+        outcome.status, outcome.reason = "unsupported", error.reason
+    except impls.InvalidSpec as error:  # this corpus cannot be learned from by this rule
+        outcome.status, outcome.reason = "unsupported", str(error)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # whatever a foreign library throws is a verdict, not our end
+        outcome.status, outcome.reason = kind_of_failure(error), told(error)
+    return outcome
+
+
+def training_and_counted_texts(corpus: str, max_bytes: int) -> tuple[list[str], list[str]]:
+    """What is trained on and what is counted: the parts of the split, or everything twice where one part is empty.
+
+    Documents that hold the mark of a word's end are left out: in a rule that joins it to words it would be ambiguous.
+    """
+    train, held_out = (_documents(corpus, split, max_bytes) for split in ("train", "held-out"))
+    if train and held_out:
+        return train, held_out
+    everything = _documents(corpus, None, max_bytes)
+    return everything, everything
+
+
+def _documents(corpus: str, split: str | None, max_bytes: int) -> list[str]:
+    documents = load_corpus(corpus, split=split).documents()
+    return list(take_bytes((text for text in documents if END_OF_WORD not in text), max_bytes))
+
+
+def _n_bytes(texts: Iterable[str]) -> int:
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+
+
+def counts_of_pairs(
+    rule: str, corpus: str, max_bytes: int, merges: Sequence[Merge], pairs: Sequence[Merge]
+) -> list[int]:
+    """How often each of `pairs` occurs in the training text once `merges` have been made."""
+    texts, _ = training_and_counted_texts(corpus, max_bytes)
+    return counts_after(texts, spec_of(rule, 0), merges, pairs)
+
+
+def counts_after(
+    texts: Iterable[str], spec: TrainingSpec, merges: Sequence[Merge], pairs: Sequence[Merge]
+) -> list[int]:
+    """How often each of `pairs` occurs (overlapping) in `texts` once `merges` have been made, one after the other."""
+    found: Counter[Merge] = Counter()
+    for piece, times in Counter(corpus_pieces(texts, spec)).items():
+        symbols = piece_symbols(piece, spec)
+        whole = b"".join(symbols)
+        for left, right in merges:
+            if left + right in whole:
+                symbols = _merged(symbols, left, right)
+        for pair in pairwise(symbols):
+            found[pair] += times
+    return [found[pair] for pair in pairs]
+
+
+def _merged(symbols: list[bytes], left: bytes, right: bytes) -> list[bytes]:
+    """`symbols` with left+right joined from left to right, without overlap: [a, a, a] -> [aa, a]."""
+    merged: list[bytes] = []
+    at = 0
+    while at < len(symbols):
+        if symbols[at] == left and at + 1 < len(symbols) and symbols[at + 1] == right:
+            merged.append(left + right)
+            at += 2
+        else:
+            merged.append(symbols[at])
+            at += 1
+    return merged

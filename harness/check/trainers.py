@@ -1,0 +1,213 @@
+"""Do two trainers learn the same merges? Every pair by a rule both follow, or, where there is none, each by its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import msgspec
+
+from harness.check.classes import regex_is_unicode_16
+from harness.check.trainer_rules import (
+    differ_in_ties_only,
+    rules_of,
+    rules_to_compare,
+    told_difference,
+)
+from harness.check.trainer_tasks import Merge, TrainerOutcome, counts_of_pairs, train
+from harness.check.workers import WorkerDied, run_tasks
+from harness.records import FirstDifference, MergeChoice, Text, TrainerAgreement, Verdict
+
+N_EXAMPLES = 5
+_FINE = ("ok", "unsupported", "missing")
+
+Outcomes = dict[tuple[str, str, str], TrainerOutcome]
+"""By trainer, rule and corpus."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerPlan:
+    """Which trainers learn from what."""
+
+    trainers: Sequence[str]
+    corpora: Sequence[str]
+    max_merges: int
+    max_bytes: int
+    """UTF-8 bytes learned from, and as many counted, of each corpus."""
+
+    @property
+    def cells(self) -> list[tuple[str, str, str]]:
+        """(trainer, rule, corpus) of every training."""
+        return [(t, rule, c) for c in self.corpora for t in self.trainers for rule in rules_of(t)]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerResult:
+    """What the trainers did, pair by pair, and what of it is a fault."""
+
+    verdicts: list[Verdict]
+    agreements: list[TrainerAgreement]
+    faults: list[str]
+
+
+def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda what: None) -> TrainerResult:
+    """Train, compare every pair, and find out at each first difference whether a tie decided.
+
+    A fault is a pair that differs under one rule, a pair whose rules differ in ties alone and that parts where there
+    is no tie, and a trainer that fails.
+    """
+    cells = plan.cells
+    answers = run_tasks(
+        train,
+        [(trainer, rule, corpus, plan.max_merges, plan.max_bytes) for trainer, rule, corpus in cells],
+        lambda index: progress(" · ".join(cells[index])),
+    )
+    outcomes = {
+        cell: TrainerOutcome(status="crash", reason=str(answer)) if isinstance(answer, WorkerDied) else answer
+        for cell, answer in zip(cells, answers, strict=True)
+    }
+    agreements = [found for corpus in plan.corpora for found in _compared(plan, corpus, outcomes)]
+    _count_first_differences(plan, agreements, outcomes)
+    for found in agreements:
+        found.fault = _fault(found)
+    verdicts = [_verdict(cell, outcome) for cell, outcome in outcomes.items()]
+    faults = [f"{found.a} and {found.b} on {found.corpus}: {found.fault}" for found in agreements if found.fault]
+    faults += [
+        f"{v.implementation} by the rule '{v.model}' on {v.corpus}: {v.status}: {v.reason}"
+        for v in verdicts
+        if v.status not in _FINE
+    ]
+    return TrainerResult(verdicts, agreements, faults)
+
+
+def _verdict(cell: tuple[str, str, str], outcome: TrainerOutcome) -> Verdict:
+    trainer, rule, corpus = cell
+    return Verdict(
+        implementation=trainer,
+        model=rule,
+        corpus=corpus,
+        check="train",
+        status=outcome.status,
+        reason=outcome.reason,
+        n_texts=outcome.n_texts,
+        n_bytes=outcome.n_bytes,
+    )
+
+
+def _compared(plan: TrainerPlan, corpus: str, outcomes: Outcomes) -> list[TrainerAgreement]:
+    followed = {
+        trainer: [rule for rule in rules_of(trainer) if outcomes[trainer, rule, corpus].status == "ok"]
+        for trainer in plan.trainers
+    }
+    return [
+        _compare((a, rule_a), (b, rule_b), corpus, plan.max_merges, outcomes)
+        for a, b in combinations(plan.trainers, 2)
+        for rule_a, rule_b in rules_to_compare(followed[a], followed[b])
+    ]
+
+
+def _compare(
+    one: tuple[str, str], other: tuple[str, str], corpus: str, max_merges: int, outcomes: Outcomes
+) -> TrainerAgreement:
+    """Two trainers, each by its rule; who counted what at their first difference is filled in later."""
+    x, y = outcomes[*one, corpus], outcomes[*other, corpus]
+    only_a, only_b = (_learned_only(first, second) for first, second in ((x, y), (y, x)))
+    return TrainerAgreement(
+        a=one[0],
+        b=other[0],
+        rule_a=one[1],
+        rule_b=other[1],
+        corpus=corpus,
+        agreement_class="provably equal" if one[1] == other[1] else "expected to differ",
+        conditions=told_difference(one[1], other[1]),
+        max_merges=max_merges,
+        n_bytes=x.n_bytes,
+        n_merges_a=len(x.merges),
+        n_merges_b=len(y.merges),
+        first_difference=_first_difference(x.merges, y.merges),
+        n_only_a=len(only_a),
+        n_only_b=len(only_b),
+        only_a=list(map(readable, only_a[:N_EXAMPLES])),
+        only_b=list(map(readable, only_b[:N_EXAMPLES])),
+        n_tokens_a=x.n_tokens,
+        n_tokens_b=y.n_tokens,
+        n_counted_bytes=x.n_counted_bytes,
+        counted_on=x.counted_on,
+    )
+
+
+def _learned_only(one: TrainerOutcome, other: TrainerOutcome) -> list[bytes]:
+    """Tokens the one learned and the other did not, in the order they were learned."""
+    theirs = {left + right for left, right in other.merges}
+    return [token for token in dict.fromkeys(left + right for left, right in one.merges) if token not in theirs]
+
+
+def readable(token: bytes) -> Text:
+    """A token as a text: bytes that are none become their escapes."""
+    return Text.of(token.decode("utf-8", "backslashreplace"))
+
+
+def _first_difference(one: Sequence[Merge], other: Sequence[Merge]) -> FirstDifference | None:
+    if one == other:
+        return None
+    step = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
+    a, b = (_choice(merges, step) for merges in (one, other))
+    return FirstDifference(step=step + 1, a=a, b=b)
+
+
+def _choice(merges: Sequence[Merge], step: int) -> MergeChoice | None:
+    return MergeChoice(readable(merges[step][0]), readable(merges[step][1])) if step < len(merges) else None
+
+
+def _count_first_differences(plan: TrainerPlan, agreements: Sequence[TrainerAgreement], outcomes: Outcomes) -> None:
+    """How often either pair occurred where two lists part, as each trainer saw it, and whether that was a tie."""
+    differing = [found for found in agreements if found.first_difference is not None]
+    tasks = []
+    for found in differing:
+        assert found.first_difference is not None
+        at = found.first_difference.step - 1
+        lists = [
+            outcomes[trainer, rule, found.corpus].merges
+            for trainer, rule in ((found.a, found.rule_a), (found.b, found.rule_b))
+        ]
+        pairs = [merges[at] if at < len(merges) else None for merges in lists]
+        wanted = [pair for pair in pairs if pair is not None]
+        for rule in (found.rule_a, found.rule_b):
+            tasks.append((rule, found.corpus, plan.max_bytes, lists[0][:at], wanted))
+    counted = iter(run_tasks(counts_of_pairs, tasks))
+    for found in differing:
+        first = found.first_difference
+        assert first is not None
+        as_a, as_b = next(counted), next(counted)
+        if isinstance(as_a, WorkerDied) or isinstance(as_b, WorkerDied):
+            continue
+        found.first_difference = FirstDifference(
+            step=first.step,
+            a=None if first.a is None else msgspec.structs.replace(first.a, count=as_a[0]),
+            b=None if first.b is None else msgspec.structs.replace(first.b, count=as_b[-1]),
+            is_tie=first.a is not None and first.b is not None and len({*as_a, *as_b}) == 1,
+        )
+
+
+def _fault(found: TrainerAgreement) -> str:
+    """Why a difference must not be, or nothing."""
+    first = found.first_difference
+    if first is None:
+        return ""
+    where = f"first at merge {first.step}: {told_choice(first.a)} and {told_choice(first.b)}"
+    if found.rule_a == found.rule_b:
+        if not regex_is_unicode_16():  # a trainer that splits by itself may then see other pieces
+            return ""
+        return f"they differ under one rule, '{found.rule_a}', {where}"
+    if differ_in_ties_only(found.rule_a, found.rule_b) and first.a is not None and first.b is not None:
+        return "" if first.is_tie else f"their rules differ in ties alone, and they part where there is none, {where}"
+    return ""
+
+
+def told_choice(choice: MergeChoice | None) -> str:
+    """A merge as a person reads it, with its count: `'h'+'e' (10 times)`."""
+    if choice is None:
+        return "the end"
+    times = "" if choice.count is None else f" ({choice.count:,} times)"
+    return f"'{choice.left.escaped}'+'{choice.right.escaped}'{times}"

@@ -1,0 +1,73 @@
+"""What `bpebench check --trainers` does; `harness.commands.check` parses it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.commands import options
+from harness.progress import progress
+
+DEFAULT_VOCAB_SIZE = 512
+_DEFAULT_BYTES = 20_000
+"""Enough that rules part, and little enough for trainers that recount the corpus before each merge."""
+_N_BYTES_VALUES = 256
+
+
+def choose_trainers(include: str | None, exclude: str | None) -> list[str]:
+    """The trainers that are compared by default, or those -e matches; plug-ins of others only when matched."""
+    import impls
+    from harness.check.trainer_rules import DEFAULT_TRAINERS, MINBPE, MINBPE_TRAINER
+
+    known = [MINBPE if name == MINBPE_TRAINER else name for name in impls.names()]
+    return options.choose(known, DEFAULT_TRAINERS, include, exclude, "trainer")
+
+
+def check_trainers(
+    trainers: list[str],
+    corpora: tuple[str, ...],
+    vocab_size: int | None,
+    max_bytes: int | None,
+    out: Path | None,
+    *,
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """Compare `trainers` pair by pair and print the matrix; exits with 1 on a fault."""
+    import msgspec
+
+    from harness.check import TrainerPlan
+    from harness.check import check_trainers as compare
+    from harness.data import load_corpus
+    from harness.records import RecordWriter
+    from harness.report.tables import render_trainers
+
+    size = DEFAULT_VOCAB_SIZE if vocab_size is None else vocab_size
+    if size <= _N_BYTES_VALUES:
+        raise click.UsageError(f"--vocab-size {size}: must be more than the {_N_BYTES_VALUES} bytes it starts from")
+    plan = TrainerPlan(trainers, corpora, max_merges=size - _N_BYTES_VALUES, max_bytes=max_bytes or _DEFAULT_BYTES)
+    for corpus in plan.corpora:
+        if next(iter(load_corpus(corpus).documents()), None) is None:
+            raise click.UsageError(f"nothing to train on in {corpus}")
+    writer = None if out is None else RecordWriter(out, resume=resume)
+    with progress("training", len(plan.cells)) as bar:
+        result = compare(plan, lambda what: bar.advance(1, what))
+    if writer is not None:
+        with writer:
+            writer.write(*result.verdicts, *result.agreements)
+    if as_json:
+        options.print_json(
+            {
+                "verdicts": msgspec.to_builtins(result.verdicts),
+                "agreements": msgspec.to_builtins(result.agreements),
+                "faults": result.faults,
+            }
+        )
+    else:
+        click.echo(render_trainers([*result.verdicts, *result.agreements]))
+        for fault in result.faults:
+            click.echo(f"fault: {fault}")
+        click.echo(f"{len(result.faults)} fault(s)" if result.faults else "every pair that must agree agrees")
+    if result.faults:
+        raise click.exceptions.Exit(1)
