@@ -1,0 +1,62 @@
+"""Records written by hand, for the tests of what a report makes of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.records import (
+    Agreement,
+    AgreementClass,
+    AnyRecord,
+    Compression,
+    Measurement,
+    Status,
+    Text,
+    Trained,
+)
+from harness.report.table import plain_rows
+from harness.report.tables import tables
+
+
+def weighed(
+    model: str, n_tokens: int, corpus: str = "turkish-paragraph", n_bytes: int = 1000, **more: Any
+) -> Compression:
+    fields = {"n_texts": 1, "n_characters": 900, "n_words": 100, "vocab_size": 10_000, "implementation": "priority"}
+    return Compression(model=model, corpus=corpus, n_tokens=n_tokens, n_bytes=n_bytes, **(fields | more))
+
+
+def timed(
+    implementation: str, seconds: list[list[float]], workload: str = "encode/m/c", status: Status = "ok", **more: Any
+) -> list[Measurement]:
+    fields: dict[str, Any] = {"task": "encode", "model": "m", "corpus": "c", "n_bytes": 1_000_000, "n_tokens": 250_000}
+    return [
+        Measurement(
+            workload=workload, implementation=implementation, status=status, round=number, samples_seconds=samples,
+            **(fields | more),
+        )
+        for number, samples in enumerate(seconds)
+    ]  # fmt: skip
+
+
+def steady(median: float, rounds: int = 3) -> list[list[float]]:
+    return [[median * (1 + 0.001 * (i + number)) for i in range(5)] for number in range(rounds)]
+
+
+def pair(a: str, b: str, differing: int = 0, kind: AgreementClass = "provably equal", **more: Any) -> Agreement:
+    return Agreement(
+        a=a, b=b, model="m", corpus=more.pop("corpus", "samples"), agreement_class=kind, n_texts=10,
+        n_differing_texts=differing, **more,
+    )  # fmt: skip
+
+
+def rows_of(records: list[AnyRecord], name: str, **more: Any) -> list[dict[str, Any]]:
+    return plain_rows(tables(records, **more)[name].frame)
+
+
+def trained(**more: Any) -> Trained:
+    fields: dict[str, Any] = {
+        "model": "tr", "implementation": "priority", "corpus": "turkish", "vocab_size": 300, "n_merges": 5,
+        "n_bytes": 1000, "seconds": 1.5, "digest": "d", "merge_counts": [100, 30, 4, 3, 2],
+        "first_tokens": [Text.of("ar"), Text.of(" k\n")],
+    }  # fmt: skip
+    return Trained(**(fields | more))
