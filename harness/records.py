@@ -155,6 +155,8 @@ class Measurement(Record, tag="measurement"):
     """One figure per sample: seconds for `loops` passes over `n_bytes`."""
     parts_seconds: dict[str, list[float]] = msgspec.field(default_factory=dict)
     """Where a sample's time went, by part, for tasks that have parts (`load`)."""
+    limit_seconds: float | None = None
+    """How long a pass of `scale` may take; a timeout took at least as long."""
     peak_memory_bytes: int | None = None
     """Highest resident memory of the worker beyond what it held once the implementation was imported and the
     neutral form of the model read."""

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.commands import options
+from harness.data.generated import ADVERSARIAL
+from harness.measure.scaling import FAMILIES
 from harness.progress import progress
 
-_FAMILIES = ("repeats", "letters", "spaces", "cjk", "digits")
+if TYPE_CHECKING:
+    from harness.records import Measurement
+
+_ALL = "all"
 
 
 @click.command("scale")
 @options.implementations
 @click.option("-m", "--model", default="cl100k_base", show_default=True, metavar="NAME|FILE", help="Vocabulary.")
-@click.option("--family", "families", multiple=True, type=click.Choice(_FAMILIES), help="Only these; repeatable.")
+@click.option(
+    "--family", "families", multiple=True, type=click.Choice([*ADVERSARIAL, _ALL]), default=FAMILIES, show_default=True,
+    metavar="NAME", help=f"Which texts (see `list corpora`), or `{_ALL}`; repeatable.",
+)  # fmt: skip
 @click.option("--doublings", type=click.IntRange(5, 14), default=10, show_default=True, help="From 1 KB upwards.")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True)
 @click.option("--limit", type=click.FloatRange(min=0.1), default=3.0, show_default=True, help="Seconds for one pass.")
@@ -37,20 +46,20 @@ def command(
     """One pass over ever longer generated texts, and the exponent of time against length with its 95 % interval.
 
     1 is linear, 2 quadratic. Growth stops at the first length that fails or exceeds the limit; a timeout gives a lower
-    bound. Every text is new to the process, so no cache answers.
+    bound, a panic or a refusal is told with its length. Every text is new to the process, so no cache answers.
     """
     import msgspec
 
     from harness.data import load_corpus, load_model
     from harness.measure.materials import Materials
-    from harness.measure.scaling import Scale, exponents, measure_scaling
-    from harness.records import Measurement, RecordWriter, read_records
+    from harness.measure.scaling import Scale, ends, exponents, measure_scaling
+    from harness.records import RecordWriter, read_records
 
     load_model(model)
     scale = Scale(
         implementations=tuple(options.choose_implementations(implementation, exclude)),
         model=model,
-        families=families or _FAMILIES,
+        families=ADVERSARIAL if _ALL in families else tuple(dict.fromkeys(families)),
         sizes=tuple(1024 << step for step in range(doublings + 1)),
         rounds=rounds,
         limit_seconds=limit,
@@ -69,27 +78,50 @@ def command(
             records = measure_scaling(scale, materials, keep, done=done)
     if writer is not None:
         writer.close()
-    found = exponents(records, limit)
+    found = exponents(records)
+    ended = ends(records)
     if as_json:
         options.print_json(
             [
-                {"implementation": name, "family": family, **msgspec.to_builtins(fit)}
+                {
+                    "implementation": name,
+                    "family": family,
+                    **msgspec.to_builtins(fit),
+                    **_end(ended.get((name, family))),
+                }
                 for (name, family), fit in found.items()
             ]
         )
         return
-    rows = [[name, *(_cell(found.get((name, family))) for family in scale.families)] for name in scale.implementations]
-    click.echo(options.table(rows, ["implementation", *scale.families]))
+    cells = {
+        (name, family): _cell(found.get((name, family)), ended.get((name, family)))
+        for name in scale.implementations
+        for family in scale.families
+    }
+    if len(scale.families) > len(FAMILIES):
+        click.echo(
+            options.table([[*key, cell] for key, cell in cells.items()], ["implementation", "family", "exponent"])
+        )
+    else:
+        rows = [[name, *(cells[name, family] for family in scale.families)] for name in scale.implementations]
+        click.echo(options.table(rows, ["implementation", *scale.families]))
     click.echo(
         "\nexponent of time against length, 95 % interval; ≥: a lower bound, where the next length ran into the limit"
     )
 
 
-def _cell(fit: object) -> str:
+def _cell(fit: object, end: Measurement | None) -> str:
     from harness.measure.protocol import Failed
     from harness.measure.stats import Exponent
 
     if isinstance(fit, Exponent):
-        bound = "" if fit.lower_bound is None else f", then ≥ {fit.lower_bound:.2f}"
-        return f"{fit.value:.2f} ({fit.low:.2f}–{fit.high:.2f}){bound}"
+        told = f"{fit.value:.2f} ({fit.low:.2f}–{fit.high:.2f})"
+        if fit.lower_bound is not None:
+            return f"{told}, then ≥ {fit.lower_bound:.2f}"
+        return told if end is None else f"{told}, then {end.status} at {end.n_bytes:,} B"
     return fit.status if isinstance(fit, Failed) else "n/a"
+
+
+def _end(end: Measurement | None) -> dict[str, object]:
+    """Where a curve ended other than well."""
+    return {} if end is None else {"end": {"status": end.status, "reason": end.reason, "n_bytes": end.n_bytes}}

@@ -19,16 +19,21 @@ _MIXED_DOCUMENT_CHARACTERS = 1_000
 _Family = Callable[[int, Random], Iterator[str]]
 
 
-def _repeats(size: int, random: Random) -> Iterator[str]:
-    yield ("ab" * (size // 2 + 1))[:size]
+def _repeated(part: str) -> _Family:
+    """`part` over and over, cut to the size."""
+    return lambda size, random: iter([(part * (size // len(part) + 1))[:size]])
+
+
+def _tabs(size: int, random: Random) -> Iterator[str]:
+    yield ("\t  " * (size // 3 + 1))[: size - 1] + "x"
+
+
+def _hundreds(size: int, random: Random) -> Iterator[str]:
+    yield (f"{'a' * 99} {'a' * 100} {'a' * 101} " * (size // 303 + 1))[:size]
 
 
 def _letters(size: int, random: Random) -> Iterator[str]:
     yield "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=size))
-
-
-def _spaces(size: int, random: Random) -> Iterator[str]:
-    yield " " * size
 
 
 def _digits(size: int, random: Random) -> Iterator[str]:
@@ -67,15 +72,28 @@ def _mixed(size: int, random: Random) -> Iterator[str]:
 
 
 FAMILIES: dict[str, tuple[_Family, str]] = {
-    "repeats": (_repeats, "`ab` over and over: one piece, quadratic where merging is"),
+    "repeats": (_repeated("ab"), "`ab` over and over: one piece, quadratic where merging is"),
     "letters": (_letters, "random letters without a space: one piece that merges little"),
-    "spaces": (_spaces, "spaces only"),
+    "spaces": (_repeated(" "), "spaces only"),
     "digits": (_digits, "random digits: cut in threes, or one piece, as the pattern has it"),
     "cjk": (_cjk, "random CJK ideographs without a space"),
+    "one-letter": (_repeated("a"), "one letter: every pair ties with every other"),
+    "hundreds": (_hundreds, "words of 99, 100 and 101 letters: tiktoken turns to another algorithm at 100 bytes"),
+    "tabs": (_tabs, "tab and two spaces over and over, then a letter: the space before it belongs to it"),
+    "line-ends": (_repeated("\r\n"), "carriage return and line feed over and over"),
+    "punctuation": (_repeated("-="), "one rule of punctuation"),
+    "apostrophes": (_repeated("'s"), "contractions without a word: the shortest pieces there are"),
+    "marks": (_repeated("\u0301"), "combining accents without a letter"),
+    "emoji": (_repeated("\U0001f468\u200d\U0001f469\u200d\U0001f467"), "a family of joined emoji over and over"),
+    "right-to-left": (_repeated("\u200f\u05e9\u05dc\u05d5\u05dd"), "a Hebrew word behind its direction mark, no space"),
     "surrogates": (_surrogates, "letters, lone surrogates and surrogate pairs"),
     "mixed": (_mixed, "words, numbers, emoji and white space of many scripts, 1000 characters a document"),
 }
 """Family -> its generator of documents, and what it is."""
+
+
+ADVERSARIAL = tuple(family for family in FAMILIES if family not in ("surrogates", "mixed"))
+"""Families of one long text each, that bring out where an algorithm or a library breaks."""
 
 
 def generated_names() -> list[str]:

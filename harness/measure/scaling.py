@@ -20,12 +20,14 @@ from harness.measure.references import References
 from harness.measure.samples import SCALE_PREFIX
 from harness.measure.stats import Exponent, fit_exponent
 from harness.measure.workloads import Workload, short_name
-from harness.records import AnyRecord, Measurement, of_kind
+from harness.records import AnyRecord, Measurement, RecordError, of_kind
 
 FAMILIES = ("repeats", "letters", "spaces", "cjk", "digits")
+"""What is measured where none is chosen; `harness.data.generated.ADVERSARIAL` has more."""
 SIZES = tuple(1024 << step for step in range(11))
 """1 KB to 1 MB: ten doublings, of which a slow implementation does the first few."""
 PASS_LIMIT_SECONDS = 3.0
+"""Also that of records that do not say their limit."""
 VERIFY_SECONDS = 2.0
 """How long a worker may take beyond the limit, to verify."""
 _WARM_UP_FAMILY = "letters"
@@ -69,9 +71,11 @@ def measure_scaling(
     """One `Measurement` per implementation, family, size and round, up to the first that is too slow or not ok.
 
     Gives all of them; those in `done` are not measured again nor written.
+    Raises `RecordError` where those had another limit: their curves ended elsewhere.
     """
     names = {workload_of(scale, family, size).name for family in scale.families for size in scale.sizes}
     records = [record for record in of_kind(done, Measurement) if record.workload in names]
+    _refuse_another_limit(records, scale.limit_seconds)
     known = {(record.workload, record.implementation, record.round): record for record in records}
 
     def keep(record: Measurement) -> None:
@@ -92,6 +96,25 @@ def measure_scaling(
             if references is None:
                 own.close()
     return records
+
+
+def _refuse_another_limit(records: Sequence[Measurement], limit_seconds: float) -> None:
+    others = {limit_of(record) for record in records} - {limit_seconds}
+    if others:
+        raise RecordError(
+            f"the curves there were measured with --limit {min(others):g}, not {limit_seconds:g}; go on with that, or "
+            "use another --out"
+        )
+
+
+def limit_of(record: Measurement) -> float:
+    """The limit of a pass a record was made with, in seconds."""
+    return PASS_LIMIT_SECONDS if record.limit_seconds is None else record.limit_seconds
+
+
+def family_of(record: Measurement) -> str:
+    """The generated family of a measurement of growth: `repeats`, `letters`, …"""
+    return record.corpus.removeprefix("gen/").partition(":")[0]
 
 
 class _Curve(NamedTuple):
@@ -143,6 +166,7 @@ class _Curve(NamedTuple):
             status="ok",
             state="cold",
             round=self.number,
+            limit_seconds=self.scale.limit_seconds,
         )
 
     def _measure(
@@ -182,31 +206,38 @@ def _open(
     return opened
 
 
-def exponents(
-    records: Iterable[Measurement], limit_seconds: float = PASS_LIMIT_SECONDS
-) -> dict[tuple[str, str], Exponent | Failed]:
+def exponents(records: Iterable[Measurement]) -> dict[tuple[str, str], Exponent | Failed]:
     """(implementation, family) -> exponent over its sizes, or the verdict where fewer than two sizes were ok.
 
-    Seconds of one size are the least over its rounds. A timeout gives a lower bound.
+    Seconds of one size are the least over its rounds. A timeout gives a lower bound at its limit.
     """
+    records = list(records)
     points: dict[tuple[str, str], dict[int, float]] = {}
-    failures: dict[tuple[str, str], Measurement] = {}
     for record in records:
-        family = record.corpus.removeprefix("gen/").partition(":")[0]
-        key = (record.implementation, family)
-        by_size = points.setdefault(key, {})
+        by_size = points.setdefault((record.implementation, family_of(record)), {})
         if record.status == "ok":
             seconds = min(record.samples_seconds)
             by_size[record.n_bytes] = min(seconds, by_size.get(record.n_bytes, seconds))
-        else:
-            failures.setdefault(key, record)
+    ended = ends(records)
     found: dict[tuple[str, str], Exponent | Failed] = {}
     for key, by_size in points.items():
-        failure = failures.get(key)
-        timeout = (failure.n_bytes, limit_seconds) if failure is not None and failure.status == "timeout" else None
+        end = ended.get(key)
+        timeout = None
+        if end is not None and end.status == "timeout" and end.n_bytes > max(by_size, default=0) > 0:
+            timeout = (end.n_bytes, limit_of(end))
         fit = fit_exponent(list(by_size.items()), timeout)
         if fit is not None:
             found[key] = fit
-        elif failure is not None:
-            found[key] = Failed(status=failure.status, reason=failure.reason)
+        elif end is not None:
+            found[key] = Failed(status=end.status, reason=end.reason)
+    return found
+
+
+def ends(records: Iterable[Measurement]) -> dict[tuple[str, str], Measurement]:
+    """(implementation, family) -> the smallest size that was not ok, where there is one."""
+    found: dict[tuple[str, str], Measurement] = {}
+    for record in records:
+        key = (record.implementation, family_of(record))
+        if record.status != "ok" and (key not in found or record.n_bytes < found[key].n_bytes):
+            found[key] = record
     return found

@@ -51,7 +51,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("agreement", "Agreement", ("agreement-pairs", "round-trip")),
     ("speed", "Speed", ("ranking", "speed")),
     ("compression", "Compression against speed", ("compression",)),
-    ("scaling", "Scaling", ("scaling",)),
+    ("scaling", "Scaling", ("breaks", "scaling")),
     ("memory", "Memory and load time", ("memory",)),
     ("threads", "Threads", ()),
     ("training", "Training", ("training", "trained", "learned", "trainers", "trainer-pairs")),

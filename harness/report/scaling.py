@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from harness.measure.samples import is_growth
-from harness.measure.scaling import PASS_LIMIT_SECONDS, exponents
+from harness.measure.scaling import ends, exponents, family_of, limit_of
 from harness.measure.stats import Exponent
 from harness.records import Measurement, of_kind
 from harness.report import wording
@@ -16,11 +16,6 @@ from harness.report.table import Column, Row, Table, frame_of
 def scale_records(records: Iterable[object]) -> list[Measurement]:
     """The measurements of growth among `records`."""
     return [m for m in of_kind(records, Measurement) if is_growth(m.workload)]
-
-
-def family_of(m: Measurement) -> str:
-    """The generated family of a measurement of growth: `repeats`, `letters`, …"""
-    return m.corpus.removeprefix("gen/").partition(":")[0]
 
 
 def growth_points(records: Iterable[object]) -> dict[tuple[str, str, str], list[Row]]:
@@ -37,7 +32,7 @@ def growth_points(records: Iterable[object]) -> dict[tuple[str, str, str], list[
             if known is None or known["bound"] or seconds < known["seconds"]:
                 points[m.n_bytes] = {"n_bytes": m.n_bytes, "seconds": seconds, "bound": False}
         elif m.status == "timeout" and m.n_bytes:
-            points.setdefault(m.n_bytes, {"n_bytes": m.n_bytes, "seconds": PASS_LIMIT_SECONDS, "bound": True})
+            points.setdefault(m.n_bytes, {"n_bytes": m.n_bytes, "seconds": limit_of(m), "bound": True})
     return {key: [points[size] for size in sorted(points)] for key, points in best.items() if points}
 
 
@@ -49,18 +44,24 @@ def scaling_rows(records: Iterable[object]) -> list[Row]:
     points = growth_points(records)
     rows: list[Row] = []
     for model, some in by_model.items():
+        ended = ends(some)
         for (implementation, family), found in exponents(some).items():
+            end = ended.get((implementation, family))
             done = [p for p in points.get((model, family, implementation), []) if not p["bound"]]
             row: Row = {
                 "model": model, "family": family, "implementation": implementation,
                 "kind": wording.kind_of(implementation), "status": "ok", "verdict": "",
                 "largest_bytes": done[-1]["n_bytes"] if done else None,
                 "largest_seconds": done[-1]["seconds"] if done else None,
+                "end": None if end is None else end.status, "end_bytes": None if end is None else end.n_bytes,
+                "limit_seconds": max(limit_of(m) for m in some),
             }  # fmt: skip
             if isinstance(found, Exponent):
                 row |= {"exponent": found.value, "bound": found.lower_bound}
                 if math.isfinite(found.high):
                     row |= {"low": found.low, "high": found.high}
+                if end is not None and end.status != "timeout":
+                    row["verdict"] = f"{end.status} at {wording.size(end.n_bytes)}: {end.reason}"
             else:
                 row |= {"status": found.status, "verdict": f"{found.status}: {found.reason}"}
             rows.append(row)
@@ -81,6 +82,7 @@ def shown_exponent(row: Row) -> str:
 def scaling_table(records: Iterable[object]) -> Table:
     """Exponents of growth on every family."""
     rows = [row | {"growth": shown_exponent(row)} for row in scaling_rows(records)]
+    limits = " or ".join(f"{limit:g}" for limit in sorted({row["limit_seconds"] for row in rows}))
     columns = (
         Column("implementation", "implementation"), Column("kind", "kind"),
         Column("growth", "exponent (95 % interval)"),
@@ -90,14 +92,14 @@ def scaling_table(records: Iterable[object]) -> Table:
     )  # fmt: skip
     keys = [
         "model", "family", "implementation", "kind", "status", "exponent", "low", "high", "bound", "growth",
-        "largest_bytes", "largest_seconds", "verdict",
+        "largest_bytes", "largest_seconds", "end", "end_bytes", "limit_seconds", "verdict",
     ]  # fmt: skip
     return Table(
         name="scaling",
         title="Scaling: how time grows with the length of one text",
         frame=frame_of(rows, keys),
         note="Time grows as length to the power of the exponent: 1 is linear, 2 quadratic; lower is better. "
-        f"≥ is a lower bound: the next size did not end within {PASS_LIMIT_SECONDS:g} s.",
+        f"≥ is a lower bound: the next size did not end within {limits} s.",
         columns=columns,
         group_by="family",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.report import compression, correctness, layout, resources, scaling, speed, trainers, training
+from harness.report import breaks, compression, correctness, layout, resources, scaling, speed, trainers, training
 from harness.report.compression import DEFAULT_PRICE_PER_MILLION
 from harness.report.table import Column, Row, Table
 
@@ -45,6 +45,7 @@ def tables(
         trainers.trainer_differences_table(records),
         trainers.trainer_pairs_table(records),
         resources.memory_table(rows),
+        breaks.breaks_table(records),
         scaling.scaling_table(records),
         correctness.failures_table(records),
     )

@@ -14,7 +14,7 @@ from harness.measure.materials import Materials
 from harness.measure.protocol import Failed
 from harness.measure.references import References
 from harness.measure.scaling import Scale, exponents, measure_scaling
-from harness.records import Measurement
+from harness.records import Measurement, RecordError
 from harness.unicode import versions
 from impls import Model
 
@@ -83,7 +83,7 @@ def test_growth_stops_at_the_first_failure_which_is_recorded() -> None:
     assert verdict.status == "mismatch"
 
 
-def point(n_bytes: int, seconds: float | None, number: int = 0) -> Measurement:
+def point(n_bytes: int, seconds: float | None, number: int = 0, limit: float | None = None) -> Measurement:
     return Measurement(
         workload=f"scale/m/gen/spaces:{n_bytes}",
         implementation="one",
@@ -93,16 +93,33 @@ def point(n_bytes: int, seconds: float | None, number: int = 0) -> Measurement:
         status="timeout" if seconds is None else "ok",
         round=number,
         n_bytes=n_bytes,
+        limit_seconds=limit,
         samples_seconds=[] if seconds is None else [seconds],
     )
 
 
 def test_the_exponent_comes_from_the_least_time_of_each_size_and_a_timeout_bounds_it() -> None:
     quadratic = [point(n, n * n * 1e-8 * (1 + 3 * number), number) for n in (1000, 2000, 4000) for number in (0, 1)]
-    fit = exponents([*quadratic, point(8000, None)], limit_seconds=0.64)["one", "spaces"]
+    fit = exponents([*quadratic, point(8000, None, limit=0.64)])["one", "spaces"]
     assert not isinstance(fit, Failed)
     assert fit.value == pytest.approx(2)
     assert fit.lower_bound == pytest.approx(2)
+
+
+def test_a_timeout_without_a_limit_stands_at_three_seconds_and_a_flaky_one_bounds_nothing() -> None:
+    linear = [point(n, n * 1e-3) for n in (1000, 2000)]
+    bound = exponents([*linear, point(3000, None)])["one", "spaces"].lower_bound  # type: ignore[union-attr]
+    assert bound == pytest.approx(1)
+    assert exponents([*linear, point(2000, None)])["one", "spaces"].lower_bound is None  # type: ignore[union-attr]
+
+
+def test_the_limit_is_recorded_and_a_curve_is_not_mixed_with_one_of_another_limit() -> None:
+    records = scaled("toy-bytes")
+    assert {record.limit_seconds for record in records} == {3.0}
+    for record in records:
+        record.limit_seconds = 1.0
+    with pytest.raises(RecordError, match="measured with --limit 1, not 3"):
+        scaled("toy-bytes", done=records)
 
 
 def test_the_doctor_times_a_loop_against_itself_and_says_what_stands_against_measuring() -> None:

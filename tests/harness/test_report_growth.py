@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from records_by_hand import rows_of, timed, trained
 
-from harness.records import AnyRecord, Status
-from harness.report import layout
+from harness.data.generated import ADVERSARIAL
+from harness.records import AnyRecord, Measurement, Status
+from harness.report import layout, scaling
 from harness.report.table import plain_rows
 from harness.report.tables import tables
 
@@ -52,6 +55,69 @@ def test_growth_gives_an_exponent_and_a_bound_where_time_ran_out() -> None:
     assert rows["priority"]["exponent"] == pytest.approx(1.0)
     assert "≥" in rows["naive"]["growth"]
     assert "speed" not in tables(records)
+
+
+def grown(
+    implementation: str, family: str, status: Status = "ok", limit: float | None = None, **more: Any
+) -> list[Measurement]:
+    """Linear from 1 to 8 KB, then `status` at 16 KB."""
+    records: list[Measurement] = []
+    for size in (1024, 2048, 4096, 8192, 16384):
+        ended = size == 16384 and status != "ok"
+        fields = {"corpus": f"gen/{family}:{size}", "n_bytes": size, "state": "cold", "limit_seconds": limit} | more
+        records += timed(
+            implementation, [[] if ended else [1e-6 * size]], f"scale/m/gen/{family}:{size}",
+            status if ended else "ok", reason="it gave up" if ended else "", **fields,
+        )  # fmt: skip
+    return records
+
+
+def test_the_table_of_breaks_has_an_exponent_or_a_verdict_for_each_family() -> None:
+    records: list[AnyRecord] = [
+        *grown("naive", "spaces"),
+        *grown("tiktoken", "spaces", "panic"),
+        *grown("far", "spaces", "unsupported"),
+        *grown("naive", "repeats", "timeout", limit=1.0),
+        *timed("tiktoken", [[]], "adversarial/m/gen/tabs:9", "crash", corpus="gen/tabs:9", n_bytes=0),
+        *timed("gone", [[]], "scale/m/gen/spaces:1024", "missing", corpus="gen/spaces:1024", n_bytes=0),
+    ]
+    table = tables(records)["breaks"]
+    rows = {row["implementation"]: row for row in plain_rows(table.frame)}
+    assert (rows["naive"]["spaces"], rows["naive"]["tabs"]) == ("1.00", "")
+    assert (rows["tiktoken"]["spaces"], rows["tiktoken"]["tabs"]) == ("panic", "crash")
+    assert rows["far"]["spaces"] == "refuses"
+    assert rows["naive"]["repeats"].startswith("≥")
+    assert "gone" not in rows
+    assert "Cannot run the model, and so not there: gone." in table.note
+    text = layout.render(table, "text")
+    assert "panic" in text
+    assert "1 repeats, 2 spaces, 3 tabs." in text
+
+
+def test_a_curve_that_ends_in_a_panic_keeps_its_exponent_and_says_where_it_ended() -> None:
+    (row,) = rows_of([*grown("tiktoken", "spaces", "panic")], "scaling")
+    assert row["exponent"] == pytest.approx(1.0)
+    assert row["verdict"] == "panic at 16.4 kB: it gave up"
+    assert (row["end"], row["end_bytes"]) == ("panic", 16384)
+
+
+@pytest.mark.parametrize(("limit", "seconds"), [(1.0, 1.0), (20.0, 20.0), (None, 3.0)])
+def test_a_lower_bound_stands_at_the_limit_the_curve_was_measured_with(limit: float | None, seconds: float) -> None:
+    records = grown("naive", "spaces", "timeout", limit)
+    (points,) = scaling.growth_points(records).values()
+    assert points[-1] == {"n_bytes": 16384, "seconds": seconds, "bound": True}
+    assert f"did not end within {seconds:g} s" in tables(records)["scaling"].note
+
+
+def test_every_family_and_implementation_fits_a_terminal() -> None:
+    records = [
+        record
+        for implementation in ("naive", "sentencepiece", "iree-tokenizer")
+        for family in ADVERSARIAL
+        for record in grown(implementation, family)
+    ]
+    text = layout.render(tables([*records])["breaks"], "text", width=100)
+    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_trained_vocabularies_say_by_which_rule_for_ties() -> None:

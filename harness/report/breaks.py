@@ -1,0 +1,111 @@
+"""The table of where they break: implementation by generated family, an exponent or a verdict in each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from harness.data.generated import FAMILIES
+from harness.measure.samples import is_growth
+from harness.measure.scaling import family_of
+from harness.records import Measurement, Status, of_kind
+from harness.report import scaling, wording
+from harness.report.table import Column, Row, Table, frame_of
+
+WORDS: dict[Status, str] = {
+    "panic": "panic",
+    "crash": "crash",
+    "unsupported": "refuses",
+    "mismatch": "wrong",
+    "out-of-memory": "memory",
+    "timeout": "time",
+}
+"""What a cell says for a verdict."""
+_CANNOT_RUN = ("unsupported", "missing")
+
+
+def breaks_table(records: Sequence[object]) -> Table:
+    """One row for each model and implementation, one column for each family that anything was measured on."""
+    cells = _grown(records)
+    for key, word in _failed(records).items():
+        cells[key] = word
+    known = list(FAMILIES)
+    families = sorted(
+        {family for _, _, family in cells}, key=lambda name: known.index(name) if name in known else len(known)
+    )
+    rows: list[Row] = []
+    for model, implementation in dict.fromkeys((model, name) for model, name, _ in cells):
+        row: Row = {"model": model, "implementation": implementation, "kind": wording.kind_of(implementation)}
+        rows.append(row | {family: cells.get((model, implementation, family), "") for family in families})
+    legend = ", ".join(f"{number} {family}" for number, family in enumerate(families, 1))
+    said = ", ".join(
+        f"{word}: {wording.STATUS_MEANS[status]}"
+        for status, word in WORDS.items()
+        if word in cells.values() and status != "unsupported"
+    )
+    left_out = sorted(_cannot_run(records))
+    note = [
+        "A figure is the exponent of time over length (1 linear, 2 quadratic), ≥ its lower bound where a length ran "
+        "into the time limit; a word is how it ended before the longest text. Lengths and reasons stand with "
+        "the exponents and the failures.",
+        f"{legend}.",
+        *([f"{said}."] if said else []),
+        *([f"Cannot run the model, and so not there: {', '.join(left_out)}."] if left_out else []),
+    ]
+    return Table(
+        name="breaks",
+        title="Where they break: texts that real text never is",
+        frame=frame_of(rows, ["model", "implementation", "kind", *families]),
+        note="\n".join(note),
+        columns=(
+            Column("implementation", "implementation"),
+            *(Column(family, f"{number}", right=True) for number, family in enumerate(families, 1)),
+        ),
+        group_by="model",
+    )
+
+
+def _grown(records: Sequence[object]) -> dict[tuple[str, str, str], str]:
+    """(model, implementation, family) -> what the measurements of growth say."""
+    opened = _opened(records)
+    cells = {}
+    for row in scaling.scaling_rows(records):
+        if (row["model"], row["implementation"]) in opened:
+            cells[row["model"], row["implementation"], row["family"]] = _cell(row)
+    return cells
+
+
+def _cell(row: Row) -> str:
+    if row.get("bound") is not None:
+        return f"≥{row['bound']:.1f}"
+    if row["end"] is not None and (row["end"] != "timeout" or row.get("exponent") is None):
+        return WORDS.get(row["end"], str(row["end"]))
+    return f"{row['exponent']:.2f}"
+
+
+def _failed(records: Sequence[object]) -> dict[tuple[str, str, str], str]:
+    """What runs over generated texts ended in, where that was no measurement; a panic outweighs what came before."""
+    opened = _opened(records)
+    return {
+        (m.model, m.implementation, family_of(m)): WORDS.get(m.status, m.status)
+        for m in _of_generated(records)
+        if m.status != "ok" and not is_growth(m.workload) and (m.model, m.implementation) in opened
+    }
+
+
+def _of_generated(records: Iterable[object]) -> list[Measurement]:
+    return [m for m in of_kind(records, Measurement) if m.corpus.startswith("gen/") and m.task.startswith("encode")]
+
+
+def _opened(records: Iterable[object]) -> set[tuple[str, str]]:
+    """(model, implementation) of those that can run the model: they measured something, or failed otherwise."""
+    return {
+        (m.model, m.implementation)
+        for m in of_kind(records, Measurement)
+        if m.status not in _CANNOT_RUN or (m.status == "unsupported" and m.n_bytes and is_growth(m.workload))
+    }
+
+
+def _cannot_run(records: Iterable[object]) -> set[str]:
+    records = list(records)
+    able = {name for _, name in _opened(records)}
+    return {m.implementation for m in _of_generated(records)} - able
