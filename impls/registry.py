@@ -36,6 +36,13 @@ def _plugins() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=_GROUP) if point.name not in _OWN}
 
 
+def plugin(name: str) -> EntryPoint:
+    """The entry point of a plug-in, not imported; raises `UnknownName`."""
+    if name not in _plugins():
+        raise UnknownName("plug-in", name, sorted(_plugins()))
+    return _plugins()[name]
+
+
 def names() -> list[str]:
     """Every name `get` takes: own and production implementations in order, then plug-ins by name."""
     return [*_OWN, *sorted(_plugins())]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -39,18 +40,9 @@ def command(what: str | None, as_json: bool) -> None:
 
 
 def _implementations() -> list[dict[str, Any]]:
-    rows = []
-    for name in impls.names():
-        try:
-            found = impls.get(name)
-        except impls.Missing as missing:
-            rows.append({"name": name, "kind": "", "state": f"missing: pip install {missing.package}", "about": ""})
-            continue
-        except Exception as error:  # a plug-in may fail in any way; it is listed all the same
-            rows.append({"name": name, "kind": "", "state": f"broken: {type(error).__name__}: {error}", "about": ""})
-            continue
-        rows.append({"name": name, "kind": found.kind, "state": "ready", "about": found.summary})
-    return rows
+    from impls.listing import listed
+
+    return [asdict(listed(name)) for name in impls.names()]
 
 
 def _models() -> list[dict[str, Any]]:

@@ -1,0 +1,68 @@
+"""What is listed without being imported: peers with their package, other people's plug-ins by name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import impls
+from impls.listing import listed
+from impls.peers.declared import declared
+
+_PEERS = sorted(name for name in impls.names() if name not in impls.default_names())
+
+
+@pytest.fixture
+def a_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A package somebody else has installed, which must not be imported."""
+    information = tmp_path / "theirs-1.2.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.2\n")
+    (information / "entry_points.txt").write_text("[bpebench.implementations]\ntheirs = theirs_package:Theirs\n")
+    (tmp_path / "theirs_package.py").write_text("raise SystemExit('imported')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    impls.registry._plugins.cache_clear()
+    yield "theirs"
+    impls.registry._plugins.cache_clear()
+
+
+def test_a_plugin_is_named_with_its_package_and_not_imported(a_plugin: str) -> None:
+    assert a_plugin in impls.names()
+    found = listed(a_plugin)
+    assert (found.kind, found.state) == ("third-party", "plug-in")
+    assert found.about == "of theirs 1.2; imported when it is chosen"
+    assert "theirs_package" not in sys.modules
+
+
+def test_peers_are_listed_with_package_and_summary_and_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in [name for name in sys.modules if name.startswith("impls.peers.")]:
+        if module.rpartition(".")[2] not in ("declared", "packages", "conversion", "training"):
+            monkeypatch.delitem(sys.modules, module)
+    before = set(sys.modules)
+    found = {name: listed(name) for name in _PEERS if impls.registry.plugin(name).module.startswith("impls.peers.")}
+    assert {"rustbpe", "subword-nmt", "tokie"} <= set(found)
+    assert all(one.kind == "peer" and one.about for one in found.values())
+    assert found["rustbpe"].state == "installed"
+    assert all(one.state == "installed" or one.state.startswith("missing: pip install ") for one in found.values())
+    assert not {name for name in set(sys.modules) - before if name.startswith("impls.peers.")} - {
+        "impls.peers.declared"
+    }
+
+
+def test_what_an_adapter_says_of_itself_is_what_its_class_says() -> None:
+    for name in ("rustbpe", "subword-nmt"):
+        adapter = impls.get(name)
+        told = declared(adapter.__module__)
+        assert (told.summary, told.package) == (adapter.summary, name)
+    assert declared("impls.peers.splintr").package == "splintr-rs"
+
+
+def test_own_implementations_are_ready_and_what_cannot_be_imported_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (listed("naive").kind, listed("naive").state) == ("pure", "ready")
+    monkeypatch.setitem(impls.registry._OWN, "naive", "no_such_package:Naive")
+    assert listed("naive").state == "missing: pip install no_such_package"
+    monkeypatch.setitem(impls.registry._OWN, "naive", "impls.naive:NoSuchClass")
+    assert listed("naive").state.startswith("broken: AttributeError")
