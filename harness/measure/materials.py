@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from harness.measure.scratch import Scratch
 from harness.measure.texts import shuffled, workload_texts, write_texts
 from harness.measure.workloads import Workload, short_corpus, short_name
 from impls import BPEError, Model
@@ -63,7 +62,8 @@ class Materials:
 
     def __init__(self, load_model: LoadModel, load_corpus: LoadCorpus) -> None:
         self._load_model, self._load_corpus = load_model, load_corpus
-        self._folder = Path(tempfile.mkdtemp(prefix="bpebench-"))
+        self._scratch = Scratch()
+        self._folder = self._scratch.folder
         self._texts: dict[Any, TextFile | Unavailable] = {}
         self._models: dict[str, ModelFile | Unavailable] = {}
         self._own: dict[str, str] = {}
@@ -73,7 +73,7 @@ class Materials:
         return self
 
     def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._scratch.close()
 
     def new_path(self, name: str) -> Path:
         """A path in the folder."""
