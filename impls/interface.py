@@ -1,4 +1,4 @@
-"""What every tokenizer of the suite agrees on: the `Tokenizer` class, the training specification, the errors.
+"""What every tokenizer of the suite agrees on: the `Tokenizer` class; here too stand the specification and the errors.
 
 This room knows text, ids and models. It must not know any particular algorithm, and nothing of the harness.
 An implementation overrides one hook: `encode_piece` where it works piece by piece, or `encode_ordinary` where
@@ -13,14 +13,14 @@ import os
 from abc import ABC
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from impls.dropout import Dropout
-from impls.errors import BPEError, InvalidSpec, SpecialToken, UnknownId, UnknownSymbol, Unsupported
+from impls.errors import BPEError, SpecialToken, UnknownId, UnknownSymbol, Unsupported
 from impls.patterns import Splitter
 from impls.sentencepiece_rules import Cuts, ids_with_mark, read_tokens, without_prefix
+from impls.specification import Ties, TrainingSpec
 from impls.text import byte_starts_of_characters, repair_surrogates, special_matcher
 
 if TYPE_CHECKING:
@@ -31,69 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["BPEError", "SpecialSet", "Ties", "Tokenizer", "TrainingSpec"]
 
 SpecialSet = Collection[str] | Literal["all"]
-Ties = Literal["smallest", "first", "largest", "shortest"]
 
 Ids = TypeVar("Ids")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingSpec:
-    """What to train; only `vocab_size` is required. Raises `InvalidSpec` naming the field that is wrong."""
-
-    vocab_size: int
-    """Base symbols + merges + special tokens + the unknown token."""
-    pattern: str = "gpt2"
-    """A name of `impls.patterns` or a regular expression; `none` makes each text one piece."""
-    alphabet: Literal["bytes", "chars"] = "bytes"
-    ties: Ties = "smallest"
-    """Which of the equally frequent pairs is merged.
-
-    `smallest` (left id, right id); `first`: the pair whose leftmost current occurrence in the corpus is earliest;
-    `largest`: (left, right) as byte strings; `shortest`: fewest characters (bytes, for the alphabet `bytes`), then
-    the smallest UTF-8 of the merged string. What still ties goes to the smallest pair of ids.
-    """
-    base_order: Literal["raw", "gpt2"] = "raw"
-    """Order of the 256 base ids: byte values, or Hugging Face's order of the printable map."""
-    min_count: int = 1
-    max_merges: int | None = None
-    max_token_bytes: int | None = None
-    """Inclusive; a pair whose merged token would be longer is passed over."""
-    special_tokens: tuple[str, ...] = ()
-    special_ids: Literal["last", "first"] = "last"
-    end_of_word: str | None = None
-    """Joined to the last character of each piece, as subword-nmt does; decoding turns it into a space."""
-    unknown: str | None = None
-    """Text of the token for characters outside the alphabet; without it they raise `UnknownSymbol`."""
-
-    def __post_init__(self) -> None:
-        for name in ("vocab_size", "min_count"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InvalidSpec(name, f"must be a whole number of at least 1, not {value!r}")
-        for name, least in (("max_merges", 0), ("max_token_bytes", 1)):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
-                raise InvalidSpec(name, f"must be a whole number of at least {least}, or None, not {value!r}")
-        for name, choices in (
-            ("alphabet", ("bytes", "chars")),
-            ("ties", ("smallest", "first", "largest", "shortest")),
-            ("base_order", ("raw", "gpt2")),
-            ("special_ids", ("last", "first")),
-        ):
-            if getattr(self, name) not in choices:
-                raise InvalidSpec(name, f"must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
-        if isinstance(self.special_tokens, str):
-            raise InvalidSpec("special_tokens", "must be a sequence of texts, not one text")
-        object.__setattr__(self, "special_tokens", tuple(self.special_tokens))
-        reserved = [*self.special_tokens, *([self.unknown] if self.unknown is not None else [])]
-        if any(not isinstance(text, str) or not text for text in reserved):
-            raise InvalidSpec("special_tokens", "special and unknown tokens must be texts that are not empty")
-        if len(set(reserved)) != len(reserved):
-            raise InvalidSpec("special_tokens", "two special tokens have the same text")
-        if self.end_of_word is not None and (self.alphabet == "bytes" or not self.end_of_word):
-            raise InvalidSpec("end_of_word", "needs the alphabet 'chars' and a text that is not empty")
-        if self.alphabet == "chars" and self.base_order == "gpt2":
-            raise InvalidSpec("base_order", "'gpt2' orders bytes; the alphabet 'chars' has code-point order")
 
 
 class Tokenizer(ABC):
