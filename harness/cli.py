@@ -20,6 +20,7 @@ VERBS = {
     "vocab": "Look into a vocabulary: its size, rules and tokens.",
     "encode": "Text to token ids.",
     "decode": "Token ids to text.",
+    "inspect": "What a vocabulary file really is: format, whose vocabulary, rules, oddities.",
     "convert": "Write a vocabulary in another format, saying what would be lost.",
     "weigh": "How many tokens a text takes under several vocabularies, and the cost.",
     "explain": "Why two tokenizers differ: the first stage that does, both derivations side by side.",

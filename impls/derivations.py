@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -175,3 +175,39 @@ def _summary(what: str, ids: Sequence[int], model: Model) -> tuple[str, ...]:
     if not ids:
         return ()
     return (f"{len(ids)} token(s) with {what}, the first is id {ids[0]} ({model.tokens[ids[0]]!r})",)
+
+
+def unreachable(model: Model) -> tuple[int, ...]:
+    """Ids of tokens that no text is encoded to: merging a token's own symbols ends in something else.
+
+    What stands around a token does not matter: had a merge crossed its border, the token would not be there. Where a
+    whole piece is looked up (merge rule `concatenation`, `ignore_merges`) every token can be reached as one.
+    """
+    if model.merge_rule == "concatenation" or model.ignore_merges or concatenation_differs(model) is None:
+        return ()
+    ranks = {pair: rank for rank, pair in enumerate(model.merges)}
+    results = model.merge_results
+    return tuple(i for i, token in enumerate(model.tokens) if token and _merged(model, token, ranks, results) != [i])
+
+
+def _merged(model: Model, token: bytes, ranks: dict[tuple[int, int], int], results: Sequence[int]) -> list[int] | None:
+    """What the symbols of `token` merge to, the lowest rank first; None where they are no symbols of the model."""
+    ids = _symbols_of(model, token)
+    while ids is not None and len(ids) > 1:
+        rank, at = min((ranks.get(pair, len(ranks)), at) for at, pair in enumerate(pairwise(ids)))
+        if rank == len(ranks):
+            break
+        ids[at : at + 2] = [results[rank]]
+    return ids
+
+
+def _symbols_of(model: Model, token: bytes) -> list[int] | None:
+    if model.alphabet == "bytes":
+        return [model.id_by_token[bytes([byte])] for byte in token]
+    suffix = model.end_of_word or ""
+    text = token.decode("utf-8", "replace")
+    ends = bool(suffix) and text.endswith(suffix) and text != suffix
+    stem = text.removesuffix(suffix) if ends else text
+    symbols = [*stem[:-1], stem[-1:] + (suffix if ends else "")]
+    ids = [model.id_by_token.get(symbol.encode("utf-8", "replace")) for symbol in symbols]
+    return None if None in ids else [i for i in ids if i is not None]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_LONGEST_PROBLEM = 600
+
 
 class BPEError(Exception):
     """Base of every error a tokenizer, a model or a reader raises on purpose."""
@@ -63,6 +65,9 @@ class InvalidFile(BPEError):
     """A file that is not what it is read as; the message names the file and the place in it."""
 
     def __init__(self, path: str, problem: str) -> None:
+        problem = " ".join(problem.splitlines())
+        if len(problem) > _LONGEST_PROBLEM:  # what a damaged file holds may be of any length
+            problem = f"{problem[: _LONGEST_PROBLEM // 2]} … {problem[-_LONGEST_PROBLEM // 2 :]}"
         self.path, self.problem = path, problem
         super().__init__(f"{path}: {problem}")
 

@@ -34,6 +34,8 @@ _O200K = "|".join(
         r"\s+",
     ]
 )
+_QWEN = _CL100K.replace(r"\p{N}{1,3}", r"\p{N}")
+_TEKKEN = _O200K.replace(_CONTRACTIONS, "").replace(r"\p{N}{1,3}", r"\p{N}")
 _TURKISH_S1 = r"\p{L}+(?:'\p{L}+)?| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+"
 # A word or a number keeps its suffixes behind either apostrophe, any number of times; combining marks belong to
 # their letter; one leading space joins words and numbers alike.
@@ -49,6 +51,8 @@ NAMED: dict[str, tuple[str, ...]] = {
     "cl100k-0.14": (_CL100K_014,),
     "o200k": (_O200K,),
     "llama3": (_CL100K,),
+    "qwen": (_QWEN,),
+    "tekken": (_TEKKEN,),
     "turkish-s1": (_TURKISH_S1,),
     "turkish": (_TURKISH,),
     "none": (),
@@ -60,6 +64,11 @@ The 0.14 forms are what tiktoken 0.14 ships, with possessive quantifiers. `gpt2-
 one piece and not two. The ids of cl100k_base stay the same, since none of its tokens ends in line end and blank.
 """
 
+MAX_CHARACTERS = 20_000
+"""Longer patterns are refused: compiling takes time and memory, and the longest in use has a few hundred."""
+
+_MAX_STAGES = 32
+
 
 def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:
     """The split stages of a name of `NAMED`, of one expression, or of several; raises `InvalidPattern`."""
@@ -67,6 +76,8 @@ def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:
         stages = NAMED.get(pattern, (pattern,))
     else:
         stages = tuple(pattern)
+    if len(stages) > _MAX_STAGES:
+        raise InvalidPattern(f"{len(stages)} split stages; at most {_MAX_STAGES} are taken")
     Splitter(stages)
     return stages
 
@@ -100,6 +111,8 @@ class Splitter:
 def _compile(expression: str) -> regex.Pattern[str]:
     if not isinstance(expression, str) or not expression:
         raise InvalidPattern(f"a pattern must be a text that is not empty, not {expression!r}")
+    if len(expression) > MAX_CHARACTERS:
+        raise InvalidPattern(f"a pattern of {len(expression)} characters; at most {MAX_CHARACTERS} are taken")
     try:
         compiled = regex.compile(expression)
     except Exception as error:  # its own error, and what it trips over: AttributeError for `\S|\s`

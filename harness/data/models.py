@@ -9,11 +9,10 @@ from typing import Any
 from harness.data.cache import cache_folder
 from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
 from harness.data.errors import DataError
-from harness.data.fetching import ensure, is_fetched, read_item
+from harness.data.fetching import ensure, is_fetched
 from harness.data.hub import PREFIX, hub_tokenizer_file
 from impls.errors import UnknownName
 from impls.model import Model
-from impls.patterns import resolve
 
 _TRAINED_SUFFIX = ".json"
 
@@ -48,28 +47,25 @@ def load_model(name_or_path: str | Path) -> Model:
 
 
 def _published(vocabulary: Vocabulary) -> Model:
-    from impls.formats.tiktoken_ranks import read_tiktoken_ranks
+    from impls.formats import load
 
-    item = vocabulary.item
-    ranks = read_tiktoken_ranks(read_item(item), str(cache_folder() / item.path))
-    tokens: list[bytes | None] = [None] * (max(ranks.values()) + 1)
-    for token, rank in ranks.items():
-        tokens[rank] = token
-    return Model(
-        tokens=tuple(tokens),
-        pattern=resolve(vocabulary.pattern),
-        special_tokens=vocabulary.special_tokens,
-        merge_rule="concatenation",
-    )
+    ensure(vocabulary.items)
+    model = load(cache_folder() / vocabulary.path)
+    return model if vocabulary.normalization is None else model.with_(normalization=vocabulary.normalization)
 
 
 def rank_file(name: str) -> Path:
-    """The published rank file of a vocabulary, in the cache, fetched where it is missing."""
+    """The published rank file of a vocabulary, in the cache, fetched where it is missing.
+
+    Raises `DataError` where it is published in another format.
+    """
     vocabulary = vocabulary_named(name)
     if vocabulary is None:
         raise UnknownName("vocabulary", name, list(vocabularies()))
-    ensure([vocabulary.item])
-    return cache_folder() / vocabulary.item.path
+    if not vocabulary.path.endswith(".tiktoken"):
+        raise DataError(f"{name}: is not published as a rank file, but as {Path(vocabulary.path).name}")
+    ensure(vocabulary.items)
+    return cache_folder() / vocabulary.path
 
 
 def _is_plain(name: str) -> bool:
@@ -108,7 +104,7 @@ def describe_models() -> list[dict[str, Any]]:
             "name": vocabulary.name,
             "language": vocabulary.language,
             "licence": vocabulary.licence,
-            "bytes": vocabulary.item.n_bytes,
+            "bytes": sum(item.n_bytes for item in vocabulary.items),
             "cached": is_fetched(vocabulary.name),
             "about": vocabulary.description,
         }

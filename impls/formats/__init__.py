@@ -10,17 +10,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from impls.errors import InvalidFile, InvalidModel, InvalidPattern, UnknownName
-from impls.formats import gpt2_pair, own, sentencepiece_model, tiktoken_ranks, tokenizer_json, tokenizer_json_writer
+from impls.formats import (
+    gpt2_pair,
+    minbpe,
+    own,
+    sentencepiece_model,
+    subword_nmt,
+    tekken,
+    tiktoken_ranks,
+    tokenizer_json,
+    tokenizer_json_writer,
+)
 from impls.formats.files import parse_json, read_bytes, write_atomically
+from impls.formats.subword_nmt import IdsAssigned
 from impls.formats.tiktoken_ranks import PatternAssumed
 from impls.formats.tokenizer_json import DropoutIgnored
 from impls.model import Model
 from impls.patterns import resolve
 
-__all__ = ["DropoutIgnored", "PatternAssumed", "formats", "load", "losses", "save"]
+__all__ = ["DropoutIgnored", "IdsAssigned", "PatternAssumed", "formats", "load", "load_with_format", "losses", "save"]
 
 
 _BLANK = b"\xef\xbb\xbf \t\r\n"  # a byte order mark and white space
+_LOOKED_AT = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +49,13 @@ _FORMATS: dict[str, _Format] = {
         lambda model: {"": tokenizer_json_writer.write(model)}, tokenizer_json_writer.losses
     ),
     gpt2_pair.FORMAT: _Format(gpt2_pair.write, gpt2_pair.losses),
+    minbpe.FORMAT: _Format(lambda model: {"": minbpe.write(model)}, minbpe.losses),
+    subword_nmt.FORMAT: _Format(lambda model: {"": subword_nmt.write(model)}, subword_nmt.losses),
 }
 
 
 def formats() -> list[str]:
-    """The names `save` and `losses` take."""
+    """The names `save` and `losses` take; `load` reads these and tekken.json."""
     return list(_FORMATS)
 
 
@@ -54,68 +68,93 @@ def load(
     """The model in a file or folder, its format found by content; raises `InvalidFile` naming what is wrong.
 
     `pattern` and `special_tokens`, where given, take the place of the file's own. tiktoken rank files hold neither:
-    those of r50k, p50k, cl100k and o200k are known by their SHA-256 and get theirs; any other is read with the
+    published ones (`impls.formats.known`) are known by their SHA-256 and get theirs; any other is read with the
     pattern `gpt2` (what `TrainingSpec` trains with unless told otherwise), no special tokens, and a `PatternAssumed`
     warning, as the ids are its maker's only if that was the pattern. Give `pattern=` to be sure, "none" included;
     a bad one raises `InvalidPattern`.
     """
+    return load_with_format(path, pattern=pattern, special_tokens=special_tokens)[1]
+
+
+def load_with_format(
+    path: Path,
+    *,
+    pattern: str | Sequence[str] | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+) -> tuple[str, Model]:
+    """The format that was found, and what `load` gives."""
     path = Path(path)
     stages = None if pattern is None else resolve(pattern)
     try:
-        return _read(path, stages, special_tokens)
+        format, model = _read(path, stages, special_tokens)
+        if format != tiktoken_ranks.FORMAT:
+            given = {"pattern": stages, "special_tokens": special_tokens}
+            changes = {name: value for name, value in given.items() if value is not None}
+            model = model.with_(**changes) if changes else model
     except (InvalidModel, InvalidPattern) as error:
         raise InvalidFile(str(path), str(error)) from None
+    except RecursionError:
+        raise InvalidFile(str(path), "it is nested too deeply; this is no model file") from None
+    except MemoryError:
+        raise InvalidFile(str(path), "reading it takes more memory than there is; this is no model file") from None
+    return format, model
 
 
-def _read(path: Path, stages: tuple[str, ...] | None, special_tokens: Mapping[str, int] | None) -> Model:
+def _read(path: Path, stages: tuple[str, ...] | None, special_tokens: Mapping[str, int] | None) -> tuple[str, Model]:
     if path.is_dir():
-        model = _read_folder(path)
-    else:
-        content = read_bytes(path)
-        if sentencepiece_model.looks_like(content):
-            model = sentencepiece_model.read(content, str(path))
-        elif content.lstrip(_BLANK).startswith((b"{", b"[")):
-            model = _read_json(content, path)
-        elif gpt2_pair.looks_like_merges(content, path):
-            model = _read_pair(path)
-        else:
-            return tiktoken_ranks.read_model(content, str(path), stages, special_tokens)
-    if stages is not None:
-        model = model.with_(pattern=stages)
-    return model if special_tokens is None else model.with_(special_tokens=special_tokens)
+        return _read_folder(path)
+    content = read_bytes(path)
+    if sentencepiece_model.looks_like(content):
+        return sentencepiece_model.FORMAT, sentencepiece_model.read(content, str(path))
+    start = content[:_LOOKED_AT].lstrip(_BLANK)
+    if start.startswith((b"{", b"[")):
+        return _read_json(content, path)
+    if start.startswith(b"minbpe "):
+        return minbpe.FORMAT, minbpe.read(content, str(path))
+    if gpt2_pair.looks_like_merges(content, path):
+        if not gpt2_pair.has_companion(path) and subword_nmt.looks_like_codes(content):
+            return subword_nmt.FORMAT, subword_nmt.read(content, str(path))
+        return _read_pair(path)
+    return tiktoken_ranks.FORMAT, tiktoken_ranks.read_model(content, str(path), stages, special_tokens)
 
 
-def _read_folder(path: Path) -> Model:
+def _read_folder(path: Path) -> tuple[str, Model]:
     if (file := path / tokenizer_json.FORMAT).is_file():
-        return tokenizer_json.read(read_bytes(file), str(file))
+        return tokenizer_json.FORMAT, tokenizer_json.read(read_bytes(file), str(file))
     if (pair := gpt2_pair.find_pair(path)) is not None:
-        return gpt2_pair.read(*pair)
-    wanted = [tokenizer_json.FORMAT, *(" with ".join(names) for names in gpt2_pair.NAMES)]
+        return gpt2_pair.FORMAT, gpt2_pair.read(*pair)
+    if (file := path / "tekken.json").is_file():
+        return tekken.FORMAT, tekken.read(read_bytes(file), str(file))
+    wanted = [tokenizer_json.FORMAT, *(" with ".join(names) for names in gpt2_pair.NAMES), "tekken.json"]
     raise InvalidFile(str(path), f"a folder without a model; looked for: {', '.join(wanted)}")
 
 
-def _read_json(content: bytes, path: Path) -> Model:
+def _read_json(content: bytes, path: Path) -> tuple[str, Model]:
     if own.NAME.encode() in content[:100]:
-        return own.read(content, str(path))
+        return own.FORMAT, own.read(content, str(path))
     document = parse_json(content, str(path))
     if isinstance(document, dict):
         if "model" in document:
-            return tokenizer_json.read_document(document, str(path))
+            return tokenizer_json.FORMAT, tokenizer_json.read_document(document, str(path))
         if "format" in document:
-            return own.read(content, str(path))
+            return own.FORMAT, own.read(content, str(path))
+        if tekken.is_document(document):
+            return tekken.FORMAT, tekken.read_document(document, str(path))
         if document and all(isinstance(i, int) for i in document.values()):
             return _read_pair(path)
     raise InvalidFile(
-        str(path), "JSON, but of no format known here: it has neither 'format' (bpebench) nor 'model' (tokenizer.json)"
+        str(path),
+        "JSON, but of no format known here: it has neither 'format' (bpebench) nor 'model' (tokenizer.json) nor "
+        "'config' and 'vocab' (tekken)",
     )
 
 
-def _read_pair(path: Path) -> Model:
+def _read_pair(path: Path) -> tuple[str, Model]:
     pair = gpt2_pair.find_pair(path)
     if pair is None:
         names = " or ".join(" with ".join(names) for names in gpt2_pair.NAMES)
         raise InvalidFile(str(path), f"half of GPT-2's format, which is two files beside each other: {names}")
-    return gpt2_pair.read(*pair)
+    return gpt2_pair.FORMAT, gpt2_pair.read(*pair)
 
 
 def save(model: Model, path: Path, format: str) -> None:

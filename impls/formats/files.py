@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,22 +15,60 @@ from typing import Any
 
 from impls.errors import InvalidFile
 
-MAX_TABLE_ID = 2**22 - 1
+MAX_TABLE_ID = 2**20 - 1
 """The largest id of a token; tokens are kept in a table by id, and the largest vocabulary in use has 262,144."""
+
+MAX_FILE_BYTES = 48 << 20
+"""Larger files are not read: with this, and `MAX_JSON_ENTRIES`, none takes more than 512 MiB of memory to look at. The
+largest in use, with 262,144 tokens and 515,000 merges, has 33 MB."""
+
+MAX_JSON_ENTRIES = 5 << 19
+MAX_JSON_KEYS = 1 << 20
+"""Entries of all lists, and keys of all objects, of a JSON document. The largest file in use has 1.9 million and 0.3
+million."""
+
+
+_PACKED = "which is not opened here; unpack it and name the file in it"
+_OTHER_KINDS = {
+    b"PK\x03\x04": f"this is a zip archive, {_PACKED}",
+    b"\x1f\x8b": f"this is packed by gzip, {_PACKED}",
+    b"BZh91AY&SY": f"this is packed by bzip2, {_PACKED}",
+    b"\xfd7zXZ": f"this is packed by xz, {_PACKED}",
+    b"\x28\xb5\x2f\xfd": f"this is packed by zstd, {_PACKED}",
+    b"7z\xbc\xaf": f"this is a 7z archive, {_PACKED}",
+    b"\xff\xfe": "this is UTF-16; save it as UTF-8",
+    b"\xfe\xff": "this is UTF-16; save it as UTF-8",
+    b"GGUF\x03\0\0\0": "this is a GGUF file of weights; name the tokenizer's own file",
+    b"version https://git-lfs": "this is Git LFS's pointer to the file and not the file; get it with `git lfs pull`",
+    b"<!DOCTYPE": "this is a web page and not a vocabulary; the download went wrong",
+    b"<html": "this is a web page and not a vocabulary; the download went wrong",
+}
+"""How files begin that are taken for vocabularies now and then."""
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of the file; raises `InvalidFile` where it cannot be read or is empty."""
+    """The content; raises `InvalidFile` where the file cannot be read, is empty, too large, or of another kind."""
     try:
-        content = path.read_bytes()
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):
+            raise InvalidFile(str(path), "this is no regular file; save it to one first")
+        content = None
+        if about.st_size <= MAX_FILE_BYTES:
+            with path.open("rb") as file:
+                content = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise InvalidFile(str(path), "no such file") from None
     except IsADirectoryError:
         raise InvalidFile(str(path), "this is a folder, not a file") from None
     except (OSError, ValueError) as error:
         raise InvalidFile(str(path), f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if not content.strip():
+    if content is None or len(content) > MAX_FILE_BYTES:
+        raise InvalidFile(str(path), f"more than {MAX_FILE_BYTES >> 20} MiB; no vocabulary is that large")
+    if content.isspace() or not content:
         raise InvalidFile(str(path), "the file is empty")
+    for magic, problem in _OTHER_KINDS.items():
+        if content.startswith(magic):
+            raise InvalidFile(str(path), problem)
     return content
 
 
@@ -44,6 +83,19 @@ def decode_utf8(content: bytes, path: str) -> str:
         ) from None
 
 
+def check_json_size(content: bytes, path: str) -> None:
+    """Raises `InvalidFile` for a document of too many parts, which would take far more memory than its bytes."""
+    n_entries = content.count(b",") + content.count(b"[") + content.count(b"{")
+    if n_entries > MAX_JSON_ENTRIES or content.count(b":") > MAX_JSON_KEYS:
+        raise InvalidFile(path, "JSON of millions of entries; no vocabulary has that many")
+
+
+def check_lines(content: bytes, path: str) -> None:
+    """Raises `InvalidFile` for a file of more lines than a vocabulary has tokens."""
+    if (n_lines := content.count(b"\n")) > MAX_TABLE_ID + 1:
+        raise InvalidFile(path, f"{n_lines} lines; no vocabulary has that many")
+
+
 def parse_json(content: bytes, path: str) -> Any:
     """The JSON document; raises `InvalidFile` naming line and column, or the key that stands twice in an object."""
 
@@ -55,6 +107,7 @@ def parse_json(content: bytes, path: str) -> Any:
             raise InvalidFile(path, f"the key {twice!a} stands twice in one object; remove one of the two")
         return found
 
+    check_json_size(content, path)
     text = decode_utf8(content, path)
     try:
         return json.loads(text, object_pairs_hook=once)

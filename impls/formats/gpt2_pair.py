@@ -16,7 +16,7 @@ import msgspec
 
 from impls.byte_alphabet import CHARACTER_TO_BYTE, to_printable
 from impls.errors import InvalidFile, Unsupported
-from impls.formats.files import decode_utf8, parse_json, read_bytes
+from impls.formats.files import check_lines, decode_utf8, parse_json, read_bytes
 from impls.formats.printable import (
     Pair,
     add_whole_token,
@@ -45,6 +45,12 @@ def find_pair(path: Path) -> tuple[Path, Path] | None:
     return None
 
 
+def has_companion(path: Path) -> bool:
+    """Whether both files of the pair are there."""
+    pair = find_pair(path)
+    return pair is not None and all(file.is_file() for file in pair)
+
+
 def looks_like_merges(content: bytes, path: Path) -> bool:
     """Whether the first line is the header, or the name is that of a file of merges (old ones have no header)."""
     return content.startswith(_HEADER.encode()) or path.name in [merges for _, merges in NAMES]
@@ -56,7 +62,9 @@ def read(encoder: Path, merges: Path) -> Model:
         if not one.is_file():
             raise InvalidFile(str(other), f"its companion {one.name} is not beside it; GPT-2's format is two files")
     vocab = check_ids(parse_json(read_bytes(encoder), str(encoder)), "the vocabulary", str(encoder))
-    pairs = _read_lines(decode_utf8(read_bytes(merges), str(merges)), str(merges))
+    lines = read_bytes(merges)
+    check_lines(lines, str(merges))
+    pairs = _read_lines(decode_utf8(lines, str(merges)), str(merges))
     listed = read_merges(pairs, vocab, "the vocabulary", str(merges))
     made = {left + right for left, right in pairs}
     unmade = {text: i for text, i in vocab.items() if text not in made and text not in CHARACTER_TO_BYTE}

@@ -11,6 +11,7 @@ Most of a pre-tokenization pattern means the same in both. What does not is tran
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -105,16 +106,21 @@ def leaves_nothing_out(stage: str) -> bool:
 
     Tried are code points in a row (all of the small scripts, every 61st of the rest) and every three of a set of
     characters that stand for their kind: enough for patterns of classes and short look-around. A text it is wrong
-    about is refused when it is split, never miscut.
+    about is refused when it is split, never miscut. Raises `InvalidPattern` for one that backtracks without end.
     """
     expression = regex.compile(stage)
+    end = time.thread_time() + _TRIAL_SECONDS
     for text in _trials():
-        parts = expression.findall(text)
+        try:
+            parts = expression.findall(text, timeout=max(end - time.thread_time(), 0.001))
+        except TimeoutError:
+            raise InvalidPattern(f"the pattern takes too long on a text of {len(text)} characters: {stage}") from None
         if sum(map(len, parts)) != len(text) or not all(parts):
             return False
     return True
 
 
+_TRIAL_SECONDS = 1.0
 _KINDS = "aZé\u0301א5½_'’/!(€\u00ad\u0000\u0378 \t\n\r\u3000中😀"
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from impls.errors import InvalidFile, Unsupported
-from impls.formats.files import MAX_TABLE_ID, parse_json
+from impls.formats.files import MAX_TABLE_ID, check_json_size, parse_json
 from impls.model import Model
 from impls.sentencepiece_rules import SentencePieceRules
 
@@ -52,6 +52,7 @@ _LISTS = ("tokens", "merges", "merge_counts")
 
 def read(content: bytes, path: str) -> Model:
     """The model; raises `InvalidFile` for another version, a digest that does not match, or a field that is wrong."""
+    check_json_size(content, path)
     try:
         document = msgspec.json.decode(content)
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:

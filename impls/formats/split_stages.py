@@ -13,9 +13,10 @@ import regex
 
 from impls.errors import InvalidFile, InvalidPattern
 from impls.formats.oniguruma import from_oniguruma, leaves_nothing_out, to_oniguruma
-from impls.patterns import NAMED
+from impls.patterns import MAX_CHARACTERS, NAMED
 
 BYTE_LEVEL = "ByteLevel"
+_MAX_STEPS = 16
 _KNOWN_TO_COVER = {stage for stages in NAMED.values() for stage in stages}
 _GAP = r"|(?:(?!{0})[\s\S])+"
 _ONE_CLASS = re.compile(r"(\[(?!\^)(?:[^\[\]\\]|\\.)+\]|\\p\{\w+\})(?:\+|\{1(?:,\d*)?\})?", re.DOTALL)
@@ -58,8 +59,8 @@ def _steps(pre_tokenizer: Any, field: str, path: str) -> list[tuple[str, dict[st
     if pre_tokenizer.get("type") != "Sequence":
         return [(field, pre_tokenizer)]
     steps = pre_tokenizer.get("pretokenizers")
-    if not isinstance(steps, list):
-        raise InvalidFile(path, f"{field}.pretokenizers: a list is expected")
+    if not isinstance(steps, list) or len(steps) > _MAX_STEPS:
+        raise InvalidFile(path, f"{field}.pretokenizers: a list of up to {_MAX_STEPS} steps is expected")
     found: list[tuple[str, dict[str, Any]]] = []
     for index, step in enumerate(steps):
         name = f"{field}.pretokenizers[{index}]"
@@ -73,6 +74,8 @@ def _read_split(step: dict[str, Any], field: str, path: str) -> str:
     pattern = step.get("pattern")
     if not isinstance(pattern, dict) or len(pattern) != 1 or not isinstance(text := next(iter(pattern.values())), str):
         raise InvalidFile(path, f"{field}.pattern: an object with one Regex or String is expected")
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidFile(path, f"{field}.pattern: {len(text)} characters; at most {MAX_CHARACTERS} are taken")
     try:
         expression = from_oniguruma(text) if "Regex" in pattern else regex.escape(text)
         covers = expression in _KNOWN_TO_COVER or leaves_nothing_out(expression)

@@ -13,42 +13,26 @@ import binascii
 import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from impls.derivations import concatenation_differs, ids_out_of_order
 from impls.errors import InvalidFile, Unsupported
-from impls.formats.files import token_table
+from impls.formats.files import check_lines, token_table
+from impls.formats.known import KNOWN
 from impls.model import Model
 from impls.patterns import name_of, resolve
 
 FORMAT = "tiktoken"
+_NO_BYTES = b"="
+"""Stands for no bytes where a rank is left free: whisper's rank 50256, which no text is encoded to."""
 
 
 class PatternAssumed(UserWarning):
     """A rank file nobody knows was read without a pattern: `gpt2` is used, and ids may be other than its maker's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Companions:
-    """What a rank file does not hold."""
-
-    pattern: str
-    special_tokens: Mapping[str, int]
-
-
-_END = "<|endoftext|>"
-_FIM = {"<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260}
-KNOWN: dict[str, Companions] = {
-    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": Companions("gpt2", {_END: 50256}),
-    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": Companions("gpt2", {_END: 50256}),
-    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": Companions(
-        "cl100k", {_END: 100257, **_FIM, "<|endofprompt|>": 100276}
-    ),
-    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": Companions(
-        "o200k", {_END: 199999, "<|endofprompt|>": 200018}
-    ),
-}
-"""SHA-256 of the rank files of r50k, p50k, cl100k and o200k -> the pattern and special tokens they are used with."""
+def digest_of(ranks: Mapping[bytes, int]) -> str:
+    """SHA-256 (hex) of the rank file: what `impls.formats.known` knows vocabularies by."""
+    return hashlib.sha256(write_tiktoken_ranks(ranks)).hexdigest()
 
 
 def read_model(
@@ -56,15 +40,15 @@ def read_model(
 ) -> Model:
     """The model of a rank file; see `impls.formats.load` for what is used where nothing is given."""
     ranks = read_tiktoken_ranks(content, path)
-    known = KNOWN.get(hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest())
+    known = KNOWN.get(hashlib.sha256(content).hexdigest()) or KNOWN.get(digest_of(ranks))
     if pattern is None:
-        if known is None:
+        if known is None or known.pattern is None:
             warnings.warn(
                 f"{path}: a rank file holds no pattern; 'gpt2' is used, give another with pattern=",
                 PatternAssumed,
-                stacklevel=3,
+                stacklevel=5,
             )
-        pattern = known.pattern if known else "gpt2"
+        pattern = known.pattern if known and known.pattern else "gpt2"
     if special_tokens is None:
         special_tokens = known.special_tokens if known else {}
     return Model(
@@ -81,6 +65,7 @@ def read_tiktoken_ranks(content: bytes, path: str) -> dict[bytes, int]:
     Raises `InvalidFile` naming the line: not base64, not a whole number, a token or a rank given twice, an end
     without a line break (a file that was cut short ends anywhere).
     """
+    check_lines(content, path)
     ranks: dict[bytes, int] = {}
     line_of: dict[int, int] = {}
     if not content.endswith(b"\n"):
@@ -94,6 +79,8 @@ def read_tiktoken_ranks(content: bytes, path: str) -> dict[bytes, int]:
             raise InvalidFile(
                 path, f"line {number}: a token in base64, a space and a rank are expected, not {_short(line)}"
             )
+        if fields[0] == _NO_BYTES:
+            continue
         try:
             token = binascii.a2b_base64(fields[0], strict_mode=True)
         except binascii.Error as error:

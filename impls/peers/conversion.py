@@ -6,7 +6,6 @@ them. So is normalisation, which `Tokenizer` does beforehand.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from impls.errors import Unsupported
-from impls.formats.tiktoken_ranks import KNOWN, write_tiktoken_ranks
+from impls.formats.known import KNOWN
+from impls.formats.tiktoken_ranks import digest_of, write_tiktoken_ranks
 from impls.formats.tokenizer_json_writer import write_compact
 from impls.model import Model
 from impls.patterns import NAMED
@@ -23,12 +23,6 @@ WHOLE_TEXT = r"(?s:.+)"
 """What splits nothing, for engines that need a pattern."""
 
 _PLAIN = {NAMED["gpt2-0.14"]: NAMED["gpt2"], NAMED["cl100k-0.14"]: NAMED["cl100k"]}
-_NAME_BY_DIGEST = {
-    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": "r50k_base",
-    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": "p50k_base",
-    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": "cl100k_base",
-    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": "o200k_base",
-}
 
 
 def plain_pattern(model: Model) -> tuple[str, ...]:
@@ -82,17 +76,20 @@ def underived_reason(model: Model) -> str | None:
 
 
 def public_digest(model: Model) -> str | None:
-    """SHA-256 of the model's rank file where that is r50k's, p50k's, cl100k's or o200k's and so is its pattern."""
+    """SHA-256 of the model's rank file where that is a published one, used with this pattern."""
     if not has_ranks(model):
         return None
-    digest = hashlib.sha256(rank_file(model)).hexdigest()
+    digest = digest_of(model.id_by_token)
     known = KNOWN.get(digest)
-    return digest if known is not None and NAMED[known.pattern] == plain_pattern(model) else None
+    if known is None or known.pattern is None or NAMED[known.pattern] != plain_pattern(model):
+        return None
+    return digest
 
 
 def require_public(name: str, model: Model, known: Sequence[str]) -> str:
     """The model's public name, for a library that has those of `known` built in; raises `Unsupported` for another."""
-    found = _NAME_BY_DIGEST.get(public_digest(model) or "")
+    digest = public_digest(model)
+    found = None if digest is None else KNOWN[digest].name
     if found is None or found not in known:
         raise Unsupported(name, f"it has its vocabularies built in and reads no other; it has {', '.join(known)}")
     return found

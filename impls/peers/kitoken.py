@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
-from impls.formats.tiktoken_ranks import KNOWN
+from impls.formats.known import KNOWN
 from impls.interface import Tokenizer
 from impls.model import Model
 from impls.peers.conversion import as_list, public_digest, rank_file, tokenizer_json

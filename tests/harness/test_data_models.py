@@ -18,14 +18,19 @@ from harness.data import (
     trained_model_names,
     trained_model_path,
 )
+from harness.data.catalogue import vocabularies
 from impls.errors import UnknownName
 
-_PUBLISHED = {
+_RANK_FILES = {
     "r50k_base": "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
     "p50k_base": "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    "llama3": "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55",
+    "qwen": "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186",
+    "whisper": "b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126",
 }
+_PUBLISHED = list(vocabularies())
 
 
 @pytest.fixture
@@ -40,9 +45,9 @@ def _a_model() -> impls.Model:
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("name", _PUBLISHED)
+@pytest.mark.parametrize("name", _RANK_FILES)
 def test_a_published_vocabulary_is_the_published_rank_file(name: str) -> None:
-    assert hashlib.sha256(rank_file(name).read_bytes()).hexdigest() == _PUBLISHED[name]
+    assert hashlib.sha256(rank_file(name).read_bytes()).hexdigest() == _RANK_FILES[name]
 
 
 @pytest.mark.corpus
@@ -53,6 +58,10 @@ def test_a_published_vocabulary_is_the_published_rank_file(name: str) -> None:
         ("p50k_base", 50_281, 50_281, 50_256),
         ("cl100k_base", 100_277, 100_261, 100_257),
         ("o200k_base", 200_019, 200_000, 199_999),
+        ("gpt2-merges", 50_257, 50_257, 50_256),
+        ("qwen", 151_851, 151_851, 151_643),
+        ("qwen-nfc", 151_851, 151_851, 151_643),
+        ("whisper", 51_865, 51_864, 50_257),
     ],
 )
 def test_a_published_vocabulary_has_its_size_and_special_tokens(
@@ -61,7 +70,7 @@ def test_a_published_vocabulary_has_its_size_and_special_tokens(
     model = load_model(name)
     assert (model.vocab_size, model.n_tokens) == (vocab_size, n_tokens)
     assert model.special_tokens["<|endoftext|>"] == end_of_text
-    assert model.merge_rule == "concatenation"
+    assert model.merge_rule == ("pairs" if name == "gpt2-merges" else "concatenation")
 
 
 @pytest.mark.corpus
@@ -74,6 +83,27 @@ def test_p50k_is_r50k_and_runs_of_spaces() -> None:
     small, large = load_model("r50k_base"), load_model("p50k_base")
     assert large.tokens[:50_256] == small.tokens[:50_256]
     assert large.tokens[50_256:] == (None, *(b" " * n for n in range(2, 26)))
+
+
+@pytest.mark.corpus
+def test_the_families_have_their_own_rules() -> None:
+    llama3 = load_model("llama3")
+    assert len(llama3.recovered_merges[1]) == 678
+    assert (llama3.n_tokens, llama3.special_tokens["<|eot_id|>"]) == (128_256, 128_009)
+    tekken = load_model("tekken")
+    assert (tekken.id_offset, tekken.vocab_size, tekken.special_tokens["[INST]"]) == (1000, 131_072, 3)
+    deepseek = load_model("deepseek")
+    assert (len(deepseek.pattern), len(deepseek.added_tokens), deepseek.merge_rule) == (3, 53, "pairs")
+    qwen = load_model("qwen")
+    assert load_model("qwen-nfc") == qwen.with_(normalization="nfc")
+    whisper = load_model("whisper")
+    assert (whisper.tokens[-1], whisper.special_tokens["<|tr|>"]) == ("场".encode(), 50_268)
+
+
+@pytest.mark.corpus
+def test_what_is_not_published_as_a_rank_file_has_none() -> None:
+    with pytest.raises(DataError, match=r"tekken: is not published as a rank file, but as tekken\.json"):
+        rank_file("tekken")
 
 
 @pytest.mark.corpus
@@ -104,7 +134,7 @@ def test_a_model_is_loaded_from_a_path(cache: Path) -> None:
     assert load_model(file).digest == load_model(str(file)).digest == _a_model().digest
 
 
-@pytest.mark.parametrize("name", ["turkish-10k", "llama3", "o200k"])
+@pytest.mark.parametrize("name", ["turkish-10k", "llama4", "o200k"])
 def test_an_unknown_model_lists_what_there_is_and_how_to_train_one(cache: Path, name: str) -> None:
     with pytest.raises(UnknownName, match=rf"unknown model '{name}'; known: r50k_base, .*bpebench train --name"):
         load_model(name)

@@ -159,7 +159,22 @@ def test_a_family_with_everything_unusual_encodes_as_priority_does(
     )
     fast, reference, naive = Compiled(model), Priority(model), Naive(model)
     assert fast.splitting == "automaton, 3 stages"
-    parts = ["ab", "1234567", "日本", " ", "~ ~", "~", "[tool]", "[tool", "｜think｜", "<s>", "e\u0301", "dcb", "\n", "'a"]
+    parts = [
+        "ab",
+        "1234567",
+        "日本",
+        " ",
+        "~ ~",
+        "~",
+        "[tool]",
+        "[tool",
+        "｜think｜",
+        "<s>",
+        "e\u0301",
+        "dcb",
+        "\n",
+        "'a",
+    ]
     texts = ["".join(rng.choice(parts) for _ in range(rng.randrange(9))) for _ in range(150)]
     for text in texts:
         expected = reference.encode(text, disallowed_special=())

@@ -53,7 +53,6 @@ def token(data: bytes) -> bytes:
         (b"I", "line 259: a token in base64, a space and a rank are expected, not 'I'"),
         (b"!!!! 258", "line 259: '!!!!' is not base64"),
         (b"YWJ 258", "line 259: 'YWJ' is not base64"),
-        (b"= 258", "line 259: '=' is not base64"),
         (b"eHl6 258 1", "line 259: a token in base64"),
         (b"eHl6 2.5", "line 259: the rank '2.5' is not a whole number"),
         (b"eHl6 -1", "line 259: the rank '-1' is not a whole number"),
@@ -219,3 +218,10 @@ def test_half_of_the_pair_is_refused(pair: Path) -> None:
     (pair / "vocab.bpe").unlink()
     assert "its companion vocab.bpe is not beside it" in problem(pair / "encoder.json")
     assert "a folder without a model" in problem(pair)
+
+
+def test_a_rank_without_bytes_stays_free(tmp_path: Path) -> None:
+    path = tmp_path / "x.tiktoken"
+    path.write_bytes(write_tiktoken_ranks(RANKS) + b"= 258\neHl6 259\n")
+    model = load(path, pattern="gpt2")
+    assert (model.tokens[258], model.tokens[259]) == (None, b"xyz")

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer as TheirTokenizer
 import impls
 from impls import Model
 from impls.formats import load, losses, save
-from impls.formats.tiktoken_ranks import KNOWN
+from impls.formats.known import KNOWN
 
 pytestmark = pytest.mark.corpus
 

@@ -14,7 +14,7 @@ import pytest
 
 import impls
 from impls import Model, Tokenizer
-from impls.formats import tiktoken_ranks
+from impls.formats.known import KNOWN, Known
 from impls.peers import conversion
 
 PeerOf = Callable[..., type[Tokenizer]]
@@ -45,10 +45,9 @@ def peer_of(monkeypatch: pytest.MonkeyPatch) -> PeerOf:
         if not stand_in:
             return impls.get(name)
         if model is not None:
-            digest = conversion.hashlib.sha256(conversion.rank_file(model)).hexdigest()
-            companions = tiktoken_ranks.Companions("gpt2", dict(model.special_tokens))
-            monkeypatch.setitem(tiktoken_ranks.KNOWN, digest, companions)
-            monkeypatch.setitem(conversion._NAME_BY_DIGEST, digest, "cl100k_base")
+            digest = conversion.digest_of(model.id_by_token)
+            known = Known("cl100k_base", "gpt2", dict(model.special_tokens))
+            monkeypatch.setitem(KNOWN, digest, known)
         monkeypatch.setitem(sys.modules, module_name, make(model))
         file = Path(conversion.__file__).with_name(f"{name.replace('-', '_')}.py")
         adapter = _load_file(f"stand_in_{file.stem}", file)

@@ -1,0 +1,85 @@
+"""`bpebench inspect`: what a vocabulary file really is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.commands import options
+
+if TYPE_CHECKING:
+    from harness.data.inspection import Inspection
+
+
+@click.command("inspect")
+@click.argument("file", type=click.Path(path_type=Path))
+@options.as_json
+def command(file: Path, as_json: bool) -> None:
+    """What FILE (or a folder) really is: format, whose vocabulary it holds, its rules, what is odd about it.
+
+    Exit status 1 where something is wrong: a name that says another vocabulary, rules that are not its maker's,
+    irregular merges.
+    """
+    from harness.data.inspection import inspect
+
+    found = inspect(file)
+    about = _about(found)
+    if as_json:
+        options.print_json({**about, "findings": list(found.findings), "notes": list(found.notes)})
+    else:
+        click.echo(options.table([[key, _cell(value)] for key, value in about.items()], ["", ""]))
+        for line in found.notes:
+            click.echo(f"note: {line}")
+        for line in found.findings:
+            click.echo(f"finding: {line}")
+        if not found.findings:
+            click.echo("nothing odd found")
+    if found.findings:
+        raise click.exceptions.Exit(1)
+
+
+def _about(found: Inspection) -> dict[str, Any]:
+    from harness.data.inspection import round_trip
+    from impls.patterns import name_of
+
+    model = found.model
+    return {
+        "file": found.path,
+        "format": found.format,
+        "bytes": found.n_bytes,
+        "sha256": found.sha256,
+        "published file": found.published_file,
+        "vocabulary": found.vocabulary,
+        "called": found.label,
+        "ids": model.vocab_size,
+        "tokens": sum(token is not None for token in model.tokens),
+        "id offset": model.id_offset,
+        "alphabet": model.alphabet,
+        "merge rule": model.merge_rule,
+        "merges": len(model.merges),
+        "special tokens": dict(model.special_tokens),
+        "added tokens": dict(model.added_tokens),
+        "pattern": name_of(model.pattern) or list(model.pattern),
+        "normalization": model.normalization,
+        "round trip": round_trip(model),
+        "unreachable tokens": found.n_unreachable,
+        "tokens the pattern cuts": found.n_cut_by_pattern,
+        "irregularities": list(model.irregularities),
+        "content digest": model.digest,
+    }
+
+
+_SHOWN = 6
+
+
+def _cell(value: object) -> str:
+    if value is None or value == [] or value == {}:
+        return "none"
+    if isinstance(value, dict):
+        first = ", ".join(f"{text!r}={i}" for text, i in list(value.items())[:_SHOWN])
+        return first if len(value) <= _SHOWN else f"{first}, … ({len(value)} in all)"
+    if isinstance(value, list):
+        return " then ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,177 @@
+"""What a vocabulary file really is: its format, whose vocabulary it holds whatever it is called, and what is odd.
+
+A published vocabulary is recognised by its tokens, in any format and under any name. What a file is said to hold is
+taken from the nearest name that says so: the file's, its folder's, then those in `package.json` and the like beside it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.data.catalogue import all_items, vocabularies
+from impls.derivations import unreachable
+from impls.errors import BPEError
+from impls.formats import load_with_format
+from impls.formats.known import KNOWN, Known
+from impls.formats.tiktoken_ranks import digest_of
+from impls.model import Model
+from impls.patterns import NAMED, Splitter, name_of
+
+_MISTRAL = frozenset({"mistral-v1", "mistral-v2", "mistral-v3", "tekken"})
+_LABELS: dict[str, frozenset[str]] = {
+    r"o200k|gpt-?4o|gpt-?4\.1|gpt-?5|o[134]-": frozenset({"o200k_base"}),
+    r"cl100k|gpt-?4|gpt-?3\.5": frozenset({"cl100k_base"}),
+    r"p50k|codex|davinci": frozenset({"p50k_base"}),
+    r"r50k|gpt-?2": frozenset({"r50k_base"}),
+    r"whisper": frozenset({"whisper", "r50k_base"}),
+    r"llama[-_ ]?[34]": frozenset({"llama3"}),
+    r"llama[-_ ]?2|llama[-_ ]?1": frozenset({"llama2"}),
+    r"tekken|nemo|pixtral": frozenset({"tekken"}),
+    r"mistral|mixtral|codestral": _MISTRAL,
+    r"qwen": frozenset({"qwen"}),
+    r"deepseek": frozenset({"deepseek"}),
+}
+"""How vocabularies are called -> the published ones that may be meant; of several that match the first counts."""
+
+_NAMING_FILES = {
+    "package.json": "name",
+    "tokenizer_config.json": "name_or_path",
+    "config.json": "_name_or_path",
+}
+_MAX_NAMING_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What was found out about a file."""
+
+    path: str
+    format: str
+    sha256: str | None
+    """Of the file; None for a folder."""
+    n_bytes: int
+    published_file: str | None
+    """The published vocabulary whose own file this is, byte for byte."""
+    vocabulary: str | None
+    """The published vocabulary whose tokens these are, id by id."""
+    label: str | None
+    """The name that says what this should be."""
+    model: Model
+    n_unreachable: int
+    """Tokens no text is encoded to."""
+    n_cut_by_pattern: int
+    """Tokens the pattern cuts in several pieces where they stand alone; such a token hardly ever occurs."""
+    findings: tuple[str, ...]
+    """What is wrong, a line each."""
+    notes: tuple[str, ...]
+    """What had to be assumed or was left out when the file was read."""
+
+
+def inspect(path: Path) -> Inspection:
+    """Reads the file or folder and looks into it; raises `InvalidFile` for what is no vocabulary that can be read."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        format, model = load_with_format(path)
+    content = path.read_bytes() if path.is_file() else None
+    sha256 = None if content is None else hashlib.sha256(content).hexdigest()
+    known = KNOWN.get(digest_of(model.id_by_token))
+    source, label = _label(path)
+    findings = [
+        *_mislabelled(path, known, source, label),
+        *_other_rules(model, known),
+        *(f"irregular: {line}" for line in model.irregularities if known is None),
+    ]
+    return Inspection(
+        path=str(path),
+        format=format,
+        sha256=sha256,
+        n_bytes=len(content) if content is not None else sum(file.stat().st_size for file in path.iterdir()),
+        published_file=_published_as(sha256),
+        vocabulary=None if known is None else known.name,
+        label=label,
+        model=model,
+        n_unreachable=len(unreachable(model)),
+        n_cut_by_pattern=_n_cut(model),
+        findings=tuple(findings),
+        notes=tuple(str(warning.message) for warning in told),
+    )
+
+
+def _published_as(sha256: str | None) -> str | None:
+    return next((item.name.partition("/")[0] for item in all_items().values() if item.sha256 == sha256), None)
+
+
+def round_trip(model: Model) -> str:
+    """`exact`, or `normalising` or `lossy` with the reason."""
+    if model.lossy is None:
+        return "exact"
+    kind = "normalising" if model.lossy.startswith("normalization") else "lossy"
+    return f"{kind}: {model.lossy}"
+
+
+def _label(path: Path) -> tuple[str, str | None]:
+    """Where the nearest name stands that says what this is, and the part of it that does."""
+    whole = path.resolve()
+    folder = whole if whole.is_dir() else whole.parent
+    named = [("its name", whole.name)]
+    if folder != whole:
+        named.append(("its folder", folder.name))
+    for file, key in _NAMING_FILES.items():
+        named += [(f"{file} beside it", name) for name in _named_in(folder / file, key)]
+    for source, name in named:
+        for pattern in _LABELS:
+            if found := re.search(pattern, name, re.IGNORECASE):
+                return source, found[0].lower()
+    return "", None
+
+
+def _named_in(file: Path, key: str) -> list[str]:
+    try:
+        if file.stat().st_size > _MAX_NAMING_BYTES:
+            return []
+        document = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return []
+    name = document.get(key) if isinstance(document, dict) else None
+    return [name] if isinstance(name, str) else []
+
+
+def _mislabelled(path: Path, known: Known | None, source: str, label: str | None) -> list[str]:
+    if label is None:
+        return []
+    meant = next(names for pattern, names in _LABELS.items() if re.search(pattern, label, re.IGNORECASE))
+    if known is not None and known.name not in meant:
+        return [f"mislabelled: {source} says {label}, but its tokens are those of {known.name}"]
+    stem = path.name.partition(".")[0]
+    if known is None and stem in vocabularies():
+        return [f"mislabelled: it is called {stem}, but its tokens are not those of {stem}, nor of another known one"]
+    return []
+
+
+def _other_rules(model: Model, known: Known | None) -> list[str]:
+    """Where a published vocabulary is used by other rules than its maker's, which gives other ids."""
+    if known is None or known.pattern is None or model.pattern == NAMED[known.pattern]:
+        return []
+    if name_of(model.pattern) in (f"{known.pattern}-0.14",):
+        return []
+    return [f"pattern: {name_of(model.pattern) or 'another'}, where {known.name} is used with {known.pattern}"]
+
+
+def _n_cut(model: Model) -> int:
+    if not model.pattern or model.alphabet != "bytes":
+        return 0
+    splitter = Splitter(model.pattern)
+    n_cut = 0
+    for token in model.tokens:
+        if token is None or len(token) < 2:
+            continue
+        try:
+            n_cut += len(splitter.split(token.decode())) > 1
+        except (UnicodeDecodeError, BPEError):
+            continue
+    return n_cut

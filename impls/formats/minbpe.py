@@ -1,0 +1,138 @@
+"""minbpe's `.model`: lines of text.
+
+    minbpe v1
+    '(?i:[sdmt]|ll|ve|re)|...      the pattern; an empty line where texts are not split
+    1                              how many special tokens, then a line each: text, id
+    <|endoftext|> 300
+    97 98                          the merges in order: the two ids; the k-th makes id 256 + k
+
+Ids 0 to 255 are the bytes.
+"""
+
+from __future__ import annotations
+
+from impls.errors import InvalidFile, Unsupported
+from impls.formats.files import check_lines, decode_utf8
+from impls.formats.printable import Pair, listed_merges
+from impls.model import Model
+from impls.patterns import resolve
+
+FORMAT = "minbpe"
+HEADER = "minbpe v1"
+_MAX_BYTES = 1 << 25
+"""Of all tokens together: every merge may double a length, so that a hundred lines could ask for all memory."""
+
+
+def read(content: bytes, path: str) -> Model:
+    """The model; raises `InvalidFile` naming the line that is wrong."""
+    check_lines(content, path)
+    text = decode_utf8(content, path)
+    if not text.endswith("\n"):
+        raise InvalidFile(path, f"line {text.count(chr(10)) + 1}: ends without a line break; the file is cut short")
+    lines = text.split("\n")[:-1]
+    if lines[0].strip() != HEADER:
+        raise InvalidFile(path, f"line 1: {HEADER!r} is expected, not {lines[0][:40]!a}")
+    if len(lines) < 3:
+        raise InvalidFile(path, "the pattern and the number of special tokens are missing; the file is cut short")
+    pattern, n_special = lines[1].strip(), _number(lines[2].strip(), 3, path)
+    first_merge = 3 + n_special
+    if len(lines) < first_merge:
+        raise InvalidFile(path, f"line 3: {n_special} special tokens, but {len(lines) - 3} lines; it is cut short")
+    special: dict[str, int] = {}
+    for number, line in enumerate(lines[3:first_merge], 4):
+        fields = line.split()
+        if len(fields) != 2 or fields[0] in special:
+            raise InvalidFile(path, f"line {number}: a special token, new, and its id are expected, not {line[:40]!a}")
+        special[fields[0]] = _number(fields[1], number, path)
+    tokens, merges = _merges(lines[first_merge:], first_merge + 1, path)
+    return Model(
+        tokens=tuple(tokens),
+        merges=tuple(merges),
+        pattern=resolve((pattern,) if pattern else ()),
+        special_tokens=special,
+    )
+
+
+def _number(text: str, line: int, path: str) -> int:
+    if not (text.isascii() and text.isdigit()) or len(text) > 10:
+        raise InvalidFile(path, f"line {line}: a whole number is expected, not {text[:40]!a}")
+    return int(text)
+
+
+def _merges(lines: list[str], first_line: int, path: str) -> tuple[list[bytes], list[Pair]]:
+    tokens = [bytes([byte]) for byte in range(256)]
+    merges: list[Pair] = []
+    n_bytes = 256
+    for number, line in enumerate(lines, first_line):
+        fields = line.split()
+        if len(fields) != 2:
+            raise InvalidFile(path, f"line {number}: two ids are expected, not {line[:40]!a}")
+        left, right = _number(fields[0], number, path), _number(fields[1], number, path)
+        if max(left, right) >= len(tokens):
+            raise InvalidFile(path, f"line {number}: id {max(left, right)} is made by no line before this one")
+        n_bytes += len(tokens[left]) + len(tokens[right])
+        if n_bytes > _MAX_BYTES:
+            raise InvalidFile(path, f"line {number}: the tokens up to here have more than {_MAX_BYTES} bytes")
+        tokens.append(tokens[left] + tokens[right])
+        merges.append((left, right))
+    return tokens, merges
+
+
+def write(model: Model) -> bytes:
+    """The file of `model`; raises `Unsupported` with the reason."""
+    pattern = _pattern(model)
+    merges = _listed(model)
+    lines = [HEADER, pattern, str(len(model.whole_token_ids))]
+    for text, i in model.whole_token_ids.items():
+        if len(text.split()) != 1 or text.split()[0] != text:
+            raise Unsupported(FORMAT, f"special tokens hold no white space there, and {text!r} does")
+        lines.append(f"{text} {i}")
+    lines += [f"{left} {right}" for left, right in merges]
+    return "\n".join([*lines, ""]).encode()
+
+
+def _pattern(model: Model) -> str:
+    if len(model.pattern) > 1:
+        raise Unsupported(FORMAT, f"it holds one pattern; this model has {len(model.pattern)} split stages")
+    pattern = model.pattern[0] if model.pattern else ""
+    if pattern != pattern.strip() or len(pattern.splitlines()) > 1:
+        raise Unsupported(FORMAT, "a pattern stands in one line there, without white space around it")
+    return pattern
+
+
+def _listed(model: Model) -> tuple[Pair, ...]:
+    """The merges, which make the ids from 256 on in order."""
+    if model.alphabet != "bytes":
+        raise Unsupported(FORMAT, "its tokens start from bytes; this model's alphabet is 'chars'")
+    if any(model.id_by_token[bytes([byte])] != byte for byte in range(256)):
+        byte = next(byte for byte in range(256) if model.id_by_token[bytes([byte])] != byte)
+        raise Unsupported(
+            FORMAT, f"ids 0 to 255 are the bytes there; byte {byte} has id {model.id_by_token[bytes([byte])]}"
+        )
+    merges, why = listed_merges(model)
+    if why is not None:
+        raise Unsupported(FORMAT, f"it lists one merge a token, and {why.partition(';')[0]}")
+    made = [model.id_by_token[model.tokens[left] + model.tokens[right]] for left, right in merges]  # type: ignore[operator]
+    if made != list(range(256, 256 + len(made))):
+        raise Unsupported(FORMAT, "its merges make the ids from 256 on, one by one, and those of this model do not")
+    if sum(token is not None for token in model.tokens) != 256 + len(made):
+        raise Unsupported(FORMAT, "every token is made by a merge there, and not every one of this model is")
+    return merges
+
+
+def losses(model: Model) -> list[str]:
+    """What the file would not hold of `model`; raises `Unsupported` where it cannot hold it."""
+    write(model)
+    lost: list[str] = []
+    if model.added_tokens:
+        lost.append(f"added_tokens: {len(model.added_tokens)} become special tokens, recognised only when allowed")
+    for field in ("normalization", "unknown"):
+        if (value := getattr(model, field)) is not None:
+            lost.append(f"{field}: {value}")
+    if model.merge_counts is not None:
+        lost.append("merge_counts")
+    if model.ignore_merges:
+        lost.append("ignore_merges: a whole piece in the vocabulary is merged like any other")
+    if model.merge_rule == "concatenation":
+        lost.append("merge_rule: joined bytes are looked up; the merges that gives are listed, with the same ids")
+    return lost

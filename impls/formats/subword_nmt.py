@@ -1,0 +1,118 @@
+"""subword-nmt's codes: a merge per line, over characters, with the end of a word marked on its last one.
+
+    #version: 0.2
+    e r</w>
+    l o
+
+Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
+
+Codes are merges and nothing else. Words are what lies between spaces. The ids are ours: the characters of the merges in
+code-point order, each without the mark and with it, then what the merges make, in order. A space between words is a
+piece of its own here, while subword-nmt drops it.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from impls.errors import InvalidFile, Unsupported
+from impls.formats.files import check_lines, decode_utf8
+from impls.model import Model
+
+FORMAT = "subword-nmt"
+HEADER = "#version: 0.2"
+END_OF_WORD = "</w>"
+PATTERN = r"[^ \r\n]+|[ \r\n]"
+
+
+class IdsAssigned(UserWarning):
+    """The file holds merges but no ids; they are given by a rule of ours."""
+
+
+def looks_like_codes(content: bytes) -> bool:
+    """Whether a file of merges is one of words: the mark at their end stands in it."""
+    return f"{END_OF_WORD}\n".encode() in content.replace(b"\r\n", b"\n")
+
+
+def read(content: bytes, path: str) -> Model:
+    """The model, with an `IdsAssigned` warning; raises `InvalidFile` naming the line that is wrong."""
+    check_lines(content, path)
+    merges = _lines(decode_utf8(content, path), path)
+    made = {left + right for left, right in merges}
+    parts = {part for merge in merges for part in merge} | made
+    characters = {*" \r\n", *(character for part in parts for character in part.removesuffix(END_OF_WORD))}
+    tokens = [form for character in sorted(characters) for form in (character, character + END_OF_WORD)]
+    tokens += [left + right for left, right in merges]
+    tokens = list(dict.fromkeys(tokens))
+    unmade = sorted(parts.difference(tokens))
+    tokens += unmade  # they can stand in a word by no merge of the file; the merges that need them never apply
+    ids = {token: i for i, token in enumerate(tokens)}
+    warnings.warn(
+        f"{path}: codes hold no ids; characters in code-point order come first, then what the merges make, in order",
+        IdsAssigned,
+        stacklevel=3,
+    )
+    return Model(
+        tokens=tuple(token.encode() for token in tokens),
+        merges=tuple((ids[left], ids[right]) for left, right in merges),
+        pattern=(PATTERN,),
+        alphabet="chars",
+        end_of_word=END_OF_WORD,
+    )
+
+
+def _lines(text: str, path: str) -> list[tuple[str, str]]:
+    """The merges, each once: of those that stand twice the first counts."""
+    if not text.endswith("\n"):
+        raise InvalidFile(path, f"line {text.count(chr(10)) + 1}: ends without a line break; the file is cut short")
+    lines = text.split("\n")[:-1]
+    if lines[0].rstrip("\r") != HEADER:
+        raise InvalidFile(
+            path,
+            f"line 1: {HEADER!r} is expected, not {lines[0][:40]!a}; older codes have the mark as a symbol of its own",
+        )
+    merges: dict[tuple[str, str], None] = {}
+    for number, line in enumerate(lines[1:], 2):
+        parts = line.rstrip("\r").split(" ")
+        if len(parts) != 2 or not all(parts):
+            raise InvalidFile(path, f"line {number}: two symbols with a space between are expected, not {line[:40]!a}")
+        if parts[0].endswith(END_OF_WORD) or parts[1] == END_OF_WORD:
+            raise InvalidFile(
+                path, f"line {number}: only a word's last symbol ends in {END_OF_WORD}, not {line[:40]!a}"
+            )
+        merges[parts[0], parts[1]] = None
+    return list(merges)
+
+
+def write(model: Model) -> bytes:
+    """The file of `model`; raises `Unsupported` with the reason."""
+    if model.alphabet != "chars" or model.end_of_word != END_OF_WORD:
+        raise Unsupported(FORMAT, f"its symbols are characters, and the last one of a word ends in {END_OF_WORD!r}")
+    lines = [HEADER]
+    for left, right in dict.fromkeys(model.merges):
+        pair = [token.decode() for i in (left, right) if (token := model.tokens[i]) is not None]
+        if any(len(part.split()) != 1 or part.split()[0] != part for part in pair):
+            raise Unsupported(
+                FORMAT, f"its words hold no white space, and the merge of {pair[0]!a} and {pair[1]!a} does"
+            )
+        lines.append(" ".join(pair))
+    if len(lines) != len(model.merges) + 1:
+        raise Unsupported(FORMAT, "of a merge that is listed twice the first counts there, and the last one here")
+    return "\n".join([*lines, ""]).encode()
+
+
+def losses(model: Model) -> list[str]:
+    """What the file would not hold of `model`; raises `Unsupported` where it cannot hold it."""
+    write(model)
+    lost = ["ids: codes hold merges; ids are given anew when they are read"]
+    if model.pattern != (PATTERN,):
+        lost.append("pattern: words are what lies between spaces there")
+    for field in ("special_tokens", "added_tokens"):
+        if whole := getattr(model, field):
+            lost.append(f"{field}: {len(whole)}, the first is {next(iter(whole))!r}")
+    for field in ("normalization", "unknown"):
+        if (value := getattr(model, field)) is not None:
+            lost.append(f"{field}: {value}")
+    if model.merge_counts is not None:
+        lost.append("merge_counts")
+    return lost

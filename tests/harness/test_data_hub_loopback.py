@@ -1,0 +1,149 @@
+"""The hub's own library against a server of ours on the loopback interface, and against a cache it has filled."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import impls
+from harness.data import DataError, load_model
+from impls.formats import save
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+REPOSITORY = "OWNER/NAME"
+
+
+class Hub(ThreadingHTTPServer):
+    """Answers as the hub does for one file of one repository; `asked` are the requests it got."""
+
+    daemon_threads = True
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        super().__init__(("127.0.0.1", 0), _Answer)
+        self.files = files
+        self.status = 200
+        self.hangs = False
+        self.released = threading.Event()
+        self.asked: list[str] = []
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class _Answer(BaseHTTPRequestHandler):
+    def do_HEAD(self) -> None:
+        self._answer(with_body=False)
+
+    def do_GET(self) -> None:
+        self._answer(with_body=True)
+
+    def _answer(self, *, with_body: bool) -> None:
+        hub: Any = self.server
+        hub.asked.append(f"{self.command} {self.path}")
+        if hub.hangs:
+            hub.released.wait(30)
+        file = self.path.removeprefix(f"/{REPOSITORY}/resolve/main/").removeprefix(f"/{REPOSITORY}/resolve/{COMMIT}/")
+        content = hub.files.get(file)
+        status = hub.status if hub.status != 200 else 200 if content is not None else 404
+        body = content if status == 200 and content is not None else b""
+        self.send_response(status)
+        if status == 404:
+            self.send_header("X-Error-Code", "EntryNotFound" if REPOSITORY in self.path else "RepoNotFound")
+        self.send_header("X-Repo-Commit", COMMIT)
+        self.send_header("ETag", f'"{hashlib.sha256(body).hexdigest()}"')
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if with_body:
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def model() -> impls.Model:
+    return impls.train("priority", ["kedi kedi kedi"], impls.TrainingSpec(vocab_size=260)).model
+
+
+@pytest.fixture
+def hub(model: impls.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    save(model, tmp_path / "tokenizer.json", "tokenizer.json")
+    server = Hub({"tokenizer.json": (tmp_path / "tokenizer.json").read_bytes()})
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    monkeypatch.setenv("BPEBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HF_ENDPOINT", server.address)
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    yield server
+    server.released.set()
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_model_is_fetched_by_its_hub_name_and_kept(hub: Hub, model: impls.Model) -> None:
+    assert load_model(f"hf:{REPOSITORY}").merges == model.merges
+    assert any(asked.startswith("GET /OWNER/NAME/resolve/") for asked in hub.asked)
+    downloads = sum(asked.startswith("GET") for asked in hub.asked)
+    assert load_model(f"hf:{REPOSITORY}").merges == model.merges
+    assert sum(asked.startswith("GET") for asked in hub.asked) == downloads
+
+
+def test_what_was_fetched_once_loads_when_the_hub_is_gone(hub: Hub, model: impls.Model) -> None:
+    load_model(f"hf:{REPOSITORY}")
+    hub.shutdown()
+    hub.server_close()
+    assert load_model(f"hf:{REPOSITORY}").merges == model.merges
+
+
+def test_a_folder_the_hubs_library_filled_loads_without_it(
+    model: impls.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BPEBENCH_CACHE", str(tmp_path))
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    repository = tmp_path / "hub" / "models--OWNER--NAME"
+    save(model, repository / "snapshots" / COMMIT / "tokenizer.json", "tokenizer.json")
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text(COMMIT)
+    assert load_model(f"hf:{REPOSITORY}").merges == model.merges
+
+
+def test_a_repository_without_a_tokenizer_is_told(hub: Hub) -> None:
+    hub.files.clear()
+    with pytest.raises(DataError, match=r"^hf:OWNER/NAME: it has no tokenizer.json and no tekken.json on the hub$"):
+        load_model(f"hf:{REPOSITORY}")
+
+
+def test_a_repository_that_is_not_there_is_told(hub: Hub) -> None:
+    with pytest.raises(DataError, match=r"^hf:NOBODY/NOTHING: the hub has no such model"):
+        load_model("hf:NOBODY/NOTHING")
+
+
+@pytest.mark.parametrize("status", [500, 503])
+def test_a_hub_that_is_broken_makes_the_model_unavailable(
+    hub: Hub, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.data.hub.LIMIT_SECONDS", 0.2)  # its library tries for half a minute
+    hub.status = status
+    with pytest.raises(DataError, match=r"^hf:OWNER/NAME: unavailable offline: "):
+        load_model(f"hf:{REPOSITORY}")
+
+
+def test_a_hub_that_never_answers_is_given_up(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.data.hub.LIMIT_SECONDS", 0.2)
+    hub.hangs = True
+    with pytest.raises(DataError, match=r"^hf:OWNER/NAME: unavailable offline: "):
+        load_model(f"hf:{REPOSITORY}")
+
+
+def test_a_file_of_the_hub_that_is_no_vocabulary_is_refused_by_name(hub: Hub) -> None:
+    hub.files["tokenizer.json"] = b'{"model": {"type": "Unigram", "vocab": []}}'
+    with pytest.raises(impls.InvalidFile, match=r"model\.type: 'Unigram' is not byte pair encoding"):
+        load_model(f"hf:{REPOSITORY}")

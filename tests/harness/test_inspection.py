@@ -1,0 +1,129 @@
+"""`bpebench inspect`: what a file really is, whatever it is called."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import impls
+from harness.commands.inspect import command
+from harness.data import load_model
+from harness.data.inspection import inspect
+from harness.data.models import rank_file
+from impls.formats import save
+from impls.formats.known import KNOWN, Known
+from impls.formats.tiktoken_ranks import digest_of
+from impls.model import Model
+
+BYTES = tuple(bytes([byte]) for byte in range(256))
+
+
+@pytest.fixture
+def ranked(monkeypatch: pytest.MonkeyPatch) -> Model:
+    """A rank file's model, known as cl100k_base."""
+    model = Model(tokens=(*BYTES, b"ab", b"abc"), merge_rule="concatenation", pattern="cl100k")
+    monkeypatch.setitem(KNOWN, digest_of(model.id_by_token), Known("cl100k_base", "cl100k", {"<|end|>": 300}))
+    return model
+
+
+def test_a_vocabulary_is_recognised_in_every_format(ranked: Model, tmp_path: Path) -> None:
+    for format in ("tiktoken", "tokenizer.json", "bpebench", "gpt2"):
+        save(ranked.with_(pattern="gpt2") if format == "gpt2" else ranked, tmp_path / format / "x", format)
+        found = inspect(tmp_path / format / "x")
+        assert (found.format, found.vocabulary) == (format, "cl100k_base")
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("llama2/tokenizer.json", "llama2"), ("gpt2.json", "gpt2"), ("mistral-7b/tokenizer.json", "mistral")],
+)
+def test_a_name_that_says_another_vocabulary_is_a_finding(ranked: Model, tmp_path: Path, name: str, label: str) -> None:
+    save(ranked, tmp_path / name, "tokenizer.json")
+    found = inspect(tmp_path / name)
+    assert found.label == label
+    assert any(
+        line.startswith("mislabelled: ") and f"says {label}" in line and "those of cl100k_base" in line
+        for line in found.findings
+    )
+
+
+def test_a_package_that_calls_it_otherwise_is_a_finding(ranked: Model, tmp_path: Path) -> None:
+    save(ranked, tmp_path / "model" / "tokenizer.json", "tokenizer.json")
+    (tmp_path / "model" / "package.json").write_text(json.dumps({"name": "llama2-tokenizer-js"}))
+    assert inspect(tmp_path / "model" / "tokenizer.json").findings == (
+        "mislabelled: package.json beside it says llama2, but its tokens are those of cl100k_base",
+    )
+
+
+@pytest.mark.parametrize("beside", [b"", b"[", b"[1]", b'{"name": 3}', b"[" * 100_000])
+def test_what_lies_beside_a_file_may_be_anything(ranked: Model, tmp_path: Path, beside: bytes) -> None:
+    save(ranked, tmp_path / "model" / "x.json", "tokenizer.json")
+    (tmp_path / "model" / "package.json").write_bytes(beside)
+    assert inspect(tmp_path / "model" / "x.json").label is None
+
+
+@pytest.mark.parametrize("name", ["gpt-4/tokenizer.json", "cl100k_base.json", "gpt4.json"])
+def test_a_name_that_is_right_is_no_finding(ranked: Model, tmp_path: Path, name: str) -> None:
+    save(ranked, tmp_path / name, "tokenizer.json")
+    assert inspect(tmp_path / name).findings == ()
+
+
+def test_a_changed_file_under_a_published_name_is_a_finding(ranked: Model, tmp_path: Path) -> None:
+    save(ranked.with_(tokens=(*BYTES, b"ab")), tmp_path / "o200k_base.json", "bpebench")
+    (line,) = inspect(tmp_path / "o200k_base.json").findings
+    assert line.startswith("mislabelled: it is called o200k_base, but its tokens are not those of o200k_base")
+
+
+def test_another_pattern_than_its_makers_is_a_finding(ranked: Model, tmp_path: Path) -> None:
+    save(ranked.with_(pattern="gpt2"), tmp_path / "x.json", "tokenizer.json")
+    assert inspect(tmp_path / "x.json").findings == ("pattern: gpt2, where cl100k_base is used with cl100k",)
+
+
+def test_tokens_that_no_text_is_encoded_to_are_counted(tmp_path: Path) -> None:
+    # bc is made first, so that ab+c finds no ab: abc is never made; xyz has no merge at all.
+    tokens = (*BYTES, b"bc", b"ab", b"abc", b"xyz")
+    model = Model(tokens=tokens, merges=((98, 99), (97, 98), (257, 99)), pattern=("a|[^a]+",))
+    model.save(tmp_path / "x.json")
+    found = inspect(tmp_path / "x.json")
+    assert found.n_unreachable == 2
+    assert impls.load("naive", model.with_(pattern=())).encode("abc") == [97, 256]
+    assert found.n_cut_by_pattern == 2
+    assert any(line.startswith("irregular: 1 token(s) with no derivation") for line in found.findings)
+
+
+def test_what_was_assumed_is_noted(tmp_path: Path) -> None:
+    model = Model(tokens=(*BYTES, b"ab"), merge_rule="concatenation")
+    save(model, tmp_path / "x.tiktoken", "tiktoken")
+    (note,) = inspect(tmp_path / "x.tiktoken").notes
+    assert "holds no pattern" in note
+
+
+def run(*arguments: Any) -> tuple[int, str]:
+    ended = CliRunner().invoke(command, list(map(str, arguments)))
+    return ended.exit_code, ended.output
+
+
+def test_the_verb_tells_and_ends_with_1_where_something_is_wrong(ranked: Model, tmp_path: Path) -> None:
+    save(ranked, tmp_path / "llama2.json", "tokenizer.json")
+    status, out = run(tmp_path / "llama2.json")
+    assert status == 1
+    assert "finding: mislabelled: its name says llama2" in out
+    status, out = run(tmp_path / "llama2.json", "--json")
+    document = json.loads(out)
+    assert (status, document["vocabulary"], document["round trip"]) == (1, "cl100k_base", "exact")
+    (tmp_path / "llama2.json").rename(tmp_path / "mine.json")
+    status, out = run(tmp_path / "mine.json")
+    assert (status, out.splitlines()[-1]) == (0, "nothing odd found")
+
+
+@pytest.mark.corpus
+def test_the_published_file_of_a_vocabulary_is_told(tmp_path: Path) -> None:
+    found = inspect(rank_file("cl100k_base"))
+    assert (found.published_file, found.vocabulary, found.findings) == ("cl100k_base", "cl100k_base", ())
+    save(load_model("r50k_base"), tmp_path / "tokenizer.json", "tokenizer.json")
+    found = inspect(tmp_path / "tokenizer.json")
+    assert (found.published_file, found.vocabulary, found.findings) == (None, "r50k_base", ())
