@@ -18,7 +18,7 @@ PREFIX = "hf:"
 LIMIT_SECONDS = 5.0
 """How long the hub may take to answer at all; what is in the cache needs no answer."""
 
-_FILES = ("tokenizer.json", "tekken.json")
+_FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
 """What a model may be read from, the first that there is."""
 
 
@@ -75,5 +75,5 @@ def _reason(error: Exception) -> str:
     if kind in ("GatedRepoError", "RepositoryNotFoundError"):
         return "the hub has no such model, or asks for an account that may read it"
     if kind in _NO_SUCH_FILE:
-        return f"it has no {' and no '.join(_FILES)} on the hub"
+        return f"it has none of {', '.join(_FILES)} on the hub"
     return "unavailable offline: the hub cannot be reached"

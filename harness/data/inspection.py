@@ -108,10 +108,7 @@ def _published_as(sha256: str | None) -> str | None:
 
 def round_trip(model: Model) -> str:
     """`exact`, or `normalising` or `lossy` with the reason."""
-    if model.lossy is None:
-        return "exact"
-    kind = "normalising" if model.lossy.startswith("normalization") else "lossy"
-    return f"{kind}: {model.lossy}"
+    return model.round_trip if model.lossy is None else f"{model.round_trip}: {model.lossy}"
 
 
 def _label(path: Path) -> tuple[str, str | None]:
