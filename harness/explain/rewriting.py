@@ -49,15 +49,17 @@ def rewriting(text: str, seen: str) -> Rewriting | None:
 
 def _forms() -> dict[str, Callable[[str], str]]:
     """The usual forms, each also behind a space put before the text and with ▁ for spaces."""
-    forms = dict(_FORMS)
-    forms |= {
+    spaced: dict[str, Callable[[str], str]] = {
         "puts a space before it": lambda text: " " + text,
         f"writes {_MARK} for spaces": lambda text: text.replace(" ", _MARK),
         f"writes {_MARK} for spaces and puts one before it": lambda text: _MARK + text.replace(" ", _MARK),
     }
-    for what, form in _FORMS.items():
-        forms[f"{what} and puts a space before it"] = lambda text, form=form: " " + form(text)  # type: ignore[misc]
-    return forms
+    both = {f"{one}, {two}": _in_turn(f, g) for one, f in _FORMS.items() for two, g in spaced.items()}
+    return {**_FORMS, **spaced, **both}
+
+
+def _in_turn(first: Callable[[str], str], then: Callable[[str], str]) -> Callable[[str], str]:
+    return lambda text: then(first(text))
 
 
 def _dropped(text: str, seen: str) -> str | None:

@@ -20,6 +20,7 @@ from impls.errors import BPEError
 from impls.interface import Tokenizer
 from impls.model import Model
 from impls.patterns import Splitter
+from impls.sentencepiece_rules import Cuts
 
 SplitBy = Literal["told", "pattern"]
 
@@ -87,7 +88,6 @@ _TELLING = ("tokenizers", "sentencepiece")
 
 def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
     model = tokenizer.model
-    by_id = model.bytes_by_id()
 
     def encode(text: str) -> list[int]:
         return tokenizer.encode(text, allowed_special="all" if allow_special else (), disallowed_special=())
@@ -103,12 +103,31 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
         way=OWN_WAY.get(tokenizer.name, "leftmost"),
         way_is_sure=ours,
         normalize=model.normalize,
-        split=Splitter(model.pattern).split if inner is None else _pieces_of(inner, model.alphabet == "bytes"),
+        split=pieces_by(model) if inner is None else _pieces_of(inner, model.alphabet == "bytes"),
         split_by="told" if tokenizer.kind == "pure" or tokenizer.name in _TELLING else "pattern",
-        token_bytes=by_id.get,
+        token_bytes=seen_bytes_by_id(model).get,
         whole_tokens=model.whole_token_ids,
         hints=_hints_of_model(model),
     )
+
+
+def pieces_by(model: Model) -> Callable[[str], list[str]]:
+    """A normalised text -> its pieces by the model: its pattern, and the cuts of SentencePiece's rules."""
+    split = Splitter(model.pattern).split
+    if model.sentencepiece is None:
+        return split
+    cut = Cuts(model).cut
+    return lambda text: [part for piece in split(text) for part in cut(piece)]
+
+
+def seen_bytes_by_id(model: Model) -> dict[int, bytes]:
+    """What each id stands for in the text the merges see: no marks for the end of a word, but those for spaces."""
+    by_id = model.bytes_by_id() | {i: token for i, token in enumerate(model.tokens) if token is not None}
+    if model.end_of_word is not None:
+        by_id = {i: token.removesuffix(model.end_of_word.encode()) for i, token in by_id.items()}
+    if model.sentencepiece is not None:
+        by_id |= {i: bytes([byte]) for byte, i in enumerate(model.sentencepiece.byte_ids)}
+    return by_id
 
 
 def _about_model(model: Model) -> str:

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import impls
-from harness.explain.sides import Side, side_of
+from harness.explain.sides import Side, pieces_by, seen_bytes_by_id, side_of
 from impls.errors import BPEError, UnknownName, Unsupported
 from impls.model import Model
-from impls.patterns import Splitter
 
 _OBJECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
@@ -53,8 +52,8 @@ def _with_model(side: Side, model: Model | None) -> Side:
         side,
         model=model,
         about=f"{side.about}; taken to run the model given",
-        split=Splitter(model.pattern).split,
-        normalize=None,
+        split=pieces_by(model),
+        normalize=model.normalize,
         whole_tokens=side.whole_tokens or model.whole_token_ids,
     )
 
@@ -105,7 +104,7 @@ def _told(error: BaseException) -> str:
 def _of_file(path: Path, allow_special: bool) -> Side:
     head = path.read_bytes()[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(b"\n\x0e\n\x05<unk>") or (path.suffix == ".model" and b"<unk>" in path.read_bytes()[:64]):
-        return side_of(_sentencepiece(path), path.name)
+        return _sentencepiece(path)
     if head.startswith(b"{") and b'"bpebench"' not in head[:100]:
         return side_of(_hugging_face(path), path.name)
     from harness.data import load_model
@@ -124,10 +123,22 @@ def _hugging_face(path: Path) -> object:
         raise BadTarget(f"{path}: tokenizers does not read it: {' '.join(str(error).split())[:200]}") from None
 
 
-def _sentencepiece(path: Path) -> object:
+def _sentencepiece(path: Path) -> Side:
     import sentencepiece
 
     try:
-        return sentencepiece.SentencePieceProcessor(model_file=str(path))
+        processor: Any = sentencepiece.SentencePieceProcessor(model_file=str(path))
     except (RuntimeError, OSError) as error:
         raise BadTarget(f"{path}: sentencepiece does not read it: {' '.join(str(error).split())[:200]}") from None
+    model = Model.load(path)
+    return Side(
+        name=path.name,
+        encode=lambda text: list(processor.encode(text)),
+        decode=lambda ids: str(processor.decode(ids)),
+        about="sentencepiece.SentencePieceProcessor",
+        model=model,
+        way="leftmost",
+        normalize=model.normalize,
+        split=pieces_by(model),
+        token_bytes=seen_bytes_by_id(model).get,
+    )

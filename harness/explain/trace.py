@@ -12,8 +12,6 @@ from harness.explain.ways import MAX_SYMBOLS, OWN_WAY, WAYS, Rules, derive
 from harness.explanations import Trace, TracedPiece
 from impls.errors import Unsupported
 from impls.model import Model
-from impls.patterns import Splitter
-from impls.text import repair_surrogates
 
 
 def trace(implementation: str, model: Model, text: str, model_name: str = "") -> Trace:
@@ -27,7 +25,7 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
     rules = Rules(model)
     pieces: list[TracedPiece] = []
     derived_ids: list[int] = []
-    for piece in Splitter(model.pattern).split(model.normalize(repair_surrogates(text))):
+    for piece in tokenizer.pieces(text):
         if len(model.symbols(piece)) > MAX_SYMBOLS:
             raise Unsupported("trace", f"the piece {piece[:20]!r}… has more than {MAX_SYMBOLS} symbols; give less text")
         derived = derive(rules, piece, way)

@@ -61,6 +61,11 @@ class Rules:
         self._by_pair = {
             pair: (rank, made) for rank, (pair, made) in enumerate(zip(model.merges, model.merge_results, strict=True))
         }  # of a pair that is listed twice the later rank stays
+        self._byte_of = (
+            {} if model.sentencepiece is None else {i: k for k, i in enumerate(model.sentencepiece.byte_ids)}
+        )
+        self.one_at_a_time = bool(model.equal_ranks)
+        """Whether of equal ranks only the leftmost merges in a round (SentencePiece's models)."""
         self.longest_token_bytes = max((len(token) for token in model.id_by_token), default=1)
 
     @cached_property
@@ -76,11 +81,16 @@ class Rules:
             return self._by_pair.get((left, right))
         if model.unknown_id in (left, right):
             return None
-        made = model.id_by_token.get(self.token(left) + self.token(right))
-        return None if made is None else (made, made)
+        made = model.id_by_token.get(self._raw(left) + self._raw(right))
+        return None if made is None else (model.ranks[made], made)
 
     def token(self, i: int) -> bytes:
-        """The bytes of an id; those of the unknown token where it has no other."""
+        """The bytes an id stands for in the text the merges see."""
+        byte = self._byte_of.get(i)
+        return self._raw(i) if byte is None else bytes([byte])
+
+    def _raw(self, i: int) -> bytes:
+        """The token as it is looked up; the text of the unknown token where it has no other."""
         token = self.model.tokens[i] if i < len(self.model.tokens) else None
         return token if token is not None else (self.model.unknown or "").encode()
 
@@ -91,6 +101,8 @@ class Rules:
 
 def derive(rules: Rules, piece: str, way: Way) -> Derived:
     """The steps from `piece` to its tokens. Raises `UnknownSymbol` as `Model.symbols` does."""
+    if piece in rules.model.user_defined_texts:
+        return _at_once(rules, [rules.model.id_by_token[piece.encode()]], "a user-defined piece is found first")
     symbols = rules.model.symbols(piece)
     if way == "greedy":
         return Derived(symbols, *_greedy(rules, symbols))
@@ -98,21 +110,25 @@ def derive(rules: Rules, piece: str, way: Way) -> Derived:
     if whole is not None:
         if [whole] == symbols:
             return Derived(symbols, [], [whole])
-        rule = (
-            "ignore_merges is set" if rules.model.ignore_merges else "joined bytes are looked up, the whole piece first"
-        )
-        step = Step(
-            number=1,
-            action="whole piece",
-            at=0,
-            rank=whole if rules.model.merge_rule == "concatenation" else None,
-            result=readable(rules.token(whole)),
-            result_id=whole,
-            symbols=rules.texts([whole]),
-            note=rule,
-        )
-        return Derived(symbols, [step], [whole])
+        first = "joined bytes are looked up, the whole piece first"
+        return _at_once(rules, symbols, "ignore_merges is set" if rules.model.ignore_merges else first, whole)
     return Derived(symbols, *_WAYS[way](rules, symbols))
+
+
+def _at_once(rules: Rules, symbols: list[int], rule: str, whole: int | None = None) -> Derived:
+    """One step from the symbols to one token."""
+    made = symbols[0] if whole is None else whole
+    step = Step(
+        number=1,
+        action="whole piece",
+        at=0,
+        rank=rules.model.ranks[made] if rules.model.merge_rule == "concatenation" else None,
+        result=readable(rules.token(made)),
+        result_id=made,
+        symbols=rules.texts([made]),
+        note=rule,
+    )
+    return Derived(symbols, [step], [made])
 
 
 Steps = tuple[list[Step], list[int]]
@@ -174,15 +190,21 @@ def _in_rounds(rules: Rules, symbols: list[int], never_back: bool) -> Steps:
         possible = [found for found in merges if found and (found[0] > done or not never_back)]
         if not possible:
             return record.steps, record.ids
-        (rank, made), round = min(possible), round + 1
+        (rank, made), round = min(possible, key=_rank if rules.one_at_a_time else None), round + 1
         # Those that stand there when the round begins, from left to right without overlap: a a a -> aa a.
         index, before = 0, 0
         while before < len(merges):
             if merges[before] == (rank, made):
                 record.join(index, rank, made, round)
                 before += 1
+                if rules.one_at_a_time:
+                    break
             index, before = index + 1, before + 1
         done = rank
+
+
+def _rank(merge: tuple[int, int]) -> int:
+    return merge[0]
 
 
 def _greedy(rules: Rules, symbols: list[int]) -> Steps:
