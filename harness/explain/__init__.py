@@ -5,7 +5,8 @@ Knows implementations through their interface, and shows nothing: see `harness.r
 """
 
 from harness.explain.explain import explain, first_differing_stage
-from harness.explain.sides import Side, black_box, side_of
+from harness.explain.making import side_of
+from harness.explain.sides import Side, black_box
 from harness.explain.targets import load_side
 from harness.explain.trace import trace
 

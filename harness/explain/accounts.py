@@ -8,8 +8,8 @@ from harness.explain.merging import derivation
 from harness.explain.probing import MAX_TOKENS, needed_cuts
 from harness.explain.readable import readable
 from harness.explain.rewriting import rewriting
-from harness.explain.stages import Verdict
-from harness.explain.views import View, tell_specials
+from harness.explain.verdict import Verdict
+from harness.explain.views import View, decoded, tell_specials
 from harness.explain.ways import WAYS
 from harness.explanations import Account, Piece, Token
 
@@ -26,7 +26,7 @@ def account(view: View, other: View, verdict: Verdict | None) -> Account:
         error=view.error,
         ids=view.ids,
         special=tell_specials(view),
-        decoded=_decoded(view),
+        decoded=None if view.error is not None and not view.ids else readable(decoded(view)),
     )
     if view.seen is not None:
         found.seen = readable(view.seen)
@@ -43,17 +43,6 @@ def account(view: View, other: View, verdict: Verdict | None) -> Account:
     if verdict is not None and byte is not None:
         _add_steps(found, view, other, byte)
     return found
-
-
-def _decoded(view: View) -> str | None:
-    if view.error is not None and not view.ids:
-        return None
-    try:
-        return readable(view.side.decode(view.ids))
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:
-        return f"{type(error).__name__}: {error}"
 
 
 def _infer_cuts(view: View, other: View, byte: int) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.explain.accounts import account
+from harness.explain.making import side_of
 from harness.explain.readable import readable
-from harness.explain.sides import Side, side_of
+from harness.explain.sides import Side
 from harness.explain.stages import first_difference
 from harness.explain.views import View, observe, resolve
 from harness.explanations import Explanation, Stage

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from harness.explain.readable import quoted
+from harness.explain.rules import Rules
 from harness.explain.views import View
-from harness.explain.ways import WAYS, Derived, Rules, Way, attempt, way_that_gives
+from harness.explain.ways import WAYS, Derived, Way, attempt, way_that_gives
 from harness.explanations import Step
 
 

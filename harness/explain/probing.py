@@ -14,8 +14,9 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.explain.rules import Rules
 from harness.explain.views import View, ask, observe
-from harness.explain.ways import Rules, Way, attempt
+from harness.explain.ways import Way, attempt
 
 MAX_TOKENS = 200
 """Wider stretches are not searched for needed cuts."""

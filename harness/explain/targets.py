@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import impls
-from harness.explain.sides import Side, pieces_by, seen_bytes_by_id, side_of
+from harness.explain.making import pieces_by, seen_bytes_by_id, side_of
+from harness.explain.sides import Side
 from impls.errors import BPEError, UnknownName, Unsupported
 from impls.model import Model
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import impls
 from harness.explain.readable import readable
-from harness.explain.ways import MAX_SYMBOLS, OWN_WAY, WAYS, Rules, derive
+from harness.explain.rules import Rules
+from harness.explain.ways import MAX_SYMBOLS, OWN_WAY, WAYS, derive
 from harness.explanations import Trace, TracedPiece
 from impls.errors import Unsupported
 from impls.model import Model

@@ -65,7 +65,10 @@ def _reason(a: View, b: View, text: str, character: str) -> Reason:
     age = newer_than(character)
     if age:
         evidence.append(f"{code_point(character)} {age}")
-    is_version = age is not None or (None not in known and known[0] != known[1])
+    apart = None not in known and known[0] != known[1]
+    is_version = age is not None or (apart and unicodedata.ucd_3_2_0.category(character) == "Cn")
+    if not is_version:
+        evidence.append(f"{code_point(character)} is older than both engines, so no Unicode version explains it")
     told = ", by ".join(f"{view.side.name} {kind}" for view, kind in zip((a, b), classes, strict=True))
     return Reason(f"{code_point(character)} is classed by {told}", is_version, evidence)
 

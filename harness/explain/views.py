@@ -107,6 +107,16 @@ def observe(side: Side, text: str) -> View:
     return view
 
 
+def decoded(view: View) -> str:
+    """What the side makes of its own ids; what it raises, where it does."""
+    try:
+        return view.side.decode(view.ids)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+
+
 def _token(side: Side, i: int) -> bytes | None:
     try:
         return side.token(i)

@@ -8,7 +8,8 @@ import pytest
 
 import impls
 from harness.explain import Side, explain, side_of
-from harness.explain.ways import OWN_WAY, WAYS, Rules, derive
+from harness.explain.rules import Rules
+from harness.explain.ways import OWN_WAY, WAYS, derive
 from harness.explanations import Explanation
 from impls import Model
 
