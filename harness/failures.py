@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+Status = Literal["out-of-memory", "crash", "panic"]
 
-def status_of(error: BaseException) -> Literal["out-of-memory", "crash", "panic"]:
+
+def status_of(error: BaseException) -> Status:
     """The verdict on an error that escaped an implementation; a Rust panic is no `Exception`."""
     if isinstance(error, MemoryError):
         return "out-of-memory"
@@ -18,3 +20,15 @@ def told(error: BaseException) -> str:
         return " ".join(str(error).split())[:500]
     except Exception:
         return "(its message cannot be had)"
+
+
+def named(error: BaseException) -> str:
+    """Its type and what it says, on one line."""
+    return f"{type(error).__name__}: {told(error)[:200]}"
+
+
+def reason_of(status: Status, kind: str, message: str) -> str:
+    """The reason of a verdict on an error of type `kind`, on one line."""
+    if status == "out-of-memory":
+        return f"ended in {kind}"
+    return f"raised {kind}{', which is no Exception' if status == 'panic' else ''}: {message}"

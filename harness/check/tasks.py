@@ -17,6 +17,7 @@ import msgspec
 import impls
 from harness.check.shrink import smallest_text
 from harness.data import load_corpus, load_model
+from harness.failures import named, status_of
 from harness.records import Counterexample, Status, Text
 from impls.patterns import Splitter
 from impls.text import repair_surrogates
@@ -66,7 +67,7 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # whatever a foreign library throws while it loads is a verdict, not our end
-        return Outcome(status=kind_of_failure(error), reason=told(error))
+        return Outcome(status=status_of(error), reason=named(error))
     outcome = Outcome(status="ok")
     for text, n_bytes, whole in _texts(corpus, split, max_bytes):
         outcome.n_texts += 1
@@ -95,20 +96,8 @@ def _digest(ids: list[int]) -> bytes:
 def _note_failure(outcome: Outcome, text: str, error: BaseException) -> None:
     if outcome.status != "ok":
         return
-    outcome.status, outcome.reason = kind_of_failure(error), told(error)
+    outcome.status, outcome.reason = status_of(error), named(error)
     outcome.counterexample = Counterexample(Text.of(text[:10_000]), None, None, note="raised here, not shrunk")
-
-
-def kind_of_failure(error: BaseException) -> Status:
-    """The verdict on what an implementation raised."""
-    if isinstance(error, MemoryError):
-        return "out-of-memory"
-    return "crash" if isinstance(error, Exception) else "panic"
-
-
-def told(error: BaseException) -> str:
-    """An error as one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def _round_trip_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:

@@ -13,10 +13,10 @@ from typing import Literal
 import msgspec
 
 import impls
-from harness.check.tasks import kind_of_failure, told
 from harness.check.trainer_rules import END_OF_WORD, implementation_of, spec_of
 from harness.data import load_corpus
 from harness.data.documents import take_bytes
+from harness.failures import named, status_of
 from harness.records import Status
 from impls import TrainingSpec
 from impls.training import corpus_pieces, piece_symbols
@@ -65,7 +65,7 @@ def train(trainer: str, rule: str, corpus: str, max_merges: int, max_bytes: int)
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # whatever a foreign library throws is a verdict, not our end
-        outcome.status, outcome.reason = kind_of_failure(error), told(error)
+        outcome.status, outcome.reason = status_of(error), named(error)
     return outcome
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from harness.conform import protocol
 from harness.conform.protocol import REQUIRED, Described, Failure, Malformed, Refused
 from harness.conform.spec import NotLoadable, TargetSpec
+from harness.failures import reason_of
 from harness.supervised import DEFAULT_LIMITS, Limits, NotStarted, Stopped, Supervised, without_paths
 
 __all__ = [
@@ -130,9 +131,7 @@ class Target:
         message = without_paths(failure.message)
         if failure.status == "error":
             return TargetError(failure.error, message)
-        if failure.status == "out-of-memory":
-            return self._fail("out-of-memory", f"ended in {failure.error}")
-        return self._fail("panic", f"raised {failure.error}, which is no Exception: {message}")
+        return self._fail(failure.status, reason_of(failure.status, failure.error, message))
 
     def _fail(self, verdict: TargetVerdict, reason: str) -> TargetFailed:
         self.close()

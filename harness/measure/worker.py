@@ -18,6 +18,7 @@ from typing import BinaryIO
 import msgspec
 
 from harness import memory
+from harness.failures import reason_of, status_of, told
 from harness.measure import placement, tasks, timing, verify
 from harness.measure.answers import read_ids, write_ids
 from harness.measure.protocol import (
@@ -80,17 +81,12 @@ def open_implementation(request: Open) -> Opening:
 
 def failure(error: BaseException) -> Failed:
     """The verdict on an error an implementation ended in."""
-    text = " ".join(str(error).split())[:500]
     if isinstance(error, Missing):
-        return Failed(status="missing", reason=text)
+        return Failed(status="missing", reason=told(error))
     if isinstance(error, Unsupported):
         return Failed(status="unsupported", reason=error.reason)
-    if isinstance(error, MemoryError):
-        return Failed(status="out-of-memory", reason="ended in MemoryError")
-    kind = type(error).__name__
-    if isinstance(error, Exception):
-        return Failed(status="crash", reason=f"raised {kind}: {text}")
-    return Failed(status="panic", reason=f"raised {kind}, which is no Exception: {text}")
+    status = status_of(error)
+    return Failed(status=status, reason=reason_of(status, type(error).__name__, told(error)))
 
 
 _FIRST_BYTES = 2000
@@ -271,23 +267,8 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
             return
 
 
-def die_with_parent() -> None:
-    """Ask the system to end this process when its parent ends (Linux); elsewhere the closed pipe ends it."""
-    if sys.platform != "linux":
-        return
-    import ctypes
-    import signal
-
-    parent = os.getppid()
-    set_death_signal = 1
-    ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)
-
-
 def main() -> None:
     """Keep the protocol's descriptors to ourselves, then serve."""
-    die_with_parent()
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     requests = os.fdopen(os.dup(0), "rb")

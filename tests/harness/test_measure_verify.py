@@ -23,8 +23,8 @@ from harness.measure.answers import (
     read_ids,
     write_ids,
 )
-from harness.measure.processes import without_paths
 from harness.measure.verify import shrink, smallest_counterexample
+from harness.supervised import without_paths
 from impls import Model, Tokenizer
 
 BYTES = Model(tokens=(*(bytes([byte]) for byte in range(256)), b"ab"))

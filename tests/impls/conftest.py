@@ -6,7 +6,6 @@ import os
 
 import pytest
 
-
 PUBLISHED = ("r50k_base", "cl100k_base", "o200k_base")
 _KNOWN = {
     "hello world": ("31373 995", "15339 1917", "24912 2375"),

@@ -7,6 +7,8 @@ import signal
 import time
 from pathlib import Path
 
+import psutil
+
 from impls import Model, Tokenizer, Unsupported
 
 
@@ -159,7 +161,7 @@ class Chatty(Bytes):
 
 
 class Murderous(Bytes):
-    """Kills its parent, the run, the first time it encodes; behaves afterwards."""
+    """Kills the run, its keeper's parent, the first time it encodes; behaves afterwards."""
 
     name = "toy-murderous"
 
@@ -167,7 +169,7 @@ class Murderous(Bytes):
         done = Path(os.environ["TOY_FOLDER"]) / "murder"
         if not done.exists():
             done.write_text(str(os.getpid()))
-            os.kill(os.getppid(), signal.SIGKILL)
+            os.kill(psutil.Process(os.getppid()).ppid(), signal.SIGKILL)
         return super().encode_ordinary(text)
 
 
