@@ -26,6 +26,7 @@ VERBS = {
     "explain": "Why two tokenizers differ: the first stage that does, both derivations side by side.",
     "trace": "Every merge step of one implementation on a text.",
     "check": "Round trip and agreement of every pair of implementations.",
+    "fuzz": "Texts and models made up until two implementations differ, shrunk and explained by class.",
     "run": "Verify, then time implementations on workloads.",
     "report": "Tables, charts and a page from the records of a run.",
     "compare": "One run against an earlier one: what got slower?",

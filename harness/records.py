@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ from impls.formats.files import write_atomically
 from impls.interface import Ties
 
 __all__ = [
+    "COUNTEREXAMPLES_FILE",
     "MACHINE_FILE",
     "RECORDS_FILE",
     "Agreement",
@@ -26,6 +27,8 @@ __all__ = [
     "AnyRecord",
     "Compression",
     "Counterexample",
+    "Difference",
+    "Disagreement",
     "FirstDifference",
     "Measurement",
     "MergeChoice",
@@ -39,15 +42,20 @@ __all__ = [
     "Verdict",
     "encode_record",
     "of_kind",
+    "read_lines",
     "read_records",
     "write_atomically",
 ]
 
 RECORDS_FILE = "records.jsonl"
+COUNTEREXAMPLES_FILE = "counterexamples.jsonl"
 MACHINE_FILE = "machine.json"
 
 Status = Literal["ok", "mismatch", "unsupported", "missing", "timeout", "out-of-memory", "crash", "panic"]
 AgreementClass = Literal["provably equal", "equal under conditions", "expected to differ"]
+Difference = Literal["fault", "unicode version", "expected to differ", "failure", "not repeatable"]
+"""What a difference in ids is: the sides owe agreement; they know other characters; they need not agree; one of them
+does not encode the text; it was seen once and not again."""
 
 
 class RecordError(Exception):
@@ -253,7 +261,36 @@ class TrainerAgreement(Record, tag="trainer-agreement"):
     """The text that was counted: kept from training, or, where the corpus is too small for that, the same."""
 
 
-AnyRecord = Verdict | Agreement | Measurement | Compression | Trained | TrainerAgreement
+class Disagreement(Record, tag="disagreement", kw_only=True):
+    """A text two sides encode differently, as small as it was found, with all it takes to ask them again."""
+
+    a: str
+    b: str
+    model: str
+    """Name of a published vocabulary, or empty where `own_model` holds the model."""
+    own_model: dict[str, Any] | None = None
+    """The model in the suite's own JSON form, as small as still shows the difference."""
+    counterexample: Counterexample
+    """`expected` are the ids of `a`, `got` those of `b`; None where that side fails."""
+    failures: dict[str, str] = msgspec.field(default_factory=dict)
+    """Side -> what it raised, or how it ended."""
+    call: Literal["encode", "encode_batch", "encode_array"] = "encode"
+    allow_special: bool = False
+    """Whether special tokens were recognised, or read as text."""
+    difference: Difference
+    agreement_class: AgreementClass
+    conditions: str = ""
+    shape: str = ""
+    """The text as classes of characters; with the fields above it tells one difference from another."""
+    versions: dict[str, str] = msgspec.field(default_factory=dict)
+    """Package -> release it was found with."""
+    found: str = ""
+    """Seed and number of the text it was found in."""
+    holds: Literal["differs", "agrees"] = "differs"
+    """What a replay must find; `agrees` for a fault that has been mended."""
+
+
+AnyRecord = Verdict | Agreement | Measurement | Compression | Trained | TrainerAgreement | Disagreement
 
 R = TypeVar("R")
 
@@ -271,6 +308,11 @@ def read_records(folder: Path) -> list[AnyRecord]:
     path = folder / RECORDS_FILE
     if not path.is_file():
         raise RecordError(f"{folder}: holds no {RECORDS_FILE}; run `bpebench run` first, or name another folder")
+    return read_lines(path)
+
+
+def read_lines(path: Path) -> list[AnyRecord]:
+    """Every record of a file; a half-written last line is skipped with a warning, any other bad line is an error."""
     lines = path.read_bytes().split(b"\n")
     records: list[AnyRecord] = []
     for number, line in enumerate(lines, 1):
@@ -289,9 +331,9 @@ def read_records(folder: Path) -> list[AnyRecord]:
 class RecordWriter:
     """Appends records to a run's folder, each line flushed to disk as it is written."""
 
-    def __init__(self, folder: Path, *, resume: bool = False) -> None:
+    def __init__(self, folder: Path, *, resume: bool = False, file: str = RECORDS_FILE) -> None:
         self.folder = folder
-        path = folder / RECORDS_FILE
+        path = folder / file
         if path.exists() and path.stat().st_size and not resume:
             raise RecordError(f"{folder}: already holds records; pass --resume to go on, or another --out")
         folder.mkdir(parents=True, exist_ok=True)

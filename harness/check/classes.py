@@ -16,6 +16,8 @@ import impls
 from harness.records import AgreementClass
 
 OWN_KINDS = ("pure", "compiled")
+REFERENCE = "priority"
+"""Who runs where only another splitting engine is named."""
 _ORDER_SENSITIVE = {
     "naive": "merges a rank everywhere at once",
     "bytelevel": "merges a rank everywhere at once",
@@ -32,15 +34,29 @@ class Relation:
     must_agree: bool
 
 
+def registered(name: str) -> str | None:
+    """The registered implementation behind a name, or None for `module:object`, of which nothing is known.
+
+    `tiktoken@0.12.0` is `tiktoken` over another release of its package; `regex@VERSION` is the reference, splitting
+    with another release of that engine.
+    """
+    package = name.partition("@")[0]
+    if package == "regex":
+        return REFERENCE
+    return None if ":" in package else package
+
+
 def relation(a: str, b: str, irregularities: Sequence[str]) -> Relation:
     """The relation of implementations `a` and `b` on a model with these irregularities."""
     for name in (a, b):
-        if not impls.get(name).exact:
+        known = registered(name)
+        if known is not None and not impls.get(known).exact:
             return Relation("expected to differ", f"{name} is not byte pair encoding in merge order", False)
     if irregularities:
         for name in (a, b):
-            if name in _ORDER_SENSITIVE:
-                reason = f"{name} {_ORDER_SENSITIVE[name]}, and the model is irregular: {irregularities[0]}"
+            known = registered(name)
+            if known in _ORDER_SENSITIVE:
+                reason = f"{name} {_ORDER_SENSITIVE[known]}, and the model is irregular: {irregularities[0]}"
                 return Relation("expected to differ", reason, False)
     conditions = sorted({condition for name in (a, b) for condition in _conditions(name)})
     if not conditions:
@@ -49,9 +65,14 @@ def relation(a: str, b: str, irregularities: Sequence[str]) -> Relation:
 
 
 def _conditions(name: str) -> list[str]:
-    if impls.get(name).kind in OWN_KINDS or name == "sentencepiece":
+    known = registered(name)
+    if name.startswith("regex@"):
+        return ["no code point newer than Unicode 16"]
+    if known is None:
+        return [f"{name} is exact, as its author claims"]
+    if impls.get(known).kind in OWN_KINDS or known == "sentencepiece":
         return []
-    if name in ("tiktoken", "tokenizers"):
+    if known in ("tiktoken", "tokenizers"):
         return ["splitting engines of one Unicode version (16)"]
     return [f"{name} is exact, as its author claims"]
 

@@ -16,7 +16,7 @@ import sys
 import tarfile
 import time
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from harness.data.cache import cache_folder, disk_error, sha256_of
@@ -48,11 +48,7 @@ def download(package: Package, folder: Path, watch: Callable[[int], None]) -> Pa
     scratch = folder / "scratch"
     for made in (target, scratch):
         made.mkdir(parents=True)
-    environment = os.environ | {
-        "TMPDIR": str(scratch), "TEMP": str(scratch), "TMP": str(scratch),
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_PROGRESS_BAR": "off",
-    }  # fmt: skip
-    environment.pop("PIP_QUIET", None)
+    environment = _environment(scratch)
     if package.kind == "sdist":
         environment |= {"PIP_USE_PEP517": "1", "PYTHONPATH": str(_neutral_backend(folder))}
     status, output = run_pip(_arguments(package, folder, target), environment, lambda: watch(_bytes_below(folder)))
@@ -69,6 +65,32 @@ def download(package: Package, folder: Path, watch: Callable[[int], None]) -> Pa
         file.unlink()
         raise _wrong_digest(package, got)
     return file
+
+
+def install(name: str, version: str, sha256s: Sequence[str], folder: Path) -> None:
+    """Install one wheel, its digest one of `sha256s`, into `folder / "target"`, without what it depends on.
+
+    Everything on disk stays below `folder`, which the caller removes. Raises `DataError`.
+    """
+    target, scratch = folder / "target", folder / "scratch"
+    scratch.mkdir(parents=True)
+    requirements = folder / "requirements.txt"
+    hashes = " ".join(f"--hash=sha256:{digest}" for digest in sha256s)
+    requirements.write_text(f"{name}=={version} {hashes}\n", "utf-8")
+    arguments = [sys.executable, "-m", "pip", "install", "--no-deps", "--require-hashes", "--only-binary=:all:"]
+    arguments += ["--no-compile", "--retries", "2", "--target", str(target), "--requirement", str(requirements)]
+    status, output = run_pip(arguments, _environment(scratch), lambda: None)
+    if status:
+        raise _failure(Package(name, version, "wheel", f"{name} {version}", " or ".join(sha256s), 0), output)
+
+
+def _environment(scratch: Path) -> dict[str, str]:
+    environment = os.environ | {
+        "TMPDIR": str(scratch), "TEMP": str(scratch), "TMP": str(scratch),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_PROGRESS_BAR": "off",
+    }  # fmt: skip
+    environment.pop("PIP_QUIET", None)
+    return environment
 
 
 def _arguments(package: Package, folder: Path, target: Path) -> list[str]:

@@ -1,0 +1,114 @@
+"""One difference looked into: the smallest text, and the smallest model where it is ours, that still show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.check.classes import Relation
+from harness.check.fuzz.asking import Side
+from harness.check.fuzz.findings import Found
+from harness.check.fuzz.minimal_model import smallest_model
+from harness.check.fuzz.questions import Answer, Failure, Question, same
+from harness.check.shrink import MAX_TRIALS, Budget, smallest_text
+from impls.model import Model
+
+_MODEL_TRIALS = 600
+_TRIALS_OF_A_DEATH = 60
+"""A side that dies or hangs is started again after each trial that shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A text that was answered differently, and how it was asked."""
+
+    question: Question
+    name: str
+    text: str
+    answers: tuple[Answer, Answer]
+    failed: bool
+    """Whether one of the sides did not encode it at all; it must stay so while the text gets smaller."""
+    origin: str
+
+
+class _Pair:
+    """The two sides asked at once."""
+
+    def __init__(self, a: Side, b: Side, failed: bool) -> None:
+        self._a, self._b, self._failed = a, b, failed
+
+    def ask(self, question: Question, text: str) -> tuple[Answer, Answer] | None:
+        """Both answers, or None where a side does not take the model."""
+        question = replace(question, texts=[text])
+        self._a.submit([question])
+        self._b.submit([question])
+        (a,), (b,) = self._a.result(), self._b.result()
+        return (a[0], b[0]) if isinstance(a, list) and isinstance(b, list) else None
+
+    def differ(self, question: Question, text: str) -> bool:
+        """Whether the answers differ in the way they did at first."""
+        answers = self.ask(question, text)
+        if answers is None or same(*answers):
+            return False
+        return any(isinstance(answer, Failure) for answer in answers) == self._failed
+
+
+def examine(
+    a: Side, b: Side, case: Case, own: Model | None, relation_on: Callable[[Model], Relation], seconds: float
+) -> Found:
+    """The difference of `case` made small; `own` is the model where it may be made smaller too.
+
+    A smaller model must leave the sides owing each other what they did.
+    """
+    pair = _Pair(a, b, case.failed)
+    question, text = case.question, case.text
+    if not pair.differ(question, text):
+        return replace(as_met(a, b, case, own), repeatable=False)
+    for simpler in (replace(question, call="encode"), replace(question, call="encode", allow_special=False)):
+        if simpler != question and pair.differ(simpler, text):
+            question = simpler
+    deadly = any(isinstance(answer, Failure) and answer.kind in ("crash", "timeout") for answer in case.answers)
+    max_trials = _TRIALS_OF_A_DEATH if deadly else MAX_TRIALS
+    text = smallest_text(text, lambda candidate: pair.differ(question, candidate), max_trials, seconds)
+    if own is not None:
+        must_agree = relation_on(own).must_agree
+
+        def holds(model: Model) -> bool:
+            if relation_on(model).must_agree is not must_agree:
+                return False
+            return pair.differ(replace(question, model=model), text)
+
+        if holds(own):
+            own = smallest_model(own, holds, Budget(_MODEL_TRIALS, seconds))
+            question = replace(question, model=own)
+            text = smallest_text(text, lambda candidate: pair.differ(question, candidate), max_trials, seconds)
+            own = smallest_model(own, holds, Budget(_MODEL_TRIALS, seconds))
+            question = replace(question, model=own)
+    answers = pair.ask(question, text)
+    assert answers is not None
+    found = as_met(a, b, case, own)
+    return replace(
+        found,
+        text=text,
+        answer_a=answers[0],
+        answer_b=answers[1],
+        call=question.call,
+        allow_special=question.allow_special,
+    )
+
+
+def as_met(a: Side, b: Side, case: Case, own: Model | None) -> Found:
+    """The difference of `case` as it is. Of a model's path the last part is kept: no record names a place here."""
+    return Found(
+        a=a.name,
+        b=b.name,
+        model_name="" if own is not None else Path(case.name).name,
+        model=own,
+        text=case.text,
+        answer_a=case.answers[0],
+        answer_b=case.answers[1],
+        call=case.question.call,
+        allow_special=case.question.allow_special,
+        origin=case.origin,
+    )

@@ -1,0 +1,181 @@
+"""Families of text, made directly from a seeded generator: quick, for volume. Each takes a `Random` and gives a text.
+
+`mixture` joins texts of several families, because most differences sit where two kinds of text meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+from harness.check.fuzz import alphabets
+
+Family = Callable[[Random], str]
+
+
+def length(random: Random) -> int:
+    """Mostly a few, sometimes up to two hundred."""
+    return random.randint(1, 8) if random.random() < 0.8 else random.randint(9, 200)
+
+
+def _categories(random: Random) -> str:
+    chosen = [
+        alphabets.of_category(category) for category in random.choices(alphabets.CATEGORIES, k=random.randint(1, 4))
+    ]
+    return "".join(random.choice(random.choice(chosen)) for _ in range(length(random)))
+
+
+def _scripts(random: Random) -> str:
+    parts: list[str] = []
+    for script in random.choices(alphabets.SCRIPTS, k=random.randint(1, 3)):
+        letters = alphabets.of_script(script)
+        start = random.randrange(len(letters))
+        parts += random.choices(letters[start : start + 80], k=random.randint(1, 12))
+        parts.append(random.choice(("", " ", "'", "\u200d", "\n", "-")))
+    return "".join(parts)
+
+
+def _spaces(random: Random) -> str:
+    few = random.choices(alphabets.WHITE_SPACE, k=5)
+    parts = random.choices(few, k=length(random))
+    for _ in range(random.randint(0, 3)):
+        parts.insert(
+            random.randint(0, len(parts)), random.choice((*alphabets.LOOKS_LIKE_SPACE, "a", "1", ".", "'s", "/"))
+        )
+    return "".join(parts)
+
+
+def _digits(random: Random) -> str:
+    digits = "0123456789" if random.random() < 0.6 else alphabets.DIGIT_OTHERS
+    parts = random.choices(digits, k=length(random))
+    if random.random() < 0.4:
+        parts.insert(random.randint(0, len(parts)), random.choice(alphabets.DIGIT_OTHERS + " a" + alphabets.EDGES))
+    return "".join(parts)
+
+
+def _contractions(random: Random) -> str:
+    return "".join(
+        random.choice((*alphabets.WORDS, "", " ", "1", "?"))
+        + random.choice(alphabets.APOSTROPHES)
+        + random.choice(alphabets.CONTRACTIONS)
+        + random.choice(("", "", " ", "\n", "x", "X", "'"))
+        for _ in range(random.randint(1, 4))
+    )
+
+
+def _emoji(random: Random) -> str:
+    return "".join(
+        random.choice(alphabets.EMOJI) + random.choice(alphabets.EMOJI_JOINTS) for _ in range(min(24, length(random)))
+    )
+
+
+def _marks(random: Random) -> str:
+    parts: list[str] = []
+    for _ in range(random.randint(1, 8)):
+        parts.append(random.choice(alphabets.MARKED))
+        parts += random.choices(alphabets.MARKS, k=random.choice((0, 1, 1, 2, 3, 12)))
+    random.shuffle(parts) if random.random() < 0.2 else None
+    return "".join(parts)
+
+
+def _directions(random: Random) -> str:
+    known = ("שלום", "עולם", "مرحبا", "سلام", "abc", "12", " ", ".", "\n", "'s")
+    words = random.choices(known, k=random.randint(1, 6))
+    return "".join(word + random.choice(alphabets.DIRECTIONS) * random.randint(0, 2) for word in words)
+
+
+def _runs(random: Random) -> str:
+    unit = random.choice((
+        "a", " ", "\n", "\t", "0", ".", "'", "é", "字", "👍", "\u0301", "\u3000", "ab", "a ", " \n", "\r\n", "aA", "=",
+        "ا", "\x00", "xyz", "\u200d", "ಠ", "'s", "A", "12", "\n ", "-", "-=", "ſ",
+    ))  # fmt: skip
+    lengths = alphabets.RUN_LENGTHS if random.random() < 0.95 else alphabets.LONG_RUN_LENGTHS
+    run = unit * random.choice(lengths)
+    return random.choice(("", "", "x", " ", "1", "\n")) + run + random.choice(("", "", "x", " ", "1", "\n", "'s"))
+
+
+def _code(random: Random) -> str:
+    return "".join(random.choices(alphabets.CODE, k=min(40, 2 * length(random))))
+
+
+def _surrogates(random: Random) -> str:
+    return "".join(random.choices((*alphabets.LONE_SURROGATES, "a", " ", "\n", "👍", "é"), k=min(20, length(random))))
+
+
+def _edges(random: Random) -> str:
+    return "".join(random.choices(alphabets.EDGES + "a 1'", k=min(20, length(random))))
+
+
+def _unassigned(random: Random) -> str:
+    """Code points newer than Unicode 16 where their class decides: beside letters, digits, spaces, contractions."""
+    around = ("a", "A", " ", "1", "234", "'s", "'LL", "!", "\n", "\u0301", "é", "")
+    before, behind = random.choices(around, k=random.randint(0, 2)), random.choices(around, k=random.randint(1, 3))
+    plane = random.choice(alphabets.unassigned())
+    start = random.randrange(len(plane))
+    return "".join([*before, plane[start : start + random.randint(1, 3)], *behind])
+
+
+def _any(random: Random) -> str:
+    return "".join(random.choices(_ANYTHING, k=length(random)))
+
+
+_ANYTHING = sorted(
+    {*alphabets.WHITE_SPACE, *alphabets.LOOKS_LIKE_SPACE, *alphabets.DIGIT_OTHERS, *alphabets.APOSTROPHES}
+    | {*alphabets.MARKS, *alphabets.DIRECTIONS, *alphabets.EMOJI, *map(chr, range(128))}
+)
+
+
+def specials(texts: Sequence[str]) -> Family:
+    """Special tokens whole, cut, doubled and overlapping."""
+
+    def family(random: Random) -> str:
+        parts: list[str] = []
+        for _ in range(random.randint(1, 4)):
+            special = (
+                random.choice(texts) if texts and random.random() < 0.7 else random.choice(alphabets.SPECIAL_PARTS)
+            )
+            if random.random() < 0.5:
+                start = random.randrange(len(special))
+                special = special[start : random.randint(start + 1, len(special))]
+            parts.append(special + random.choice(("", "", " ", "a", "<|", "\n")))
+        return "".join(parts)
+
+    return family
+
+
+def tokens(vocabulary: Sequence[bytes]) -> Family:
+    """Tokens of the model joined: their bytes make neighbours that no real text has."""
+
+    def family(random: Random) -> str:
+        joined = b"".join(random.choices(vocabulary, k=min(30, length(random))))
+        return joined.decode("utf-8", random.choice(("ignore", "replace")))
+
+    return family
+
+
+def mixture(families: Sequence[Family]) -> Family:
+    """Two to five texts of `families`, joined."""
+
+    def family(random: Random) -> str:
+        return "".join(member(random) for member in random.choices(families, k=random.randint(2, 5)))
+
+    return family
+
+
+DIRECT: dict[str, Family] = {
+    "categories": _categories,
+    "scripts": _scripts,
+    "spaces": _spaces,
+    "digits": _digits,
+    "contractions": _contractions,
+    "emoji": _emoji,
+    "marks": _marks,
+    "directions": _directions,
+    "runs": _runs,
+    "code": _code,
+    "surrogates": _surrogates,
+    "edges": _edges,
+    "unassigned": _unassigned,
+    "any": _any,
+}
+"""Name -> family, for what needs neither model nor corpus."""

@@ -1,0 +1,168 @@
+"""What a difference is: its class, its shape (by which repetitions are told), and the record of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import regex
+
+from harness.check.classes import Relation
+from harness.check.fuzz.alphabets import is_newer
+from harness.check.fuzz.questions import Answer, Call, Failure, ids_of
+from harness.records import Counterexample, Difference, Disagreement, Text
+from impls.formats.own import write
+from impls.model import Model
+
+STAND_INS = ("字", "a", "A", "1", "€", ".", "\u0301", "\u2003", "𐐷", "𝟘", "👍", "\U000f0000")
+"""Old characters of the classes that patterns know (letters with and without case, digit, symbols, mark, space), and
+some of four bytes in UTF-8, as newer characters have."""
+_KINDS = {kind: regex.compile(rf"\p{{{kind}}}") for kind in ("L", "M", "N", "P", "S", "Z", "C")}
+_LONGEST_SHAPE = 8
+_KEPT = "'\n\r\t "
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A text that two sides encode differently."""
+
+    a: str
+    b: str
+    model_name: str
+    model: Model | None
+    """The model itself where it is one of our own making."""
+    text: str
+    answer_a: Answer
+    answer_b: Answer
+    call: Call
+    allow_special: bool
+    origin: str
+    repeatable: bool = True
+
+    @property
+    def failed(self) -> bool:
+        """Whether one side did not encode the text at all."""
+        return isinstance(self.answer_a, Failure) or isinstance(self.answer_b, Failure)
+
+
+def shape(text: str) -> str:
+    """A text as the classes of its characters, runs of one class as one: `a1's` and `bc22's` are both `LN'L`.
+
+    `n` stands for what is newer than Unicode 16; white space and the apostrophe stand for themselves. Of a text that
+    changes class often the shape is only which classes it has.
+    """
+    kinds = [_kind(character) for character in text]
+    runs = [kind for i, kind in enumerate(kinds) if i == 0 or kinds[i - 1] != kind]
+    return "".join(runs) if len(runs) <= _LONGEST_SHAPE else f"long: {''.join(sorted(set(runs)))}"
+
+
+def _kind(character: str) -> str:
+    if character in _KEPT:
+        return character
+    if is_newer(character):
+        return "n"
+    return next((kind for kind, expression in _KINDS.items() if expression.match(character)), "C")
+
+
+def classify(found: Found, relation: Relation, agree: Callable[[str], bool]) -> Difference:
+    """What kind of difference it is; `agree(text)` tells whether the sides agree on another text.
+
+    A difference is one of Unicode versions when the text holds characters newer than Unicode 16 and the sides agree
+    once any older character stands in their place.
+    """
+    if not found.repeatable:
+        return "not repeatable"
+    if found.failed:
+        return "failure"
+    if not relation.must_agree:
+        return "expected to differ"
+    if any(map(is_newer, found.text)) and all(agree(_replaced(found.text, old)) for old in STAND_INS):
+        return "unicode version"
+    return "fault"
+
+
+def _replaced(text: str, stand_in: str) -> str:
+    return "".join(stand_in if is_newer(character) else character for character in text)
+
+
+def record_of(found: Found, difference: Difference, relation: Relation, versions: Mapping[str, str]) -> Disagreement:
+    """The record of a difference."""
+    failures = {
+        name: f"{answer.kind}: {answer.message}"
+        for name, answer in ((found.a, found.answer_a), (found.b, found.answer_b))
+        if isinstance(answer, Failure)
+    }
+    return Disagreement(
+        a=found.a,
+        b=found.b,
+        model=found.model_name,
+        own_model=None if found.model is None else json.loads(write(found.model)),
+        counterexample=Counterexample(
+            Text.of(found.text), ids_of(found.answer_a), ids_of(found.answer_b), reference=found.a
+        ),
+        failures=failures,
+        call=found.call,
+        allow_special=found.allow_special,
+        difference=difference,
+        agreement_class=relation.agreement_class,
+        conditions=relation.conditions,
+        shape=shape(found.text),
+        versions=dict(versions),
+        found=found.origin,
+    )
+
+
+def key_of(record: Disagreement) -> tuple[object, ...]:
+    """What two records of one difference have in common."""
+    own = record.own_model
+    n_merges = 0 if own is None else len(own.get("merges") or ()) or len(own["tokens"])
+    failures = tuple(sorted((name, told.partition(":")[0]) for name, told in record.failures.items()))
+    model = record.model if own is None else f"{own.get('merge_rule')} {own.get('alphabet')} {n_merges}"
+    return (record.a, record.b, model, record.difference, record.shape, record.allow_special, failures)
+
+
+def told(records: Sequence[Disagreement]) -> list[list[object]]:
+    """Rows of a table: sides, model, class, text, ids of both."""
+    return [
+        [
+            f"{record.a}, {record.b}",
+            record.model or merges_told(record),
+            record.difference,
+            f"'{record.counterexample.text.escaped}'",
+            _answer_told(record.counterexample.expected, record.failures.get(record.a)),
+            _answer_told(record.counterexample.got, record.failures.get(record.b)),
+        ]
+        for record in records
+    ]
+
+
+def _answer_told(ids: list[int] | None, failure: str | None) -> str:
+    if failure is not None:
+        return failure[:60]
+    shown = " ".join(map(str, (ids or [])[:12]))
+    return f"{shown} …" if len(ids or []) > 12 else shown
+
+
+def merges_told(record: Disagreement) -> str:
+    """An own model in a line: its merges as `a+b`, and the tokens no merge makes."""
+    if record.own_model is None:
+        return ""
+    from impls.formats.own import read
+
+    model = read(json.dumps(record.own_model).encode(), "own_model")
+    shown = [(_name(model, left), _name(model, right)) for left, right in model.merges]
+    made = {model.tokens[i] for i in model.merge_results}
+    alone = [
+        token for token in model.tokens if token is not None and token not in made and len(token.decode("latin-1")) > 1
+    ]
+    if model.alphabet == "chars":
+        alone = [token for token in alone if len(token.decode()) > 1]
+    parts = [f"{left}+{right}" for left, right in shown] + [
+        f"[{token.decode('utf-8', 'backslashreplace')}]" for token in alone
+    ]
+    return f"{model.merge_rule}: {' '.join(parts) or 'no merges'}"
+
+
+def _name(model: Model, i: int) -> str:
+    return (model.tokens[i] or b"").decode("utf-8", "backslashreplace")

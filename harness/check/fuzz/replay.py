@@ -1,0 +1,136 @@
+"""Counterexamples that were found, kept in a file and asked again: does each still hold for what is installed?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import impls
+from harness.check.fuzz.asking import Side
+from harness.check.fuzz.findings import key_of
+from harness.check.fuzz.questions import Answer, Failure, Question, Refused, ids_of, same
+from harness.check.fuzz.sides import parse_side
+from harness.data import DataError
+from harness.records import Disagreement, RecordWriter, of_kind, read_lines
+from impls.formats.own import read
+from impls.model import Model
+
+Outcome = Literal["holds", "does not hold", "not replayed"]
+_OPEN_SIDES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One recorded difference asked again."""
+
+    record: Disagreement
+    outcome: Outcome
+    reason: str = ""
+    """What is otherwise now, or why it was not replayed."""
+
+
+def read_counterexamples(file: Path) -> list[Disagreement]:
+    """The differences of a file; none where there is no file. Raises `RecordError` for a line that is none."""
+    return list(of_kind(read_lines(file), Disagreement)) if file.is_file() else []
+
+
+class Keeper:
+    """A file of differences that takes each kind once."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._keys = {key_of(record) for record in read_counterexamples(file)}
+        self.n_new = self.n_known = 0
+
+    def keep(self, record: Disagreement) -> None:
+        """Append `record` unless one of its kind is there; it is on disk when this returns."""
+        if key_of(record) in self._keys:
+            self.n_known += 1
+            return
+        self._keys.add(key_of(record))
+        with RecordWriter(self._file.parent, resume=True, file=self._file.name) as writer:
+            writer.write(record)
+        self.n_new += 1
+
+
+def replay(records: Sequence[Disagreement], done: Callable[[Replayed], None] = lambda one: None) -> list[Replayed]:
+    """Every record asked again, in order; `done` is called with each."""
+    found: dict[int, Replayed] = {}
+    sides = _Sides()
+    try:
+        # Records of one pair stand together, so that each side is started once.
+        for i in sorted(range(len(records)), key=lambda i: (records[i].a, records[i].b, records[i].model, i)):
+            found[i] = _again(records[i], sides)
+            done(found[i])
+    finally:
+        sides.close()
+    return [found[i] for i in range(len(records))]
+
+
+class _Sides:
+    """Started sides by name; those not used for longest are closed."""
+
+    def __init__(self) -> None:
+        self._started: dict[str, Side | str] = {}
+
+    def get(self, name: str) -> Side | str:
+        """The side, or why there is none."""
+        found = self._started.pop(name, None)
+        if found is None:
+            try:
+                found = Side(parse_side(name))
+            except (impls.BPEError, DataError) as error:
+                found = str(error)
+        self._started[name] = found
+        if len(self._started) > _OPEN_SIDES:
+            self._close(self._started.pop(next(iter(self._started))))
+        return found
+
+    def close(self) -> None:
+        for side in self._started.values():
+            self._close(side)
+
+    @staticmethod
+    def _close(side: Side | str) -> None:
+        if isinstance(side, Side):
+            side.close()
+
+
+def _again(record: Disagreement, sides: _Sides) -> Replayed:
+    try:
+        model = record.model if record.own_model is None else own_model(record)
+    except impls.BPEError as error:
+        return Replayed(record, "does not hold", str(error))
+    if record.difference == "not repeatable":
+        return Replayed(record, "not replayed", "it was seen once and not again")
+    question = Question(model, [record.counterexample.text.text], record.call, record.allow_special)
+    answers: list[Answer] = []
+    for name in (record.a, record.b):
+        side = sides.get(name)
+        if isinstance(side, str):
+            return Replayed(record, "not replayed", side)
+        answer = side.ask(question)
+        if isinstance(answer, Refused):
+            return Replayed(record, "not replayed", answer.reason)
+        answers += answer
+    return _judged(record, answers)
+
+
+def own_model(record: Disagreement) -> Model:
+    """The model a record holds; raises `InvalidFile`."""
+    return read(json.dumps(record.own_model).encode(), "own_model")
+
+
+def _judged(record: Disagreement, answers: Iterable[Answer]) -> Replayed:
+    a, b = answers
+    if same(a, b) is (record.holds == "differs"):
+        return Replayed(record, "does not hold", "they agree now" if record.holds == "differs" else "they differ again")
+    expected = {record.a: record.counterexample.expected, record.b: record.counterexample.got}
+    for name, answer in ((record.a, a), (record.b, b)):
+        if record.holds == "differs" and ids_of(answer) != expected[name]:
+            now = f"fails: {answer.kind}" if isinstance(answer, Failure) else f"gives {ids_of(answer)}"
+            return Replayed(record, "does not hold", f"{name} {now} now")
+    return Replayed(record, "holds")

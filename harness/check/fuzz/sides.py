@@ -1,0 +1,53 @@
+"""What can stand on a side of a fuzzing run, by name.
+
+- `tiktoken`, `priority`, a plug-in: a registered implementation.
+- `package.module:object`: an instance, a class or a factory, with `encode(str) -> list[int]` and `decode`; imported
+  with the caller's PYTHONPATH and current folder. A class or factory with a required argument is given the model.
+- `regex@VERSION`: the reference implementation, splitting with that release of `regex`, installed aside.
+- `tiktoken@VERSION`: a registered implementation over another release of the package of its name.
+
+Releases aside are pinned by SHA-256 in `datasets/aside.toml`; for others give it: `regex@VERSION#sha256:HEX`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import impls
+from harness.check.classes import registered
+from harness.data.aside import Release, pinned_names, pinned_release
+
+_RELEASE = re.compile(
+    r"(?P<package>[\w.-]+)@(?P<version>[\w.+!-]+)(?:#(?P<hashes>sha256:[0-9a-f]{64}(?:,sha256:[0-9a-f]{64})*))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SideSpec:
+    """One side, as named on the command line."""
+
+    name: str
+    implementation: str | None
+    """The registered implementation to run, or None for a foreign object."""
+    release: Release | None = None
+    """What is installed aside for it."""
+
+
+def parse_side(name: str) -> SideSpec:
+    """The side of that name; raises `UnknownName`, or `DataError` for a release nothing is pinned for."""
+    implementation = registered(name)
+    if implementation is None:
+        return SideSpec(name, None)
+    if implementation not in impls.names():
+        known = [*impls.names(), *pinned_names(), "MODULE:OBJECT", "PACKAGE@VERSION#sha256:HEX"]
+        raise impls.UnknownName("implementation", name, known)
+    if "@" not in name:
+        return SideSpec(name, implementation)
+    found = _RELEASE.fullmatch(name)
+    if found is None:
+        raise impls.UnknownName("release", name, [*pinned_names(), "PACKAGE@VERSION#sha256:HEX"])
+    hashes = tuple(part.removeprefix("sha256:") for part in (found["hashes"] or "").split(",") if part)
+    release = Release(found["package"], found["version"], hashes) if hashes else None
+    release = release or pinned_release(found["package"], found["version"])
+    return SideSpec(f"{release.package}@{release.version}", implementation, release)

@@ -1,0 +1,204 @@
+"""`bpebench fuzz`: texts and models made up until two implementations differ, shrunk, classed and kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.commands import options
+from harness.progress import progress
+
+if TYPE_CHECKING:
+    from harness.check.fuzz import FuzzPlan, FuzzResult, Keeper
+    from harness.records import Disagreement
+
+DEFAULT_FILE = Path("results/counterexamples.jsonl")
+_DEFAULT_MODEL = "o200k_base"
+_DEFAULT_SECONDS = 60.0
+
+
+@click.command("fuzz")
+@click.argument("sides", nargs=-1, metavar="A B...")
+@options.models
+@click.option("--models", "random_models", is_flag=True, help="Make up models too, instead of using -m.")
+@click.option("--expected", is_flag=True, help="With --models: also report where the sides need not agree.")
+@click.option("--time", "seconds", type=click.FloatRange(min=0.1), help="Seconds to search.  [default: 60]")
+@click.option("--texts", "n_texts", type=click.IntRange(min=1), help="Texts to try; without --time no clock is read.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Which texts are made.")
+@click.option("--stop-after", type=click.IntRange(min=1), default=10, show_default=True, help="Kinds of differences.")
+@options.corpora
+@click.option(
+    "--save",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=DEFAULT_FILE,
+    show_default=True,
+    help="File the differences are kept in.",
+)
+@click.option("--no-save", is_flag=True, help="Keep nothing.")
+@click.option("--replay", "again", is_flag=True, help="Ask again what is kept in that file, and nothing else.")
+@options.as_json
+def command(
+    sides: tuple[str, ...],
+    models: tuple[str, ...],
+    random_models: bool,
+    expected: bool,
+    seconds: float | None,
+    n_texts: int | None,
+    seed: int,
+    stop_after: int,
+    corpora: tuple[str, ...],
+    file: Path,
+    no_save: bool,
+    again: bool,
+    as_json: bool,
+) -> None:
+    """Make up texts until B (C, ...) gives other ids than A; shrink, class and keep what is found.
+
+    A side is an implementation (`bpebench list`), MODULE:OBJECT with `encode` and `decode`, or another release of a
+    package, installed aside: regex@2026.11.15 is our reference splitting with that `regex`, tiktoken@VERSION tiktoken.
+    The text of -c is mutated (default: the samples and the corpora at hand).
+
+    The same --seed and --texts give the same texts and findings, for one release of bpebench, Python and hypothesis and
+    the same corpora. Exit status 0: no difference, 1: some, 2: bad usage, or a side that cannot run the model. Ctrl-C
+    keeps and prints what was found.
+    """
+    if again:
+        _replay(file, as_json)
+        return
+    from harness.check.fuzz import FuzzPlan, Keeper, parse_side
+
+    if len(sides) < 2:
+        raise click.UsageError("name two sides or more, such as: bpebench fuzz tiktoken compiled")
+    if random_models and models:
+        raise click.UsageError("--models makes models up: leave out -m, or leave out --models")
+    if expected and not random_models:
+        raise click.UsageError("--expected goes with --models; texts are reported whatever the class")
+    plan = FuzzPlan(
+        sides=[parse_side(name) for name in sides],
+        models=() if random_models else models or (_DEFAULT_MODEL,),
+        seed=seed,
+        seconds=_DEFAULT_SECONDS if seconds is None and n_texts is None else seconds,
+        n_texts=n_texts,
+        stop_after=stop_after,
+        corpora=corpora or None,
+        expected=expected,
+    )
+    keeper = None if no_save else Keeper(file)
+    result = _hunt(plan, keeper)
+    saved = None if keeper is None else {"file": str(file), "new": keeper.n_new, "known": keeper.n_known}
+    if as_json:
+        options.print_json(_document(plan, result) | {"saved": saved})
+    else:
+        click.echo(_told(plan, result))
+        if keeper is not None and result.findings:
+            click.echo(f"kept in {file}: {keeper.n_new} new, {keeper.n_known} known before", err=True)
+    if result.interrupted:
+        click.echo("bpebench: interrupted", err=True)
+    if result.findings or result.interrupted:
+        raise click.exceptions.Exit(1 if result.findings else 130)
+
+
+def _hunt(plan: FuzzPlan, keeper: Keeper | None) -> FuzzResult:
+    from harness.check.fuzz import Hunt
+
+    bounded = plan.n_texts if plan.seconds is None else plan.seconds
+    with progress("fuzzing", bounded) as bar:
+        done = 0.0
+
+        def found(record: Disagreement) -> None:
+            if keeper is not None:
+                keeper.keep(record)
+            bar.note(f"{record.a} and {record.b} differ: '{record.counterexample.text.escaped}' ({record.difference})")
+
+        def advance(result: FuzzResult) -> None:
+            nonlocal done
+            now = float(result.n_texts if plan.seconds is None else result.seconds)
+            bar.advance(now - done, f"{result.n_texts:,} texts, {len(result.findings)} found")
+            done = now
+
+        return Hunt(plan, found, advance).run()
+
+
+def _told(plan: FuzzPlan, result: FuzzResult) -> str:
+    from harness.check.fuzz.findings import told
+
+    names = [side.name for side in plan.sides]
+    where = f"{result.n_models:,} models made up" if not plan.models else ", ".join(plan.models)
+    lines = []
+    if result.findings:
+        headers = ["sides", "model", "class", "smallest text", f"ids of {names[0]}", "ids of the other"]
+        lines += [options.table(told(result.findings), headers), ""]
+    for name, n_texts in result.n_differing.items():
+        lines.append(f"{name} differs from {names[0]} on {n_texts:,} texts")
+    for name, n_texts in result.n_expected.items():
+        lines.append(
+            f"{name} differs from {names[0]} on {n_texts:,} texts of models on which it may (--expected shows)"
+        )
+    for name, n_models in result.n_refused.items():
+        if n_models:
+            lines.append(f"{name} does not take {n_models:,} of the models")
+    lines.append(
+        f"{' and '.join(names)} on {where}: {result.n_texts:,} texts, {result.n_bytes:,} bytes in "
+        f"{result.seconds:.0f} s: "
+        + (f"{len(result.findings)} kind(s) of difference" if result.findings else "no difference")
+    )
+    return "\n".join(lines)
+
+
+def _document(plan: FuzzPlan, result: FuzzResult) -> dict[str, Any]:
+    import msgspec
+
+    return {
+        "sides": [side.name for side in plan.sides],
+        "models": list(plan.models),
+        "seed": plan.seed,
+        "corpora": list(result.corpora),
+        "versions": result.versions,
+        "n_texts": result.n_texts,
+        "n_bytes": result.n_bytes,
+        "n_models": result.n_models,
+        "n_differing_texts": dict(result.n_differing),
+        "n_expected_texts": dict(result.n_expected),
+        "n_refused_models": dict(result.n_refused),
+        "seconds": result.seconds,
+        "interrupted": result.interrupted,
+        "findings": msgspec.to_builtins(result.findings),
+    }
+
+
+def _replay(file: Path, as_json: bool) -> None:
+    import msgspec
+
+    from harness.check.fuzz import read_counterexamples, replay
+
+    records = read_counterexamples(file)
+    if not records:
+        raise click.UsageError(f"{file}: holds no counterexamples; `bpebench fuzz A B` keeps them there")
+    with progress("replaying", len(records)) as bar:
+        replayed = replay(records, lambda one: bar.advance(1, f"{one.record.a}, {one.record.b}"))
+    outcomes = [one.outcome for one in replayed]
+    if as_json:
+        options.print_json(
+            [
+                {"outcome": one.outcome, "reason": one.reason, "record": msgspec.to_builtins(one.record)}
+                for one in replayed
+            ]
+        )
+    else:
+        rows = [
+            [
+                f"{one.record.a}, {one.record.b}",
+                one.record.model or "own",
+                f"'{one.record.counterexample.text.escaped}'",
+                one.outcome,
+                one.reason,
+            ]
+            for one in replayed
+        ]
+        click.echo(options.table(rows, ["sides", "model", "text", "outcome", "reason"]))
+        click.echo(", ".join(f"{outcomes.count(kind)} {kind}" for kind in ("holds", "does not hold", "not replayed")))
+    if "does not hold" in outcomes:
+        raise click.exceptions.Exit(1)

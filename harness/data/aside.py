@@ -1,0 +1,87 @@
+"""Other releases of a package, installed aside: into a folder of the cache, pinned by version and digest.
+
+Nothing of them is imported here; whoever runs one puts its folder first on PYTHONPATH of a process of its own.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import sysconfig
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from harness.data.cache import cache_folder, disk_error
+from harness.data.catalogue import datasets_folder
+from harness.data.errors import DataError
+from harness.data.packages import install
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One release of a package."""
+
+    package: str
+    version: str
+    sha256: tuple[str, ...]
+    """Digests its file may have: one a platform and Python."""
+
+
+@cache
+def _pinned() -> dict[tuple[str, str], Release]:
+    document = tomllib.loads((datasets_folder() / "aside.toml").read_text("utf-8"))
+    releases = [Release(entry["package"], entry["version"], tuple(entry["sha256"])) for entry in document["release"]]
+    return {(release.package, release.version): release for release in releases}
+
+
+def pinned_names() -> list[str]:
+    """`package@version` of every release with pinned digests."""
+    return [f"{package}@{version}" for package, version in _pinned()]
+
+
+def pinned_release(package: str, version: str) -> Release:
+    """The release as pinned in `datasets/aside.toml`; raises `DataError` naming those that are."""
+    release = _pinned().get((package, version))
+    if release is None:
+        raise DataError(
+            f"{package}@{version}: no digest is pinned for this release; pinned are: {', '.join(pinned_names())}; for "
+            f"another give the digest of its file: {package}@{version}#sha256:HEX"
+        )
+    return release
+
+
+def folder_of(release: Release) -> Path:
+    """Where a release is kept for this Python and platform."""
+    platform = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
+    return cache_folder() / "aside" / f"{release.package}-{release.version}-{platform}"
+
+
+def is_installed(release: Release) -> bool:
+    """Whether a release is at hand."""
+    return folder_of(release).is_dir()
+
+
+def installed(release: Release) -> Path:
+    """The folder that holds the release, installed by pip where it is missing. Raises `DataError`."""
+    folder = folder_of(release)
+    if folder.is_dir():
+        return folder
+    print(f"installing {release.package} {release.version} aside …", file=sys.stderr, flush=True)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=".installing-", dir=folder.parent))
+    except OSError as error:
+        raise disk_error(error, folder) from None
+    try:
+        install(release.package, release.version, release.sha256, scratch)
+        try:
+            (scratch / "target").replace(folder)
+        except OSError as error:
+            if not folder.is_dir():  # else another process was quicker, with the same files
+                raise disk_error(error, folder) from None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return folder

@@ -1,0 +1,93 @@
+"""Tokenizers with a planted fault each, named to the fuzzer as `fuzz_targets:NAME`."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import impls
+from impls.patterns import Splitter
+
+
+class _Over:
+    """The least a target must have, over the reference."""
+
+    def __init__(self, model: impls.Model) -> None:
+        self._inner = impls.load("priority", model)
+
+    def encode(self, text: str) -> list[int]:
+        return self._inner.encode(text, disallowed_special=())
+
+    def decode(self, ids: list[int]) -> str:
+        return self._inner.decode(ids)
+
+
+class Right(_Over):
+    """No fault."""
+
+
+class SwapsBehindDottedI(_Over):
+    """Wrong only where a combining dot stands on a letter i."""
+
+    def encode(self, text: str) -> list[int]:
+        return super().encode(text.replace("i\u0307", "\u0307i"))
+
+
+class DiesOfNul(_Over):
+    """Takes its process with it."""
+
+    def encode(self, text: str) -> list[int]:
+        if "\x00" in text:
+            os._exit(3)
+        return super().encode(text)
+
+
+class Forgetful(_Over):
+    """Wrong the first time a text is seen, and never again."""
+
+    seen = 0
+
+    def encode(self, text: str) -> list[int]:
+        self.seen += 1
+        return super().encode(text)[::-1] if self.seen == 100 else super().encode(text)
+
+
+class KnowsNewLetters(impls.Tokenizer):
+    """Splits by a Unicode version in which all of the fourth plane are letters."""
+
+    name = "knows-new-letters"
+
+    def __init__(self, model: impls.Model) -> None:
+        super().__init__(model)
+        letters = r"\p{L}\U00030000-\U0003fffd"
+        stages = [
+            stage.replace(r"\p{L}+", f"[{letters}]+").replace(r"[^\s\p{L}", rf"[^\s{letters}")
+            for stage in model.pattern
+        ]
+        self._inner = impls.load("priority", model)
+        self._splitter = Splitter(stages)
+
+    def encode_piece(self, piece: str) -> list[int]:
+        return self._inner.encode_piece(piece)
+
+
+class Replays(impls.Tokenizer):
+    """Replays merges in rank order, which a list that is not monotone tells from the rest."""
+
+    name = "replays"
+
+    def __init__(self, model: impls.Model) -> None:
+        super().__init__(model)
+        self._inner = impls.load("wordcount", model)
+
+    def encode_piece(self, piece: str) -> list[int]:
+        return self._inner.encode_piece(piece)
+
+
+class Hangs(_Over):
+    """Never answers a text with a NUL."""
+
+    def encode(self, text: str) -> list[int]:
+        while "\x00" in text:
+            time.sleep(1)
+        return super().encode(text)

@@ -1,0 +1,34 @@
+"""Every counterexample that was ever kept is asked again: what differed differs, what was mended agrees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import impls
+from harness.check.fuzz import Replayed, read_counterexamples, replay
+from harness.check.fuzz.findings import key_of
+
+_FILE = Path(__file__).resolve().parents[2] / "results" / "counterexamples.jsonl"
+_RECORDS = read_counterexamples(_FILE)
+
+
+@pytest.fixture(scope="module")
+def replayed() -> list[Replayed]:
+    return replay(_RECORDS)
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("index", range(len(_RECORDS)), ids=[f"{r.a},{r.b}:{r.shape!a}" for r in _RECORDS])
+def test_a_kept_counterexample_holds(replayed: list[Replayed], index: int) -> None:
+    one = replayed[index]
+    if one.outcome == "not replayed":
+        assert not {one.record.a, one.record.b} <= set(impls.default_names()), one.reason
+        pytest.skip(f"not replayed: {one.reason}")
+    assert one.outcome == "holds", f"{one.record.counterexample.text.escaped}: {one.reason}"
+
+
+def test_the_kept_counterexamples_tell_of_each_kind_once() -> None:
+    keys = [key_of(record) for record in _RECORDS]
+    assert len(set(keys)) == len(keys)

@@ -1,0 +1,288 @@
+"""Fuzzing, end to end: planted faults are found, shrunk and classed; what must agree is found to agree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import impls
+from harness.check.classes import Relation
+from harness.check.fuzz import FuzzPlan, FuzzResult, Hunt, Keeper, asking, parse_side, read_counterexamples, replay
+from harness.check.fuzz.alphabets import CATEGORIES, SCRIPTS, is_newer, of_category, of_script, unassigned
+from harness.check.fuzz.examine import Case, examine
+from harness.check.fuzz.families import DIRECT
+from harness.check.fuzz.findings import classify, record_of, shape
+from harness.check.fuzz.model_source import ModelSource
+from harness.check.fuzz.questions import Failure, Question
+from harness.check.fuzz.source import TextSource
+from harness.data import DataError, load_corpus
+from harness.records import Disagreement, encode_record
+
+_TARGETS = Path(__file__).resolve().parent / "fuzz_targets"
+
+Fuzz = Callable[..., FuzzResult]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "model.json"
+    spec = impls.TrainingSpec(vocab_size=300, pattern="cl100k", special_tokens=("<|end|>",))
+    impls.train("priority", load_corpus("samples", max_bytes=20_000).documents(), spec).model.save(path)
+    return path
+
+
+@pytest.fixture(autouse=True, scope="module")
+def targets() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", f"{_TARGETS}{os.pathsep}{Path(__file__).resolve().parents[2]}")
+        yield
+
+
+@pytest.fixture(scope="module")
+def fuzz(targets: None, model: Path) -> Fuzz:
+    def run(*sides: str, n_texts: int = 4_000, random_models: bool = False, **more: object) -> FuzzResult:
+        plan = FuzzPlan(
+            [parse_side(name) for name in sides],
+            () if random_models else (str(model),),
+            seconds=None,
+            n_texts=n_texts,
+            corpora=("samples",),
+            **more,  # type: ignore[arg-type]
+        )
+        return Hunt(plan).run()
+
+    return run
+
+
+def text_of(record: Disagreement) -> str:
+    return record.counterexample.text.text
+
+
+# --- what is made ---------------------------------------------------------------------------------------------
+
+
+def test_every_category_and_script_has_characters_and_newer_ones_are_told() -> None:
+    assert all(of_category(category) for category in CATEGORIES)
+    assert all(of_script(script) for script in SCRIPTS)
+    assert is_newer("\u0c5c")
+    assert is_newer("\U00011de0")
+    assert not any(map(is_newer, "a\uffff\ufdd0\u1c89\ue000"))
+    assert sum(map(len, unassigned())) > 50_000
+    assert all(map(is_newer, unassigned()[0]))
+
+
+@pytest.mark.parametrize("name", DIRECT)
+def test_a_family_makes_texts_that_differ(name: str) -> None:
+    random = Random(1)
+    texts = [DIRECT[name](random) for _ in range(50)]
+    assert len(set(texts)) > 20
+    assert all(isinstance(text, str) for text in texts)
+
+
+def test_a_batch_is_the_same_for_the_same_seed_and_no_other(model: Path) -> None:
+    loaded = impls.Model.load(model)
+    one, same, other = (TextSource(loaded, ["real text, and more of it"], seed) for seed in (3, 3, 4))
+    assert [one.batch(k) for k in (0, 1, 9)] == [same.batch(k) for k in (0, 1, 9)]
+    assert one.batch(1).texts != other.batch(1).texts
+    assert one.batch(0).texts != other.batch(0).texts
+    assert {one.batch(k).call for k in range(3)} == {"encode", "encode_batch", "encode_array"}
+    assert any(one.batch(k).allow_special for k in range(5))
+
+
+def test_texts_hold_specials_newer_characters_runs_and_joined_emoji(model: Path) -> None:
+    source = TextSource(impls.Model.load(model), ["real text"], 0)
+    texts = [text for k in range(6) for text in source.batch(k).texts]
+    for wanted in ("<|end|>", "\u200d", "'s", "\ud800", "\u200f", "\r\n"):
+        assert any(wanted in text for text in texts), ascii(wanted)
+    assert any(is_newer(character) for text in texts for character in text)
+    assert any(len(set(text)) == 1 for text in texts if len(text) >= 64)
+
+
+def test_random_models_are_the_same_for_the_same_seed_and_of_every_kind() -> None:
+    batches = [ModelSource(7).batch(k) for k in range(4)]
+    assert [[m.digest for m, _ in b.models] for b in batches] == [
+        [m.digest for m, _ in ModelSource(7).batch(k).models] for k in range(4)
+    ]
+    models = [model for batch in batches for model, _ in batch.models]
+    told = " ".join(line for model in models for line in model.irregularities)
+    for irregular in ("duplicate merge", "several derivations", "rank before a merge", "no derivation"):
+        assert irregular in told
+    assert any(not model.irregularities for model in models)
+    assert {model.merge_rule for model in models} == {"pairs", "concatenation"}
+    assert {model.alphabet for model in models} == {"bytes", "chars"}
+
+
+def test_a_shape_tells_classes_and_not_letters() -> None:
+    assert shape("abc's 12") == shape("x's 7") == "L'L N"
+    assert shape("\u0c5c's") == "n'L"
+    assert shape("a1a1a1a1a1a1") == shape("1b1b1b1b1b1b1b1b1b") == "long: LN"
+
+
+# --- what is found --------------------------------------------------------------------------------------------
+
+
+def test_implementations_that_must_agree_are_found_to_agree(fuzz: Fuzz) -> None:
+    result = fuzz("priority", "backtracking", "tiktoken", "fuzz_targets:Right", n_texts=700)
+    assert result.findings == []
+    assert result.n_texts == 700
+
+
+def test_a_planted_fault_is_found_and_shrunk_and_its_model_too(kept: Disagreement) -> None:
+    assert text_of(kept) == "i\u0307"
+    assert kept.difference == "fault"
+    assert kept.own_model is not None
+    assert kept.own_model["merges"] == []
+
+
+def test_the_same_seed_and_number_of_texts_find_the_same(fuzz: Fuzz) -> None:
+    one, two = (fuzz("priority", "greedy", n_texts=300, stop_after=2) for _ in range(2))
+    assert list(map(encode_record, one.findings)) == list(map(encode_record, two.findings))
+    assert (one.n_bytes, one.n_differing) == (two.n_bytes, two.n_differing)
+    assert [record.difference for record in one.findings] == ["expected to differ"] * 2
+    assert all(len(text_of(record)) <= 12 for record in one.findings)
+
+
+def test_another_unicode_version_is_classed_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    spec = impls.TrainingSpec(vocab_size=262, pattern="gpt2")
+    impls.train("priority", ["'s", "'s", "12", "12", ".a", ".a", "a1"], spec).model.save(path)
+    sides = [parse_side("priority"), parse_side("fuzz_targets:KnowsNewLetters")]
+    result = Hunt(FuzzPlan(sides, (str(path),), seconds=None, n_texts=10_000, corpora=(), stop_after=1)).run()
+    (record,) = result.findings
+    assert record.difference == "unicode version"
+    assert any(map(is_newer, text_of(record)))
+    assert len(text_of(record)) <= 4
+
+
+def test_a_side_that_dies_fails_on_the_text_that_kills_it_and_answers_the_others(model: Path) -> None:
+    spec = parse_side("fuzz_targets:DiesOfNul")
+    with asking.Side(parse_side("priority")) as reference, asking.Side(spec) as dying:
+        question = Question(str(model), ["a", "\x00a", "b"])
+        one, died, other = dying.ask(question)
+        assert [one, other] == reference.ask(Question(str(model), ["a", "b"]))
+        assert died == Failure("crash", "the process ended with exit status 3")
+        case = Case(question, "model.json", "\x00a", (reference.ask_one(question, "\x00a"), died), True, "")
+        provable = Relation("provably equal", "", True)
+        found = examine(reference, dying, case, None, lambda model: provable, 60.0)
+    assert found.text == "\x00"
+    record = record_of(found, classify(found, provable, lambda text: True), provable, {})
+    assert record.difference == "failure"
+    assert record.failures == {"fuzz_targets:DiesOfNul": "crash: the process ended with exit status 3"}
+
+
+def test_a_side_that_hangs_is_ended(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "_SECONDS_TO_ANSWER", 1.0)
+    with asking.Side(parse_side("fuzz_targets:Hangs")) as side:
+        answer = side.ask_one(Question(str(model), []), "\x00")
+    assert isinstance(answer, Failure)
+    assert answer.kind == "timeout"
+
+
+def test_what_is_not_seen_again_is_reported_as_such(fuzz: Fuzz) -> None:
+    result = fuzz("priority", "fuzz_targets:Forgetful", n_texts=300)
+    assert [record.difference for record in result.findings] == ["not repeatable"]
+
+
+def test_random_models_tell_replay_from_the_rest_by_two_merges(fuzz: Fuzz) -> None:
+    result = fuzz("priority", "fuzz_targets:Replays", random_models=True, n_texts=12_000, stop_after=1)
+    (record,) = result.findings
+    assert record.own_model is not None
+    assert len(record.own_model["merges"] or record.own_model["tokens"]) <= 3
+    assert len(text_of(record)) <= 4
+
+
+def test_on_random_models_own_implementations_agree_where_they_must_and_differ_where_they_may(fuzz: Fuzz) -> None:
+    result = fuzz("priority", "naive", "wordcount", "backtracking", random_models=True, n_texts=2_000)
+    assert result.findings == []
+    assert result.n_expected["naive"] > 0
+    assert result.n_expected["wordcount"] > 0
+    assert result.n_expected["backtracking"] == 0
+    assert result.n_refused["backtracking"] > 0
+    (record,) = fuzz("priority", "naive", random_models=True, n_texts=6_000, expected=True, stop_after=1).findings
+    assert record.difference == "expected to differ"
+
+
+def test_ctrl_c_keeps_what_was_found(model: Path, tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path / "kept.jsonl")
+
+    def interrupt(result: FuzzResult) -> None:
+        if result.findings:
+            raise KeyboardInterrupt
+
+    sides = [parse_side("priority"), parse_side("fuzz_targets:SwapsBehindDottedI")]
+    result = Hunt(FuzzPlan(sides, (str(model),), seconds=None, n_texts=10**9, corpora=()), keeper.keep, interrupt).run()
+    assert result.interrupted
+    assert len(read_counterexamples(tmp_path / "kept.jsonl")) == len(result.findings) > 0
+
+
+def test_a_side_that_cannot_run_the_model_is_refused_with_the_reason(fuzz: Fuzz, tmp_path: Path) -> None:
+    path = tmp_path / "characters.json"
+    impls.train("priority", ["abc"], impls.TrainingSpec(vocab_size=4, alphabet="chars")).model.save(path)
+    plan = FuzzPlan(
+        [parse_side("priority"), parse_side("compiled")], (str(path),), seconds=None, n_texts=10, corpora=()
+    )
+    with pytest.raises(DataError, match="compiled: the alphabet 'chars'"):
+        Hunt(plan).run()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("nobody", "unknown implementation 'nobody'"),
+        ("regex@0.0.1", "no digest is pinned for this release; pinned are: regex@"),
+        ("regex@", "unknown release"),
+        ("nobody@1.0", "unknown implementation"),
+    ],
+)
+def test_a_name_that_stands_for_nothing_is_refused(name: str, told: str) -> None:
+    with pytest.raises((impls.BPEError, DataError), match=told):
+        parse_side(name)
+
+
+def test_an_object_that_cannot_be_imported_is_named(fuzz: Fuzz) -> None:
+    with pytest.raises(DataError, match="no_such_module"):
+        fuzz("priority", "no_such_module:Thing")
+
+
+# --- what is kept ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def kept(fuzz: Fuzz) -> Disagreement:
+    (record,) = fuzz("priority", "fuzz_targets:SwapsBehindDottedI", stop_after=1).findings
+    return record
+
+
+def test_a_kind_of_difference_is_kept_once(kept: Disagreement, tmp_path: Path) -> None:
+    for _ in range(2):
+        keeper = Keeper(tmp_path / "kept.jsonl")
+        keeper.keep(kept)
+    assert (keeper.n_new, keeper.n_known) == (0, 1)
+    assert read_counterexamples(tmp_path / "kept.jsonl") == [kept]
+
+
+def test_replay_tells_what_holds_what_does_not_and_what_cannot_be_asked(kept: Disagreement) -> None:
+    import msgspec
+
+    def changed(**fields: object) -> Disagreement:
+        return msgspec.structs.replace(kept, **fields)
+
+    other_ids = msgspec.structs.replace(kept.counterexample, got=[1, 2, 3])
+    records = [
+        kept,
+        changed(b="fuzz_targets:Right"),
+        changed(b="fuzz_targets:Right", holds="agrees"),
+        changed(holds="agrees"),
+        changed(counterexample=other_ids),
+        changed(b="no_such_module:Thing"),
+    ]
+    replayed = replay(records)
+    assert [one.outcome for one in replayed] == [
+        "holds", "does not hold", "holds", "does not hold", "does not hold", "not replayed",
+    ]  # fmt: skip
+    assert replayed[1].reason == "they agree now"
+    assert "no_such_module" in replayed[5].reason

@@ -1,0 +1,106 @@
+"""`bpebench fuzz` as a user meets it: what is printed, what is kept, and the exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import impls
+from harness.cli import main
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("models") / "model.json"
+    impls.train("priority", ["the cat, the mat, the end"], impls.TrainingSpec(vocab_size=270)).model.save(path)
+    return str(path)
+
+
+def bpebench(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["bpebench", "fuzz", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return int(stop.value.code or 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["tiktoken"], "name two sides or more"),
+        (["priority", "nobody", "--no-save"], "unknown implementation 'nobody'; known: naive"),
+        (["priority", "regex@1.0"], "no digest is pinned for this release; pinned are: regex@2026.11.15"),
+        (["priority", "greedy", "-m", "no-such-model"], "no-such-model"),
+        (["priority", "greedy", "-m", "x", "--models"], "leave out -m"),
+        (["priority", "greedy", "--expected"], "--expected goes with --models"),
+        (["priority", "sentencepiece", "-c", "no-such-corpus", "-m", "MODEL"], "no-such-corpus"),
+        (["--replay", "--save", "no-such-file.jsonl"], "no-such-file.jsonl: holds no counterexamples"),
+    ],
+)
+def test_bad_usage_gets_one_clear_line_and_status_2(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    model: str,
+    arguments: list[str],
+    told: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status = bpebench(monkeypatch, *[model if argument == "MODEL" else argument for argument in arguments])
+    out, err = capsys.readouterr()
+    assert (status, out) == (2, "")
+    assert told in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_found_is_printed_kept_and_replayed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert bpebench(monkeypatch, "priority", "greedy", "-m", model, "--texts", "3000", "--stop-after", "1") == 1
+    out, err = capsys.readouterr()
+    assert "expected to differ" in out
+    assert "kept in results/counterexamples.jsonl: 1 new, 0 known before" in err
+    assert bpebench(monkeypatch, "--replay", "--json") == 0
+    (replayed,) = json.loads(capsys.readouterr().out)
+    assert replayed["outcome"] == "holds"
+
+
+def test_no_difference_is_status_0_and_one_document(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert bpebench(monkeypatch, "priority", "backtracking", "-m", model, "--texts", "100", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["n_texts"] == 100
+    assert document["findings"] == []
+    assert document["n_bytes"] > 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupted_run_ends_at_once_and_prints_its_result(tmp_path: Path, model: str) -> None:
+    running = subprocess.Popen(
+        [sys.executable, "-m", "harness", "fuzz", "priority", "backtracking", "-m", model, "--time", "600"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+        start_new_session=True,
+        # A test run in the background ignores SIGINT, and what it starts would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    assert running.stderr is not None
+    while "texts" not in (line := running.stderr.readline()):
+        assert line, "it ended by itself"
+    os.killpg(running.pid, signal.SIGINT)
+    out, rest = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "no difference" in out
+    assert "Traceback" not in rest
+    assert "interrupted" in rest
