@@ -18,6 +18,8 @@ CHUNK = 32
 """Texts that are encoded in one call."""
 
 TakeWorker = Callable[[], AbstractContextManager[Worker]]
+Ready = Callable[[list[str]], list[str] | None]
+"""The texts of a chunk as the kernels take them; None where one of them may need care."""
 EncodeOne = Callable[[str], np.ndarray]
 """The careful way for one text: special tokens, surrogates, texts the pattern leaves out."""
 
@@ -53,16 +55,17 @@ def on_threads(n_texts: int, threads: int, take: TakeWorker, work: Callable[[Wor
             future.result()
 
 
-def lists(
-    texts: list[str], threads: int, take: TakeWorker, ordinary: Callable[[str], bool], one: EncodeOne
-) -> list[list[int]]:
-    """A list of ids per text. `ordinary` says which texts may go the fast way."""
+def lists(texts: list[str], threads: int, take: TakeWorker, ready: Ready, one: EncodeOne) -> list[list[int]]:
+    """A list of ids per text. `ready` says which texts may go the fast way."""
     results: list[list[int]] = [[]] * len(texts)
 
     def work(worker: Worker, first: int, last: int) -> None:
-        if worker.builtins is not None and all(map(ordinary, texts[first:last])):
+        chunk = ready(texts[first:last]) if worker.builtins is not None else None
+        if worker.builtins is not None and chunk is not None:
+            found: list[list[int]] = [[]] * len(chunk)
             try:
-                if worker.builtins.encode_range_to_lists(texts, first, last, results) is not None:
+                if worker.builtins.encode_range_to_lists(chunk, 0, len(chunk), found) is not None:
+                    results[first:last] = found
                     return
             except UnicodeEncodeError:
                 pass
@@ -74,7 +77,7 @@ def lists(
 
 
 def ragged(
-    texts: list[str], threads: int, take: TakeWorker, ordinary: Callable[[str], bool], one: EncodeOne
+    texts: list[str], threads: int, take: TakeWorker, ready: Ready, one: EncodeOne
 ) -> tuple[np.ndarray, np.ndarray]:
     """All ids behind one another (uint32) and where each text's begin (int64 of shape (n_texts + 1,))."""
     offsets = np.zeros(len(texts) + 1, np.int64)
@@ -82,7 +85,8 @@ def ragged(
     chunks: list[np.ndarray] = [np.zeros(0, np.uint32)] * ((len(texts) + CHUNK - 1) // CHUNK)
 
     def work(worker: Worker, first: int, last: int) -> None:
-        ids = _chunk(worker, texts, first, last, counts) if all(map(ordinary, texts[first:last])) else None
+        chunk = ready(texts[first:last])
+        ids = None if chunk is None else _chunk(worker, chunk, counts[first:last])
         if ids is None:
             arrays = [one(text) for text in texts[first:last]]
             counts[first:last] = [len(array) for array in arrays]
@@ -94,15 +98,14 @@ def ragged(
     return (np.concatenate(chunks) if chunks else np.zeros(0, np.uint32)), offsets
 
 
-def _chunk(worker: Worker, texts: list[str], first: int, last: int, counts: np.ndarray) -> np.ndarray | None:
-    """Ids of texts[first:last], whose numbers go to counts[first:last]; None where one needs care."""
+def _chunk(worker: Worker, texts: list[str], counts: np.ndarray) -> np.ndarray | None:
+    """Ids of the texts, whose numbers go to `counts`; None where one needs care."""
     try:
         if worker.builtins is not None:
-            place = address(counts) + 8 * first
-            found = worker.builtins.encode_range_to_bytearray(texts, first, last, place)
+            found = worker.builtins.encode_range_to_bytearray(texts, 0, len(texts), address(counts))
             return None if found is None else np.frombuffer(found, np.uint32)
-        arrays = [plain.encode(worker.context, text) for text in texts[first:last]]
+        arrays = [plain.encode(worker.context, text) for text in texts]
     except (UnicodeEncodeError, plain.Uncovered):
         return None
-    counts[first:last] = [len(array) for array in arrays]
+    counts[:] = [len(array) for array in arrays]
     return np.concatenate(arrays)

@@ -97,6 +97,11 @@ class Context:
         self._hold(layout.BYTE_SYMBOLS, tables.byte_symbols)
         self._set(layout.MONOTONE, int(tables.monotone))
         self._hold(layout.CHARACTERS, tables.characters)
+        if len(tables.spelling_pages):
+            self._hold(layout.SPELLING_PAGES, tables.spelling_pages)
+            self._hold(layout.CHARACTER_SYMBOLS, tables.character_symbols)
+            self._set(layout.UNKNOWN_SYMBOL, int(tables.numbers[2]))
+            self._set(layout.FUSES_UNKNOWN, int(tables.numbers[3]))
         if len(tables.ids):
             self._hold(layout.IDS, tables.ids)
         self._set(layout.N_SYMBOLS, tables.n_symbols)

@@ -23,7 +23,7 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 60
+N_NAMED = 64
 N_SLOTS = 72
 (
     # splitting
@@ -45,6 +45,10 @@ N_SLOTS = 72
     FIRST_ROUND,  # int64 by byte pair: symbol | left bound << 21 | right bound << 42
     BYTE_SYMBOLS,  # int32 by byte
     CHARACTERS,  # int64 by code point below 65536: symbol | left need << 21 | right need << 42, or -1; 0: no table
+    SPELLING_PAGES,  # uint16: page of each 64 code points, where characters are the alphabet; 0: bytes are
+    CHARACTER_SYMBOLS,  # int32 by page: the symbol of a character, or -1
+    UNKNOWN_SYMBOL,  # of a character without a symbol; -1: it is spelled in bytes
+    FUSES_UNKNOWN,  # 1 where unknown characters in a row are one symbol
     MONOTONE,  # 1 where every merge ranks after those that make its parts
     IDS,  # int32 by symbol, or 0 where a symbol is its id
     N_SYMBOLS,

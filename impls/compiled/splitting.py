@@ -63,6 +63,14 @@ def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple
     return Splitting(windows, tables[0], _flag_tables(with_case=windows == O200K)), "automaton, windows"
 
 
+def with_borders(splitting: Splitting, borders: SplitTables) -> tuple[Splitting, str]:
+    """`splitting` and then cutting at `borders`, and that in words."""
+    stages = (*splitting.automata, borders)
+    if len(stages) == 1:
+        return Splitting(AUTOMATON, borders), "automaton, borders"
+    return Splitting(SPLIT_BY_STAGES, None, stages=stages), f"automaton, {len(stages) - 1} stages, borders"
+
+
 def _split_tables(pattern: str) -> SplitTables:
     def make() -> dict[str, np.ndarray]:
         tables = split_tables(pattern)

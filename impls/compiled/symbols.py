@@ -59,7 +59,20 @@ def _is_monotone(lefts: np.ndarray, rights: np.ndarray, made: np.ndarray) -> boo
 
 
 def from_merges(model: Model) -> Symbols:
-    """Symbols of a model with a list of merges."""
+    """Symbols of a model of bytes with a list of merges."""
+    pairs, results = listed_merges(model)
+    bytes_ = _byte_ids(model)
+    if bool((np.diff(results) > 0).all()):
+        _refuse_many(len(model.tokens))
+        made = np.full(len(model.tokens), -1, np.int64)
+        made[results] = results
+        monotone = bool((made[pairs[:, 0]] < results).all() and (made[pairs[:, 1]] < results).all())
+        return Symbols(_entries(pairs[:, 0], pairs[:, 1], results), bytes_, None, len(model.tokens), monotone)
+    return renumbered(pairs, results, bytes_)
+
+
+def listed_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """(left id, right id) of shape (n, 2) and the id they make, in rank order, pairs distinct."""
     n = len(model.merges)
     pairs = np.fromiter(chain.from_iterable(model.merges), np.int64, 2 * n).reshape(-1, 2)
     results = np.fromiter(model.merge_results, np.int64, n)
@@ -69,22 +82,15 @@ def from_merges(model: Model) -> Symbols:
     if len(last) != n:
         ranks = np.fromiter(last.values(), np.int64, len(last))
         ranks.sort()
-    pairs, results = pairs[ranks], results[ranks]
-    bytes_ = _byte_ids(model)
-    if bool((np.diff(results) > 0).all()):
-        _refuse_many(len(model.tokens))
-        made = np.full(len(model.tokens), -1, np.int64)
-        made[results] = results
-        monotone = bool((made[pairs[:, 0]] < results).all() and (made[pairs[:, 1]] < results).all())
-        return Symbols(_entries(pairs[:, 0], pairs[:, 1], results), bytes_, None, len(model.tokens), monotone)
-    return _renumbered(pairs, results, bytes_)
+    return pairs[ranks], results[ranks]
 
 
-def _renumbered(pairs: np.ndarray, results: np.ndarray, byte_ids: np.ndarray) -> Symbols:
-    """Symbols 0 to 255 are the bytes, then one per merge in rank order."""
-    symbols_of: dict[int, list[int]] = {int(token): [byte] for byte, token in enumerate(byte_ids)}
+def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> Symbols:
+    """Symbols are the base ids in order (the 256 bytes, say), then one per merge in rank order."""
+    n_base = len(base_ids)
+    symbols_of: dict[int, list[int]] = {token: [symbol] for symbol, token in enumerate(base_ids.tolist())}
     for rank, token in enumerate(results.tolist()):
-        symbols_of.setdefault(token, []).append(256 + rank)
+        symbols_of.setdefault(token, []).append(n_base + rank)
     lefts: list[int] = []
     rights: list[int] = []
     made: list[int] = []
@@ -95,10 +101,10 @@ def _renumbered(pairs: np.ndarray, results: np.ndarray, byte_ids: np.ndarray) ->
             for b in symbols_of.get(right, ()):
                 lefts.append(a)
                 rights.append(b)
-                made.append(256 + rank)
-                monotone = monotone and a < 256 + rank and b < 256 + rank
+                made.append(n_base + rank)
+                monotone = monotone and a < n_base + rank and b < n_base + rank
         _refuse_many(len(made))
-    ids = np.concatenate((byte_ids, results)).astype(np.int32)
+    ids = np.concatenate((base_ids, results)).astype(np.int32)
     return Symbols(
         _entries(np.array(lefts, np.int64), np.array(rights, np.int64), np.array(made, np.int64)),
         np.arange(256, dtype=np.int32),

@@ -13,11 +13,12 @@ from impls.compiled.arrays import packed, unpacked
 from impls.compiled.build import is_checked, source_digest
 from impls.compiled.layout import NONE, SYMBOL_BITS
 from impls.compiled.native import Native, address
+from impls.compiled.spelling import Spelling, from_characters
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.compiled.symbols import Symbols, blob_of, from_merges, from_parts
 from impls.model import Model
 
-_FORMAT = 2
+_FORMAT = 3
 _TINY = 1 << 12
 
 
@@ -37,8 +38,12 @@ class ModelTables:
     """int32 of shape (256,)."""
     ids: np.ndarray
     """int32 by symbol; empty where symbols are ids."""
+    spelling_pages: np.ndarray
+    """uint16 of shape (0x4400,): page of each 64 code points; empty where bytes are the alphabet."""
+    character_symbols: np.ndarray
+    """int32 by page: the symbol of a character, or -1."""
     numbers: np.ndarray
-    """int64: number of symbols, whether merges are monotone."""
+    """int64: number of symbols, whether merges are monotone, symbol of an unknown character, whether these fuse."""
     blob: np.ndarray
     """uint8: all decoded token bytes."""
     starts: np.ndarray
@@ -62,7 +67,8 @@ class ModelTables:
 def model_digest(model: Model) -> str:
     """SHA-256 (hex) of what the tables are made from; quicker than `Model.digest`, which covers more."""
     blob, starts = blob_of(model)
-    hasher = hashlib.sha256(f"{_FORMAT} {source_digest()} {model.merge_rule} {model.ignore_merges}".encode())
+    rules = f"{model.alphabet} {model.merge_rule} {model.ignore_merges} {model.sentencepiece}"
+    hasher = hashlib.sha256(f"{_FORMAT} {source_digest()} {rules}".encode())
     merges = np.fromiter(chain.from_iterable(model.merges), np.int64, 2 * len(model.merges))
     gaps = np.array([i for i, token in enumerate(model.tokens) if token is None], np.int64)
     for array in (starts, merges, gaps):
@@ -92,7 +98,10 @@ def build_tables(model: Model) -> ModelTables:
     native = Native.load()
     blob, starts = blob_of(model)
     data = np.frombuffer(blob + bytes(64), np.uint8)
-    if model.merge_rule == "concatenation":
+    spelling = Spelling(np.zeros(0, np.uint16), np.zeros(0, np.int32), -1, False)
+    if model.alphabet == "chars":
+        symbols, spelling = from_characters(model)
+    elif model.merge_rule == "concatenation":
         symbols = from_parts(model, *_parts(native, data, starts))
     else:
         symbols = from_merges(model)
@@ -104,7 +113,9 @@ def build_tables(model: Model) -> ModelTables:
         "characters": np.full(1 << 16, -1, np.int64),
         "byte_symbols": symbols.byte_symbols,
         "ids": np.zeros(0, np.int32) if symbols.ids is None else symbols.ids,
-        "numbers": np.array([symbols.n_symbols, symbols.monotone], np.int64),
+        "spelling_pages": spelling.pages,
+        "character_symbols": spelling.symbols,
+        "numbers": np.array([symbols.n_symbols, symbols.monotone, spelling.unknown, spelling.fuses_unknown], np.int64),
     }
     decoded, decoded_starts = _decoding(model)
     bare = ModelTables(
@@ -243,7 +254,7 @@ def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: 
     from impls.compiled.context import Context
 
     context = Context(bare, None)
-    if model.merge_rule == "concatenation" or model.ignore_merges:
+    if model.ignore_merges or (model.merge_rule == "concatenation" and model.sentencepiece is None):
         whole = context.tokens_merging_does_not_make(data, starts)
         if len(whole):
             bare = replace(bare, whole=whole)

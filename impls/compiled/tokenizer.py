@@ -13,11 +13,13 @@ from impls.compiled import batches, files, plain
 from impls.compiled.context import Splitting
 from impls.compiled.dropping import Dropping
 from impls.compiled.files import last_safe_cut
+from impls.compiled.own_pieces import OwnPieces, without_hidden_space
 from impls.compiled.pattern.tables import cuts_at_line_breaks
 from impls.compiled.plain import Uncovered
 from impls.compiled.pool import Pool, Worker
 from impls.compiled.specials import Specials
-from impls.compiled.splitting import AUTOMATON, splitting_of, windows_wanted
+from impls.compiled.spelling import borders
+from impls.compiled.splitting import AUTOMATON, splitting_of, windows_wanted, with_borders
 from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of
 from impls.dropout import Dropout
@@ -37,22 +39,27 @@ class Compiled(Tokenizer):
     def __init__(self, model: Model) -> None:
         """Prepares tables, or reads them from the user's cache; compiles the kernels on first use ever."""
         super().__init__(model)
-        if model.alphabet != "bytes":
-            raise Unsupported(self.name, "the alphabet 'chars' has no byte symbols to start from")
         if model.end_of_word is not None:
-            raise Unsupported(self.name, "end_of_word belongs to the alphabet 'chars'")
+            raise Unsupported(self.name, "end_of_word changes the last character of each piece")
+        if model.ignore_merges and model.sentencepiece is not None:
+            raise Unsupported(self.name, "ignore_merges after SentencePiece's rules")
         splitting, self.splitting = splitting_of(model.pattern, with_windows=windows_wanted())
         """How texts are split: 'automaton', or 'regex: ' and the reason."""
         self._automaton = splitting is not None
-        self._cuts_at_line_breaks = splitting is not None and cuts_at_line_breaks(splitting.automata)
+        if splitting is not None and model.alphabet == "chars" and (tables := borders(model)) is not None:
+            splitting, self.splitting = with_borders(splitting, tables)
+        self._own_pieces = OwnPieces(model)
+        self._cuts_at_line_breaks = (
+            splitting is not None and model.sentencepiece is None and cuts_at_line_breaks(splitting.automata)
+        )
         self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None))
         self._specials = Specials(model)
         self._dropping = Dropping(model)
         # One worker serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
         self._own = self._pool.new()
         builtins = self._own.builtins
-        self._fast = builtins if self._automaton else None
-        if self._fast is not None and model.normalization is not None:
+        self._fast = builtins if self._automaton and not self._own_pieces else None
+        if self._fast is not None and model.rewrites_text:
             self._fast = self._fast.after(model.normalize)
         self._fast_decode = builtins
         # What `encode` tries first: a text without the needle holds no special text.
@@ -102,12 +109,15 @@ class Compiled(Tokenizer):
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special and no surrogate is left."""
-        builtins = self._own.builtins
-        found = builtins.encode_to_list(text) if builtins is not None and self._automaton else None
+        builtins = self._own.builtins if self._fast is not None else None
+        found = None if builtins is None else builtins.encode_to_list(text)
         ids: list[int] = self._array(text).tolist() if found is None else found
         return ids
 
     def _array(self, text: str) -> np.ndarray:
+        return self._own_pieces.encode(text, self._merged) if self._own_pieces else self._merged(text)
+
+    def _merged(self, text: str) -> np.ndarray:
         with self._pool.worker() as worker:
             if self._automaton:
                 try:
@@ -117,7 +127,9 @@ class Compiled(Tokenizer):
             return plain.encode_pieces(worker.context, text, self._splitter.split(text))
 
     def encode_ordinary_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
-        """As `encode_ordinary`, with merges left out; see `impls.dropout`."""
+        """As `encode_ordinary`, with merges left out; see `impls.dropout`. Only over bytes."""
+        if self._model.alphabet == "chars":
+            raise Unsupported(self.name, "leaves merges out (BPE-dropout) only over bytes")
         with self._pool.worker() as worker:
             return self._dropping.encode(worker.context, text, self._piece_ends(worker, text), dropout)
 
@@ -169,7 +181,7 @@ class Compiled(Tokenizer):
         def one(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        return batches.lists(list(texts), batches.thread_count(threads), self._pool.worker, self._ordinary(), one)
+        return batches.lists(list(texts), batches.thread_count(threads), self._pool.worker, self._ready, one)
 
     def encode_ragged(
         self,
@@ -184,16 +196,13 @@ class Compiled(Tokenizer):
         def one(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        return batches.ragged(list(texts), batches.thread_count(threads), self._pool.worker, self._ordinary(), one)
+        return batches.ragged(list(texts), batches.thread_count(threads), self._pool.worker, self._ready, one)
 
-    def _ordinary(self) -> Callable[[str], bool]:
-        """Whether a text of a batch may go the fast way."""
-        if not self._automaton:
-            return lambda text: False
-        absent, normalize = self._specials.absent, self._model.normalize
-        if self._model.normalization is None:
-            return absent
-        return lambda text: absent(text) and normalize(text) == text
+    def _ready(self, texts: list[str]) -> list[str] | None:
+        """Texts of a batch as the kernels take them, or None where they may not go the fast way."""
+        if not self._automaton or self._own_pieces or not all(map(self._specials.absent, texts)):
+            return None
+        return list(map(self._model.normalize, texts)) if self._model.rewrites_text else texts
 
     def truncate(self, text: str, max_tokens: int) -> str:
         """The text of the first `max_tokens` tokens, less a last character they hold only in part.
@@ -241,6 +250,12 @@ class Compiled(Tokenizer):
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text of the ids; see `Tokenizer.decode`."""
+        if self._model.sentencepiece is not None:
+            ids = list(ids)
+            try:
+                return self.decode_bytes(ids).decode()
+            except UnicodeDecodeError:
+                return super().decode(ids, errors)
         if self._fast_decode is not None and errors == "replace" and type(ids) is list:
             text = self._fast_decode.decode_to_str(ids)
             if text is not None:
@@ -254,6 +269,9 @@ class Compiled(Tokenizer):
             data = self._fast_decode.decode_to_bytes(ids)
         else:
             data = self._plain_decode(ids)
+        rules = self._model.sentencepiece
+        if data is not None and rules is not None:
+            data = without_hidden_space(data, ids, self._bytes_by_id, self._ids_with_mark, rules)
         return super().decode_bytes(ids) if data is None else data
 
     def _plain_decode(self, ids: list[int] | np.ndarray) -> bytes | None:

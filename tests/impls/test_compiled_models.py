@@ -9,7 +9,6 @@ import pytest
 import impls
 from impls.compiled import Compiled
 from impls.compiled.symbols import from_merges
-from impls.errors import Unsupported
 from impls.model import Model
 from impls.naive import Naive
 from impls.priority import Priority
@@ -93,12 +92,6 @@ def test_trained_models_encode_as_priority_does(base_order: str) -> None:
     for text in [*texts, "the katedral <s>"]:
         expected = Priority(model).encode(text, allowed_special="all")
         assert Compiled(model).encode(text, allowed_special="all") == expected
-
-
-def test_character_alphabets_are_refused_with_the_reason() -> None:
-    model = Model(tokens=(b"a", b"b"), alphabet="chars")
-    with pytest.raises(Unsupported, match="chars"):
-        Compiled(model)
 
 
 def test_patterns_an_automaton_cannot_express_run_on_regex() -> None:

@@ -22,6 +22,7 @@ from impls.compiled.kernels.memory import (
     store_64,
 )
 from impls.compiled.kernels.pairs import merged
+from impls.compiled.kernels.spelling import spell
 from impls.compiled.layout import (
     BUCKET_SHIFT,
     BYTE_SYMBOLS,
@@ -33,6 +34,7 @@ from impls.compiled.layout import (
     NONE,
     PAIR_SHIFT,
     PAIRS,
+    SPELLING_PAGES,
 )
 
 # One place of the piece, six int32: symbol, neighbours, rank of the pair it begins, neighbours in that rank's queue.
@@ -86,14 +88,17 @@ def _dequeue(context: int, places: int, i: int) -> None:
 
 
 @kernel
-def _fill(context: int, piece: int, n_bytes: int, places: int) -> None:
-    """Bytes become places, and each pair is queued; from the right, so queues begin leftmost."""
+def _fill(context: int, piece: int, symbols: int, n_places: int, places: int) -> None:
+    """Bytes, or `symbols` if not 0, become places; each pair is queued, from the right, so queues begin leftmost."""
     byte_symbols = load_i64(context + BYTE_SYMBOLS)
     right = NONE
-    i = n_bytes - 1
+    i = n_places - 1
     while i >= 0:
         at = places + PLACE_BYTES * i
-        symbol = load_i32(byte_symbols + 4 * load_u8(piece + i))
+        if symbols != 0:
+            symbol = load_i32(symbols + 4 * i)
+        else:
+            symbol = load_i32(byte_symbols + 4 * load_u8(piece + i))
         store_32(at, symbol)
         store_32(at + FOLLOWING, i + 1)
         store_32(at + PREVIOUS, i - 1)
@@ -172,11 +177,14 @@ def merge_long(context: int, piece: int, n_bytes: int, out: int) -> int:
     places = allocate(REGION, PLACE_BYTES * n_bytes + 64)
     if places == 0:
         return NO_MEMORY
-    _fill(context, piece, n_bytes, places)
-    _merge_all(context, places, n_bytes)
+    n_places, symbols = n_bytes, 0
+    if load_i64(context + SPELLING_PAGES) != 0:
+        n_places, symbols = spell(context, piece, n_bytes, out, n_bytes + 4), out
+    _fill(context, piece, symbols, n_places, places)
+    _merge_all(context, places, n_places)
     count = 0
     i = 0
-    while i < n_bytes:
+    while i < n_places:
         store_32(out + 4 * count, load_i32(places + PLACE_BYTES * i))
         count += 1
         i = load_i32(places + PLACE_BYTES * i + FOLLOWING)

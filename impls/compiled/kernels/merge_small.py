@@ -26,6 +26,7 @@ from impls.compiled.kernels.memory import (
     store_64,
 )
 from impls.compiled.kernels.pairs import merged
+from impls.compiled.kernels.spelling import spell
 from impls.compiled.layout import (
     BUCKET_SHIFT,
     BYTE_SYMBOLS,
@@ -37,6 +38,7 @@ from impls.compiled.layout import (
     PAIR_SHIFT,
     PAIRS,
     SMALL_SCRATCH,
+    SPELLING_PAGES,
     SYMBOL_BITS,
 )
 
@@ -97,6 +99,8 @@ def _lowest_of_8(ranks: int) -> int:
 @kernel
 def _start(context: int, piece: int, n_bytes: int, symbols: int) -> int:
     """The symbols to begin with; returns how many, or -1 where they are too many."""
+    if load_i64(context + SPELLING_PAGES) != 0:
+        return spell(context, piece, n_bytes, symbols, MOST_SMALL)
     if load_i64(context + MONOTONE) == 0:
         return _bytes_as_symbols(context, piece, n_bytes, symbols) if n_bytes <= MOST_SMALL else -1
     if n_bytes >= LEAST_CHARACTERS and load_u8(piece + n_bytes - 3) >= 0xE0:

@@ -62,7 +62,7 @@ def partition(sources: list[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def paged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A two-level table of a uint8 per code point: `pages[code >> 6]` (uint16) leads into rows of 64 values.
+    """A two-level table of a number per code point: `pages[code >> 6]` (uint16) leads into rows of 64 values.
 
     Returns (pages of shape (0x4400,), values of shape (n_pages * 64,)).
     """
@@ -71,4 +71,4 @@ def paged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     pages = np.empty(len(rows), np.uint16)
     for number, row in enumerate(rows):
         pages[number] = index.setdefault(row.tobytes(), len(index))
-    return pages, np.frombuffer(b"".join(index), np.uint8).copy()
+    return pages, np.frombuffer(b"".join(index), values.dtype).copy()

@@ -1,0 +1,109 @@
+"""Symbols of a model whose alphabet is characters: how a text is spelled, and what merges.
+
+Symbols are, in this order: the 256 bytes for characters that are no token (or the unknown token in their place), the
+tokens of one character, and one per merge in rank order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from impls.compiled.pattern.borders import border_tables
+from impls.compiled.pattern.classes import N_CODE_POINTS, paged
+from impls.compiled.pattern.tables import SplitTables
+from impls.compiled.symbols import Symbols, listed_merges, renumbered
+from impls.errors import Unsupported
+from impls.model import Model
+
+_NEVER = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """The symbol of each character."""
+
+    pages: np.ndarray
+    """uint16 of shape (0x4400,): page of each 64 code points."""
+    symbols: np.ndarray
+    """int32 of shape (n_pages * 64,): symbol of a character, or -1."""
+    unknown: int
+    """Symbol of a character that has none; -1: it is spelled in bytes."""
+    fuses_unknown: bool
+    """Whether unknown characters in a row are one symbol."""
+
+
+def from_characters(model: Model) -> tuple[Symbols, Spelling]:
+    """Symbols and spelling of a model of characters; raises `Unsupported` for what the kernels cannot express."""
+    byte_ids = _byte_ids(model)
+    if not byte_ids and model.unknown_id is None:
+        raise Unsupported("compiled", "a model of characters needs bytes or an unknown token for all other characters")
+    others = list(byte_ids) if byte_ids else [model.unknown_id or 0]
+    characters = _single_characters(model)
+    base = np.array([*others, *characters.values()], np.int64)
+    if model.merge_rule == "pairs":
+        pairs, results = listed_merges(model)
+    else:
+        pairs, results = _made_by_concatenation(model)
+    symbols = renumbered(pairs, results, base)
+    bytes_ = np.arange(256, dtype=np.int32) if byte_ids else np.zeros(256, np.int32)
+    table = np.full(N_CODE_POINTS, -1, np.int32)
+    table[[ord(character) for character in characters]] = np.arange(len(others), len(base))
+    pages, by_page = paged(table)
+    fuses = model.sentencepiece is not None and model.sentencepiece.fuse_unknown
+    # First round and whole characters begin from bytes: such a model is treated as one whose ranks are in any order.
+    return replace(symbols, byte_symbols=bytes_, monotone=False), Spelling(pages, by_page, -1 if byte_ids else 0, fuses)
+
+
+def borders(model: Model) -> SplitTables | None:
+    """Where a text of a model of characters may be cut; None where a whole piece may be a token by itself."""
+    if model.ignore_merges or (model.merge_rule == "concatenation" and model.sentencepiece is None):
+        return None
+    fuses = model.sentencepiece is not None and model.sentencepiece.fuse_unknown and not model.sentencepiece.byte_ids
+    tokens = [token.decode() for token in model.tokens if token is not None]
+    return border_tables(tokens, _single_characters(model).keys(), unknown_stay_together=fuses)
+
+
+def _byte_ids(model: Model) -> tuple[int, ...]:
+    return () if model.sentencepiece is None else model.sentencepiece.byte_ids
+
+
+def _single_characters(model: Model) -> dict[str, int]:
+    tokens = ((token.decode("utf-8", "replace"), i) for token, i in model.id_by_token.items())
+    return {text: i for text, i in tokens if len(text) == 1}
+
+
+def _made_by_concatenation(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """(left id, right id) and the id they make, in rank order; see `kernels.derive` why one pair per token suffices."""
+    alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
+    ranks = {
+        text: model.ranks[i]
+        for token, i in model.id_by_token.items()
+        if i not in alone and len(text := token.decode()) > 1
+    }
+    if any(times > 1 for times in Counter(ranks.values()).values()):
+        raise Unsupported("compiled", "two tokens have the same rank")
+    ids = {token.decode(): i for token, i in model.id_by_token.items()}
+    merges: list[tuple[int, int, int]] = []
+    for text in sorted(ranks, key=ranks.__getitem__):
+        left, right = _last_parts(text, ranks)
+        if left in ids and right in ids:
+            merges.append((ids[left], ids[right], ids[text]))
+    table = np.array(merges, np.int64).reshape(-1, 3)
+    return table[:, :2], table[:, 2]
+
+
+def _last_parts(text: str, ranks: dict[str, int]) -> tuple[str, str]:
+    """The two parts merging leaves of a token's own text; ('', '') where it leaves more."""
+    parts = list(text)
+    while len(parts) > 2:
+        found = [ranks.get(left + right, _NEVER) for left, right in pairwise(parts)]
+        best = min(found)
+        if best == _NEVER:
+            return "", ""
+        at = found.index(best)
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+    return parts[0], parts[1]

@@ -1,0 +1,179 @@
+"""`compiled` on models of SentencePiece: its library's ids and texts on models it trained, priority's on random ones."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+import impls
+from impls import Model, Unsupported
+from impls.compiled import Compiled
+from impls.compiled.spelling import borders
+from impls.priority import Priority
+from impls.sentencepiece_rules import SentencePieceRules
+
+Texts = Callable[..., list[str]]
+
+
+@pytest.fixture(params=["fast", "plain"], autouse=True)
+def border(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Both borders to Python."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BPEBENCH_COMPILED_BORDER", request.param)
+        yield
+
+
+def test_ids_and_texts_are_the_librarys(trained: Any, random_texts: Texts, fuzz: int) -> None:
+    theirs, ours = trained.library, Compiled(trained.model)
+    texts = random_texts(400 * fuzz, seed=5)
+    expected = theirs.encode(texts)
+    for text, ids in zip(texts, expected, strict=True):
+        assert ours.encode(text, disallowed_special=()) == ids, text
+        assert ours.encode_array(text, disallowed_special=()).tolist() == ids
+        assert ours.count(text) == len(ids)
+        assert ours.decode(ids) == theirs.decode(ids)
+    assert ours.encode_batch(texts, threads=2, disallowed_special=()) == expected
+    flat, offsets = ours.encode_ragged(texts, threads=1, disallowed_special=())
+    assert [flat[start:end].tolist() for start, end in pairwise(offsets)] == expected
+
+
+def test_long_texts_are_cut_where_no_token_reaches_across(trained_with: Callable[[str], Any]) -> None:
+    for name in ("plain", "unknown", "runs of spaces"):
+        trained = trained_with(name)
+        tokenizer = Compiled(trained.model)
+        assert tokenizer.splitting == "automaton, borders"
+        for text in (
+            "the cat  sat, lower 你好\n" * 900,
+            "the" * 3000,
+            " " * 5000 + "x",
+            "\u0301" * 3000,
+            "é ß " * 2000,
+        ):
+            assert tokenizer.encode(text) == trained.library.encode(text)
+
+
+def test_any_ids_are_decoded_as_the_library_does(trained: Any) -> None:
+    ours, theirs = Compiled(trained.model), trained.library
+    rng = random.Random(6)
+    for _ in range(300):
+        ids = [rng.randrange(rng.choice((8, ours.model.vocab_size))) for _ in range(rng.randrange(9))]
+        assert ours.decode(ids) == theirs.decode(ids), ids
+        assert ours.decode_bytes(ids) == Priority(trained.model).decode_bytes(ids)
+
+
+def random_model(rng: random.Random) -> Model:
+    """Random tokens over a few characters, some of which are unknown; ranks in any order."""
+    letters = "abcd▁é你"
+    known = rng.sample(letters, rng.randrange(3, len(letters) + 1))
+    tokens = {"".join(rng.choice(known) for _ in range(rng.choice((2, 2, 3, 3, 4, 7)))) for _ in range(30)}
+    order = [token.encode() for token in [*known, *sorted(tokens, key=lambda token: rng.random())]]
+    given: dict[str, Any] = {"alphabet": "chars", "unknown": "<unk>", "unknown_id": len(order)}
+    rules: dict[str, Any] = {"fuse_unknown": rng.random() < 0.5}
+    if rng.random() < 0.5:
+        rules["byte_ids"] = tuple(range(len(order) + 1, len(order) + 257))
+        order += [None] * 257  # type: ignore[list-item]
+    if rng.random() < 0.5:
+        rules["ranks"] = tuple(rng.sample(range(1000), len(order)))
+    if rng.random() < 0.4:
+        ids = {token: i for i, token in enumerate(order)}
+        given["merges"] = [
+            (ids[token[:k]], ids[token[k:]])
+            for token in order
+            if token
+            for k in range(1, len(token))
+            if token[:k] in ids and token[k:] in ids
+        ]
+        rng.shuffle(given["merges"])
+        rules.pop("ranks", None)
+    else:
+        given["merge_rule"] = "concatenation"
+    if rng.random() < 0.3:
+        given["pattern"] = (r"\p{L}+|[^\p{L}]+",)
+    if rng.random() < 0.3:
+        given["added_tokens"] = {"<x>": 2000}
+    return Model(tokens=tuple(order), sentencepiece=SentencePieceRules(**rules), **given)
+
+
+def test_random_models_encode_as_priority_does(fuzz: int) -> None:
+    rng = random.Random(7)
+    for _ in range(30 * fuzz):
+        model = random_model(rng)
+        fast, reference = Compiled(model), Priority(model)
+        for _ in range(30):
+            size = rng.choice((0, 1, 3, 9, 70, 300))
+            text = "".join(rng.choice("aaabbcd  é你好x<x>") for _ in range(size))
+            expected = reference.encode(text)
+            assert fast.encode(text) == expected, text
+            assert fast.encode_array(text).tolist() == expected
+            assert fast.decode(expected) == reference.decode(expected)
+
+
+def test_characters_without_sentencepiece_have_an_unknown_token() -> None:
+    spec = impls.TrainingSpec(vocab_size=60, alphabet="chars", unknown="?", pattern="gpt2")
+    model = impls.get("priority").train_model(["the cat sat on the mat", "kedi paspasın üstünde"] * 2, spec)
+    fast, reference = Compiled(model), Priority(model)
+    for text in ("the cat", "kedi xyz 你好 üst", "", "zzz" * 100):
+        assert fast.encode(text) == reference.encode(text)
+        assert fast.decode(fast.encode(text)) == reference.decode(reference.encode(text))
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"end_of_word": "</w>"}, "end_of_word"),
+        ({}, "unknown token"),
+        ({"unknown": "?", "unknown_id": 9, "rules": {"ranks": (5, 5, 3, 3)}}, "same rank"),
+        ({"unknown": "?", "unknown_id": 9, "rules": {}, "ignore_merges": True}, "ignore_merges"),
+        (
+            {"unknown": "?", "unknown_id": 9, "rules": {"user_defined_ids": (2,)}, "pattern": ("a+|[^a]",)},
+            "user-defined",
+        ),
+    ],
+)
+def test_what_the_kernels_cannot_run_is_refused_with_the_reason(changes: dict[str, Any], why: str) -> None:
+    rules = changes.get("rules")
+    given: dict[str, Any] = {name: value for name, value in changes.items() if name != "rules"}
+    with pytest.raises(Unsupported, match=why):
+        Compiled(
+            Model(
+                tokens=(b"a", b"b", b"ab", b"ba"),
+                alphabet="chars",
+                merge_rule="concatenation",
+                sentencepiece=None if rules is None else SentencePieceRules(**rules),
+                **given,
+            )
+        )
+
+
+def test_unused_and_user_defined_pieces() -> None:
+    tokens = tuple(token.encode() for token in ("a", "b", "ab", "abab", "ababa", "▁", "b▁a"))
+    rules = SentencePieceRules(unused_ids=(2, 3), user_defined_ids=(6,), dummy_prefix="never")
+    model = Model(
+        tokens=tokens, alphabet="chars", merge_rule="concatenation", sentencepiece=rules, unknown="?", unknown_id=9
+    )
+    for text in ("abab", "ababa", "ab ab ab", "b a", "xb ab ax", ""):
+        assert Compiled(model).encode(text) == Priority(model).encode(text), text
+        assert Compiled(model).encode_batch([text, text]) == [Priority(model).encode(text)] * 2
+
+
+def test_dropout_stays_with_naive(trained_with: Callable[[str], Any]) -> None:
+    with pytest.raises(Unsupported, match="dropout"):
+        Compiled(trained_with("plain").model).encode_with_dropout("the cat", probability=0.5, seed=1)
+
+
+def test_a_model_that_joins_words_is_not_cut_between_them() -> None:
+    model = Model(
+        tokens=tuple(token.encode() for token in ("a", "b", "▁", "a▁", "a▁b")),
+        alphabet="chars",
+        merge_rule="concatenation",
+        sentencepiece=SentencePieceRules(dummy_prefix="never"),
+        unknown="?",
+        unknown_id=9,
+    )
+    assert borders(model) is not None
+    for text in ("a b", "aa bb", "b a b", "a ba b"):
+        assert Compiled(model).encode(text) == Priority(model).encode(text)
