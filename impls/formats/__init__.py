@@ -15,6 +15,7 @@ from impls.formats import (
     minbpe,
     own,
     sentencepiece_model,
+    sentencepiece_writer,
     subword_nmt,
     tekken,
     tiktoken_ranks,
@@ -51,6 +52,9 @@ _FORMATS: dict[str, _Format] = {
     gpt2_pair.FORMAT: _Format(gpt2_pair.write, gpt2_pair.losses),
     minbpe.FORMAT: _Format(lambda model: {"": minbpe.write(model)}, minbpe.losses),
     subword_nmt.FORMAT: _Format(lambda model: {"": subword_nmt.write(model)}, subword_nmt.losses),
+    sentencepiece_model.FORMAT: _Format(
+        lambda model: {"": sentencepiece_writer.write(model)}, sentencepiece_writer.losses
+    ),
 }
 
 

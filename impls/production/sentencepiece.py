@@ -1,9 +1,10 @@
-"""SentencePiece over our model: a `ModelProto` made of the model's tokens, and its trainer.
+"""SentencePiece over our model: a `.model` made of the model's tokens, and its trainer.
 
 SentencePiece joins any two neighbours whose text together is a piece of its vocabulary, highest score first; scores
-here are minus the ranks. It knows no pattern: we split, and it encodes each piece on its own, without normalising and
-without its escape for white space. Bytes are written as GPT-2's printable characters, one for one; characters stand for
-themselves. A model with listed merges runs only where that provably gives the same ids.
+here are minus the ranks. A model with its own rules it runs as it is, whole texts at a time, and reads ids by itself.
+For another it knows no pattern: we split and normalise, and it encodes each piece on its own, without its escape for
+white space. Bytes are then written as GPT-2's printable characters, one for one; characters stand for themselves. A
+model with listed merges runs only where that provably gives the same ids.
 """
 
 from __future__ import annotations
@@ -11,23 +12,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import sentencepiece
-from sentencepiece import sentencepiece_model_pb2
 
 from impls.byte_alphabet import BYTE_TO_CHARACTER, to_printable
 from impls.derivations import concatenation_differs
 from impls.errors import UnknownSymbol, Unsupported
+from impls.formats.sentencepiece_writer import proto
 from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
 from impls.production.sentencepiece_training import learned_tokens
 from impls.production.training import merges_of_tokens, model_of_merges, require
 from impls.training import base_symbols, corpus_pieces, merge_budget
 
-_PB: Any = sentencepiece_model_pb2  # its classes are made when it is imported
-_UNKNOWN_PIECE = "\U0010fffd"
-_GAP_PIECE = "\U0010fffc%d"
 _STAND_INS = {0: "\U0010fffb"}  # it refuses pieces with a null character
 
 
@@ -39,24 +37,30 @@ class SentencePiece(Tokenizer):
     kind: ClassVar[Literal["production"]] = "production"
 
     def __init__(self, model: Model) -> None:
+        self.normalizes = _is_its_own(model)
         super().__init__(model)
-        if model.sentencepiece is not None:
-            raise Unsupported(self.name, "SentencePiece's own rules are not written yet")
         if model.end_of_word is not None:
             raise Unsupported(self.name, f"it has no symbols that end in {model.end_of_word!r}")
         if why := concatenation_differs(model):
             raise Unsupported(self.name, f"it looks joined text up, which gives other ids here: {why}")
-        self._processor = _processor(model)
+        self._processor = _processor(model, as_written=not self.normalizes)
         self._whole = _pieces_it_would_not_make(model)
         self._has_null = model.alphabet == "chars" and b"\0" in model.id_by_token
-        self._unknown = _outside(model) if model.alphabet == "chars" else None
+        self._unknown = _outside(model) if _unknown_by_us(model) else None
+        self._decodable = _ids_it_reads_alike(model) if self.normalizes else frozenset()
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
+        if self.normalizes:
+            ids: list[int] = self._processor.encode(text, out_type=int)
+            return ids
         return list(chain.from_iterable(self._encode_pieces(self._pieces(text), 1)))
 
     def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `encode_ordinary` for each text: all their pieces in one call of the library, on its threads."""
+        if self.normalizes:
+            batch: list[list[int]] = self._processor.encode(list(texts), out_type=int, num_threads=threads)
+            return batch
         split = list(map(self._pieces, texts))
         found = iter(self._encode_pieces(list(chain.from_iterable(split)), threads))
         return [list(chain.from_iterable(next(found) for _ in pieces)) for pieces in split]
@@ -82,6 +86,14 @@ class SentencePiece(Tokenizer):
             found = [self._whole.get(piece, ids) for piece, ids in zip(written, found, strict=True)]
         return found
 
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """The text the ids stand for, by the library where it runs its own rules and bad UTF-8 is to be replaced."""
+        ids = list(ids)
+        if errors != "replace" or not self._decodable or not self._decodable.issuperset(ids):
+            return super().decode(ids, errors)
+        text: str = self._processor.decode(ids)
+        return text
+
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges by the library's BPE trainer; raises `Unsupported` naming the field it cannot follow."""
@@ -92,9 +104,27 @@ class SentencePiece(Tokenizer):
         return model_of_merges(cls.name, spec, base, merges_of_tokens(spec, base, learned))
 
 
-def _processor(model: Model) -> sentencepiece.SentencePieceProcessor:
+def _is_its_own(model: Model) -> bool:
+    """Whether the library can be given whole texts as they stand."""
+    rules = model.sentencepiece
+    if rules is None or model.pattern or model.normalization == "nfc" or b"\0" in model.id_by_token:
+        return False
+    return rules.dummy_prefix in ("always", "never") and not _unknown_by_us(model)
+
+
+def _unknown_by_us(model: Model) -> bool:
+    """Whether we look for unknown characters: the library gives one id for a run of them, and raises nothing."""
+    rules = model.sentencepiece
+    if model.alphabet == "bytes" or (rules is not None and rules.byte_ids):
+        return False
+    return model.unknown is None or rules is None or not rules.fuse_unknown
+
+
+def _processor(model: Model, *, as_written: bool) -> sentencepiece.SentencePieceProcessor:
+    # Special and added tokens are found before the library sees a text.
+    content = proto(model.with_(special_tokens={}, added_tokens={}), as_written=as_written, stand_ins=_STAND_INS)
     try:
-        return sentencepiece.SentencePieceProcessor(model_proto=_proto(model).SerializeToString())
+        return sentencepiece.SentencePieceProcessor(model_proto=content)
     except RuntimeError as error:
         raise Unsupported(SentencePiece.name, f"it refuses the model: {error}") from None
 
@@ -103,30 +133,17 @@ def _written(token: bytes, model: Model) -> str:
     return to_printable(token) if model.alphabet == "bytes" else token.decode().translate(_STAND_INS)
 
 
-def _proto(model: Model) -> Any:
-    """Pieces by id; ids without a token are pieces no text can hold. The unknown piece, which must be, comes last."""
-    types = _PB.ModelProto.SentencePiece
-    proto = _PB.ModelProto()
-    proto.trainer_spec.model_type = _PB.TrainerSpec.BPE
-    proto.normalizer_spec.name = "identity"
-    proto.normalizer_spec.add_dummy_prefix = False
-    proto.normalizer_spec.remove_extra_whitespaces = False
-    proto.normalizer_spec.escape_whitespaces = False
-    unknown_id = model.vocab_size if model.unknown_id is None else model.unknown_id
-    for i in range(max(model.vocab_size, unknown_id + 1)):
-        token = model.tokens[i] if i < len(model.tokens) else None
-        if i == unknown_id:
-            proto.pieces.add(piece=_UNKNOWN_PIECE, score=0.0, type=types.UNKNOWN)
-        elif token is None:
-            proto.pieces.add(piece=_GAP_PIECE % i, score=0.0, type=types.UNUSED)
-        else:
-            proto.pieces.add(piece=_written(token, model), score=-float(i), type=types.NORMAL)
-    return proto
+def _ids_it_reads_alike(model: Model) -> frozenset[int]:
+    """Ids of pieces the library has been given; none where it would read U+2581 as a space, and we do not."""
+    rules = model.sentencepiece
+    if rules is None or not rules.escape_spaces:
+        return frozenset()
+    return frozenset({*model.id_by_token.values(), *rules.byte_ids})
 
 
 def _pieces_it_would_not_make(model: Model) -> dict[str, list[int]]:
     """Whole pieces that are a token although no lower ranks make it; the library has no rule for whole pieces."""
-    if model.merge_rule == "pairs":
+    if model.merge_rule == "pairs" or model.sentencepiece is not None:
         return {}
     return {_written(token, model): [i] for i in model.recovered_merges[1] if (token := model.tokens[i]) is not None}
 

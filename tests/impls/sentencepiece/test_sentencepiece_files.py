@@ -1,0 +1,185 @@
+"""SentencePiece's `.model`: read, written, and refused with one clear line."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+
+import impls
+from impls import InvalidFile, Model, Unsupported
+from impls.formats import formats, load, losses, save
+from impls.formats.protobuf import float32, length, varint
+from impls.formats.sentencepiece_model import read
+from impls.formats.sentencepiece_writer import write
+
+Texts = Callable[..., list[str]]
+TrainedWith = Callable[[str], Any]
+
+
+def test_what_is_written_is_read_again(trained: Any) -> None:
+    assert read(write(trained.model), "again") == trained.model
+
+
+def test_the_library_gives_the_same_ids_by_the_written_file(trained: Any, random_texts: Texts) -> None:
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=write(trained.model))
+    texts = random_texts(200, seed=4)
+    assert theirs.encode(texts) == trained.library.encode(texts)
+    ids = list(range(trained.model.vocab_size))
+    assert theirs.id_to_piece(ids) == trained.library.id_to_piece(ids)
+    assert [theirs.decode(i) for i in ids] == [trained.library.decode(i) for i in ids]
+    for name in ("unk_id", "bos_id", "eos_id", "pad_id"):
+        assert getattr(theirs, name)() == getattr(trained.library, name)()
+
+
+def test_nothing_is_lost_on_the_way_back(trained: Any, tmp_path: Path) -> None:
+    assert losses(trained.model, "sentencepiece") == []
+    save(trained.model, tmp_path / "a.model", "sentencepiece")
+    assert load(tmp_path / "a.model") == trained.model
+
+
+def test_the_library_runs_the_model_through_our_adapter(trained: Any, random_texts: Texts) -> None:
+    ours = impls.load("sentencepiece", trained.model)
+    texts = random_texts(200, seed=5)
+    wanted = trained.library.encode(texts)
+    assert [ours.encode(text, disallowed_special=()) for text in texts] == wanted
+    assert ours.encode_batch(texts, threads=2, disallowed_special=()) == wanted
+    assert [ours.decode(ids) for ids in wanted] == trained.library.decode(wanted)
+    specials = list(trained.model.special_tokens.values())
+    assert ours.decode(specials) == trained.library.decode(specials)
+    assert ours.encode("a\ud83d", disallowed_special=()) == trained.library.encode("a\ufffd")
+
+
+# --- models that are not SentencePiece's ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "lost"),
+    [
+        ({}, []),
+        ({"pattern": "gpt2"}, ["pattern"]),
+        ({"unknown": None, "unknown_id": None}, ["unknown"]),
+        ({"added_tokens": {"<a>": 9}}, ["added_tokens"]),
+        ({"special_tokens": {"<s>": 9}}, ["special_tokens"]),
+        ({"normalization": "nfc"}, ["normalization"]),
+    ],
+)
+def test_what_a_file_would_lose_is_told(changes: dict[str, Any], lost: list[str]) -> None:
+    given = {"unknown": "<unk>", "unknown_id": 3, **changes}
+    model = Model(tokens=(b"a", b"b", b"ab"), merges=((0, 1),), alphabet="chars", **given)
+    told = [line.partition(":")[0] for line in losses(model, "sentencepiece")]
+    assert told == sorted({*lost, *(["unknown"] if given["unknown"] else [])}, key=told.index)
+    assert set(lost) <= set(told)
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=write(model))
+    assert theirs.encode("abba") == [2, 1, 0]
+
+
+def test_a_byte_level_model_is_written_with_printable_characters() -> None:
+    model = Model(tokens=(*(bytes([byte]) for byte in range(256)), b" a", b" ab"), merges=((32, 97), (256, 98)))
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=write(model))
+    assert theirs.encode("Ġab") == [257]
+    assert losses(model, "sentencepiece")[0].startswith("alphabet: bytes are written")
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (Model(tokens=(b"a</w>",), alphabet="chars", end_of_word="</w>"), "symbols that end in '</w>'"),
+        (Model(tokens=(b"\0", b"a"), alphabet="chars"), "null character"),
+        (Model(tokens=(b"a", b"aa", b"aaa"), merges=((0, 0), (0, 1)), alphabet="chars"), "looks joined text up"),
+    ],
+)
+def test_what_it_cannot_hold_is_refused(model: Model, reason: str) -> None:
+    with pytest.raises(Unsupported, match=reason):
+        save(model, Path("never written"), "sentencepiece")
+    assert "sentencepiece" in formats()
+
+
+# --- files that are wrong ---------------------------------------------------------------------------------------
+
+
+def problem(content: bytes, tmp_path: Path) -> str:
+    path = tmp_path / "a.model"
+    path.write_bytes(content)
+    with pytest.raises(InvalidFile) as caught:
+        load(path)
+    assert "\n" not in str(caught.value)
+    return caught.value.problem
+
+
+@pytest.mark.parametrize(("kind", "name"), [("unigram", "Unigram"), ("word", "word"), ("char", "character")])
+def test_other_kinds_of_model_are_refused_by_name(kind: str, name: str, tmp_path: Path) -> None:
+    target = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["the cat sat on the mat", "a mat for the cats"] * 9),
+        model_writer=target,
+        model_type=kind,
+        vocab_size=40,
+        hard_vocab_limit=False,
+        num_threads=1,
+        minloglevel=2,
+    )
+    assert f"of the type {name}, not byte pair encoding" in problem(target.getvalue(), tmp_path)
+
+
+def piece(text: str | bytes, kind: int = 1, score: float = 0.0) -> bytes:
+    data = text if isinstance(text, bytes) else text.encode()
+    return length(1, length(1, data) + float32(2, score) + varint(3, kind))
+
+
+BPE = length(2, varint(3, 2))
+UNK = piece("<unk>", 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (UNK + piece("a") + piece("a") + BPE, "piece 2: the text 'a' was given already, to piece 1"),
+        (UNK + piece("b", 2) + BPE, "2 unknown pieces"),
+        (piece("a") + BPE, "0 unknown pieces"),
+        (UNK + piece("<0x41>", 6) + BPE, "1 pieces of the type byte; none without"),
+        (UNK + piece("<0x41>", 6) + length(2, varint(3, 2) + varint(35, 1)), "256 with"),
+        (UNK + piece("x", 6) + BPE, "'x' is of the type byte, but names none"),
+        (UNK + piece("x", 9) + BPE, "of the type 9, which is not known"),
+        (UNK + piece("") + BPE, "piece 1: is empty"),
+        (UNK + piece("a\0") + BPE, "piece 1: holds a null character"),
+        (UNK + piece(b"\xff") + BPE, "piece 1: b'\\xff' is not UTF-8"),
+        (UNK + piece("a", score=float("nan")) + BPE, "the score nan"),
+        (UNK + piece("ax") + piece("a") + BPE, "holds 'x', which is no token itself"),
+        (UNK + length(2, varint(3, 2) + varint(24, 1)), "treat_whitespace_as_suffix"),
+        (UNK + BPE + length(5, length(2, b"abc")), "denormalizer_spec"),
+        (UNK + piece("a") + BPE + length(3, length(2, b"abc")), "charsmap"),
+        (UNK + length(2, length(3, b"x")), "trainer_spec: field 3 has the wire type 2, not 0"),
+        (UNK + varint(2, 1), "field 2: a message is expected"),
+        (UNK + b"\x00\x00", "a field numbered 0"),
+        (UNK + b"\x0b", "the wire type 3"),
+        (UNK + b"\x0a" + b"\xff" * 11, "a number that does not end"),
+        (UNK + b"\x0a\xff\xff\xff\xff\x0f", "a field of 4294967295 bytes where 0 are left"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told(content: bytes, told: str, tmp_path: Path) -> None:
+    assert told in problem(content, tmp_path)
+
+
+def test_a_damaged_file_is_read_or_refused_and_nothing_else(trained_with: TrainedWith, tmp_path: Path) -> None:
+    content = trained_with("nmt_nfkc").content
+    rng = random.Random(1)
+    path = tmp_path / "a.model"
+    told: list[str] = []
+    for _ in range(150):
+        damaged = bytearray(content[: rng.choice((len(content), rng.randrange(20, len(content))))])
+        for _ in range(rng.randrange(3)):
+            damaged[rng.randrange(min(len(damaged), 9000))] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            model = load(path)
+            impls.load("naive", model).encode("the ｃａｔ  sat", disallowed_special=())
+        except impls.BPEError as error:
+            told.append(str(error))
+    assert len(told) > 50
+    assert not any("\n" in line for line in told)
