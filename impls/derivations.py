@@ -183,6 +183,8 @@ def unreachable(model: Model) -> tuple[int, ...]:
     What stands around a token does not matter: had a merge crossed its border, the token would not be there. Where a
     whole piece is looked up (merge rule `concatenation`, `ignore_merges`) every token can be reached as one.
     """
+    if model.merge_rule == "concatenation" and model.sentencepiece is not None and not model.ignore_merges:
+        return model.recovered_merges[1]
     if model.merge_rule == "concatenation" or model.ignore_merges or concatenation_differs(model) is None:
         return ()
     ranks = {pair: rank for rank, pair in enumerate(model.merges)}

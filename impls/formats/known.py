@@ -79,6 +79,8 @@ KNOWN: dict[str, Known] = {
     "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": Known("llama3", "llama3", _LLAMA3),
     "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": Known("qwen", "qwen", _QWEN),
     "e601c3eb93ff531d545cf3c4f73e1ad59da1c456c538ba2368733ec157315b23": Known("tekken"),
+    "a3fb8fe76aef917c241ae3396574e1854031867d60ba21ae94028a9da0ba60ae": Known("mistral-v1"),
+    "781e3bbbdbcc40eb34c6e2013ef07f0936dc9afccf8f9d23fbc40481f9dfa574": Known("mistral-v3"),
     "316413f0a5497a8219e48697be7faac30a90c0756680c24114266233fba152af": Known("whisper", "gpt2", _WHISPER),
 }
 """SHA-256 of the rank file -> the vocabulary."""
