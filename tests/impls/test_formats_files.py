@@ -65,7 +65,7 @@ def test_saving_what_was_read_gives_the_same_bytes(trained: Model, tmp_path: Pat
 
 
 def test_all_formats_are_tested_here_or_with_their_families() -> None:
-    assert set(formats()) == {*FILES, "minbpe", "subword-nmt"}
+    assert set(formats()) == {*FILES, "minbpe", "sentencepiece", "subword-nmt"}
 
 
 @pytest.mark.parametrize("format", FILES)
