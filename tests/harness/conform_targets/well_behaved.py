@@ -1,0 +1,103 @@
+"""Python objects that do what a target should, each with something of its own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+
+class Right:
+    """Every byte is a token."""
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def decode(self, ids: list[int]) -> str:
+        return bytes(ids).decode("utf-8", "replace")
+
+    @classmethod
+    def factory(cls) -> Right:
+        return cls()
+
+
+factory = Right.factory
+instance = Right()
+
+
+class CodePoints:
+    """Every code point is a token."""
+
+    def encode(self, text: str) -> list[int]:
+        return [ord(character) for character in text]
+
+    def decode(self, ids: list[int]) -> str:
+        return "".join(map(chr, ids))
+
+
+class Everything(Right):
+    """All that is optional, under the names tiktoken has where it has one."""
+
+    n_vocab = 256
+    special_tokens_set = frozenset({"<s>"})
+
+    def encode_single_token(self, text: str) -> int:
+        return {"<s>": 1}[text]
+
+    def encode(self, text: str, *, allowed_special: set[str] = frozenset()) -> Any:  # type: ignore[assignment]
+        assert isinstance(allowed_special, set | frozenset)
+        return np.frombuffer(text.encode(), dtype=np.uint8).astype(np.uint32)
+
+    def pieces(self, text: str) -> list[str]:
+        first, *others = text.split(" ")
+        return [first, *(" " + other for other in others)]
+
+    def decode_single_token_bytes(self, number: int) -> bytes:
+        return bytes([number])
+
+    def decode_bytes(self, ids: list[int]) -> bytes:
+        return bytes(ids)
+
+
+class Meeting(Right):
+    """Answers how many threads were inside at once, when the last one came."""
+
+    def __init__(self) -> None:
+        self.inside = threading.Barrier(2, timeout=10)
+        self.met = False
+
+    def encode(self, text: str) -> list[int]:
+        if not self.met and threading.active_count() > 1:
+            self.inside.wait()
+            self.met = True
+        return [2]
+
+
+class Counting(Right):
+    """Answers otherwise every second time."""
+
+    n_calls = 0
+
+    def encode(self, text: str) -> list[int]:
+        self.n_calls += 1
+        return [(self.n_calls + 1) % 2]
+
+
+class HashSeed(Right):
+    """Answers by the hash of the text."""
+
+    def encode(self, text: str) -> list[int]:
+        return [hash(text) & 0xFFFF]
+
+
+class Slow(Right):
+    """Takes a while, and counts."""
+
+    n_calls = -1
+
+    def encode(self, text: str) -> list[int]:
+        time.sleep(0.05)
+        self.n_calls += 1
+        return [self.n_calls]
