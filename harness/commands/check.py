@@ -8,6 +8,7 @@ import click
 
 from harness.commands import options
 from harness.commands.check_trainers import check_trainers, choose_trainers
+from harness.commands.check_unicode import check_unicode
 from harness.progress import progress
 
 _DEFAULT_BYTES = 200_000
@@ -27,6 +28,7 @@ _FAST_FACTOR = 20
 @options.max_bytes
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write the records here.")
 @click.option("--resume", is_flag=True, help="Add to a folder that already holds records.")
+@click.option("--unicode", "every_code_point", is_flag=True, help="Compare the engines on every code point instead.")
 @options.as_json
 def command(
     implementation: str | None,
@@ -39,6 +41,7 @@ def command(
     max_bytes: int | None,
     out: Path | None,
     resume: bool,
+    every_code_point: bool,
     as_json: bool,
 ) -> None:
     """Encode, decode and compare: does every text come back, do all pairs give the same ids?
@@ -48,7 +51,14 @@ def command(
 
     With --trainers every pair of trainers learns from the same text, by a rule for ties both follow and else each by
     its own; exit status 1 when two differ under one rule, or part where no tie explains it.
+
+    With --unicode the splitting engines (the package regex, tiktoken, tokenizers, compiled, or those -e matches) are
+    given every code point between letters, digits, spaces and contractions, under the pattern of each -m (o200k_base
+    where none is given). Exit status 1 when two class a character otherwise that is not newer than one of them.
     """
+    if every_code_point:
+        check_unicode(implementation, exclude, models or ("o200k_base",), as_json)
+        return
     if trainers:
         if models or split:
             raise click.UsageError(

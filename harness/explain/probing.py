@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from harness.explain.rules import Rules
 from harness.explain.views import View, ask, observe
 from harness.explain.ways import Way, attempt
+from harness.unicode.stand_ins import STAND_INS, stand_in
 
 MAX_TOKENS = 200
 """Wider stretches are not searched for needed cuts."""
@@ -160,21 +161,6 @@ def _characters_by_class(rules: Rules) -> dict[str, str]:
 
 
 # --- characters the two sides class otherwise --------------------------------------------------------------------
-
-STAND_INS: dict[str, tuple[str, str, str]] = {
-    "capital letter": ("À", "\u1e00", "\U00010400"),
-    "small letter": ("à", "\u1e01", "\U00010428"),
-    "letter": ("א", "\u4e00", "\U00020000"),
-    "number": ("\u00bd", "\uff11", "\U0001d7d8"),
-    "mark": ("\u0301", "\u20d0", "\U0001d165"),
-    "symbol": ("§", "\u2603", "\U0001f600"),
-}
-"""Class -> a character of 2, 3 and 4 bytes that has been in it since Unicode 6 or before."""
-
-
-def stand_in(kind: str, character: str) -> str:
-    """The character of a class with as many bytes as `character`."""
-    return STAND_INS[kind][len(character.encode()) - 2]
 
 
 def decided_by_class(a: View, b: View, text: str, character: str) -> bool:

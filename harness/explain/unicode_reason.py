@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 
-import regex
-
-from harness.explain.probing import STAND_INS, classed_as, decided_by_class, stand_in
+from harness.explain.probing import classed_as, decided_by_class
 from harness.explain.readable import code_point
 from harness.explain.sides import Side
 from harness.explain.views import View, ask, observe
+from harness.unicode.ages import is_of_a_version, newer_than
+from harness.unicode.stand_ins import STAND_INS, stand_in
 from harness.unicode.versions import version
 
 _AROUND = 3
@@ -65,21 +64,11 @@ def _reason(a: View, b: View, text: str, character: str) -> Reason:
     age = newer_than(character)
     if age:
         evidence.append(f"{code_point(character)} {age}")
-    apart = None not in known and known[0] != known[1]
-    is_version = age is not None or (apart and unicodedata.ucd_3_2_0.category(character) == "Cn")
+    is_version = is_of_a_version(character, *known)
     if not is_version:
         evidence.append(f"{code_point(character)} is older than both engines, so no Unicode version explains it")
     told = ", by ".join(f"{view.side.name} {kind}" for view, kind in zip((a, b), classes, strict=True))
     return Reason(f"{code_point(character)} is classed by {told}", is_version, evidence)
-
-
-def newer_than(character: str) -> str | None:
-    """How new a character is by the tables at hand, in words; None for one they all have."""
-    if regex.match(r"\p{Cn}", character):
-        return "is not assigned in the tables of the package regex (Unicode 16 where it is pinned)"
-    if unicodedata.category(character) == "Cn":
-        return f"is newer than Unicode {unicodedata.unidata_version}, the version of this Python"
-    return None
 
 
 def unicode_version(side: Side) -> str | None:

@@ -1,7 +1,6 @@
 """Which Unicode version a splitting engine knows, found by asking it: is this letter of that version a letter?
 
-For every version one letter that it added. A tiny model holds each of them joined to an `a` as one token and splits
-letters from the rest: a letter the engine knows comes back as one token, one it does not as several.
+For every version one letter that it added; an engine that knows it cuts around it as around a letter of old.
 """
 
 from __future__ import annotations
@@ -10,7 +9,8 @@ from collections.abc import Callable, Iterable
 
 import regex
 
-from impls import Model, get
+from impls import get
+from impls.patterns import NAMED
 
 LETTERS = {
     "10.0": "\u0860",
@@ -24,7 +24,6 @@ LETTERS = {
     "17.0": "\ua7ce",
 }
 """Unicode version -> a letter that appeared in it."""
-_PATTERN = r"\p{L}+|\P{L}+"
 
 
 def version(is_letter: Callable[[str], bool]) -> str | None:
@@ -37,34 +36,16 @@ def version(is_letter: Callable[[str], bool]) -> str | None:
     return newest
 
 
-def probe_model() -> Model:
-    """The tiny model: 256 bytes, and each letter behind an `a` merged from the left."""
-    tokens: list[bytes | None] = [bytes([byte]) for byte in range(256)]
-    merges: list[tuple[int, int]] = []
-    ids = {bytes([byte]): byte for byte in range(256)}
-    for letter in LETTERS.values():
-        whole = ("a" + letter).encode()
-        for end in range(2, len(whole) + 1):
-            part = whole[:end]
-            if part not in ids:
-                ids[part] = len(tokens)
-                tokens.append(part)
-                merges.append((ids[part[:-1]], ids[part[-1:]]))
-    return Model(tokens=tuple(tokens), merges=tuple(merges), pattern=(_PATTERN,))
-
-
 def versions(implementations: Iterable[str]) -> dict[str, str | None]:
-    """The version each implementation's splitting knows, None where it cannot run the tiny model; and `regex`'s."""
+    """The version each implementation's splitting knows, None where it cannot run the vocabulary; and `regex`'s."""
+    from harness.unicode.contexts import sweep_model
+    from harness.unicode.sweep import letters_known
+
     found: dict[str, str | None] = {"regex": version(lambda letter: bool(regex.match(r"\p{L}", letter)))}
-    model = probe_model()
+    model = sweep_model(NAMED["cl100k"])
     for name in implementations:
-        found[name] = _version_of(name, model)
+        try:
+            found[name] = letters_known(get(name)(model))
+        except BaseException:
+            found[name] = None
     return found
-
-
-def _version_of(name: str, model: Model) -> str | None:
-    try:
-        tokenizer = get(name)(model)
-        return version(lambda letter: len(tokenizer.encode("a" + letter)) == 1)
-    except BaseException:
-        return None

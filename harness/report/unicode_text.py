@@ -1,0 +1,65 @@
+"""The sweep over all code points, for the terminal: the version each engine knows, and the ranges that differ."""
+
+from __future__ import annotations
+
+from harness.report import wording
+from harness.unicode.findings import REASONS, Range, UnicodeSweep
+
+_RANGES_SHOWN = 40
+"""Of each engine."""
+
+
+def render_sweep(found: UnicodeSweep) -> str:
+    """Two tables and a sentence."""
+    head = f"{found.n_code_points:,} code points in {found.n_contexts} contexts, the pattern of {found.pattern}"
+    rows = [
+        [
+            engine.name,
+            engine.version or wording.ABSENT,
+            wording.count(engine.n_differing) if engine.status == "ok" else wording.ABSENT,
+            "" if engine.status == "ok" else f"{engine.status}: {engine.reason}",
+        ]
+        for engine in found.engines
+    ]
+    lines = [head, "", _table(rows, ["engine", "Unicode", f"differs from {found.reference}", "verdict"])]
+    for engine in found.engines:
+        ranges = [one for one in found.ranges if one.engine == engine.name]
+        if ranges:
+            lines += ["", f"{engine.name} and {found.reference}", "", *_ranges(ranges, found.reference, engine.name)]
+    return "\n".join([*lines, "", _summary(found)])
+
+
+def _ranges(ranges: list[Range], reference: str, engine: str) -> list[str]:
+    rows = [
+        [
+            f"U+{one.first:04X}" + (f"–{one.last:04X}" if one.last != one.first else ""),
+            wording.count(one.last - one.first + 1),
+            one.reference_class,
+            one.engine_class,
+            one.reason,
+            one.name,
+        ]
+        for one in ranges[:_RANGES_SHOWN]
+    ]
+    table = _table(rows, ["code points", "", f"{reference}: as", f"{engine}: as", "reason", "first of them"])
+    left = len(ranges) - _RANGES_SHOWN
+    return [table, *([f"… and {left} more ranges; --json lists all"] if left > 0 else [])]
+
+
+def _summary(found: UnicodeSweep) -> str:
+    answered = [engine for engine in found.engines if engine.status == "ok"]
+    if not answered:
+        return "no engine answered"
+    if not found.ranges:
+        return f"{len(answered)} engine(s) cut alike around every code point"
+    counts: dict[str, int] = {}
+    for one in found.ranges:
+        counts[one.reason] = counts.get(one.reason, 0) + one.last - one.first + 1
+    told = [f"{wording.count(n)} {reason} ({REASONS[reason]})" for reason, n in counts.items()]  # type: ignore[index]
+    return f"differences by reason: {'; '.join(told)}"
+
+
+def _table(rows: list[list[str]], headings: list[str]) -> str:
+    from tabulate import tabulate
+
+    return tabulate(rows, headers=headings, tablefmt="simple", disable_numparse=True)

@@ -1,0 +1,113 @@
+"""One code point in the contexts that matter to a splitting pattern, and a vocabulary through which its cuts show.
+
+Around a code point stand letters, digits, a space, a contraction, upper and lower case. The vocabulary joins any byte
+that may begin or end a character with what stands beside it there, and nothing within a character: wherever there is
+no cut a token runs on, so the token borders show every cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+
+from impls import Model, Tokenizer
+
+CONTEXTS = ("a{0}b", "1{0}2", " {0}", "{0}'s", "A{0}a", "a{0}A", "{0}Aa")
+"""What a code point is put into; a line end stands behind each."""
+FEW_CONTEXTS = ("a{0}1{0}'s",)
+"""For the planes that hold no character yet, and private ones."""
+LOST = np.uint64(2**64 - 1)
+"""In the place of token borders: the tokens do not spell the text."""
+
+_SURROGATES = range(0xD800, 0xE000)
+_EMPTY_PLANES = (*range(4, 14), 15, 16)
+
+
+def code_points() -> list[int]:
+    """All there are, but for surrogates."""
+    return [code for code in range(0x110000) if code not in _SURROGATES]
+
+
+def contexts_of(code: int) -> tuple[str, ...]:
+    """The contexts a code point is put into."""
+    return FEW_CONTEXTS if code >> 16 in _EMPTY_PLANES else CONTEXTS
+
+
+def text_of(code: int, contexts: Sequence[str] | None = None) -> str:
+    """A code point in its contexts, at most 64 bytes."""
+    character = chr(code)
+    return "".join(context.format(character) + "\n" for context in contexts or contexts_of(code))
+
+
+@cache
+def sweep_model(pattern: tuple[str, ...]) -> Model:
+    """256 bytes, and tokens over every border of `CONTEXTS` for a code point of any length."""
+    firsts = [bytes([byte]) for byte in (*range(0x80), *range(0xC2, 0xF5))]
+    lasts = [bytes([byte]) for byte in range(0xC0)]
+    tokens: dict[bytes, None] = dict.fromkeys(bytes([byte]) for byte in range(256))
+    for before, after in sorted(_neighbours()):
+        tokens.update(dict.fromkeys(last + after for last in lasts))
+        if before:
+            tokens.update(dict.fromkeys(before + first for first in firsts))
+            # A code point of one byte touches both sides.
+            tokens.update(dict.fromkeys(before + bytes([byte]) + after for byte in range(0x80)))
+    tokens[b"'s"] = None
+    # Shorter tokens come first, so that every token has a derivation; and those over the border of a code point.
+    in_order = sorted(tokens, key=lambda token: (len(token), token.isascii(), token))
+    return Model(tokens=tuple(in_order), pattern=pattern, merge_rule="concatenation")
+
+
+def _neighbours() -> set[tuple[bytes, bytes]]:
+    """What stands right before and right behind the code point, in all contexts."""
+    found: set[tuple[bytes, bytes]] = set()
+    for context in (*CONTEXTS, *FEW_CONTEXTS):
+        parts = f"{context}\n".encode().split(b"{0}")
+        found |= {(before[-1:], after[:1]) for before, after in pairwise(parts)}
+    return found
+
+
+def borders(tokenizer: Tokenizer, codes: Iterable[int], contexts: Sequence[str] | None = None) -> np.ndarray:
+    """For each code point, as the bits of a uint64, the bytes of its text at which a token begins.
+
+    All texts are encoded as one. Where the tokens do not spell it, each is encoded alone; `LOST` stands for a text
+    whose tokens do not spell it even so, or on which the tokenizer fails.
+    """
+    codes = list(codes)
+    texts = [text_of(code, contexts) for code in codes]
+    sizes = np.array([len(text.encode()) for text in texts], dtype=np.int64)
+    lengths = _token_lengths(tokenizer.model)
+    found = _borders(tokenizer, "".join(texts), sizes, lengths)
+    if found is not None:
+        return found
+    if len(codes) == 1:
+        return np.array([LOST], dtype=np.uint64)
+    half = len(codes) // 2
+    return np.concatenate([borders(tokenizer, part, contexts) for part in (codes[:half], codes[half:])])
+
+
+def _borders(tokenizer: Tokenizer, text: str, sizes: np.ndarray, lengths: np.ndarray) -> np.ndarray | None:
+    try:
+        ids = np.asarray(tokenizer.encode_array(text, disallowed_special=()), dtype=np.int64)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:
+        return None
+    if len(ids) == 0 or ids.max() >= len(lengths):
+        return None
+    ends = np.cumsum(lengths[ids])
+    if ends[-1] != sizes.sum():
+        return None
+    begins = ends - lengths[ids]
+    starts = np.cumsum(sizes) - sizes
+    text_index = np.searchsorted(starts, begins, side="right") - 1
+    bits = np.left_shift(np.uint64(1), (begins - starts[text_index]).astype(np.uint64))
+    found = np.zeros(len(sizes), dtype=np.uint64)
+    np.bitwise_or.at(found, text_index, bits)
+    return found
+
+
+def _token_lengths(model: Model) -> np.ndarray:
+    return np.array([0 if token is None else len(token) for token in model.tokens], dtype=np.int64)

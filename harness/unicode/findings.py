@@ -1,0 +1,59 @@
+"""What a sweep over all code points found: each engine's version, and the ranges two engines class otherwise."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Reason = Literal["unicode version", "class", "lost"]
+REASONS: dict[Reason, str] = {
+    "unicode version": "newer than one of the engines",
+    "class": "both know it, and class it otherwise",
+    "lost": "the tokens do not spell the text",
+}
+
+
+class Engine(msgspec.Struct, kw_only=True):
+    """One engine: does it answer, which Unicode does it know?"""
+
+    name: str
+    status: Literal["ok", "unsupported", "missing", "crash"]
+    reason: str = ""
+    version: str | None = None
+    """The newest Unicode version whose letters it knows."""
+    n_differing: int = 0
+    """Code points on which it differs from the reference."""
+    seconds: float = 0.0
+
+
+class Range(msgspec.Struct, kw_only=True):
+    """Neighbouring code points on which an engine differs from the reference in one and the same way."""
+
+    engine: str
+    first: int
+    last: int
+    reason: Reason
+    reference_class: str
+    """As what the reference cuts around it."""
+    engine_class: str
+    name: str
+    """Of the first, where Python knows one."""
+
+
+class UnicodeSweep(msgspec.Struct, kw_only=True):
+    """All engines over all code points, under one pattern."""
+
+    pattern: str
+    reference: str
+    n_code_points: int
+    n_contexts: int
+    engines: list[Engine]
+    ranges: list[Range]
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether something differs that no Unicode version explains, or an engine died."""
+        return any(found.reason != "unicode version" for found in self.ranges) or any(
+            engine.status == "crash" for engine in self.engines
+        )

@@ -1,0 +1,43 @@
+"""The package regex as an engine of its own: its pieces, merged as the vocabulary of `contexts` merges them.
+
+How a piece is merged depends on its shape only, since that vocabulary treats all bytes alike that begin a character,
+and all that end one. So each shape is merged once, by `priority`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+import impls
+from impls import Model, Tokenizer
+from impls.interface import SpecialSet
+
+_SHAPE = bytes([*range(0x80), *[0x80] * 64, 0xC0, 0xC1, *[0xC2] * 51, *range(0xF5, 0x100)])
+"""Byte -> itself, or one that stands for all that begin or all that continue a character."""
+
+
+class RegexEngine(Tokenizer):
+    """Gives tokens of the right lengths, which is what is asked of it; the ids themselves stand for lengths only."""
+
+    name: ClassVar[str] = "regex"
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._priority = impls.load("priority", model)
+        self._by_shape: dict[bytes, list[int]] = {}
+
+    def encode_array(
+        self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
+    ) -> np.ndarray:
+        """An id of the same length for every token, as a uint32 array of shape (n_tokens,)."""
+        ids: list[int] = []
+        by_shape = self._by_shape
+        for piece in self._splitter.split(text):
+            shape = piece.encode().translate(_SHAPE)
+            found = by_shape.get(shape)
+            if found is None:
+                found = by_shape[shape] = self._priority.encode_piece(piece)
+            ids += found
+        return np.array(ids, dtype=np.uint32)

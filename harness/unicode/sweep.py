@@ -1,0 +1,166 @@
+"""Every code point through every engine: who cuts around it otherwise, and is that its Unicode version?
+
+The engine `regex` is the package our own implementations split with; its pieces are merged here, once for each shape
+they have. All others run the vocabulary of `contexts`, each in a process of its own.
+"""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import numpy as np
+
+import impls
+from harness.unicode.ages import is_of_a_version
+from harness.unicode.contexts import CONTEXTS, FEW_CONTEXTS, LOST, borders, code_points, contexts_of, sweep_model
+from harness.unicode.findings import Engine, Range, Reason, UnicodeSweep
+from harness.unicode.regex_engine import RegexEngine
+from harness.unicode.stand_ins import SPACES, STAND_INS
+from harness.unicode.versions import LETTERS, version
+
+REGEX = "regex"
+ENGINES = (REGEX, "tiktoken", "tokenizers", "compiled")
+"""What is compared where nothing is chosen."""
+_BATCH = 512
+"""Code points encoded as one text."""
+
+
+@dataclass
+class Swept:
+    """What one engine made of all code points."""
+
+    engine: Engine
+    borders: bytes = b""
+    """A uint64 for each code point, in order."""
+    classes: dict[tuple[int, bool, int], str] = field(default_factory=dict)
+    """(UTF-8 bytes, whether in few contexts, borders) -> the class whose stand-in is cut so by this engine."""
+
+    def array(self) -> np.ndarray:
+        """Shape (n_code_points,)."""
+        return np.frombuffer(self.borders, dtype=np.uint64)
+
+
+def sweep_engine(name: str, pattern: tuple[str, ...], codes: Sequence[int]) -> Swept:
+    """Run one engine over `codes` (in a process of its own: it may die)."""
+    begin = time.perf_counter()
+    model = sweep_model(pattern)
+    try:
+        tokenizer = RegexEngine(model) if name == REGEX else impls.load(name, model)
+    except impls.Missing as error:
+        return Swept(Engine(name=name, status="missing", reason=str(error)))
+    except impls.Unsupported as error:
+        return Swept(Engine(name=name, status="unsupported", reason=error.reason))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        return Swept(Engine(name=name, status="crash", reason=f"{type(error).__name__}: {error}"))
+    found = [borders(tokenizer, codes[at : at + _BATCH]) for at in range(0, len(codes), _BATCH)]
+    engine = Engine(name=name, status="ok", version=letters_known(tokenizer), seconds=time.perf_counter() - begin)
+    return Swept(engine, np.concatenate(found).tobytes(), _classes(tokenizer))
+
+
+def letters_known(tokenizer: impls.Tokenizer) -> str | None:
+    """The newest Unicode version whose letters are cut around as a letter of old; `tokenizer` over `sweep_model`."""
+    old = [character for kind in STAND_INS if kind.endswith("letter") for character in STAND_INS[kind]]
+    found = borders(tokenizer, [*map(ord, old), *map(ord, LETTERS.values())], CONTEXTS)
+    as_letter = {(len(character.encode()), bits) for character, bits in zip(old, found, strict=False)}
+    bits_of = dict(zip(LETTERS.values(), found[len(old) :], strict=True))
+    return version(lambda letter: (len(letter.encode()), bits_of[letter]) in as_letter)
+
+
+def _classes(tokenizer: impls.Tokenizer) -> dict[tuple[int, bool, int], str]:
+    kinds = [(kind, character) for kind, row in STAND_INS.items() for character in row]
+    kinds += [("white space", character) for character in SPACES]
+    names: dict[tuple[int, bool, int], list[str]] = {}
+    for contexts in (CONTEXTS, FEW_CONTEXTS):
+        found = borders(tokenizer, [ord(character) for _, character in kinds], contexts)
+        for (kind, character), bits in zip(kinds, found, strict=True):
+            key = (len(character.encode()), contexts is FEW_CONTEXTS, int(bits))
+            names.setdefault(key, []).append(kind)
+    return {key: _named(kinds) for key, kinds in names.items()}
+
+
+def _named(kinds: list[str]) -> str:
+    """Several classes that are cut alike in one word or two: all letters are `letter`."""
+    if len([kind for kind in kinds if kind.endswith("letter")]) == 3:
+        kinds = ["letter", *(kind for kind in kinds if not kind.endswith("letter"))]
+    return " or ".join(kinds)
+
+
+def compare(pattern_name: str, swept: Sequence[Swept], codes: Sequence[int]) -> UnicodeSweep:
+    """Hold every engine against the first that answered."""
+    answered = [one for one in swept if one.engine.status == "ok"]
+    ranges: list[Range] = []
+    if answered:
+        reference = answered[0]
+        for one in answered[1:]:
+            apart = np.flatnonzero(reference.array() != one.array())
+            one.engine.n_differing = len(apart)
+            ranges += _ranges(reference, one, [(index, codes[index]) for index in apart.tolist()])
+    return UnicodeSweep(
+        pattern=pattern_name,
+        reference=answered[0].engine.name if answered else "",
+        n_code_points=len(codes),
+        n_contexts=len(CONTEXTS),
+        engines=[one.engine for one in swept],
+        ranges=ranges,
+    )
+
+
+def _ranges(reference: Swept, one: Swept, apart: Sequence[tuple[int, int]]) -> list[Range]:
+    def told(place: tuple[int, int]) -> tuple[Reason, str, str]:
+        index, code = place
+        bits = int(reference.array()[index]), int(one.array()[index])
+        classes = _class_of(reference, code, bits[0]), _class_of(one, code, bits[1])
+        if int(LOST) in bits:
+            return "lost", *classes
+        of_version = is_of_a_version(chr(code), reference.engine.version, one.engine.version)
+        return "unicode version" if of_version else "class", *classes
+
+    found: list[Range] = []
+    for (_, what), group in groupby(enumerate(apart), key=lambda pair: (pair[1][1] - pair[0], told(pair[1]))):
+        members = [code for _, (_, code) in group]
+        reason, reference_class, engine_class = what
+        found.append(
+            Range(
+                engine=one.engine.name,
+                first=members[0],
+                last=members[-1],
+                reason=reason,
+                reference_class=reference_class,
+                engine_class=engine_class,
+                name=unicodedata.name(chr(members[0]), ""),
+            )
+        )
+    return found
+
+
+def _class_of(swept: Swept, code: int, bits: int) -> str:
+    if bits == int(LOST):
+        return "lost"
+    key = (len(chr(code).encode()), contexts_of(code) == FEW_CONTEXTS, bits)
+    return swept.classes.get(key, "other")
+
+
+def sweep(
+    engines: Sequence[str],
+    pattern: tuple[str, ...],
+    pattern_name: str,
+    run: Callable[[Sequence[tuple[str, tuple[str, ...], list[int]]]], Sequence[Swept | Exception]],
+    codes: Sequence[int] | None = None,
+) -> UnicodeSweep:
+    """Every engine over `codes` (all code points, unless given); `run` runs `sweep_engine` on a list of arguments.
+
+    An engine whose process dies is a `crash`.
+    """
+    chosen = list(codes) if codes is not None else code_points()
+    answers = run([(name, pattern, chosen) for name in engines])
+    swept = [
+        Swept(Engine(name=name, status="crash", reason=str(answer))) if isinstance(answer, Exception) else answer
+        for name, answer in zip(engines, answers, strict=True)
+    ]
+    return compare(pattern_name, swept, chosen)
