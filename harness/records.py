@@ -151,7 +151,7 @@ class Measurement(Record, tag="measurement"):
     """Bytes of one pass: the whole workload, or the slice an implementation can do in reasonable time. For `load`
     the size of the model's file."""
     full_bytes: int = 0
-    """Bytes of the whole workload."""
+    """Bytes of the whole workload; 0 where the implementation could not even be built for it."""
     n_tokens: int = 0
     digest: str = ""
     """SHA-256 of the ids (little-endian uint32, texts separated by their counts), or of the merges for `train`."""

@@ -101,10 +101,14 @@ class Conductor:
                     self._record(turn, workload, opened, Failed(status="missing", reason=str(error)))
                 except WorkerFailed as failure:
                     failed = self._with_counterexample(turn, workload, failure.failed)
-                    self._record(turn, workload, opened, failed)
+                    self._record(turn, workload, opened, failed, full_bytes=self._full_bytes(workload))
                     if failure.dead or failure.failed.status in _TAINTED:
                         return workloads[position + 1 :]
         return []
+
+    def _full_bytes(self, workload: Workload) -> int:
+        """Bytes of the text an implementation that stands has failed on."""
+        return 0 if workload.task == "load" else self._materials.texts(workload).n_bytes
 
     def _worker(self, turn: Turn, workload: Workload) -> Worker:
         return Worker(
@@ -180,9 +184,10 @@ class Conductor:
         """Bytes of a pass and of the whole; found once, in a process of its own where text may be read only once.
 
         Training is always on the whole text: its time is not proportional to bytes, so slices would not compare.
+        So are workloads that say so: their texts break somebody at full length only.
         """
         known = (workload.name, turn.implementation)
-        if workload.task == "train":
+        if workload.task == "train" or workload.whole:
             return texts.n_bytes, texts.n_bytes
         if known not in self._slices:
             profile = self._plan.profile

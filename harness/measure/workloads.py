@@ -51,6 +51,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of the corpus passed over before the text starts."""
     max_bytes: int = 0
     """Bytes of one pass, where the implementation is fast enough for them."""
+    whole: bool = False
+    """Whether the text is never sliced, however slow the implementation: some texts break only at their full length."""
     document_bytes: int = 4096
     text_characters: int = 50
     threads: int = 1
@@ -108,6 +110,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     split: Literal["train", "held-out"] | None = None
     skip_bytes: int = 0
     max_bytes: int = 1_000_000
+    whole: bool = False
     document_bytes: int = 4096
     text_characters: int = 50
     threads: int | Literal["all"] = 1

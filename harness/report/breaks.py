@@ -12,6 +12,7 @@ from harness.report import scaling, wording
 from harness.report.table import Column, Row, Table, frame_of
 
 WORDS: dict[Status, str] = {
+    "ok": "ok",
     "panic": "panic",
     "crash": "crash",
     "unsupported": "refuses",
@@ -26,21 +27,23 @@ _CANNOT_RUN = ("unsupported", "missing")
 def breaks_table(records: Sequence[object]) -> Table:
     """One row for each model and implementation, one column for each family that anything was measured on."""
     cells = _grown(records)
-    for key, word in _failed(records).items():
-        cells[key] = word
+    for key, word in _run(records).items():
+        if word != "ok" or key not in cells:
+            cells[key] = word  # a failure outweighs the shorter texts before it
     known = list(FAMILIES)
     families = sorted(
         {family for _, _, family in cells}, key=lambda name: known.index(name) if name in known else len(known)
     )
     rows: list[Row] = []
-    for model, implementation in dict.fromkeys((model, name) for model, name, _ in cells):
+    met = dict.fromkeys((m.model, m.implementation) for m in _of_generated(records))
+    for model, implementation in (key for key in met if any(cell[:2] == key for cell in cells)):
         row: Row = {"model": model, "implementation": implementation, "kind": wording.kind_of(implementation)}
         rows.append(row | {family: cells.get((model, implementation, family), "") for family in families})
     legend = ", ".join(f"{number} {family}" for number, family in enumerate(families, 1))
     said = ", ".join(
         f"{word}: {wording.STATUS_MEANS[status]}"
         for status, word in WORDS.items()
-        if word in cells.values() and status != "unsupported"
+        if word in cells.values() and status not in ("unsupported", "ok")
     )
     left_out = sorted(_cannot_run(records))
     note = [
@@ -82,14 +85,15 @@ def _cell(row: Row) -> str:
     return f"{row['exponent']:.2f}"
 
 
-def _failed(records: Sequence[object]) -> dict[tuple[str, str, str], str]:
-    """What runs over generated texts ended in, where that was no measurement; a panic outweighs what came before."""
+def _run(records: Sequence[object]) -> dict[tuple[str, str, str], str]:
+    """What runs over generated texts ended in."""
     opened = _opened(records)
-    return {
-        (m.model, m.implementation, family_of(m)): WORDS.get(m.status, m.status)
-        for m in _of_generated(records)
-        if m.status != "ok" and not is_growth(m.workload) and (m.model, m.implementation) in opened
-    }
+    cells: dict[tuple[str, str, str], str] = {}
+    for m in _of_generated(records):
+        key = (m.model, m.implementation, family_of(m))
+        if not is_growth(m.workload) and (m.model, m.implementation) in opened and cells.get(key, "ok") == "ok":
+            cells[key] = WORDS.get(m.status, m.status)
+    return cells
 
 
 def _of_generated(records: Iterable[object]) -> list[Measurement]:
@@ -97,11 +101,11 @@ def _of_generated(records: Iterable[object]) -> list[Measurement]:
 
 
 def _opened(records: Iterable[object]) -> set[tuple[str, str]]:
-    """(model, implementation) of those that can run the model: they measured something, or failed otherwise."""
+    """(model, implementation) of those that can be built on the model, whatever they then made of a text."""
     return {
         (m.model, m.implementation)
         for m in of_kind(records, Measurement)
-        if m.status not in _CANNOT_RUN or (m.status == "unsupported" and m.n_bytes and is_growth(m.workload))
+        if m.status not in _CANNOT_RUN or (m.status == "unsupported" and m.full_bytes)
     }
 
 

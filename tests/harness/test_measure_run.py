@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from harness.measure.materials import Materials
@@ -108,6 +109,8 @@ def test_every_failure_is_recorded_once_with_its_kind_and_reason(zoo: dict[str, 
     (record,) = zoo[name]
     assert (record.status, record.samples_seconds) == (status, [])
     assert reason in record.reason
+    built = status not in ("unsupported", "missing")
+    assert record.full_bytes == (20_000 if built else 0)
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -137,6 +140,14 @@ def test_a_swap_once_in_a_hundred_thousand_ids_is_shown_where_it_was_met(zoo: di
     assert found is not None
     assert found.got != found.expected
     assert "not met again" in found.note
+
+
+def test_a_text_is_sliced_for_the_slow_unless_the_workload_says_that_it_must_be_whole() -> None:
+    impatient = msgspec.structs.replace(PROFILE, pass_seconds=1e-9)
+    records = only("toy-bytes", workload("sliced"), workload("whole", whole=True), profile=impatient)
+    sliced, whole = ({record.workload: record for record in records}[name] for name in ("sliced", "whole"))
+    assert sliced.n_bytes < sliced.full_bytes == 20_000
+    assert whole.n_bytes == whole.full_bytes == 20_000
 
 
 def test_counting_and_decoding_are_verified_and_timed_as_well() -> None:

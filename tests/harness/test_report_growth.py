@@ -64,7 +64,8 @@ def grown(
     records: list[Measurement] = []
     for size in (1024, 2048, 4096, 8192, 16384):
         ended = size == 16384 and status != "ok"
-        fields = {"corpus": f"gen/{family}:{size}", "n_bytes": size, "state": "cold", "limit_seconds": limit} | more
+        fields = {"corpus": f"gen/{family}:{size}", "n_bytes": size, "full_bytes": size, "state": "cold"}
+        fields |= {"limit_seconds": limit} | more
         records += timed(
             implementation, [[] if ended else [1e-6 * size]], f"scale/m/gen/{family}:{size}",
             status if ended else "ok", reason="it gave up" if ended else "", **fields,
@@ -79,6 +80,8 @@ def test_the_table_of_breaks_has_an_exponent_or_a_verdict_for_each_family() -> N
         *grown("far", "spaces", "unsupported"),
         *grown("naive", "repeats", "timeout", limit=1.0),
         *timed("tiktoken", [[]], "adversarial/m/gen/tabs:9", "crash", corpus="gen/tabs:9", n_bytes=0),
+        *timed("late", [[]], "adversarial/m/gen/tabs:9", "unsupported", corpus="gen/tabs:9", n_bytes=0, full_bytes=9),
+        *timed("fine", [[1.0]], "adversarial/m/gen/tabs:9", corpus="gen/tabs:9"),
         *timed("gone", [[]], "scale/m/gen/spaces:1024", "missing", corpus="gen/spaces:1024", n_bytes=0),
     ]
     table = tables(records)["breaks"]
@@ -86,6 +89,7 @@ def test_the_table_of_breaks_has_an_exponent_or_a_verdict_for_each_family() -> N
     assert (rows["naive"]["spaces"], rows["naive"]["tabs"]) == ("1.00", "")
     assert (rows["tiktoken"]["spaces"], rows["tiktoken"]["tabs"]) == ("panic", "crash")
     assert rows["far"]["spaces"] == "refuses"
+    assert (rows["late"]["tabs"], rows["fine"]["tabs"]) == ("refuses", "ok")
     assert rows["naive"]["repeats"].startswith("≥")
     assert "gone" not in rows
     assert "Cannot run the model, and so not there: gone." in table.note
