@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,11 +16,14 @@ from harness.records import (
     AnyRecord,
     Compression,
     Counterexample,
+    FirstDifference,
     Measurement,
+    MergeChoice,
     RecordWriter,
     Status,
     Text,
     Trained,
+    TrainerAgreement,
     Verdict,
 )
 from harness.report.page import render_page
@@ -154,6 +158,31 @@ def _growth(rng: random.Random) -> Iterator[AnyRecord]:
                     break
 
 
+def trainer_pair(a: str, b: str, step: int | None = None, **more: Any) -> TrainerAgreement:
+    """Two trainers that agree by one rule, or that part at `step`, each by its own."""
+    fields: dict[str, Any] = {
+        "rule_a": "first met", "rule_b": "first met", "agreement_class": "provably equal", "corpus": "turkish",
+    }  # fmt: skip
+    if step is not None:
+        one, other = (MergeChoice(Text.of(" b"), Text.of(right), 255) for right in ("ir", "v\n"))
+        fields |= {
+            "rule_b": "shortest", "agreement_class": "expected to differ", "conditions": "ties: first, shortest",
+            "first_difference": FirstDifference(step, one, other, is_tie=True), "n_only_a": 4, "n_only_b": 4,
+            "only_a": [Text.of(" oldu")], "only_b": [Text.of("duğ")], "n_tokens_a": 235, "n_tokens_b": 236,
+        }  # fmt: skip
+    return TrainerAgreement(a=a, b=b, max_merges=256, n_bytes=50_000, **(fields | more))
+
+
+def _trainers() -> Iterator[AnyRecord]:
+    for name, rule in (("priority", "first met"), ("tiktoken", "first met"), ("sentencepiece", "shortest")):
+        yield Verdict(implementation=name, model=rule, corpus="turkish", check="train", status="ok")
+    yield Verdict(
+        implementation="rustbpe", model="first met", corpus="turkish", check="train", status="missing", reason="no"
+    )
+    yield trainer_pair("priority", "tiktoken")
+    yield trainer_pair("tiktoken", "sentencepiece", 27)
+
+
 def synthetic_records() -> list[AnyRecord]:
     """Records as a `default` run would leave them; the same ones each time."""
     counts = [int(90_000 / (1 + i) ** 0.9) for i in range(9_744)]
@@ -162,7 +191,14 @@ def synthetic_records() -> list[AnyRecord]:
         n_bytes=6_300_000, seconds=9.31, digest="0" * 64, merge_counts=counts,
         first_tokens=[Text.of(token) for token in ("ar", " k", "in", "er", "ı\n", "en", " b")],
     )  # fmt: skip
-    return [*_compression(), *_agreements(), *_measurements(random.Random(3)), *_growth(random.Random(5)), trained]
+    return [
+        *_compression(),
+        *_agreements(),
+        *_measurements(random.Random(3)),
+        *_growth(random.Random(5)),
+        trained,
+        *_trainers(),
+    ]
 
 
 def hostile_records() -> list[AnyRecord]:
@@ -171,6 +207,13 @@ def hostile_records() -> list[AnyRecord]:
         Trained(
             model=HOSTILE[:-1], implementation="priority", corpus="turkish", vocab_size=300,
             n_merges=1, n_bytes=10, seconds=0.1, digest="", merge_counts=[3], first_tokens=[Text.of(HOSTILE)],
+        ),
+        trainer_pair(
+            HOSTILE[:-1], HOSTILE[:-1] + "b", 1, corpus=HOSTILE[:-1], fault=HOSTILE[:-1], only_a=[Text.of(HOSTILE)],
+        ),
+        Verdict(
+            implementation=HOSTILE[:-1], model="r", corpus=HOSTILE[:-1], check="train", status="crash",
+            reason=HOSTILE[:-1],
         ),
         Verdict(
             implementation="</td><script>window.hacked=3</script>", model="m|`*_", corpus="c", check="load",

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,16 @@ def test_noise_bias_and_the_command_are_said(page: str) -> None:
     assert "Two copies of one implementation differed by at most" in text
     assert "What this suite may favour" in text
     assert "the load was 1.2 before the run" in text
+
+
+def test_trainers_and_hostile_texts_have_their_tables(page: str) -> None:
+    text = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", page.partition("<script")[0])))
+    assert "Trainers: do two of them learn the same merges?" in text
+    assert "3 sentencepiece n/a D ≠27" in text
+    assert "tiktoken (first met) sentencepiece (shortest) 27" in text
+    assert "' b'+'ir' ×255 = ' b'+'v\\n' ×255" in text
+    assert "missing: no" in text
+    assert "Where they break: texts that real text never is" in text
 
 
 def test_every_chart_of_the_figures_has_its_specification(page: str) -> None:
