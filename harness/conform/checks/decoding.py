@@ -1,0 +1,170 @@
+"""Does every id stand for its token, every token for its id, and does each token start where it says?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.conform.case import Case, Judgement
+from harness.conform.checks.encoding import texts_for
+from harness.conform.checks.over_texts import over_texts
+from harness.conform.reference import Answer, Refused
+from harness.conform.verdicts import Counterexample, Verdict
+from harness.conform.wording import expression
+
+_IDS_A_REQUEST = 1_000
+_OFFSET_TEXTS = 400
+
+
+def every_id(case: Case) -> Verdict:
+    """Each id decodes to what it stands for; a thousand in a request, apart by line ends, singly where that fails."""
+    by_id = case.reference.bytes_by_id
+    special = set(case.reference.model.whole_token_ids.values())
+    ordinary = [i for i in sorted(by_id) if i not in special]
+    n_inputs = 0
+    for chosen in (ordinary, sorted(special)):
+        for start in range(0, len(chosen), _IDS_A_REQUEST):
+            part = chosen[start : start + _IDS_A_REQUEST]
+            if not _decode_apart(case, part):
+                for i in part:
+                    if found := _wrong_id(case, i):
+                        return found
+                return _wrong_together(case, part)
+            n_inputs += len(part)
+            if case.out_of_time:
+                reason = f"stopped by the clock after {n_inputs:,} of {len(by_id):,} ids"
+                return Verdict(status="passed", reason=reason, n_inputs=n_inputs)
+    return Verdict(status="passed", n_inputs=n_inputs)
+
+
+def _decode_apart(case: Case, ids: Sequence[int]) -> bool:
+    """Whether the ids decode rightly, each behind a line end, which no token joins over."""
+    line_end = case.reference.model.id_by_token.get(b"\n")
+    if line_end is None:
+        return False
+    apart = [part for i in ids for part in (i, line_end)]
+    by_id = case.reference.bytes_by_id
+    expected = "".join(by_id[i].decode("utf-8", "replace") + "\n" for i in ids)
+    return case.subject.decode(apart) == expected
+
+
+def _wrong_id(case: Case, i: int) -> Verdict | None:
+    expected = case.reference.bytes_by_id[i].decode("utf-8", "replace")
+    got = case.subject.decode([i])
+    if got == expected:
+        return None
+    special = i in case.reference.model.whole_token_ids.values()
+    shown = str(got) if isinstance(got, Refused) else expression(got)
+    return Verdict(
+        status="failed",
+        stage="special tokens" if special else "decode",
+        reason=f"the {'special ' if special else ''}id {i} decodes to {shown}",
+        counterexample=Counterexample.of(ids=[i], expected=expression(expected), got=shown),
+        n_failed=1,
+    )
+
+
+def _wrong_together(case: Case, ids: Sequence[int]) -> Verdict:
+    """Every id alone is right, not all together: the smallest beginning that is wrong."""
+    if case.reference.model.id_by_token.get(b"\n") is None:
+        return Verdict(status="passed", n_inputs=len(ids))
+    least, most = 1, len(ids)
+    while least < most:
+        middle = (least + most) // 2
+        if _decode_apart(case, ids[:middle]):
+            least = middle + 1
+        else:
+            most = middle
+    line_end = case.reference.model.id_by_token[b"\n"]
+    given = [part for i in ids[most - 1 : most] for part in (i, line_end)]
+    by_id = case.reference.bytes_by_id
+    got = case.subject.decode(given)
+    return Verdict(
+        status="failed",
+        stage="decode",
+        reason="each id alone decodes rightly, not with a line end behind it",
+        counterexample=Counterexample.of(
+            ids=given, expected=expression(b"".join(by_id[i] for i in given).decode("utf-8", "replace")), got=str(got)
+        ),
+        n_failed=1,
+    )
+
+
+def re_encode(case: Case) -> Verdict:
+    """The text of every token encodes to that token; listed are those the reference cuts as well."""
+    id_by_text: dict[str, int] = {}
+    special = set(case.reference.model.whole_token_ids.values())
+    for i, token in case.reference.bytes_by_id.items():
+        if i in special:
+            continue
+        try:
+            id_by_text[token.decode()] = i
+        except UnicodeDecodeError:
+            continue  # part of a character: no text of its own
+
+    def judge(text: str, answer: Answer) -> Judgement:
+        if answer == [id_by_text.get(text)]:
+            return "right"
+        agreed = case.agrees(text, answer)
+        return "excused" if agreed == "right" and text in id_by_text else agreed
+
+    chosen = list(id_by_text)
+    if not case.affordable(3 * sum(map(len, chosen))):
+        chosen = chosen[:: max(1, len(chosen) // 5_000)]
+    verdict = over_texts(case, chosen, judge)
+    if verdict.status == "same as reference":
+        n = verdict.reason.partition(" of ")[0].removeprefix("on ")
+        verdict.reason = f"{n} tokens encode to others, as with the reference"
+    return verdict
+
+
+def offsets(case: Case) -> Verdict:
+    """`decode_with_offsets` gives the text and the code point each token starts at.
+
+    A token that begins inside a character may give that character's start or the next one's.
+    """
+    if not case.subject.offers("decode_with_offsets"):
+        return Verdict(status="not offered", reason="it has no decode_with_offsets")
+    texts = sorted(texts_for(case)[::4], key=len)[: 4 * _OFFSET_TEXTS : 4]
+    n_inputs = 0
+    for text in texts:
+        ids = case.reference.ids(text)
+        if isinstance(ids, Refused):
+            continue
+        n_inputs += 1
+        expected_text, expected = case.reference.tokenizer.decode_with_offsets(ids)
+        answer = case.subject.ask("decode_with_offsets", ids=ids)
+        told = _told(answer)
+        if told is None or told[0] != expected_text or not _starts_agree(case, ids, expected, told[1]):
+            got = str(answer) if told is None else f"{expression(told[0])}, starts {told[1]}"
+            return Verdict(
+                status="failed",
+                stage="offsets",
+                reason="tokens do not start where it says",
+                counterexample=Counterexample.of(
+                    text, ids=ids, expected=f"{expression(expected_text)}, starts {expected}", got=got
+                ),
+                n_inputs=n_inputs,
+                n_failed=1,
+            )
+        if case.out_of_time:
+            break
+    return Verdict(status="passed", n_inputs=n_inputs)
+
+
+def _told(answer: object) -> tuple[str, list[int]] | None:
+    if isinstance(answer, list | tuple) and len(answer) == 2 and isinstance(answer[0], str):
+        starts = answer[1]
+        if isinstance(starts, list) and all(isinstance(start, int) for start in starts):
+            return answer[0], starts
+    return None
+
+
+def _starts_agree(case: Case, ids: Sequence[int], expected: Sequence[int], got: Sequence[int]) -> bool:
+    if len(expected) != len(got):
+        return False
+    by_id = case.reference.bytes_by_id
+    for i, wanted, start in zip(ids, expected, got, strict=True):
+        inside = by_id[i][:1] and by_id[i][0] & 0xC0 == 0x80
+        if start != wanted and not (inside and start == wanted + 1):
+            return False
+    return True

@@ -1,0 +1,79 @@
+"""The same text, the same ids: asked again, in another order, after many others, in another process."""
+
+from __future__ import annotations
+
+from harness.check.shrink_long import smallest_long_text
+from harness.conform import texts as material
+from harness.conform.case import Case, Judgement
+from harness.conform.checks.encoding import texts_for
+from harness.conform.checks.over_texts import over_texts
+from harness.conform.reference import Answer, Refused
+from harness.conform.target import NotLoadable
+from harness.conform.verdicts import Counterexample, Verdict
+
+HASH_SEEDS = ("0",)
+"""Of the other processes; the one there is draws its own."""
+_TEXTS = 400
+_ASKED_AGAIN = 2_000
+
+
+def _sample(case: Case) -> list[str]:
+    texts = texts_for(case)
+    return texts[:: max(1, len(texts) // _TEXTS)]
+
+
+def repeated(case: Case) -> Verdict:
+    """The same texts again, then backwards, in one process."""
+    texts = _sample(case)
+    first = dict(zip(texts, case.subject.ids_of_all(texts), strict=True))
+
+    def judge(text: str, answer: Answer) -> Judgement:
+        if text not in first:
+            return case.agrees(text, answer)
+        if isinstance(answer, Refused) and isinstance(first[text], Refused):
+            return "right"
+        return "right" if answer == first[text] else "wrong"
+
+    for order in (texts, texts[::-1]):
+        verdict = over_texts(case, order, judge)
+        if verdict.status == "failed":
+            return verdict
+    return verdict
+
+
+def many_pieces(case: Case) -> Verdict:
+    """More distinct pieces than a 16-bit hash tells apart, in one fresh process; then some of them again."""
+    pieces = material.short_pieces()
+    if not case.affordable(sum(map(len, pieces)) * 2):
+        return Verdict(status="not run", reason=f"too slow for {len(pieces):,} pieces in the time there is")
+    case.subject.fresh()
+    return over_texts(case, [*pieces, *pieces[:_ASKED_AGAIN]], case.agrees)
+
+
+def processes(case: Case) -> Verdict:
+    """Other processes, each with another hash seed, give the same ids."""
+    texts = _sample(case)
+    case.subject.fresh()
+    here = list(case.subject.ids_of_all(texts))
+    for seed in HASH_SEEDS:
+        try:
+            other = case.subject.another({"PYTHONHASHSEED": seed})
+        except NotLoadable as error:
+            return Verdict(status="failed", stage="process", reason=f"does not start a second time: {error.reason}")
+        with other:
+            for text, mine, theirs in zip(texts, here, other.ids_of_all(texts), strict=True):
+                if mine == theirs or (isinstance(mine, Refused) and isinstance(theirs, Refused)):
+                    continue
+
+                def differs(candidate: str) -> bool:
+                    return case.subject.ids(candidate) != other.ids(candidate)  # noqa: B023 - called here only
+
+                small = smallest_long_text(text, differs) if differs(text) else text
+                return Verdict(
+                    status="failed",
+                    stage="determinism",
+                    reason=f"another process (PYTHONHASHSEED={seed}) gives other ids",
+                    counterexample=Counterexample.of(small, expected=case.subject.ids(small), got=other.ids(small)),
+                    n_failed=1,
+                )
+    return Verdict(status="passed", n_inputs=len(texts) * len(HASH_SEEDS))

@@ -1,0 +1,59 @@
+"""The conformance kit as a test class: subclass it, name your tokenizer, and pytest runs a test a check.
+
+    from harness.conform.pytest_class import ConformanceTests
+
+    class TestMyTokenizer(ConformanceTests):
+        target = "mytokenizer:MyTokenizer"
+
+The run is made once for a class, on its first test. Needs pytest, which is not installed with this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import pytest
+
+from harness.conform.checks import CHECKS
+from harness.conform.junit import told
+from harness.conform.run import run
+from harness.conform.verdicts import Report
+
+
+class ConformanceTests:
+    """One test a check. What the tokenizer does not offer, and what could not be run, is skipped with its reason."""
+
+    target: ClassVar[str]
+    """As the TARGET of `bpebench conform`: `module:object`, a model file, `cmd:COMMAND`, …"""
+    reference: ClassVar[str] = "tiktoken"
+    model: ClassVar[str] = "o200k_base"
+    """Name or path of the vocabulary both sides run."""
+    library: ClassVar[str | None] = None
+    """Who runs the target, where that is a model file."""
+    only: ClassVar[tuple[str, ...]] = ()
+    """Checks to run; all without any."""
+    expected_failures: ClassVar[Mapping[str, str]] = {}
+    """Check -> why it is known to fail; such a test is an expected failure, and fails once the check passes."""
+
+    @pytest.fixture(scope="class")
+    def conformance(self) -> Report:
+        """The report of the run."""
+        cls = type(self)
+        return run(cls.target, cls.reference, cls.model, library=cls.library, only=cls.only)
+
+    @pytest.mark.parametrize("check", [check.name for check in CHECKS])
+    def test_conforms(self, conformance: Report, check: str) -> None:
+        """The verdict of one check."""
+        verdict = next((found for found in conformance.verdicts if found.check == check), None)
+        if verdict is None:
+            pytest.skip("not chosen")
+        if verdict.status in ("not offered", "not run"):
+            pytest.skip(f"{verdict.status}: {verdict.reason}")
+        known = self.expected_failures.get(check)
+        if verdict.status == "failed":
+            if known is not None:
+                pytest.xfail(known)
+            pytest.fail(told(verdict), pytrace=False)
+        if known is not None:
+            pytest.fail(f"{check} passes now; take it out of expected_failures ({known})", pytrace=False)

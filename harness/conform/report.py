@@ -1,0 +1,80 @@
+"""A report for people: one line a check, then each failure with the input that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.conform.verdicts import Counterexample, Report, Verdict
+
+_MARKS = {"passed": "✓", "same as reference": "✓", "failed": "✗", "not offered": "·", "not run": "·"}
+_LONGEST_REASON = 100
+
+
+def render(report: Report) -> str:
+    """The table, the failures, and the verdict on the whole."""
+    from tabulate import tabulate
+
+    rows = [
+        [
+            _MARKS[verdict.status],
+            verdict.check,
+            verdict.status,
+            verdict.stage or "",
+            f"{verdict.n_inputs:,}" if verdict.n_inputs else "",
+            f"{verdict.seconds:.1f}",
+            _short(verdict.reason if verdict.status != "failed" else verdict.question),
+        ]
+        for verdict in report.verdicts
+    ]
+    headers = ["", "check", "verdict", "stage", "inputs", "s", ""]
+    parts = [
+        f"{report.target} against {report.reference} on {report.model}",
+        tabulate(
+            rows, headers=headers, tablefmt="simple", disable_numparse=True, colalign=("left",) * 4 + ("right",) * 2
+        ),
+    ]
+    parts += ["\n".join(_failure(verdict)) for verdict in report.failed]
+    parts.append(conclusion(report))
+    return "\n\n".join(parts)
+
+
+def conclusion(report: Report) -> str:
+    """One line: does it conform, and if not, where to look first."""
+    counts = {status: sum(verdict.status == status for verdict in report.verdicts) for status in _MARKS}
+    told = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
+    line = f"{'conforms' if report.conforms else 'does not conform'}: {told}, in {report.seconds:.0f} s"
+    if report.n_failures:
+        line += f"; its process was replaced {report.n_failures} times"
+    if (first := report.smallest) is not None:
+        example = first.counterexample
+        where = "" if example is None else f" on {shown_input(example)}"
+        line += f"\nlook first at {first.stage or first.check}: {first.check}{where}"
+    return line
+
+
+def _failure(verdict: Verdict) -> Iterator[str]:
+    yield f"✗ {verdict.check} · {verdict.stage}: {verdict.reason}"
+    example = verdict.counterexample
+    if example is None:
+        return
+    yield f"    input     {shown_input(example)}"
+    if example.ids is not None and example.text is not None:
+        yield f"    ids       {' '.join(map(str, example.ids))}"
+    if example.expected:
+        yield f"    expected  {example.expected}"
+    if example.got:
+        yield f"    got       {example.got}"
+
+
+def shown_input(example: Counterexample) -> str:
+    """The input of a counterexample on one line, as Python expressions."""
+    if example.text is None and example.ids is not None:
+        return f"decode([{', '.join(map(str, example.ids))}])"
+    shown = example.expression or "a batch"
+    after = ", ".join(f"'{text.escaped}'" for text in example.after[:3])
+    more = f" and {len(example.after) - 3} more" if len(example.after) > 3 else ""
+    return f"{shown}, with or after {after}{more}" if after else shown
+
+
+def _short(reason: str) -> str:
+    return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"

@@ -1,0 +1,185 @@
+"""The target as the checks see it: questions in, answers or refusals out, a fresh process where one has failed.
+
+Nothing the target does gets out of here as an exception, but that it fails too often (`GaveUp`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.conform.reference import Answer, Refused
+from harness.conform.target import NotLoadable, Target, TargetError, TargetFailed
+
+OpenTarget = Callable[[Mapping[str, str]], Target]
+"""A new process of the target, with these variables in its environment."""
+
+MAX_FAILURES = 10
+"""Ends of its process after which a check asks no more; after three times as many no check does."""
+MAX_TIMEOUTS = 3
+"""As `MAX_FAILURES`, for calls that did not end, which take all the time there is."""
+_REQUEST_CHARACTERS = 200_000
+_REQUEST_TEXTS = 20_000
+_SECONDS_A_REQUEST = 3.0
+_FIRST_CHARACTERS = 2_000  # while nothing is known of its speed
+
+
+class GaveUp(Exception):
+    """The target failed so often that no more is asked of it: in this check, or (`for_good`) at all."""
+
+    def __init__(self, reason: str, for_good: bool = False) -> None:
+        self.reason, self.for_good = reason, for_good
+        super().__init__(reason)
+
+
+class Subject:
+    """One target under test."""
+
+    def __init__(self, open_target: OpenTarget) -> None:
+        """Starts it; raises `NotLoadable`."""
+        self._open_target = open_target
+        self._target = open_target({})
+        self._target.__enter__()
+        self.description = self._target.description
+        self.n_failures = 0
+        self._n_in_check: Counter[str] = Counter()
+        self._n_in_all: Counter[str] = Counter()
+        self.counting = True
+        """Whether failures count towards giving up; not while a failure is being made smaller."""
+        self.history: list[str] = []
+        """Texts encoded by the process there is now, in order."""
+        self.characters_per_second = 0.0
+        """How fast it encodes, as seen so far; 0 before anything was."""
+        self.peak_memory_bytes = 0
+
+    def close(self) -> None:
+        """End its process."""
+        self._target.__exit__(None, None, None)
+
+    def __enter__(self) -> Subject:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def offers(self, operation: str) -> bool:
+        """Whether it has an operation beyond encode and decode."""
+        return operation in self.description.operations
+
+    def fresh(self) -> None:
+        """Go on in a new process, which has encoded nothing yet."""
+        self.history = []
+        try:
+            self._target.restart()
+        except (NotLoadable, TargetFailed) as error:
+            raise GaveUp(f"it does not start again: {error}", for_good=True) from None
+
+    def another(self, environment: Mapping[str, str]) -> Subject:
+        """A second process of the same target."""
+
+        def open_target(more: Mapping[str, str]) -> Target:
+            return self._open_target({**environment, **more})
+
+        return Subject(open_target)
+
+    # --- questions -----------------------------------------------------------------------------------------
+
+    def ask(self, operation: str, *, seconds: float | None = None, **arguments: Any) -> Any:
+        """The answer to one request, or `Refused`. Raises `GaveUp`."""
+        try:
+            return self._target.call(operation, seconds=seconds, **arguments)
+        except TargetError as error:
+            return Refused(error.kind, error.message)
+        except TargetFailed as failure:
+            return self._failed(failure)
+        finally:
+            self.peak_memory_bytes = max(self.peak_memory_bytes, self._target.peak_memory_bytes)
+
+    def begin_check(self) -> None:
+        """Count failures anew."""
+        self._n_in_check.clear()
+
+    def _failed(self, failure: TargetFailed) -> Refused:
+        self.n_failures += 1
+        if self.counting:
+            for counted, factor in ((self._n_in_all, 3), (self._n_in_check, 1)):
+                counted[failure.verdict] += 1
+                if counted.total() >= factor * MAX_FAILURES or counted["timeout"] >= factor * MAX_TIMEOUTS:
+                    raise GaveUp(
+                        f"its process failed {counted.total()} times, at last: {failure.reason}",
+                        counted is self._n_in_all,
+                    )
+        self.fresh()
+        return Refused(failure.verdict, failure.reason, fatal=True)
+
+    def ids(self, text: str, **options: Any) -> Answer:
+        """Its ids of one text."""
+        answer = self.ask("encode", text=text, **options)
+        self.history.append(text)
+        return answer if isinstance(answer, Refused | list) else Refused("protocol", f"no list of ids: {answer!r:.80}")
+
+    def ids_of_all(self, texts: Sequence[str]) -> Iterator[Answer]:
+        """Its ids of each text, in order; many texts travel in one request."""
+        for chunk in self._chunks(texts):
+            yield from self._chunk(chunk)
+
+    def _chunks(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        """Texts by the request, so much that an answer takes a few seconds at most."""
+        start = 0
+        room = _REQUEST_CHARACTERS if self.characters_per_second else _FIRST_CHARACTERS
+        while start < len(texts):
+            if self.characters_per_second:
+                room = min(4 * room, _REQUEST_CHARACTERS, int(self.characters_per_second * _SECONDS_A_REQUEST))
+            chunk = [texts[start]]
+            size = len(texts[start])
+            for text in texts[start + 1 : start + _REQUEST_TEXTS]:
+                size += len(text)
+                if size > room:
+                    break
+                chunk.append(text)
+            yield chunk
+            start += len(chunk)
+
+    def _chunk(self, texts: list[str]) -> list[Answer]:
+        began = time.perf_counter()
+        if len(texts) == 1:
+            answers: Any = [self.ids(texts[0])]
+        else:
+            answers = self._each(texts)
+            self.history += texts
+        if isinstance(answers, Refused):  # one of the texts ended the process: singly, until it is met again
+            return self._singly(texts)
+        self._note_speed(sum(map(len, texts)), time.perf_counter() - began)
+        return list(answers)
+
+    def _singly(self, texts: list[str]) -> list[Answer]:
+        answers: list[Answer] = []
+        for text in texts:
+            answers.append(self.ids(text))
+            if isinstance(answers[-1], Refused) and answers[-1].fatal:
+                break
+        return [*answers, *self.ids_of_all(texts[len(answers) :])]
+
+    def _each(self, texts: list[str]) -> list[Answer] | Refused:
+        try:
+            answers = self._target.encode_each(texts)
+        except TargetError as error:
+            return Refused(error.kind, error.message)
+        except TargetFailed as failure:
+            return self._failed(failure)
+        return [Refused(a.kind, a.message) if isinstance(a, TargetError) else a for a in answers]
+
+    def _note_speed(self, n_characters: int, seconds: float) -> None:
+        if n_characters >= 1_000:
+            self.characters_per_second = n_characters / max(seconds, 1e-6)
+
+    def seconds_for(self, n_characters: int) -> float:
+        """About how long it takes to encode so much, from what was seen so far."""
+        return n_characters / self.characters_per_second if self.characters_per_second else 0.0
+
+    def decode(self, ids: Sequence[int]) -> str | Refused:
+        """Its text of the ids."""
+        answer = self.ask("decode", ids=list(ids))
+        return answer if isinstance(answer, Refused | str) else Refused("protocol", f"no text: {answer!r:.80}")

@@ -1,0 +1,164 @@
+"""What is asked of a target: a fixed set of hard texts, the samples, random Unicode, texts made of the model's tokens.
+
+Deterministic: the same seed gives the same texts on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, count, islice, product
+from random import Random
+
+import regex
+
+from harness.data import load_corpus
+from harness.data.generated import generate
+from impls.model import Model
+
+PAST_A_MEGABYTE = 1_250_000
+"""Characters of the longest text."""
+N_PIECES = 70_000
+"""Distinct pieces: more than a 16-bit hash tells apart."""
+
+_HARD = (
+    "", "a", "hello world", "\x00", "a\x00b", "\ufeffhi", "\ufffd", "\ufffe\uffff", "a\u2028b", "e\u0301", "é",
+    "İıi", "İ", "I\u0307", "ı", "ß", "ẞ", "ſ", "it'ſ", "K", "\u212a", "\u00c5", "\u212b", "ﬁ", "ﬁ\u0301t", "½",
+    "12½34", "Ⅷ", "٣", "²", "   x", "x   ", " ", "  ", "\t", "\n", "\r\n\r\n", "a\n ", "a \n b",
+    "a\r\nb\rc\nd", "\u00a0", "a\u00a0b", "\u3000x", "\u200b", "a\u200db", "0000000000", "123456789",
+    "1234567 12 1", "3.14", "don’t", "don't", "I'LL we'Ve", "DON'T", "'s", "x''s", "▁", "▁▁word", "Ġthe",
+    "</w> @@ ##ing", "[CLS]", "<s>", "</s>", "[UNK]", "<unk>", "<0x41>", "a_b", "snake_case", "camelCase",
+    "HTTPServer", "x=1;{}();->...", "http://a.b/c?d=e&f", "a.b@c.d", "#$%^&*", "\u200fשלום", "\u202eabc\u202c",
+    "مرحبا", "नमस्ते", "สวัสดี", "日本語", "中文分詞",
+    "한국어", "\u1100\u1161", "Ж", "ёлка", "Straße", "evlerimizden",
+    "İstanbul'da", "Ankara’nın", "naïve café", "\u0301\u0301\u0301", "q\u0323\u0307", "q\u0307\u0323", "👍",
+    "👍🏽", "👩\u200d👩\u200d👧", "🇹🇷", "7️⃣", "\U0001d518", "\U00010348", "\U000e0041", "\U0010fffd", "\ue000",
+    "ab" * 3, "aaa", "aaaa", "aaaaa", "abab", "aab", "aaab", "abcd", "abc", "baab", "ba b", "aaaaaaa",
+)  # fmt: skip
+_UNASSIGNED = regex.compile(r"\p{Cn}")
+_LETTERS = "etaoinshrdlucmfwypvbgkjqxz"
+_LENGTHS_OF_RUNS = (6, 8, 13, 16, 17, 31, 33, 63, 65, 98, 99, 100, 101, 127, 128, 129, 255, 257, 511, 1023, 1025, 4097)
+_RUNS = ("a", "ab", " ", "\n", "1", "=", "é", "中", "👍", " a", "a ", "\t ", "\r\n", ".", "Aa")
+_BLOCKS = (
+    (0x20, 0x7F, 8), (0x00, 0x20, 1), (0xA0, 0x180, 3), (0x180, 0x250, 1), (0x300, 0x370, 2), (0x370, 0x530, 3),
+    (0x590, 0x700, 2), (0x900, 0xE00, 2), (0x1100, 0x1200, 1), (0x1E00, 0x2000, 1), (0x2000, 0x2070, 2),
+    (0x2100, 0x2200, 1), (0x3000, 0x3100, 1), (0x4E00, 0x9FA6, 3), (0xAC00, 0xD7A4, 1), (0xF900, 0xFB50, 1),
+    (0xFE00, 0xFE10, 1), (0xFF00, 0xFFF0, 1), (0x1F300, 0x1F700, 3), (0x10000, 0x10400, 1), (0x1D400, 0x1D800, 1),
+)  # fmt: skip
+"""First and last code point (exclusive) and how often characters of the block are drawn."""
+
+
+def hard_texts() -> list[str]:
+    """Texts tokenizers are known to stumble over, and runs of lengths at which algorithms change."""
+    runs = ((unit * (n // len(unit) + 1))[:n] for unit in _RUNS for n in _LENGTHS_OF_RUNS)
+    framed = (f"x{unit * 3}y {unit}" for unit in _RUNS)
+    return list(dict.fromkeys([*_HARD, *framed, *runs]))
+
+
+def sample_texts() -> list[str]:
+    """The suite's own samples, whole and by the line."""
+    documents = list(load_corpus("samples").documents())
+    lines = (line for document in documents for line in document.splitlines(keepends=True))
+    return list(dict.fromkeys([*documents, *lines, *generate("gen/mixed:20000")]))
+
+
+def random_texts(seed: int, n_texts: int) -> Iterator[str]:
+    """Texts of 1 to 60 random characters: of one block of Unicode, of several, or cut from the hard texts."""
+    random = Random(f"conform:{seed}")
+    weights = [weight for _, _, weight in _BLOCKS]
+
+    def character() -> str:
+        first, end, _ = random.choices(_BLOCKS, weights)[0]
+        return chr(random.randrange(first, end))
+
+    def of_one_block() -> str:
+        first, end, _ = random.choices(_BLOCKS, weights)[0]
+        return "".join(chr(random.randrange(first, end)) for _ in range(random.randint(1, 20)))
+
+    def mixture() -> str:
+        return "".join(character() for _ in range(random.randint(1, 20)))
+
+    def joined() -> str:
+        parts = (random.choice(_HARD)[:20] + random.choice(("", " ", "\n")) for _ in range(random.randint(2, 5)))
+        return "".join(parts)
+
+    for _ in range(n_texts):
+        yield _UNASSIGNED.sub("", random.choice((of_one_block, mixture, joined))()) or "?"
+
+
+def model_texts(model: Model, seed: int, n_texts: int) -> list[str]:
+    """Texts made of the model's own tokens, side by side and cut; for a small model every short text of its letters."""
+    readable = [text for token in model.tokens if token and (text := _text_of(token)) is not None]
+    if not readable:
+        return []
+    random = Random(f"conform:{seed}:{len(readable)}")
+    texts: list[str] = []
+    for _ in range(n_texts):
+        parts = [random.choice(readable) for _ in range(random.randint(1, 4))]
+        if random.random() < 0.3:
+            parts.append(parts[0])
+        joined = "".join(parts)
+        texts.append(joined[random.randrange(2) :] or joined)
+    return list(dict.fromkeys([*_short_texts(model), *texts]))
+
+
+def _text_of(token: bytes) -> str | None:
+    try:
+        return token.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _short_texts(model: Model) -> Iterator[str]:
+    """Every text of up to 6 of the first 2 letters, and up to 4 of the first 4, that the first merges join."""
+    parts = (model.tokens[part] or b"" for merge in model.merges[:6] for part in merge)
+    letters = list(dict.fromkeys(chain.from_iterable(text for part in parts if (text := _text_of(part)))))
+    for n_letters, longest in ((2, 6), (4, 4)):
+        for length in range(1, longest + 1):
+            yield from map("".join, product(letters[:n_letters], repeat=length))
+
+
+def short_pieces(n_pieces: int = N_PIECES) -> list[str]:
+    """Distinct short texts that any of the known patterns leaves whole: a blank and one to four small letters."""
+    words = chain.from_iterable(product(_LETTERS, repeat=length) for length in count(1))
+    return [" " + "".join(word) for word in islice(words, n_pieces)]
+
+
+def prose(n_characters: int, seed: int) -> str:
+    """Lines of random words of the samples; no two stretches are alike."""
+    random = Random(f"prose:{seed}:{n_characters}")
+    words = [word for document in load_corpus("samples/en").documents() for word in document.split()]
+    words += [word for document in load_corpus("samples/tr").documents() for word in document.split()]
+    parts: list[str] = []
+    room = n_characters
+    while room > 0:
+        line = " ".join(random.choices(words, k=12)) + random.choice((".\n", ", ", " 1", "\n\n"))
+        parts.append(line)
+        room -= len(line)
+    return "".join(parts)[:n_characters]
+
+
+def long_texts(seed: int) -> list[tuple[str, str]]:
+    """(how it is made, text) of a hundred thousand characters and more."""
+    return [
+        ("40,000 times ab", "ab" * 40_000),
+        ("100,000 digits", "".join(Random(f"digits:{seed}").choices("0123456789", k=100_000))),
+        ("100,000 spaces and an x", " " * 100_000 + "x"),
+        ("20,000 ideographs", "".join(map(chr, Random(f"cjk:{seed}").choices(range(0x4E00, 0x9FA6), k=20_000)))),
+        (
+            "100,000 random small letters",
+            "".join(Random(f"az:{seed}").choices("abcdefghijklmnopqrstuvwxyz", k=100_000)),
+        ),
+        (f"{PAST_A_MEGABYTE:,} characters of words of the samples", prose(PAST_A_MEGABYTE, seed)),
+        (f"{PAST_A_MEGABYTE + 3:,} characters of words of the samples", prose(PAST_A_MEGABYTE + 3, seed + 1)),
+    ]
+
+
+def every_character(step_beyond: int = 16) -> Iterator[str]:
+    """Blocks of code points, each behind a letter: all of planes 0 to 3 and 14, one in `step_beyond` of the rest.
+
+    Surrogates are left out.
+    """
+    codes: list[int] = [*range(0xD800), *range(0xE000, 0x40000), *range(0xE0000, 0xE1000)]
+    codes += [*range(0x40000, 0xE0000, step_beyond), *range(0xE1000, 0x110000, step_beyond)]
+    for start in range(0, len(codes), 512):
+        yield "".join(f"a{chr(code)}" for code in codes[start : start + 512])

@@ -1,0 +1,148 @@
+"""What a conformance run says: one verdict a check, each failure with its stage and its smallest counterexample.
+
+Data only, with its JSON form. Knows no target and no reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from harness.conform.wording import expression
+from harness.records import Text
+
+Status = Literal["passed", "failed", "same as reference", "not offered", "not run"]
+Stage = Literal[
+    "process", "refusal", "normalisation", "special tokens", "pieces", "unicode version", "merges", "vocabulary",
+    "decode", "offsets", "batch", "threads", "cache", "determinism", "saving", "bad input", "resources",
+]  # fmt: skip
+"""Where a failure arises, in the order a text passes through a tokenizer.
+
+`process`: it ended, hung, or broke the protocol; `refusal`: an error on a text the reference encodes; `cache`: the
+answer hangs on what was encoded before it; `determinism`: the same call answers differently for no visible reason.
+"""
+
+_SHOWN_ALIKE = 8
+MAX_IDS_KEPT = 40
+"""Of longer answers only the head is kept, with its length beside it."""
+
+
+class Counterexample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The smallest input found that shows a failure."""
+
+    text: Text | None = None
+    """The text given, or None where ids were given."""
+    expression: str = ""
+    """The text as a Python expression, short even where the text is not."""
+    after: list[Text] = msgspec.field(default_factory=list)
+    """Texts encoded before it in the same process (or beside it, for threads), where it takes them."""
+    ids: list[int] | None = None
+    """The ids given to decode."""
+    expected: str = ""
+    got: str = ""
+
+    @property
+    def n_characters(self) -> int:
+        """Characters of all its texts together; the number of ids where it has no text."""
+        texts = [*self.after, *([self.text] if self.text is not None else [])]
+        return sum(len(text.text) for text in texts) if texts else len(self.ids or ())
+
+    @classmethod
+    def of(
+        cls,
+        text: str | None = None,
+        *,
+        after: tuple[str, ...] = (),
+        ids: list[int] | None = None,
+        expected: object = "",
+        got: object = "",
+    ) -> Counterexample:
+        """One over plain values; answers that are lists of ids are written out, long ones cut."""
+        skipped = ""
+        if isinstance(expected, list) and isinstance(got, list):
+            expected, got, skipped = _around_the_difference(expected, got)
+        return cls(
+            text=None if text is None else Text.of(text),
+            expression="" if text is None else expression(text),
+            after=[Text.of(earlier) for earlier in after],
+            ids=None if ids is None else ids[:MAX_IDS_KEPT],
+            expected=skipped + written(expected),
+            got=skipped + written(got),
+        )
+
+
+class Verdict(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What one check found."""
+
+    check: str = ""
+    question: str = ""
+    """What was asked, in a few words."""
+    status: Status
+    reason: str = ""
+    """For a failure what is wrong; else why it was not asked, or what is worth knowing."""
+    stage: Stage | None = None
+    counterexample: Counterexample | None = None
+    n_inputs: int = 0
+    n_failed: int = 0
+    exceptions: list[str] = msgspec.field(default_factory=list)
+    """Inputs on which the target does as the reference does, where neither does what was asked; a few of them."""
+    seconds: float = 0.0
+
+
+class Report(msgspec.Struct, kw_only=True):
+    """A whole run."""
+
+    target: str
+    reference: str
+    model: str
+    verdicts: list[Verdict]
+    seconds: float
+    n_failures: int = 0
+    """How often the process of the target failed and had to be replaced."""
+    about: dict[str, str] = msgspec.field(default_factory=dict)
+    """What the target says of itself."""
+
+    @property
+    def failed(self) -> list[Verdict]:
+        """The failures, in the order of the checks."""
+        return [verdict for verdict in self.verdicts if verdict.status == "failed"]
+
+    @property
+    def conforms(self) -> bool:
+        """Whether nothing failed."""
+        return not self.failed
+
+    @property
+    def smallest(self) -> Verdict | None:
+        """The failure that is easiest to look at: the one with the smallest counterexample, the first of equals."""
+        shown = [verdict for verdict in self.failed if verdict.counterexample is not None]
+        return min(shown, key=_size, default=None) or next(iter(self.failed), None)
+
+
+def _size(verdict: Verdict) -> int:
+    return 0 if verdict.counterexample is None else verdict.counterexample.n_characters
+
+
+def n_alike(a: Sequence[int], b: Sequence[int]) -> int:
+    """How many ids two lists begin with alike."""
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((k for k, (x, y) in pairs if x != y), min(len(a), len(b)))
+
+
+def _around_the_difference(expected: list[int], got: list[int]) -> tuple[list[int], list[int], str]:
+    """Two long lists of ids without what they begin with alike, and how much that is."""
+    same = next(
+        (k for k, (a, b) in enumerate(zip(expected, got, strict=False)) if a != b), min(len(expected), len(got))
+    )
+    kept = max(0, same - 3)
+    return (expected[kept:], got[kept:], f"({kept:,} ids alike) ") if kept > _SHOWN_ALIKE else (expected, got, "")
+
+
+def written(answer: object) -> str:
+    """An answer on one line: ids apart by spaces, texts as a short expression, anything else as it prints."""
+    if isinstance(answer, list) and all(isinstance(i, int) for i in answer):
+        head = " ".join(map(str, answer[:MAX_IDS_KEPT]))
+        return head + (f" … ({len(answer)} ids)" if len(answer) > MAX_IDS_KEPT else "") if answer else "no ids"
+    return str(answer)

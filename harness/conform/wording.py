@@ -1,0 +1,62 @@
+"""Texts put briefly: any text as a Python expression that makes it, short where the text is regular."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import groupby
+
+_AS_IT_IS = 60
+_LONGEST_PERIOD = 64
+_LONGEST_EXPRESSION = 200
+_SHORTEST_RUN = 12
+_ENDS = 24
+
+
+def expression(text: str) -> str:
+    """A Python expression for `text`; for a long text without a pattern its ends, length and SHA-256.
+
+    >>> expression("ab" * 100 + "c"), expression("x" * 99)
+    ("'ab' * 100 + 'c'", "'x' * 99")
+    """
+    if len(text) <= _AS_IT_IS:
+        return (_runs(text) if _has_run(text) else None) or ascii(text)
+    for found in (_repeats(text), _runs(text)):
+        if found is not None and len(found) <= _LONGEST_EXPRESSION:
+            return found
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"{text[:_ENDS]!a} … {text[-_ENDS:]!a} ({len(text):,} characters, sha256 {digest}…)"
+
+
+def _has_run(text: str) -> bool:
+    return any(len(list(same)) >= _SHORTEST_RUN for _, same in groupby(text))
+
+
+def _repeats(text: str) -> str | None:
+    for period in range(1, _LONGEST_PERIOD + 1):
+        unit = text[:period]
+        times, rest = divmod(len(text), period)
+        if times < 2:
+            return None
+        body = unit * times
+        if text.startswith(body):
+            return f"{unit!a} * {times}" + (f" + {text[len(body) :]!a}" if rest else "")
+    return None
+
+
+def _runs(text: str) -> str | None:
+    parts: list[str] = []
+    plain = ""
+    for character, same in groupby(text):
+        n = len(list(same))
+        if n < _SHORTEST_RUN:
+            plain += character * n
+            continue
+        if plain:
+            parts.append(ascii(plain))
+            plain = ""
+        parts.append(f"{character!a} * {n}")
+        if sum(map(len, parts)) > _LONGEST_EXPRESSION:
+            return None
+    if plain:
+        parts.append(ascii(plain))
+    return " + ".join(parts)

@@ -1,0 +1,62 @@
+"""A target without a process: the same object behind the same operations, in this interpreter, for tests of checks."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harness.conform.served import Served
+from harness.conform.target import Description, TargetError, TargetFailed
+
+
+class InProcess:
+    """As `harness.conform.target.Target`; a restart makes the object anew."""
+
+    peak_memory_bytes = 0
+
+    def __init__(self, make: Callable[[], Any], environment: Mapping[str, str]) -> None:
+        self._make, self._environment = make, environment
+        self.restart()
+
+    def restart(self) -> None:
+        before = dict(os.environ)
+        os.environ.update(self._environment)
+        try:
+            self._served = Served(self._make())
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+        told = self._served.describe()
+        self.description = Description(
+            name=told["info"]["type"],
+            operations=frozenset(told["operations"]),
+            special_tokens=told["special_tokens"],
+            n_vocab=told["n_vocab"],
+            info=told["info"],
+        )
+
+    def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
+        try:
+            answer = self._served.answer(operation, arguments)
+        except Exception as error:
+            raise TargetError(type(error).__name__, str(error)) from None
+        except BaseException as error:
+            raise TargetFailed("panic", f"{type(error).__name__}: {error}") from None
+        return base64.b64decode(answer) if operation == "decode_bytes" else answer
+
+    def encode_each(self, texts: list[str]) -> list[Any]:
+        found: list[Any] = []
+        for text in texts:
+            try:
+                found.append(self.call("encode", text=text))
+            except TargetError as error:
+                found.append(error)
+        return found
+
+    def __enter__(self) -> InProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass

@@ -1,0 +1,137 @@
+"""Twelve planted bugs, each found, named with its stage, and shrunk; a right adapter passes."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import impls
+from harness.conform.judge import judge
+from harness.conform.reference import Reference
+from harness.conform.verdicts import Report
+from harness.data import load_corpus
+
+_HERE = Path(__file__).resolve().parent
+Conform = Callable[..., Report]
+
+
+def trained(folder: Path) -> Path:
+    """A vocabulary of 1,000 over the samples, cut as o200k_base is, with a short special token."""
+    path = folder / "planted.json"
+    spec = impls.TrainingSpec(vocab_size=1000, pattern="o200k", special_tokens=("<s>", "<|end|>"))
+    texts = [*load_corpus("samples").documents(), "aaaaaaaa İİ e\u0301"]
+    impls.train("compiled", texts, spec).model.save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return trained(tmp_path_factory.mktemp("planted"))
+
+
+@pytest.fixture(scope="module")
+def planted(model_file: Path) -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PLANTED_MODEL", str(model_file))
+        patch.syspath_prepend(str(_HERE))
+        patch.syspath_prepend(str(_HERE / "conform_planted"))
+        yield importlib.import_module("planted_bugs")
+        for name in ("planted_bugs", "conform_stub"):
+            sys.modules.pop(name, None)
+
+
+@pytest.fixture(scope="module")
+def conform(planted: ModuleType) -> Conform:
+    """A run without processes: `conform(make, *checks)`."""
+    stub: Any = importlib.import_module("conform_stub")
+
+    def run(make: Callable[[], Any], *checks: str, reference: str = "tiktoken") -> Report:
+        model = planted.model()
+        return judge(
+            lambda environment: stub.InProcess(make, environment), Reference(reference, "planted", model), checks
+        )
+
+    return run
+
+
+def the_failure(report: Report) -> Any:
+    assert report.failed, [(verdict.check, verdict.status, verdict.reason) for verdict in report.verdicts]
+    return report.failed[0]
+
+
+@pytest.mark.parametrize(
+    ("bug", "check", "stage", "at_most"),
+    [
+        ("OffByOneAtAHundred", "ids", "merges", None),
+        ("Rightmost", "ids", "merges", 12),
+        ("StrReplace", "ids", "merges", 12),
+        ("DropsUncovered", "coverage", "pieces", 12),
+        ("DropsUncovered", "round-trip", "pieces", 12),
+        ("SpecialsAlways", "special-tokens", "special tokens", 12),
+        ("LowersDottedI", "ids", "normalisation", 12),
+        ("LowersDottedI", "round-trip", "normalisation", 12),
+        ("HashCache", "many-pieces", "cache", 12),
+        ("ThreadRace", "threads", "threads", 12),
+        ("DecodesByToken", "round-trip", "decode", 12),
+        ("Composes", "ids", "normalisation", 12),
+    ],
+)
+def test_a_planted_bug_is_found_named_and_shrunk(
+    planted: ModuleType, conform: Conform, bug: str, check: str, stage: str, at_most: int | None
+) -> None:
+    failure = the_failure(conform(getattr(planted, bug), check))
+    assert (failure.check, failure.stage) == (check, stage), failure.reason
+    assert failure.counterexample is not None
+    assert at_most is None or 0 < failure.counterexample.n_characters <= at_most, failure.counterexample
+
+
+def test_of_a_hundred_bytes_none_is_left_over(planted: ModuleType, conform: Conform) -> None:
+    example = the_failure(conform(planted.OffByOneAtAHundred, "ids")).counterexample
+    assert len(example.text.text.encode()) == 100
+    assert len(example.expression) < 40
+
+
+def test_what_is_wrong_past_a_megabyte_only_is_told_in_a_line(planted: ModuleType, conform: Conform) -> None:
+    failure = the_failure(conform(planted.PastAMegabyte, "long-texts"))
+    assert failure.stage == "pieces"
+    assert len(failure.counterexample.text.text) > 1 << 20
+    assert len(failure.counterexample.expression) < 40
+
+
+def test_replaying_merges_is_wrong_on_a_list_that_is_not_monotone(
+    planted: ModuleType, conform: Conform, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "not-monotone.json"
+    non_monotone().save(path)
+    monkeypatch.setenv("PLANTED_MODEL", str(path))
+    planted.model.cache_clear()
+    try:
+        failure = the_failure(conform(planted.Replay, "ids", reference="naive"))
+        assert failure.stage == "merges"
+        assert failure.counterexample.text.text == "aab"
+        right = conform(lambda: impls.load("priority", planted.model()), "ids", "round-trip", reference="naive")
+        assert right.conforms
+    finally:
+        planted.model.cache_clear()
+
+
+def non_monotone() -> impls.Model:
+    """a+ab before a+b: replayed in order, `aab` stays a·ab."""
+    tokens = [*(bytes([byte]) for byte in range(256)), b"ab", b"aab"]
+    return impls.Model(tokens=tuple(tokens), merges=((97, 256), (97, 98)), pattern=())
+
+
+def test_a_right_adapter_with_everything_to_offer_passes(planted: ModuleType, conform: Conform) -> None:
+    checks = (
+        "ids", "round-trip", "bytes", "concatenation", "decode-every-id", "re-encode", "offsets", "special-tokens",
+        "batch", "array", "threads", "repeated", "processes", "save-load",
+    )  # fmt: skip
+    report = conform(planted.Full, *checks)
+    assert report.conforms, [(verdict.check, verdict.reason) for verdict in report.failed]
+    assert {verdict.status for verdict in report.verdicts} == {"passed", "same as reference"}
