@@ -117,7 +117,7 @@ def test_a_folder_the_hubs_library_filled_loads_without_it(
 
 def test_a_repository_without_a_tokenizer_is_told(hub: Hub) -> None:
     hub.files.clear()
-    with pytest.raises(DataError, match="it has none of tokenizer.json, tokenizer.model"):
+    with pytest.raises(DataError, match=r"it has none of tokenizer\.json, tokenizer\.model"):
         load_model(f"hf:{REPOSITORY}")
 
 

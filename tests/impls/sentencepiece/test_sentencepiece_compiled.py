@@ -1,4 +1,4 @@
-"""`compiled` on models of SentencePiece: its library's ids and texts on models it trained, priority's on random ones."""
+"""`compiled` on models of SentencePiece: its library's ids on models it trained, priority's on random ones."""
 
 from __future__ import annotations
 
