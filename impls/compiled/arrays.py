@@ -23,12 +23,12 @@ def packed(arrays: Mapping[str, np.ndarray]) -> bytes:
     return b"".join([*parts, bytes(_ALIGNMENT)])
 
 
-def unpacked(data: bytes) -> dict[str, np.ndarray]:
-    """Read-only views of the arrays in `data`, by name in order."""
-    header_size = int.from_bytes(data[:8], "little")
+def unpacked(data: np.ndarray) -> dict[str, np.ndarray]:
+    """Views of the arrays in `data`, uint8, by name in order."""
+    header_size = int.from_bytes(data[:8].tobytes(), "little")
     position = 8 + header_size
     arrays: dict[str, np.ndarray] = {}
-    for name, kind, shape in json.loads(data[8:position]):
+    for name, kind, shape in json.loads(data[8:position].tobytes()):
         position += -position % _ALIGNMENT
         count = int(np.prod(shape, dtype=np.int64))
         arrays[name] = np.frombuffer(data, kind, count, position).reshape(shape)

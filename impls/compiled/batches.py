@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager
 
 import numpy as np
 
-from impls.compiled import plain
 from impls.compiled.native import address
 from impls.compiled.pool import Worker
 
@@ -18,8 +17,10 @@ CHUNK = 32
 """Texts that are encoded in one call."""
 
 TakeWorker = Callable[[], AbstractContextManager[Worker]]
-Ready = Callable[[list[str]], list[str] | None]
-"""The texts of a chunk as the kernels take them; None where one of them may need care."""
+Ready = Callable[[list[str]], tuple[list[str], int] | None]
+"""The texts of a chunk as the kernels take them, and whether they have to be searched for special ones (1) or not (0).
+
+None where one of them may need care."""
 EncodeOne = Callable[[str], np.ndarray]
 """The careful way for one text: special tokens, surrogates, texts the pattern leaves out."""
 
@@ -60,11 +61,12 @@ def lists(texts: list[str], threads: int, take: TakeWorker, ready: Ready, one: E
     results: list[list[int]] = [[]] * len(texts)
 
     def work(worker: Worker, first: int, last: int) -> None:
-        chunk = ready(texts[first:last]) if worker.builtins is not None else None
-        if worker.builtins is not None and chunk is not None:
+        prepared = ready(texts[first:last]) if worker.builtins is not None else None
+        if worker.builtins is not None and prepared is not None:
+            chunk, look = prepared
             found: list[list[int]] = [[]] * len(chunk)
             try:
-                if worker.builtins.encode_range_to_lists(chunk, 0, len(chunk), found) is not None:
+                if worker.builtins.encode_range_to_lists(chunk, 0, len(chunk), found, look) is not None:
                     results[first:last] = found
                     return
             except UnicodeEncodeError:
@@ -85,8 +87,8 @@ def ragged(
     chunks: list[np.ndarray] = [np.zeros(0, np.uint32)] * ((len(texts) + CHUNK - 1) // CHUNK)
 
     def work(worker: Worker, first: int, last: int) -> None:
-        chunk = ready(texts[first:last])
-        ids = None if chunk is None else _chunk(worker, chunk, counts[first:last])
+        prepared = ready(texts[first:last])
+        ids = None if prepared is None else _chunk(worker, *prepared, counts[first:last])
         if ids is None:
             arrays = [one(text) for text in texts[first:last]]
             counts[first:last] = [len(array) for array in arrays]
@@ -98,14 +100,12 @@ def ragged(
     return (np.concatenate(chunks) if chunks else np.zeros(0, np.uint32)), offsets
 
 
-def _chunk(worker: Worker, texts: list[str], counts: np.ndarray) -> np.ndarray | None:
+def _chunk(worker: Worker, texts: list[str], look: int, counts: np.ndarray) -> np.ndarray | None:
     """Ids of the texts, whose numbers go to `counts`; None where one needs care."""
-    try:
-        if worker.builtins is not None:
-            found = worker.builtins.encode_range_to_bytearray(texts, 0, len(texts), address(counts))
-            return None if found is None else np.frombuffer(found, np.uint32)
-        arrays = [plain.encode(worker.context, text) for text in texts]
-    except (UnicodeEncodeError, plain.Uncovered):
+    if worker.builtins is None:
         return None
-    counts[:] = [len(array) for array in arrays]
-    return np.concatenate(arrays)
+    try:
+        found = worker.builtins.encode_range_to_bytearray(texts, 0, len(texts), address(counts), look)
+    except UnicodeEncodeError:
+        return None
+    return None if found is None else np.frombuffer(found, np.uint32)

@@ -109,14 +109,19 @@ def kernels() -> Kernels:
     """The kernels, compiled when the cache does not hold them."""
     expose_regions()
     path = cache_folder() / "kernels" / f"{source_digest()[:32]}.o"
-    image = read_checked(path)
+    image = _kept(path)
     if image is None:
         with turn(path.with_suffix(".lock"), LONGEST_WAIT_SECONDS, _say_waiting):
-            image = read_checked(path)
+            image = _kept(path)
             if image is None:
                 image = _compile()
                 write_checked(path, image)
     return Kernels(image)
+
+
+def _kept(path: Path) -> bytes | None:
+    content = read_checked(path)
+    return None if content is None else content.tobytes()
 
 
 def target_machine() -> Any:

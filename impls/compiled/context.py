@@ -10,6 +10,8 @@ import numpy as np
 from impls.compiled import layout
 from impls.compiled.build import is_checked
 from impls.compiled.native import Native, address, declare, forget
+from impls.compiled.numpy_api import NumpyApi
+from impls.compiled.pages import aligned_zeros
 from impls.compiled.pattern.tables import SplitTables
 from impls.compiled.tables import ModelTables
 
@@ -18,8 +20,8 @@ _MEDIUM_BITS = 17
 _LONG_BITS = 17
 _LONG_STORE_BYTES = 1 << 24
 _ARENA_IDS = 1 << 20
-_OUT_IDS = 1 << 14
-_CACHE_LINE = 64
+_OUT_IDS = 1 << 22
+"""Room for the ids of texts up to as many bytes; memory that no text has needed yet is only reserved."""
 
 _KEY_MASKS = np.array([np.frombuffer((b"\xff" * n).ljust(16, b"\0"), np.int64) for n in range(16)], np.int64)
 _REPLACE = np.frombuffer(b"replace\0", np.uint8)
@@ -49,13 +51,6 @@ class Splitting:
     def automata(self) -> tuple[SplitTables, ...]:
         """The automaton of each stage."""
         return self.stages if self.tables is None else (self.tables,)
-
-
-def aligned_zeros(n_bytes: int) -> np.ndarray:
-    """Zeroed uint8 memory that begins on a cache line."""
-    raw = np.zeros(n_bytes + _CACHE_LINE, np.uint8)
-    start = -address(raw) % _CACHE_LINE
-    return raw[start : start + n_bytes]
 
 
 class Context:
@@ -132,7 +127,7 @@ class Context:
 
     def _working(self) -> None:
         self._hold(layout.WORK, aligned_zeros(layout.WORK_BYTES))
-        self._hold(layout.OUT, np.zeros(_OUT_IDS + layout.PAD_BYTES // 4, np.int32))
+        self._hold(layout.OUT, aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES))
         self._set(layout.OUT_LIMIT, _OUT_IDS)
 
     def _splitting(self, splitting: Splitting) -> None:
@@ -191,9 +186,24 @@ class Context:
             end = -1 - end if end < 0 else end
             self.native.put_whole(address(table), 64 - bits, blob + start, end - start, token)
 
-    def hand_out_integers(self, integers: np.ndarray) -> None:
-        """Gives the border an object array of ready-made ints, by id."""
+    def look_for(self, needle: bytes | None) -> None:
+        """What special texts begin with: b"" where there are none, None where they share no beginning."""
+        held = np.frombuffer(needle or bytes(1), np.uint8)
+        if is_checked():
+            weakref.finalize(self, forget, declare(held))
+        self._hold(layout.NEEDLE, held)
+        self._set(layout.NEEDLE_BYTES, -1 if needle is None else len(needle))
+
+    def make_arrays(self, api: NumpyApi) -> None:
+        """Lets the border make NumPy arrays."""
+        self._set(layout.NEW_ARRAY, api.empty)
+        self._set(layout.ARRAY_DATA, api.get_pointer)
+        self._set(layout.ARRAY_KIND, api.dtype)
+
+    def hand_out_integers(self, integers: np.ndarray, list_items: int) -> None:
+        """Gives the border an object array of ready-made ints, by id, and where list objects hold their items."""
         self._hold(layout.INTEGERS, integers)
+        self._set(layout.LIST_ITEMS, list_items)
         if is_checked():
             weakref.finalize(self, forget, declare(integers))
 

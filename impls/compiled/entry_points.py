@@ -23,10 +23,11 @@ PLAIN = {
 }
 METHODS = (
     "encode_to_list",
-    "encode_to_bytearray",
+    "encode_to_list_unless_special",
+    "encode_to_array",
+    "encode_to_array_unless_special",
     "count_ids",
-    "utf8_size",
     "decode_to_str",
     "decode_to_bytes",
 )
-FAST_METHODS = ("encode_into", "encode_range_to_lists", "encode_range_to_bytearray")
+FAST_METHODS = ("encode_range_to_lists", "encode_range_to_bytearray")

@@ -23,7 +23,7 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 64
+N_NAMED = 71
 N_SLOTS = 72
 (
     # splitting
@@ -93,9 +93,16 @@ N_SLOTS = 72
     LONGEST_TOKEN,
     # the border
     INTEGERS,  # addresses of ready-made int objects by id
+    NEEDLE,  # what all special texts begin with,
+    NEEDLE_BYTES,  # and its length: 0 where there is none to look for, -1 where they share no beginning
     NOTHING,  # address of None
     REPLACE,  # address of the C string "replace"
     SIZE,  # what PyUnicode_AsUTF8AndSize writes
+    NEW_ARRAY,  # address of PyArray_Empty, or 0: no arrays are made here
+    ARRAY_DATA,  # address of PyArray_GetPtr
+    ARRAY_KIND,  # address of the dtype uint32
+    ORIGIN,  # 0, the index of an array's first element
+    LIST_ITEMS,  # where a list object holds the address of its items, or 0: set them by calls
 ) = range(0, 8 * N_NAMED, 8)
 
 # A stage: a row of slots that begins as a context does, up to END_CLASS
@@ -115,3 +122,4 @@ WORK_BYTES = BUFFER_AT + SHORT_BYTES + 2 * PAD_BYTES
 # What a kernel returns in place of a count
 UNCOVERED = -1
 NO_MEMORY = -2
+MAY_BE_SPECIAL = -3

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from impls.compiled.builtins import Builtins, available, ready_made_integers
+from impls.compiled.builtins import Builtins, available, list_items_offset, ready_made_integers
 from impls.compiled.context import Context, Splitting
 from impls.compiled.layout import BUSY
+from impls.compiled.numpy_api import numpy_api
 from impls.compiled.tables import ModelTables
 
 _living: weakref.WeakSet[Context] = weakref.WeakSet()
@@ -38,10 +39,10 @@ class Worker:
 
 
 class Pool:
-    """Workers over one model and pattern."""
+    """Workers over one model and pattern; `needle` is what its special texts begin with, see `Context.look_for`."""
 
-    def __init__(self, tables: ModelTables, splitting: Splitting) -> None:
-        self._make: Callable[[], Worker] = lambda: _worker(tables, splitting)
+    def __init__(self, tables: ModelTables, splitting: Splitting, needle: bytes | None) -> None:
+        self._make: Callable[[], Worker] = lambda: _worker(tables, splitting, needle)
         self._free: list[Worker] = []
 
     def new(self) -> Worker:
@@ -61,11 +62,15 @@ class Pool:
             self._free.append(worker)
 
 
-def _worker(tables: ModelTables, splitting: Splitting) -> Worker:
+def _worker(tables: ModelTables, splitting: Splitting, needle: bytes | None) -> Worker:
     context = Context(tables, splitting)
     _living.add(context)
     if not available():
         return Worker(context, None)
     n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)
-    context.hand_out_integers(ready_made_integers(n_ids))
+    context.hand_out_integers(ready_made_integers(n_ids), list_items_offset())
+    context.look_for(needle)
+    api = numpy_api()
+    if api is not None:
+        context.make_arrays(api)
     return Worker(context, Builtins.of(context))

@@ -1,4 +1,4 @@
-"""Whether a text may hold a special token at all, decided quickly: most texts hold none."""
+"""Whether a text holds a special token, decided quickly: most texts hold none."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ class Specials:
     def __init__(self, model: Model) -> None:
         texts = list(model.whole_token_ids)
         prefix = _common_prefix(texts)
-        self._needles = (prefix,) if prefix else tuple(texts) if len(texts) <= _MOST_NEEDLES else ()
+        self.needle = prefix.encode() if prefix or not texts else None
+        """What every special text begins with: b"" where there are none, None where they share no beginning."""
+        self.none = not texts
+        """Whether the model has no special texts."""
+        self._prefix = prefix
         self._texts = frozenset(texts)
-        self.needle: str | None = "" if not texts else prefix or None
-        """A text that every special text begins with: '' where there are no special texts, None where none does."""
 
     def absent(self, text: str) -> bool:
-        """True only where `text` holds no special text, so it is encoded as it stands."""
-        for needle in self._needles:
-            if needle in text:
-                return False
-        return bool(self._needles) or not self._texts or special_matcher(self._texts).search(text) is None
+        """Whether `text` holds no special text, so it is encoded as it stands."""
+        if self.none or (self._prefix and self._prefix not in text):
+            return True
+        if len(self._texts) <= _MOST_NEEDLES:
+            return not any(special in text for special in self._texts)
+        return special_matcher(self._texts).search(text) is None
 
 
 def _common_prefix(texts: list[str]) -> str:

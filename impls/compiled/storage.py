@@ -7,7 +7,10 @@ import os
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import platformdirs
+
+from impls.compiled.pages import aligned_zeros
 
 _DIGEST_BYTES = 32
 
@@ -19,14 +22,20 @@ def cache_folder() -> Path:
     return folder / "compiled"
 
 
-def read_checked(path: Path) -> bytes | None:
-    """The content of a file of `write_checked`; None where it is missing, unreadable or damaged."""
+def read_checked(path: Path) -> np.ndarray | None:
+    """The content of a file of `write_checked` as uint8, 64-byte aligned; None where it is missing or damaged."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            digest = file.read(_DIGEST_BYTES)
+            n_bytes = os.fstat(file.fileno()).st_size - _DIGEST_BYTES
+            if n_bytes < 0:
+                return None
+            content = aligned_zeros(n_bytes)
+            if file.readinto(content.data) != n_bytes:
+                return None
     except OSError:
         return None
-    content = data[_DIGEST_BYTES:]
-    return content if hashlib.sha256(content).digest() == data[:_DIGEST_BYTES] else None
+    return content if hashlib.sha256(content.data).digest() == digest else None
 
 
 def write_checked(path: Path, content: bytes) -> bool:

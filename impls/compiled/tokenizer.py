@@ -52,8 +52,8 @@ class Compiled(Tokenizer):
         self._cuts_at_line_breaks = (
             splitting is not None and model.sentencepiece is None and cuts_at_line_breaks(splitting.automata)
         )
-        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None))
         self._specials = Specials(model)
+        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), self._specials.needle)
         self._dropping = Dropping(model)
         # One worker serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
         self._own = self._pool.new()
@@ -62,9 +62,13 @@ class Compiled(Tokenizer):
         if self._fast is not None and model.rewrites_text:
             self._fast = self._fast.after(model.normalize)
         self._fast_decode = builtins
-        # What `encode` tries first: a text without the needle holds no special text.
-        self._fast_list = self._fast.encode_to_list if self._fast is not None else _never
-        self._needle = self._specials.needle if self._fast is not None else None
+        fast = self._fast
+        self._list = _never if fast is None else fast.encode_to_list
+        self._as_array = _never if fast is None else fast.encode_to_array
+        # What `encode` tries first; it looks for special tokens in the text as it is given.
+        looking = None if model.rewrites_text else fast
+        self._list_unless_special = _never if looking is None else looking.encode_to_list_unless_special
+        self._array_unless_special = _never if looking is None else looking.encode_to_array_unless_special
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -79,33 +83,40 @@ class Compiled(Tokenizer):
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> list[int]:
         """Ids of `text`; see `Tokenizer.encode`."""
-        needle = self._needle
-        if needle is not None and (not needle or needle not in text):
-            try:
-                ids = self._fast_list(text)
-            except UnicodeEncodeError:
-                ids = None
-            if ids is not None:
-                return ids
+        try:
+            ids = self._list_unless_special(text)
+            if ids is None and self._holds_nothing_special(text, allowed_special, disallowed_special):
+                ids = self._list(text)
+        except UnicodeEncodeError:
+            ids = None
+        if ids is not None:
+            return ids
         return super().encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
     def encode_array(
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> np.ndarray:
         """Ids of `text` as uint32 of shape (n_tokens,)."""
-        needle = self._needle
-        if (needle is None or needle) and not self._specials.absent(text):
+        try:
+            array = self._array_unless_special(text)
+            if array is None and self._holds_nothing_special(text, allowed_special, disallowed_special):
+                array = self._as_array(text)
+        except UnicodeEncodeError:
+            array = None
+        if array is not None:
+            return array
+        if not self._specials.absent(text):
             ids = super().encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
             return np.array(ids, np.uint32)
-        fast = self._fast
-        if fast is not None and len(text) < 4096:
-            try:
-                found = fast.encode_to_bytearray(text)
-            except UnicodeEncodeError:
-                found = None
-            if found is not None:
-                return np.frombuffer(found, np.uint32)
         return self._array(self._model.normalize(repair_surrogates(text)))
+
+    def _holds_nothing_special(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
+        """Whether nothing in a text is to be treated as special; raises nothing."""
+        return self._reads_all_as_text(allowed_special, disallowed_special) or self._specials.absent(text)
+
+    def _reads_all_as_text(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
+        """Whether no text at all is special."""
+        return self._specials.none or not (allowed_special or disallowed_special or self._added)
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special and no surrogate is left."""
@@ -181,7 +192,8 @@ class Compiled(Tokenizer):
         def one(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        return batches.lists(list(texts), batches.thread_count(threads), self._pool.worker, self._ready, one)
+        ready = self._ready(allowed_special, disallowed_special)
+        return batches.lists(list(texts), batches.thread_count(threads), self._pool.worker, ready, one)
 
     def encode_ragged(
         self,
@@ -196,13 +208,24 @@ class Compiled(Tokenizer):
         def one(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        return batches.ragged(list(texts), batches.thread_count(threads), self._pool.worker, self._ready, one)
+        ready = self._ready(allowed_special, disallowed_special)
+        return batches.ragged(list(texts), batches.thread_count(threads), self._pool.worker, ready, one)
 
-    def _ready(self, texts: list[str]) -> list[str] | None:
-        """Texts of a batch as the kernels take them, or None where they may not go the fast way."""
-        if not self._automaton or self._own_pieces or not all(map(self._specials.absent, texts)):
-            return None
-        return list(map(self._model.normalize, texts)) if self._model.rewrites_text else texts
+    def _ready(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> batches.Ready:
+        """How chunks of a batch go the fast way."""
+        look = int(not self._reads_all_as_text(allowed_special, disallowed_special))
+
+        def ready(texts: list[str]) -> tuple[list[str], int] | None:
+            if not self._automaton or self._own_pieces:
+                return None
+            if not self._model.rewrites_text:
+                return texts, look
+            # Special tokens are sought in the text as it was given.
+            if look and not all(map(self._specials.absent, texts)):
+                return None
+            return list(map(self._model.normalize, texts)), 0
+
+        return ready
 
     def truncate(self, text: str, max_tokens: int) -> str:
         """The text of the first `max_tokens` tokens, less a last character they hold only in part.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
@@ -31,11 +32,11 @@ def model() -> Model:
     return Priority.train_model(texts, spec)
 
 
-@pytest.fixture(scope="module", params=["fast", "plain", "no windows"])
+@pytest.fixture(scope="module", params=["fast", "calls", "plain", "no windows"])
 def tokenizer(request: pytest.FixtureRequest, model: Model) -> Iterator[Compiled]:
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "plain":
-            patch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
+        if request.param in ("plain", "calls"):
+            patch.setenv("BPEBENCH_COMPILED_BORDER", request.param)
         if request.param == "no windows":
             patch.setenv("BPEBENCH_COMPILED_WINDOWS", "off")
         made = Compiled(model)
@@ -61,6 +62,27 @@ def test_batches_keep_their_order(tokenizer: Compiled, model: Model, threads: in
     ids, offsets = tokenizer.encode_ragged(texts, threads=threads)
     assert offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
     assert [ids[start:end].tolist() for start, end in pairwise(offsets)] == expected
+
+
+def test_ids_are_counted_references_like_any_others(tokenizer: Compiled) -> None:
+    [identifier] = tokenizer.encode("the")
+    assert identifier > 256, "small ints are never counted in newer interpreters"
+    before = sys.getrefcount(identifier)
+    lists = [tokenizer.encode("the the") for _ in range(10)]
+    held = sum(other is identifier for ids in lists for other in ids)
+    assert sys.getrefcount(identifier) == before + held
+    # Only the fast border hands out ready-made ints.
+    assert held == (10 if tokenizer._own.builtins is not None else 0)
+    del lists
+    assert sys.getrefcount(identifier) == before
+
+
+def test_arrays_are_their_callers_own(tokenizer: Compiled) -> None:
+    first, second = tokenizer.encode_array("the cat"), tokenizer.encode_array("the cat")
+    first[:] = 0
+    assert second.tolist() == tokenizer.encode("the cat")
+    assert first.flags.writeable
+    assert first.flags.c_contiguous
 
 
 def test_no_texts_make_no_ids(tokenizer: Compiled) -> None:

@@ -234,7 +234,7 @@ import impls
 from impls.compiled import Compiled, context
 
 context._MEDIUM_BITS = context._LONG_BITS = 10
-context._LONG_STORE_BYTES, context._ARENA_IDS = 1 << 18, 1 << 12
+context._LONG_STORE_BYTES, context._ARENA_IDS, context._OUT_IDS = 1 << 18, 1 << 12, 1 << 14
 
 spec = impls.TrainingSpec(vocab_size=300, pattern="gpt2")
 tokenizer = Compiled(impls.get("priority").train_model(["the cat sat on the mat"], spec))
@@ -267,9 +267,22 @@ def test_a_damaged_cache_entry_is_not_used(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "entry"
     assert read_checked(path) is None
     assert write_checked(path, b"content")
-    assert read_checked(path) == b"content"
+    kept = read_checked(path)
+    assert kept is not None
+    assert kept.tobytes() == b"content"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     assert read_checked(path) is None
+
+
+def test_large_tables_begin_on_a_boundary_and_hold_zeros() -> None:
+    from impls.compiled.pages import aligned_zeros
+
+    for n_bytes, boundary in ((1000, 64), (5 << 20, 4096)):
+        memory = aligned_zeros(n_bytes)
+        assert memory.ctypes.data % boundary == 0
+        assert memory.shape == (n_bytes,)
+        assert not memory.any()
+        memory[:] = 1
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Many texts in one call: their UTF-8 is fetched with the interpreter lock held, all are encoded without it.
 
-Arguments come as the C array of a built-in: (list of str, first, last, ...), texts first to last - 1.
+Arguments come as the C array of a built-in: (list of str, first, last, where to, look): texts first to last - 1, and
+whether to stop at one that may hold a special token (1) or not (0).
 """
 
 from __future__ import annotations
@@ -8,11 +9,10 @@ from __future__ import annotations
 from impls.compiled.kernels.border import (
     BATCH_REGION,
     COUNTS_REGION,
-    OUT_REGION,
     TEXT_REGION,
     bytearray_from_memory,
     encode,
-    increment_reference,
+    give_back,
     list_get,
     list_of_ids,
     list_set,
@@ -20,22 +20,26 @@ from impls.compiled.kernels.border import (
     long_as_long,
     nothing,
     restore_thread,
+    room_for,
     save_thread,
     utf8_and_size,
 )
 from impls.compiled.kernels.memory import (
     allocate,
     declare_region,
+    increment,
     kernel,
     load_i64,
     peek,
     release_memory,
     store_64,
 )
-from impls.compiled.layout import BUSY, PAD_BYTES
+from impls.compiled.kernels.needle import may_hold_special
+from impls.compiled.layout import BUSY, MAY_BE_SPECIAL
 
 ITEM_BYTES = 24
 """Address of a text, its bytes, the number of its ids."""
+FAILED, LEFT = 0, -1
 
 
 @kernel
@@ -56,17 +60,16 @@ def _fetch(texts: int, first: int, last: int, items: int) -> int:
 
 
 @kernel
-def _encode_all(context: int, items: int, n_items: int, out: int, keep: int) -> int:
+def _encode_all(context: int, items: int, n_items: int, out: int, look: int) -> int:
     """Number of ids of all texts, written one behind another; negative where one of them failed."""
     total = 0
     for i in range(n_items):
         item = items + ITEM_BYTES * i
         text, n_bytes = load_i64(item), load_i64(item + 8)
         declare_region(TEXT_REGION, text, text + n_bytes)
-        at = out
-        if keep != 0:
-            at = out + 4 * total
-        count = encode(context, text, n_bytes, at, keep)
+        if look != 0 and may_hold_special(context, text, n_bytes):
+            return MAY_BE_SPECIAL
+        count = encode(context, text, n_bytes, out + 4 * total, 1)
         if count < 0:
             return count
         store_64(item + 16, count)
@@ -75,82 +78,89 @@ def _encode_all(context: int, items: int, n_items: int, out: int, keep: int) -> 
 
 
 @kernel
-def _encode_unlocked(context: int, items: int, n_items: int, out: int, keep: int) -> int:
+def _encode_unlocked(context: int, items: int, n_items: int, out: int, look: int) -> int:
     store_64(context + BUSY, 1)
     state = save_thread()
-    total = _encode_all(context, items, n_items, out, keep)
+    total = _encode_all(context, items, n_items, out, look)
     restore_thread(state)
     store_64(context + BUSY, 0)
     return total
 
 
 @kernel
-def encode_range_to_lists(context: int, arguments: int) -> int:
-    """(texts, first, last, results): puts a list of ids at results[first:last]; returns results, or None."""
+def _encode_range(context: int, arguments: int) -> int:
+    """Encodes the texts the arguments name: the address of their items, behind which stand the ids' place and number.
+
+    FAILED with an exception set, or LEFT where the plain path has to take over.
+    """
     texts, first, last = peek(arguments), long_as_long(peek(arguments + 8)), long_as_long(peek(arguments + 16))
-    results = peek(arguments + 24)
+    look = long_as_long(peek(arguments + 32))
     if load_i64(context + BUSY) != 0:
-        return nothing(context)
+        return LEFT
     n_items = last - first
-    items = allocate(BATCH_REGION, ITEM_BYTES * n_items + 8)
+    items = allocate(BATCH_REGION, ITEM_BYTES * n_items + 16)
     if items == 0:
-        return nothing(context)
+        return LEFT
     n_bytes = _fetch(texts, first, last, items)
     if n_bytes < 0:
         release_memory(items)
-        return 0
-    out = allocate(OUT_REGION, 4 * n_bytes + PAD_BYTES)
-    answer, failed = 0, False
-    if out != 0 and _encode_unlocked(context, items, n_items, out, 1) >= 0:
-        at = out
-        for i in range(n_items):
-            count = load_i64(items + ITEM_BYTES * i + 16)
-            boxed = list_of_ids(context, at, count)
-            if boxed == 0:
-                failed = True
-                break
-            list_set(results, first + i, boxed)
-            answer += 1
-            at += 4 * count
-    if out != 0:
-        release_memory(out)
-    release_memory(items)
-    if failed:
-        return 0
-    if answer != n_items:
+        return FAILED
+    out = room_for(context, n_bytes)
+    if out == 0:
+        release_memory(items)
+        return LEFT
+    total = _encode_unlocked(context, items, n_items, out, look)
+    if total < 0:
+        give_back(context, out)
+        release_memory(items)
+        return LEFT
+    store_64(items + ITEM_BYTES * n_items, out)
+    store_64(items + ITEM_BYTES * n_items + 8, total)
+    return items
+
+
+@kernel
+def encode_range_to_lists(context: int, arguments: int) -> int:
+    """(texts, first, last, results, look): puts a list of ids at results[first:last]; returns results, or None."""
+    items = _encode_range(context, arguments)
+    if items == LEFT:
         return nothing(context)
-    increment_reference(results)
+    if items == FAILED:
+        return 0
+    first, last, results = long_as_long(peek(arguments + 8)), long_as_long(peek(arguments + 16)), peek(arguments + 24)
+    out = load_i64(items + ITEM_BYTES * (last - first))
+    at, done = out, 0
+    while done < last - first:
+        count = load_i64(items + ITEM_BYTES * done + 16)
+        boxed = list_of_ids(context, at, count)
+        if boxed == 0:
+            break
+        list_set(results, first + done, boxed)
+        done += 1
+        at += 4 * count
+    give_back(context, out)
+    release_memory(items)
+    if done < last - first:
+        return 0
+    increment(results)
     return results
 
 
 @kernel
 def encode_range_to_bytearray(context: int, arguments: int) -> int:
-    """(texts, first, last, address of int64 counts): returns a bytearray of all ids (uint32), or None."""
-    texts, first, last = peek(arguments), long_as_long(peek(arguments + 8)), long_as_long(peek(arguments + 16))
-    counts = long_as_address(peek(arguments + 24))
-    if load_i64(context + BUSY) != 0:
+    """(texts, first, last, address of int64 counts, look): returns a bytearray of all ids (uint32), or None."""
+    items = _encode_range(context, arguments)
+    if items == LEFT:
         return nothing(context)
-    n_items = last - first
-    items = allocate(BATCH_REGION, ITEM_BYTES * n_items + 8)
-    if items == 0:
-        return nothing(context)
-    n_bytes = _fetch(texts, first, last, items)
-    if n_bytes < 0:
-        release_memory(items)
+    if items == FAILED:
         return 0
-    out = allocate(OUT_REGION, 4 * n_bytes + PAD_BYTES)
-    answer = 0
-    if out != 0:
-        total = _encode_unlocked(context, items, n_items, out, 1)
-        if total >= 0:
-            declare_region(COUNTS_REGION, counts, counts + 8 * n_items)
-            for i in range(n_items):
-                store_64(counts + 8 * i, load_i64(items + ITEM_BYTES * i + 16))
-            answer = bytearray_from_memory(out, 4 * total)
-        else:
-            answer = nothing(context)
-        release_memory(out)
-    else:
-        answer = nothing(context)
+    n_items = long_as_long(peek(arguments + 16)) - long_as_long(peek(arguments + 8))
+    counts = long_as_address(peek(arguments + 24))
+    declare_region(COUNTS_REGION, counts, counts + 8 * n_items)
+    for i in range(n_items):
+        store_64(counts + 8 * i, load_i64(items + ITEM_BYTES * i + 16))
+    out, total = load_i64(items + ITEM_BYTES * n_items), load_i64(items + ITEM_BYTES * n_items + 8)
+    answer = bytearray_from_memory(out, 4 * total)
+    give_back(context, out)
     release_memory(items)
     return answer

@@ -12,21 +12,39 @@ from impls.compiled.kernels.memory import (
     declare_region,
     external,
     external_void,
+    increment,
+    inlined,
     kernel,
     load_i64,
     load_u32,
     peek,
+    peek_u32,
+    poke_32,
+    poke_64,
     reallocate,
     release_memory,
     store_64,
 )
-from impls.compiled.layout import BUSY, INTEGERS, NOTHING, OUT, OUT_LIMIT, PAD_BYTES, REPLACE, SIZE
+from impls.compiled.kernels.needle import may_hold_special
+from impls.compiled.layout import (
+    BUSY,
+    INTEGERS,
+    LIST_ITEMS,
+    MAY_BE_SPECIAL,
+    NOTHING,
+    OUT,
+    OUT_LIMIT,
+    PAD_BYTES,
+    REPLACE,
+    SIZE,
+)
 
 TEXT_REGION, OUT_REGION, BATCH_REGION, COUNTS_REGION = 0, 2, 3, 4
 RELEASE_FROM_BYTES = 1024
 """Shorter texts are encoded while the interpreter lock is held."""
+MOST_REFERENCES = 1 << 31
+"""Where the lower half of a reference count is left to the interpreter: it may be an immortal object's."""
 
-increment_reference = external_void("Py_IncRef", 1)
 list_new = external("PyList_New", 1)
 list_size = external("PyList_Size", 1)
 list_get = external("PyList_GetItem", 2)
@@ -49,7 +67,7 @@ restore_thread = external_void("PyEval_RestoreThread", 1)
 def nothing(context: int) -> int:
     """None, as a new reference."""
     none = load_i64(context + NOTHING)
-    increment_reference(none)
+    increment(none)
     return none
 
 
@@ -78,16 +96,43 @@ def give_back(context: int, out: int) -> None:
 
 
 @kernel
-def encode_unlocked(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
-    """`encode`, with the interpreter lock released for a long text and the context marked as in use."""
+def _encode(context: int, text: int, n_bytes: int, out: int, keep: int, look: int) -> int:
+    if look != 0 and may_hold_special(context, text, n_bytes):
+        return MAY_BE_SPECIAL
+    return encode(context, text, n_bytes, out, keep)
+
+
+@kernel
+def encode_unlocked(context: int, text: int, n_bytes: int, out: int, keep: int, look: int) -> int:
+    """`encode`, with the interpreter lock released for a long text and the context marked as in use.
+
+    With `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL.
+    """
     if n_bytes < RELEASE_FROM_BYTES:
-        return encode(context, text, n_bytes, out, keep)
+        return _encode(context, text, n_bytes, out, keep, look)
     store_64(context + BUSY, 1)
     state = save_thread()
-    count = encode(context, text, n_bytes, out, keep)
+    count = _encode(context, text, n_bytes, out, keep, look)
     restore_thread(state)
     store_64(context + BUSY, 0)
     return count
+
+
+@inlined
+def _fill_items(integers: int, ids: int, count: int, items: int) -> None:
+    """Puts ready-made ints at `items`, each with a new reference.
+
+    What Py_INCREF and PyList_SET_ITEM of the public headers come to; an immortal int has the top bit of the count's
+    lower half set, and is left to the function.
+    """
+    for i in range(count):
+        integer = load_i64(integers + 8 * load_u32(ids + 4 * i))
+        references = peek_u32(integer)
+        if references < MOST_REFERENCES:
+            poke_32(integer, references + 1)
+        else:
+            increment(integer)
+        poke_64(items + 8 * i, integer)
 
 
 @kernel
@@ -97,16 +142,19 @@ def list_of_ids(context: int, ids: int, count: int) -> int:
     if boxed == 0:
         return 0
     integers = load_i64(context + INTEGERS)
+    items_at = load_i64(context + LIST_ITEMS)
+    if items_at != 0:
+        _fill_items(integers, ids, count, peek(boxed + items_at))
+        return boxed
     for i in range(count):
         integer = load_i64(integers + 8 * load_u32(ids + 4 * i))
-        increment_reference(integer)
+        increment(integer)
         list_set(boxed, i, integer)
     return boxed
 
 
 @kernel
-def encode_to_list(context: int, text: int) -> int:
-    """str -> list of int."""
+def _to_list(context: int, text: int, look: int) -> int:
     if load_i64(context + BUSY) != 0:
         return nothing(context)
     address = utf8(context, text)
@@ -116,28 +164,22 @@ def encode_to_list(context: int, text: int) -> int:
     out = room_for(context, n_bytes)
     if out == 0:
         return nothing(context)
-    count = encode_unlocked(context, address, n_bytes, out, 1)
+    count = encode_unlocked(context, address, n_bytes, out, 1, look)
     result = list_of_ids(context, out, count) if count >= 0 else nothing(context)
     give_back(context, out)
     return result
 
 
 @kernel
-def encode_to_bytearray(context: int, text: int) -> int:
-    """str -> bytearray of uint32; None for a text that needs more room than the context's own buffer has."""
-    if load_i64(context + BUSY) != 0:
-        return nothing(context)
-    address = utf8(context, text)
-    if address == 0:
-        return 0
-    n_bytes = load_i64(context + SIZE)
-    if n_bytes > load_i64(context + OUT_LIMIT):
-        return nothing(context)
-    out = load_i64(context + OUT)
-    count = encode_unlocked(context, address, n_bytes, out, 1)
-    if count < 0:
-        return nothing(context)
-    return bytearray_from_memory(out, 4 * count)
+def encode_to_list(context: int, text: int) -> int:
+    """str -> list of int, special texts read as any others."""
+    return _to_list(context, text, 0)
+
+
+@kernel
+def encode_to_list_unless_special(context: int, text: int) -> int:
+    """str -> list of int; None for a text that may hold a special one."""
+    return _to_list(context, text, 1)
 
 
 @kernel
@@ -152,31 +194,8 @@ def count_ids(context: int, text: int) -> int:
     out = room_for(context, n_bytes)
     if out == 0:
         return nothing(context)
-    count = encode_unlocked(context, address, n_bytes, out, 0)
+    count = encode_unlocked(context, address, n_bytes, out, 0, 0)
     give_back(context, out)
-    return long_from_long(count) if count >= 0 else nothing(context)
-
-
-@kernel
-def utf8_size(context: int, text: int) -> int:
-    """str -> int, bytes of its UTF-8."""
-    if load_i64(context + BUSY) != 0:
-        return nothing(context)
-    return long_from_long(load_i64(context + SIZE)) if utf8(context, text) != 0 else 0
-
-
-@kernel
-def encode_into(context: int, arguments: int) -> int:
-    """(str, address with room for its ids) -> int, the number of ids."""
-    if load_i64(context + BUSY) != 0:
-        return nothing(context)
-    address = utf8(context, peek(arguments))
-    if address == 0:
-        return 0
-    out = long_as_address(peek(arguments + 8))
-    n_bytes = load_i64(context + SIZE)
-    declare_region(OUT_REGION, out, out + 4 * n_bytes + PAD_BYTES)
-    count = encode_unlocked(context, address, n_bytes, out, 1)
     return long_from_long(count) if count >= 0 else nothing(context)
 
 

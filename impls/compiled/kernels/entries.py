@@ -12,7 +12,7 @@ import numba
 from llvmlite import binding as llvm
 
 from impls.compiled.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX
-from impls.compiled.kernels import batch, border, characters, decode, dropout, encode, pairs, prepare
+from impls.compiled.kernels import array_border, batch, border, characters, decode, dropout, encode, pairs, prepare
 from impls.compiled.kernels.border import long_as_address
 
 _PLAIN: dict[str, Callable[..., int]] = {
@@ -35,14 +35,14 @@ _PLAIN: dict[str, Callable[..., int]] = {
 }
 _METHODS: dict[str, Callable[[int, int], int]] = {
     "encode_to_list": border.encode_to_list,
-    "encode_to_bytearray": border.encode_to_bytearray,
+    "encode_to_list_unless_special": border.encode_to_list_unless_special,
+    "encode_to_array": array_border.encode_to_array,
+    "encode_to_array_unless_special": array_border.encode_to_array_unless_special,
     "count_ids": border.count_ids,
-    "utf8_size": border.utf8_size,
     "decode_to_str": border.decode_to_str,
     "decode_to_bytes": border.decode_to_bytes,
 }
 _FAST_METHODS: dict[str, Callable[[int, int], int]] = {
-    "encode_into": border.encode_into,
     "encode_range_to_lists": batch.encode_range_to_lists,
     "encode_range_to_bytearray": batch.encode_range_to_bytearray,
 }

@@ -40,11 +40,11 @@ def inlined(function: _Function) -> _Function:
 
 
 def _procedure(n_arguments: int, emit: Callable[..., None]) -> Callable[..., None]:
-    """As `_operation`, without a value."""
-    return cast(Callable[..., None], _operation(n_arguments, emit, types.void))
+    """As `operation`, without a value."""
+    return cast(Callable[..., None], operation(n_arguments, emit, types.void))
 
 
-def _operation(n_arguments: int, emit: Callable[..., Any], returns: Any = _int) -> Callable[..., int]:
+def operation(n_arguments: int, emit: Callable[..., Any], returns: Any = _int) -> Callable[..., int]:
     """An intrinsic of int64 arguments whose value `emit(builder, *arguments)` builds."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -67,7 +67,7 @@ def _load(kind: Any, signed: bool) -> Callable[..., int]:
             return value
         return builder.sext(value, _i64) if signed else builder.zext(value, _i64)
 
-    return _operation(1, emit)
+    return operation(1, emit)
 
 
 def _store(kind: Any) -> Callable[..., None]:
@@ -107,7 +107,7 @@ def external(name: str, n_arguments: int) -> Callable[..., int]:
     def emit(builder: Any, *arguments: Any) -> Any:
         return builder.call(_function(builder.module, name, _i64, n_arguments), arguments)
 
-    return _operation(n_arguments, emit)
+    return operation(n_arguments, emit)
 
 
 def external_void(name: str, n_arguments: int) -> Callable[..., None]:
@@ -119,15 +119,27 @@ def external_void(name: str, n_arguments: int) -> Callable[..., None]:
     return _procedure(n_arguments, emit)
 
 
-shift_left = _operation(2, lambda builder, a, b: builder.shl(a, b))
-shift_right = _operation(2, lambda builder, a, b: builder.lshr(a, b))
+def _call_pointer(n_arguments: int) -> Callable[..., int]:
+    """An intrinsic (address of a C function, *arguments), all of pointer size, that calls it."""
+
+    def emit(builder: Any, address: Any, *arguments: Any) -> Any:
+        kind = ir.FunctionType(_i64, [_i64] * n_arguments)
+        return builder.call(builder.inttoptr(address, kind.as_pointer()), arguments)
+
+    return operation(n_arguments + 1, emit)
+
+
+call_pointer_2, call_pointer_4 = _call_pointer(2), _call_pointer(4)
+
+shift_left = operation(2, lambda builder, a, b: builder.shl(a, b))
+shift_right = operation(2, lambda builder, a, b: builder.lshr(a, b))
 """Logical: zeros come in from the left."""
-wrapping_add = _operation(2, lambda builder, a, b: builder.add(a, b))
-wrapping_multiply = _operation(2, lambda builder, a, b: builder.mul(a, b))
-lowest_bit = _operation(1, lambda builder, a: builder.cttz(a, _i1(0)))
+wrapping_add = operation(2, lambda builder, a, b: builder.add(a, b))
+wrapping_multiply = operation(2, lambda builder, a, b: builder.mul(a, b))
+lowest_bit = operation(1, lambda builder, a: builder.cttz(a, _i1(0)))
 """Number of the lowest set bit; 64 for 0."""
-leading_zeros = _operation(1, lambda builder, a: builder.ctlz(a, _i1(0)))
-bit_count = _operation(1, lambda builder, a: builder.ctpop(a))
+leading_zeros = operation(1, lambda builder, a: builder.ctlz(a, _i1(0)))
+bit_count = operation(1, lambda builder, a: builder.ctpop(a))
 choose: Callable[..., int] = intrinsic(
     lambda typing, condition, a, b: (
         _int(types.boolean, _int, _int),
@@ -140,7 +152,7 @@ prefetch = _procedure(1, _emit_prefetch)
 _raw_load_u8, _raw_load_u16, _raw_load_u32 = _load(_i8, False), _load(_i16, False), _load(_i32, False)
 _raw_load_i32, _raw_load_i64 = _load(_i32, True), _load(_i64, True)
 _raw_store_8, _raw_store_16, _raw_store_32, _raw_store_64 = map(_store, (_i8, _i16, _i32, _i64))
-_regions = _operation(0, _emit_regions)
+_regions = operation(0, _emit_regions)
 
 if CHECKED:
 
@@ -199,12 +211,17 @@ else:
     load_i32, load_i64 = _raw_load_i32, _raw_load_i64
     store_8, store_16, store_32, store_64 = _raw_store_8, _raw_store_16, _raw_store_32, _raw_store_64
 
-peek = _raw_load_i64
-"""A word of memory the interpreter owns; not compared with the regions."""
+peek, peek_u32 = _raw_load_i64, _raw_load_u32
+poke_32, poke_64 = _raw_store_32, _raw_store_64
+"""Words of memory the interpreter owns; not compared with the regions."""
 
 _raw_allocate = external("PyMem_RawMalloc", 1)
 _raw_reallocate = external("PyMem_RawRealloc", 2)
 release_memory = external_void("PyMem_RawFree", 1)
+increment = external_void("Py_IncRef", 1)
+"""One reference more to an object."""
+copy_memory = external_void("memcpy", 3)
+"""(to, from, bytes), which lie in different objects."""
 
 
 @kernel

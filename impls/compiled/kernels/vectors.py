@@ -9,7 +9,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from impls.compiled.kernels.memory import inlined, reachable
+from impls.compiled.kernels.memory import inlined, operation, reachable
 
 WIDTH = 64
 _i8, _i64 = ir.IntType(8), ir.IntType(64)
@@ -90,6 +90,24 @@ def _masks(kinds: list[Mask], first: int) -> Any:
     return intrinsic(lambda typing, address, masks: (types.void(int64, int64), codegen))
 
 
+def _splat(builder: Any, value: Any) -> Any:
+    """The low byte of an int64, 64 times."""
+    nothing, zero = ir.Constant(_vector, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
+    one = builder.insert_element(nothing, builder.trunc(value, _i8), ir.IntType(32)(0))
+    return builder.shuffle_vector(one, nothing, zero)
+
+
+def _emit_equal_pairs(builder: Any, address: Any, other: Any, a: Any, b: Any) -> Any:
+    first, second = (
+        builder.icmp_unsigned(
+            "==", builder.load(builder.inttoptr(place, _vector.as_pointer()), align=1), _splat(builder, byte)
+        )
+        for place, byte in ((address, a), (other, b))
+    )
+    return builder.bitcast(builder.and_(first, second), _i64)
+
+
+_raw_equal_pairs = operation(4, _emit_equal_pairs)
 _store_ascii_masks = _masks(_ASCII, LETTERS)
 _store_high_masks = _masks(_HIGH, CONTINUATION)
 
@@ -106,3 +124,11 @@ def high_masks(address: int, masks: int) -> None:
     """Masks of lead and continuation bytes of 64 bytes."""
     if reachable(address, WIDTH):
         _store_high_masks(address, masks)
+
+
+@inlined
+def equal_pairs(address: int, other: int, a: int, b: int) -> int:
+    """A bit for each of 64 places where the byte from `address` on is `a` and the one from `other` on is `b`."""
+    if reachable(address, WIDTH) and reachable(other, WIDTH):
+        return _raw_equal_pairs(address, other, a, b)
+    return 0

@@ -1,0 +1,58 @@
+"""Two functions of NumPy's public C API, found where NumPy's own headers find them: in the capsule `_ARRAY_API`."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+# Places in the table of functions, part of NumPy's binary interface since 1.7 (numpy/__multiarray_api.h).
+_C_API_VERSION, _GET_POINTER, _EMPTY = 0, 160, 184
+_KNOWN_VERSIONS = (0x1000009, 0x2000000)
+
+
+@dataclass(frozen=True, slots=True)
+class NumpyApi:
+    """Addresses of functions, and of the dtype they are given."""
+
+    empty: int
+    """PyArray_Empty(number of dimensions, shape, dtype (taken over), Fortran order) -> new array."""
+    get_pointer: int
+    """PyArray_GetPtr(array, indices) -> address of an element."""
+    dtype: int
+    """The dtype uint32, which lives as long as NumPy."""
+
+
+@cache
+def numpy_api() -> NumpyApi | None:
+    """What the border needs to make arrays; None where NumPy's binary interface is another, or does not answer so."""
+    core = getattr(np, "_core", None) or getattr(np, "core", None)
+    capsule = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)
+    if capsule is None:
+        return None
+    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = ctypes.cast(pointer_of(capsule, None), ctypes.POINTER(ctypes.c_void_p))
+    version = ctypes.CFUNCTYPE(ctypes.c_uint)(table[_C_API_VERSION] or 0)()
+    if version not in _KNOWN_VERSIONS:
+        return None
+    found = NumpyApi(table[_EMPTY] or 0, table[_GET_POINTER] or 0, id(_UINT32))
+    return found if _answers(found) else None
+
+
+_UINT32 = np.dtype(np.uint32)
+
+
+def _answers(api: NumpyApi) -> bool:
+    """Whether the functions do on a small array what they should."""
+    index = ctypes.c_ssize_t * 1
+    empty = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_int, index, ctypes.py_object, ctypes.c_int)(api.empty)
+    get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, index)(api.get_pointer)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_UINT32))
+    array = empty(1, index(3), _UINT32, 0)
+    if type(array) is not np.ndarray or array.shape != (3,) or array.dtype != _UINT32:
+        return False
+    start: int = array.__array_interface__["data"][0]
+    return bool(get_pointer(array, index(2)) == start + 8)
