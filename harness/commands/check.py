@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from harness.commands import options
 from harness.commands.check_trainers import check_trainers, choose_trainers
 from harness.commands.check_unicode import check_unicode
 from harness.progress import progress
+
+if TYPE_CHECKING:
+    from harness.check import CheckPlan
 
 _DEFAULT_BYTES = 200_000
 _FAST_FACTOR = 20
@@ -56,6 +60,10 @@ def command(
     given every code point between letters, digits, spaces and contractions, under the pattern of each -m (o200k_base
     where none is given). Exit status 1 when two class a character otherwise that is not newer than one of them.
     """
+    if every_code_point and trainers:
+        raise click.UsageError("--unicode and --trainers are two checks; choose one")
+    if vocab_size is not None and not trainers:
+        raise click.UsageError("--vocab-size goes with --trainers")
     if every_code_point:
         check_unicode(implementation, exclude, models or ("o200k_base",), as_json)
         return
@@ -69,49 +77,37 @@ def command(
             resume=resume, as_json=as_json,
         )  # fmt: skip
         return
-    if vocab_size is not None:
-        raise click.UsageError("--vocab-size goes with --trainers")
-    import msgspec
+    from harness.check import CheckPlan
 
-    from harness.check import CheckPlan, check
-    from harness.data import load_corpus, load_model
-    from harness.records import RecordWriter
-    from harness.report.tables import render_check
-
-    chosen_models = models or default_models()
     plan = CheckPlan(
         implementations=options.choose_implementations(implementation, exclude),
-        models=chosen_models,
+        models=models or default_models(),
         corpora=corpora or ("samples",),
         split=split,
         max_bytes=max_bytes or _DEFAULT_BYTES,
         fast_factor=_FAST_FACTOR if max_bytes is None else 1,
     )
+    check_ids(plan, out, resume=resume, as_json=as_json)
+
+
+def check_ids(plan: CheckPlan, out: Path | None, *, resume: bool, as_json: bool) -> None:
+    """Carry out `plan` and print what it found; exits with 1 on a fault."""
+    from harness.check import check
+    from harness.data import load_corpus, load_model
+    from harness.records import RecordWriter
+    from harness.report.tables import render_check
+
     for model in plan.models:
         load_model(model)
     for corpus in plan.corpora:
-        next(iter(load_corpus(corpus, split=split, max_bytes=1).documents()), None)
+        next(iter(load_corpus(corpus, split=plan.split, max_bytes=1).documents()), None)
     writer = None if out is None else RecordWriter(out, resume=resume)
     with progress("checking", len(plan.cells)) as bar:
         result = check(plan, lambda what: bar.advance(1, what))
     if writer is not None:
         with writer:
             writer.write(*result.verdicts, *result.agreements)
-    if as_json:
-        options.print_json(
-            {
-                "verdicts": msgspec.to_builtins(result.verdicts),
-                "agreements": msgspec.to_builtins(result.agreements),
-                "faults": result.faults,
-            }
-        )
-    else:
-        click.echo(render_check([*result.verdicts, *result.agreements]))
-        for fault in result.faults:
-            click.echo(f"fault: {fault}")
-        click.echo(f"{len(result.faults)} fault(s)" if result.faults else "everything that must agree agrees")
-    if result.faults:
-        raise click.exceptions.Exit(1)
+    options.show_checked(result, render_check, "everything that must agree agrees", json=as_json)
 
 
 def default_models() -> tuple[str, ...]:

@@ -35,8 +35,6 @@ def check_trainers(
     as_json: bool,
 ) -> None:
     """Compare `trainers` pair by pair and print the matrix; exits with 1 on a fault."""
-    import msgspec
-
     from harness.check import TrainerPlan
     from harness.check import check_trainers as compare
     from harness.data import load_corpus
@@ -56,18 +54,4 @@ def check_trainers(
     if writer is not None:
         with writer:
             writer.write(*result.verdicts, *result.agreements)
-    if as_json:
-        options.print_json(
-            {
-                "verdicts": msgspec.to_builtins(result.verdicts),
-                "agreements": msgspec.to_builtins(result.agreements),
-                "faults": result.faults,
-            }
-        )
-    else:
-        click.echo(render_trainers([*result.verdicts, *result.agreements]))
-        for fault in result.faults:
-            click.echo(f"fault: {fault}")
-        click.echo(f"{len(result.faults)} fault(s)" if result.faults else "every pair that must agree agrees")
-    if result.faults:
-        raise click.exceptions.Exit(1)
+    options.show_checked(result, render_trainers, "every pair that must agree agrees", json=as_json)

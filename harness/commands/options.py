@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 
@@ -104,3 +104,35 @@ def read_sample(argument: str | None, escaped: bool = False) -> str:
         raise click.UsageError(
             f"--escaped: not a backslash escape at character {error.start}: {error.reason}"
         ) from None
+
+
+class Checked(Protocol):
+    """What a check has found."""
+
+    @property
+    def verdicts(self) -> Sequence[Any]:
+        """Records of who did what."""
+
+    @property
+    def agreements(self) -> Sequence[Any]:
+        """Records of pairs."""
+
+    @property
+    def faults(self) -> Sequence[str]:
+        """A line for each thing that must not be."""
+
+
+def show_checked(found: Checked, render: Callable[[Sequence[Any]], str], good: str, *, json: bool) -> None:
+    """The tables of a check and its faults (`good` where there is none), or one JSON document; exits with 1 on one."""
+    import msgspec
+
+    if json:
+        names = ("verdicts", "agreements", "faults")
+        print_json({name: msgspec.to_builtins(list(getattr(found, name))) for name in names})
+    else:
+        click.echo(render([*found.verdicts, *found.agreements]))
+        for fault in found.faults:
+            click.echo(f"fault: {fault}")
+        click.echo(f"{len(found.faults)} fault(s)" if found.faults else good)
+    if found.faults:
+        raise click.exceptions.Exit(1)

@@ -109,6 +109,7 @@ def test_special_text_is_refused_unless_told_what_to_do(bpebench: Any, model_fil
         (["check", "--trainers", "-e", "^nobody$"], "no trainer is left"),
         (["check", "--trainers", "-c", "no-such-corpus"], "no-such-corpus"),
         (["check", "--vocab-size", "300"], "goes with --trainers"),
+        (["check", "--trainers", "--unicode"], "choose one"),
         (["train", "--vocab-size", "100", "-c", "samples"], "below the base size"),
         (["train", "--vocab-size", "300", "-c", "samples", "--pattern", "(a)"], "capturing group"),
         (["train", "--vocab-size", "300", "-c", "samples", "--pattern", "[a-z]+"], "leaves out"),
