@@ -278,6 +278,8 @@ class Disagreement(Record, tag="disagreement", kw_only=True):
     allow_special: bool = False
     """Whether special tokens were recognised, or read as text."""
     difference: Difference
+    stage: str = ""
+    """Where the sides part first, as `explain` tells; empty where that cannot be told."""
     agreement_class: AgreementClass
     conditions: str = ""
     shape: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +105,7 @@ def command(
 def _hunt(plan: FuzzPlan, keeper: Keeper | None) -> FuzzResult:
     from harness.check.fuzz import Hunt
 
+    began = time.monotonic()
     bounded = plan.n_texts if plan.seconds is None else plan.seconds
     with progress("fuzzing", bounded) as bar:
         done = 0.0
@@ -111,7 +113,10 @@ def _hunt(plan: FuzzPlan, keeper: Keeper | None) -> FuzzResult:
         def found(record: Disagreement) -> None:
             if keeper is not None:
                 keeper.keep(record)
-            bar.note(f"{record.a} and {record.b} differ: '{record.counterexample.text.escaped}' ({record.difference})")
+            bar.note(
+                f"{record.a} and {record.b} differ after {time.monotonic() - began:.0f} s: "
+                f"'{record.counterexample.text.escaped}' ({record.difference})"
+            )
 
         def advance(result: FuzzResult) -> None:
             nonlocal done
@@ -129,7 +134,7 @@ def _told(plan: FuzzPlan, result: FuzzResult) -> str:
     where = f"{result.n_models:,} models made up" if not plan.models else ", ".join(plan.models)
     lines = []
     if result.findings:
-        headers = ["sides", "model", "class", "smallest text", f"ids of {names[0]}", "ids of the other"]
+        headers = ["sides", "model", "class", "stage", "smallest text", f"ids of {names[0]}", "ids of the other"]
         lines += [options.table(told(result.findings), headers), ""]
     for name, n_texts in result.n_differing.items():
         lines.append(f"{name} differs from {names[0]} on {n_texts:,} texts")

@@ -36,7 +36,7 @@ def load_side(spec: str, model: Model | None, *, allow_special: bool = False) ->
             raise BadTarget(f"{spec}: give the model it shall run with -m")
         return side_of(impls.load(spec, model), spec, allow_special=allow_special)
     if _OBJECT.fullmatch(spec):
-        return _with_model(side_of(_imported(spec, model), spec, allow_special=allow_special), model)
+        return _with_model(side_of(imported(spec, model), spec, allow_special=allow_special), model)
     path = Path(spec)
     if path.is_file():
         return _of_file(path, allow_special)
@@ -59,7 +59,8 @@ def _with_model(side: Side, model: Model | None) -> Side:
     )
 
 
-def _imported(spec: str, model: Model | None) -> object:
+def imported(spec: str, model: Model | None) -> object:
+    """What `module:object` stands for, made with `model` where it needs one; raises `BadTarget`, or `Unsupported`."""
     module, _, attribute = spec.partition(":")
     if (here := os.getcwd()) not in sys.path:  # noqa: PTH109 - what Python itself puts there
         sys.path.insert(0, here)

@@ -86,7 +86,9 @@ def _replaced(text: str, stand_in: str) -> str:
     return "".join(stand_in if is_newer(character) else character for character in text)
 
 
-def record_of(found: Found, difference: Difference, relation: Relation, versions: Mapping[str, str]) -> Disagreement:
+def record_of(
+    found: Found, difference: Difference, relation: Relation, versions: Mapping[str, str], stage: str = ""
+) -> Disagreement:
     """The record of a difference."""
     failures = {
         name: f"{answer.kind}: {answer.message}"
@@ -105,6 +107,7 @@ def record_of(found: Found, difference: Difference, relation: Relation, versions
         call=found.call,
         allow_special=found.allow_special,
         difference=difference,
+        stage=stage,
         agreement_class=relation.agreement_class,
         conditions=relation.conditions,
         shape=shape(found.text),
@@ -123,12 +126,13 @@ def key_of(record: Disagreement) -> tuple[object, ...]:
 
 
 def told(records: Sequence[Disagreement]) -> list[list[object]]:
-    """Rows of a table: sides, model, class, text, ids of both."""
+    """Rows of a table: sides, model, class, stage, text, ids of both."""
     return [
         [
             f"{record.a}, {record.b}",
             record.model or merges_told(record),
             record.difference,
+            record.stage,
             f"'{record.counterexample.text.escaped}'",
             _answer_told(record.counterexample.expected, record.failures.get(record.a)),
             _answer_told(record.counterexample.got, record.failures.get(record.b)),

@@ -20,8 +20,10 @@ from harness.check.fuzz.model_source import ModelSource
 from harness.check.fuzz.questions import Answers, Failure, Question, Refused, same
 from harness.check.fuzz.sides import SideSpec
 from harness.check.fuzz.source import TextSource
+from harness.check.fuzz.staging import stage_of
 from harness.data import DataError, is_fetched, load_corpus, load_model
 from harness.data.catalogue import real_corpora, vocabulary_named
+from harness.explanations import Stage
 from harness.records import Disagreement
 from impls.model import Model
 
@@ -192,8 +194,12 @@ class Hunt:
         return _Turn(turn.index, questions, turn.names[: len(questions)])
 
     def _refuse(self, turn: _Turn, answers: Sequence[Sequence[Answers]]) -> None:
-        """Raise `DataError` where a side cannot run a model it was told to."""
+        """Raise `DataError` where a side cannot run a model it was told to, or none at all."""
         if not self.plan.models:
+            for side, column in zip(self._sides, answers, strict=True):
+                failed = [answer for answer in column if isinstance(answer, Refused) and answer.status != "unsupported"]
+                if failed and len(failed) == len(column):
+                    raise DataError(f"{side.name}: {failed[0].reason}")
             return
         for column in answers:
             for answer in column:
@@ -265,9 +271,17 @@ class Hunt:
         versions = reference.hello.versions | side.hello.versions
         record = record_of(found, classify(found, kind, agree), kind, versions)
         if key_of(record) not in self._keys:
+            if asking and found.repeatable and not found.failed:
+                record.stage = self._stage(side, case, found) or ""
             self._keys.add(key_of(record))
             self.result.findings.append(record)
             self._found(record)
+
+    def _stage(self, side: Side, case: Case, found: Found) -> Stage | None:
+        model = found.model or case.question.model
+        question = Question(model, [], found.call, found.allow_special)
+        loaded = model if isinstance(model, Model) else self._models[model]
+        return stage_of(self._sides[0], side, question, loaded, found.text)
 
     def _own(self, case: Case) -> Model | None:
         """The model of a case where it is one of our own making and small enough to keep."""

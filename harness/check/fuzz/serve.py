@@ -6,8 +6,6 @@ output. What a library prints goes to standard error. A release installed aside 
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import os
 import signal
 import sys
@@ -15,7 +13,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from importlib import metadata
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +21,8 @@ import impls
 from harness.check.classes import registered
 from harness.check.fuzz.questions import Answer, Answers, Failure, Hello, Question, Refused
 from harness.data import load_model
+from harness.explain.targets import imported
+from harness.failures import told
 from impls.plugin import wrap
 
 T = TypeVar("T")
@@ -31,24 +30,10 @@ T = TypeVar("T")
 _KEPT_TOKENIZERS = 4
 
 
-def _object_of(name: str) -> type[impls.Tokenizer]:
-    """The class of tokenizers behind `module:object`."""
-    module, _, attribute = name.partition(":")
-    sys.path.insert(0, str(Path.cwd()))
-    found: Any = importlib.import_module(module)
-    for part in attribute.split("."):
-        found = getattr(found, part)
-    if isinstance(found, type) and issubclass(found, impls.Tokenizer):
-        return found
-    if not isinstance(found, type) and hasattr(found, "encode"):
-        return wrap(name, lambda model: found)
-    required = [
-        parameter
-        for parameter in inspect.signature(found).parameters.values()
-        if parameter.default is parameter.empty
-        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
-    return wrap(name, found if required else lambda model: found())
+def _foreign(name: str, model: impls.Model) -> impls.Tokenizer:
+    """A tokenizer of what `module:object` gives."""
+    found: Any = imported(name, model)
+    return found if isinstance(found, impls.Tokenizer) else wrap(name, lambda model: found)(model)
 
 
 class _Server:
@@ -58,19 +43,15 @@ class _Server:
         self._kept: OrderedDict[str, impls.Tokenizer] = OrderedDict()
 
     def hello(self) -> Hello:
-        """Releases of what runs here."""
-        import regex
-
-        found = {"regex": str(regex.__version__)}
-        if self._implementation is None:
-            _object_of(self._name)
-            found = {}
-        elif impls.get(self._implementation).kind not in ("pure", "compiled"):
-            try:
-                found = {self._implementation: metadata.version(self._implementation)}
-            except metadata.PackageNotFoundError:
-                found = {}
-        return Hello(found)
+        """Releases of what runs here: of `regex` for what is ours, of its own package for what is not."""
+        known = self._implementation
+        if known is None:
+            return Hello({})
+        package = "regex" if impls.get(known).kind in ("pure", "compiled") else known
+        try:
+            return Hello({package: metadata.version(package)})
+        except metadata.PackageNotFoundError:
+            return Hello({})
 
     def answer(self, question: Question) -> Answers:
         """The ids of every text of a question."""
@@ -78,23 +59,16 @@ class _Server:
         if isinstance(tokenizer, Refused):
             return tokenizer
         if question.call == "encode_batch":
-            try:
-                batch = tokenizer.encode_batch(question.texts, 1, **_specials(question))
-                if len(batch) == len(question.texts):
-                    return [_packed(ids) for ids in batch]
-            except (KeyboardInterrupt, SystemExit):
-                raise
-            except BaseException:
-                pass  # one text spoils the batch: each by itself says which
-            return [_one(tokenizer, text, question) for text in question.texts]
+            return _batch(tokenizer, question)
         return [_one(tokenizer, text, question) for text in question.texts]
 
     def _tokenizer(self, model: str | impls.Model) -> impls.Tokenizer:
         key = model if isinstance(model, str) else model.digest
         tokenizer = self._kept.pop(key, None)
         if tokenizer is None:
-            kind = _object_of(self._name) if self._implementation is None else impls.get(self._implementation)
-            tokenizer = kind(load_model(model) if isinstance(model, str) else model)
+            loaded = load_model(model) if isinstance(model, str) else model
+            known = self._implementation
+            tokenizer = _foreign(self._name, loaded) if known is None else impls.load(known, loaded)
         self._kept[key] = tokenizer
         while len(self._kept) > _KEPT_TOKENIZERS:
             self._kept.popitem(last=False)
@@ -114,11 +88,30 @@ def _guarded(load: Callable[[], T], name: str) -> T | Refused:
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of a library is no Exception
-        return Refused("failed", f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:300]}")
+        return Refused("failed", f"{name}: {type(error).__name__}: {told(error)[:300]}")
 
 
 def _specials(question: Question) -> dict[str, impls.interface.SpecialSet]:
     return {"allowed_special": "all" if question.allow_special else (), "disallowed_special": ()}
+
+
+def _batch(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
+    """The texts encoded at once. Of a batch that fails each text by itself says which; else all of it is a failure."""
+    try:
+        batch = tokenizer.encode_batch(question.texts, 1, **_specials(question))
+        if len(batch) == len(question.texts):
+            return [_packed(ids) for ids in batch]
+        failure = Failure("batch", f"{len(batch)} answers for {len(question.texts)} texts")
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        failure = _failure(error)
+    answers = [_one(tokenizer, text, question) for text in question.texts]
+    return answers if any(isinstance(answer, Failure) for answer in answers) else [failure] * len(answers)
+
+
+def _failure(error: BaseException) -> Failure:
+    return Failure(type(error).__name__, told(error)[:300])
 
 
 def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:
@@ -132,7 +125,7 @@ def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
-        return Failure(type(error).__name__, " ".join(str(error).split())[:300])
+        return _failure(error)
 
 
 def _packed(ids: Sequence[int] | np.ndarray) -> bytes:

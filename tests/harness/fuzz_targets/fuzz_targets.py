@@ -91,3 +91,10 @@ class Hangs(_Over):
         while "\x00" in text:
             time.sleep(1)
         return super().encode(text)
+
+
+class Refuses(_Over):
+    """Runs no model at all."""
+
+    def __init__(self, model: impls.Model) -> None:
+        raise impls.Unsupported("refuses", "only models of a certain kind")

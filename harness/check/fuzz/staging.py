@@ -1,0 +1,44 @@
+"""The stage in which two sides of a run part, by `harness.explain`, which asks them through their processes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import impls
+from harness.check.classes import registered
+from harness.check.fuzz.asking import Side
+from harness.check.fuzz.questions import Question, ids_of
+from harness.explain import explain, side_of
+from harness.explanations import Stage
+from impls.model import Model
+
+
+class _Refuses(Exception):
+    """The side does not encode the text."""
+
+
+def stage_of(a: Side, b: Side, question: Question, model: Model, text: str) -> Stage | None:
+    """The first stage that differs on `text`, asked as `question` is; None where that cannot be told."""
+    sides = [side_of(_asked(side, question, model), side.name, allow_special=question.allow_special) for side in (a, b)]
+    try:
+        return explain(sides[0], sides[1], text).stage
+    except Exception:  # the difference stands whether it can be explained or not
+        return None
+
+
+def _asked(side: Side, question: Question, model: Model) -> impls.Tokenizer:
+    """A tokenizer whose ids come from the process of `side`; what it stands for it tells as far as it is known."""
+    known = None if side.spec.release is not None else registered(side.name)
+
+    class Asked(impls.Tokenizer):
+        name = known or side.name
+        kind = "third-party" if known is None else impls.get(known).kind
+        summary = side.name
+
+        def encode(self, text: str, **_: Any) -> list[int]:
+            ids = ids_of(side.ask_one(question, text))
+            if ids is None:
+                raise _Refuses(text)
+            return ids
+
+    return Asked(model)
