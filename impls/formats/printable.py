@@ -94,12 +94,11 @@ def listed_merges(model: Model) -> tuple[tuple[Pair, ...], str | None]:
         return model.merges, None
     merges, underived = model.recovered_merges
     if not underived:
-        return merges, None
+        return merges, _equal_ranks_differ(model)
     ids = model.id_by_token
     every = [
         (ids[token[:k]], ids[token[k:]])
-        for i, token in enumerate(model.tokens)
-        if token is not None
+        for token, i in sorted(ids.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0])))
         for k in range(1, len(token))
         if token[:k] in ids and token[k:] in ids
     ]
@@ -108,3 +107,11 @@ def listed_merges(model: Model) -> tuple[tuple[Pair, ...], str | None]:
         f"{len(underived)} token(s) cannot be made from tokens of lower rank, the first is id {underived[0]} "
         f"({token!r}); all ways to make each token are listed instead"
     )
+
+
+def _equal_ranks_differ(model: Model) -> str | None:
+    """Why a list of merges may give other ids where ranks are equal; runs of one character come out the same."""
+    for i in model.equal_ranks:
+        if len(set((model.tokens[i] or b"").decode("utf-8", "replace"))) > 1:
+            return f"{model.tokens[i]!r} (id {i}) has the rank of another token, and the leftmost of them merges first"
+    return None

@@ -32,7 +32,7 @@ UNKNOWN_SURFACE = " \u2047 "
 """What the library reads the unknown piece as, unless a model says otherwise."""
 
 _OTHER_MODELS = {1: "Unigram", 3: "word", 4: "character"}
-_BYTE_PIECES = {f"<0x{byte:02X}>": byte for byte in range(256)}
+BYTE_PIECES = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ def _model(proto: _Proto, path: str) -> Model:
             dummy_prefix="always" if flags.get(NORMALIZER_DUMMY_PREFIX, 1) else "never",
             remove_extra_spaces=bool(flags.get(NORMALIZER_REMOVE_EXTRA, 1)),
             charsmap=charsmap,
-            byte_ids=tuple(sorted(by_kind[BYTE], key=lambda i: _BYTE_PIECES[pieces[i].text])),
+            byte_ids=tuple(sorted(by_kind[BYTE], key=lambda i: BYTE_PIECES[pieces[i].text])),
             user_defined_ids=tuple(by_kind[USER_DEFINED]),
             unused_ids=tuple(by_kind[UNUSED]),
             ranks=_ranks(pieces),
@@ -133,7 +133,7 @@ def _check_pieces(proto: _Proto, by_kind: dict[int, list[int]], path: str) -> No
     if len(by_kind[UNKNOWN]) != 1:
         raise InvalidFile(path, f"{len(by_kind[UNKNOWN])} unknown pieces; a model has one")
     for i in by_kind[BYTE]:
-        if proto.pieces[i].text not in _BYTE_PIECES:
+        if proto.pieces[i].text not in BYTE_PIECES:
             raise InvalidFile(path, f"piece {i}: {proto.pieces[i].text!a} is of the type byte, but names none")
     byte_fallback = bool(proto.trainer.get(TRAINER_BYTE_FALLBACK, 0))
     if len(by_kind[BYTE]) != (256 if byte_fallback else 0):

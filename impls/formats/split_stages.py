@@ -13,6 +13,7 @@ import regex
 
 from impls.errors import InvalidFile, InvalidPattern
 from impls.formats.oniguruma import from_oniguruma, leaves_nothing_out, to_oniguruma
+from impls.formats.space_steps import Spaces, read_metaspace
 from impls.patterns import MAX_CHARACTERS, NAMED
 
 BYTE_LEVEL = "ByteLevel"
@@ -22,11 +23,13 @@ _GAP = r"|(?:(?!{0})[\s\S])+"
 _ONE_CLASS = re.compile(r"(\[(?!\^)(?:[^\[\]\\]|\\.)+\]|\\p\{\w+\})(?:\+|\{1(?:,\d*)?\})?", re.DOTALL)
 
 
-def read_stages(pre_tokenizer: Any, path: str) -> tuple[tuple[str, ...], bool]:
+def read_stages(pre_tokenizer: Any, path: str, spaces: Spaces | None = None) -> tuple[tuple[str, ...], bool]:
     """The split stages, and whether the pieces are then mapped to printable bytes (`ByteLevel`).
 
-    Raises `InvalidFile` naming the field that cannot be expressed.
+    What a `Metaspace` does to white space goes into `spaces`, which holds what the normalizer does. Raises
+    `InvalidFile` naming the field that cannot be expressed.
     """
+    spaces = spaces or Spaces()
     steps = _steps(pre_tokenizer, "pre_tokenizer", path)
     stages: list[str] = []
     byte_level = False
@@ -41,12 +44,18 @@ def read_stages(pre_tokenizer: Any, path: str) -> tuple[tuple[str, ...], bool]:
             if step.get("use_regex", True):
                 stages += NAMED["gpt2"]
         elif kind == "Split":
-            stages.append(_read_split(step, field, path))
+            if step.get("pattern") != {"String": " "} or not spaces.escape_spaces:  # else there is none to split at
+                stages.append(_read_split(step, field, path))
+        elif kind == "Metaspace" and not stages:
+            read_metaspace(step, field, spaces, path)
+            stages += spaces.stages
         elif kind == "Digits":
             stages.append(r"\p{N}|\P{N}+" if step.get("individual_digits") else r"\p{N}+|\P{N}+")
         else:
             raise InvalidFile(
-                path, f"{field}.type: {kind!r} is not supported; supported are ByteLevel, Split and Digits"
+                path,
+                f"{field}.type: {kind!r} is not supported here; supported are ByteLevel, Split, Digits, and Metaspace "
+                "where it is the first",
             )
     return tuple(stages), byte_level
 
@@ -84,6 +93,10 @@ def _read_split(step: dict[str, Any], field: str, path: str) -> str:
     except (InvalidPattern, regex.error) as error:
         raise InvalidFile(path, f"{field}.pattern: {error}") from None
     behavior, invert = step.get("behavior"), step.get("invert", False)
+    if behavior in ("MergedWithPrevious", "MergedWithNext") and not invert and "String" in pattern and len(text) == 1:
+        others = f"[^{expression}]"
+        first = f"{others}*{expression}" if behavior == "MergedWithPrevious" else f"{expression}{others}*"
+        return f"{first}|{others}+"
     if behavior == "Isolated":
         return expression if covers else with_gaps(expression)
     if behavior == "Removed" and invert:
@@ -145,6 +158,14 @@ def write_stages(stages: tuple[str, ...], *, byte_level: bool) -> dict[str, Any]
     if len(steps) < 2:
         return steps[0] if steps else None
     return {"type": "Sequence", "pretokenizers": steps}
+
+
+def in_sequence(first: dict[str, Any] | None, then: dict[str, Any] | None) -> dict[str, Any] | None:
+    """One `pre_tokenizer` that does the first, then the other."""
+    if first is None or then is None:
+        return first or then
+    steps = then["pretokenizers"] if then["type"] == "Sequence" else [then]
+    return {"type": "Sequence", "pretokenizers": [first, *steps]}
 
 
 def _byte_level(*, use_regex: bool) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 What a model cannot express is refused with the name of the field, never passed over; `truncation`, `padding`,
 `post_processor` and `decoder` do not change the ids of a text and are left out. Dropout, which makes encoding random,
-is left out with a `DropoutIgnored` warning. Other kinds of model (Unigram, WordPiece, WordLevel) and BPE after
-SentencePiece (`byte_fallback`, Metaspace) are refused by name.
+is left out with a `DropoutIgnored` warning. Other kinds of model (Unigram, WordPiece, WordLevel) are refused by name.
+A converted SentencePiece model (`byte_fallback`, `fuse_unk`, marks for white space) gets that library's rules, with the
+listed merges; what its ids are read as is taken to be what SentencePiece reads, special tokens apart.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from impls.byte_alphabet import CHARACTER_TO_BYTE
 from impls.errors import InvalidFile
 from impls.formats.files import parse_json, token_table
 from impls.formats.printable import check_ids, read_merges, read_tokens, without_whole_tokens
+from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
+from impls.formats.space_steps import Spaces, check_prefix, read_normalizer
 from impls.formats.split_stages import read_stages
 from impls.model import Model
+from impls.sentencepiece_rules import SentencePieceRules
 
 FORMAT = "tokenizer.json"
 
@@ -35,8 +39,9 @@ def read_document(document: Any, path: str) -> Model:
     fields = _object(document, "the document", path)
     bpe = _object(fields.get("model"), "model", path)
     _refuse_other_models(bpe, path)
-    stages, byte_level = read_stages(fields.get("pre_tokenizer"), path)
-    normalization = _normalization(fields.get("normalizer"), "normalizer", path)
+    spaces = read_normalizer(fields.get("normalizer"), path)
+    stages, byte_level = read_stages(fields.get("pre_tokenizer"), path, spaces)
+    check_prefix(spaces, path)
     special, added = _whole_tokens(fields.get("added_tokens"), path)
     vocab = check_ids(bpe.get("vocab"), "model.vocab", path)
     merges = _merges(bpe.get("merges"), path)
@@ -47,21 +52,53 @@ def read_document(document: Any, path: str) -> Model:
     unknown = _unknown(bpe.get("unk_token"), vocab, whole, byte_level, path)
     listed = [*whole, *([] if unknown is None else [unknown])]
     kept = without_whole_tokens(vocab, merges, listed, CHARACTER_TO_BYTE if byte_level else ())
+    rules = _rules(bpe, spaces, kept, unknown, byte_level, path)
     if byte_level:
         tokens = read_tokens(kept, "model.vocab", path)
     else:
+        kept = {token: i for token, i in kept.items() if not rules or i not in rules.byte_ids}
         tokens = token_table(((_utf8(token, path), i) for token, i in kept.items()), path)
+        if rules and rules.byte_ids:
+            tokens += (None,) * (max(rules.byte_ids) + 1 - len(tokens))
     return Model(
         tokens=tokens,
         merges=read_merges(merges, kept, "model.merges", path),
         pattern=stages,
         special_tokens=special,
         added_tokens=added,
-        normalization=normalization,
+        normalization=spaces.normalization,
         alphabet="bytes" if byte_level else "chars",
         ignore_merges=bool(bpe.get("ignore_merges", False)),
         unknown=unknown,
         unknown_id=None if unknown is None else vocab.get(unknown, whole.get(unknown)),
+        sentencepiece=rules,
+    )
+
+
+def _rules(
+    bpe: dict[str, Any], spaces: Spaces, vocab: dict[str, int], unknown: str | None, byte_level: bool, path: str
+) -> SentencePieceRules | None:
+    """SentencePiece's rules, where the file has any of them."""
+    byte_ids = tuple(vocab[text] for text in BYTE_PIECES if text in vocab) if bpe.get("byte_fallback") else ()
+    fuse_unknown = bool(bpe.get("fuse_unk")) and unknown is not None
+    if not (byte_ids or fuse_unknown or spaces.rewrites):
+        return None
+    if byte_level:
+        # Bytes are never unknown, so nothing falls back and nothing is fused.
+        if spaces.rewrites:
+            raise InvalidFile(path, "pre_tokenizer.type: ByteLevel after marks for white space is not supported")
+        return None
+    if len(byte_ids) not in (0, 256):
+        raise InvalidFile(path, f"model.byte_fallback: {len(byte_ids)} of the 256 tokens <0x00> to <0xFF> are there")
+    return SentencePieceRules(
+        escape_spaces=spaces.escape_spaces,
+        dummy_prefix=spaces.dummy_prefix,
+        remove_extra_spaces=spaces.remove_extra_spaces,
+        charsmap=spaces.charsmap,
+        byte_ids=byte_ids,
+        fuse_unknown=fuse_unknown,
+        unknown_text=unknown or UNKNOWN_SURFACE,
+        shows_specials=True,
     )
 
 
@@ -80,11 +117,8 @@ def _refuse_other_models(bpe: dict[str, Any], path: str) -> None:
     for field, problem in (
         ("continuing_subword_prefix", "tokens inside a word are marked by a prefix, which is not supported"),
         ("end_of_word_suffix", "tokens at the end of a word are marked by a suffix, which is not supported"),
-        ("byte_fallback", "characters that fall back to bytes (a converted SentencePiece model) are not supported"),
-        ("fuse_unk", "unknown characters that are fused into one token are not supported"),
     ):
-        # fuse_unk alone changes nothing, and stands in files that have no unknown token.
-        if bpe.get(field) and not (field == "fuse_unk" and bpe.get("unk_token") is None):
+        if bpe.get(field):
             raise InvalidFile(path, f"model.{field}: {problem}")
     if bpe.get("dropout"):
         warnings.warn(
@@ -103,20 +137,6 @@ def _unknown(text: Any, vocab: dict[str, int], whole: dict[str, int], byte_level
     if text not in vocab and text not in whole:
         raise InvalidFile(path, f"model.unk_token: {text!a} is not in the vocabulary")
     return text
-
-
-def _normalization(normalizer: Any, field: str, path: str) -> str | None:
-    if normalizer is None:
-        return None
-    kind = _object(normalizer, field, path).get("type")
-    if kind == "NFC":
-        return "nfc"
-    if kind == "Sequence":
-        steps = normalizer.get("normalizers")
-        if isinstance(steps, list):
-            found = [_normalization(step, f"{field}.normalizers[{k}]", path) for k, step in enumerate(steps)]
-            return next((step for step in found if step is not None), None)
-    raise InvalidFile(path, f"{field}.type: {kind!r} is not supported; only NFC is")
 
 
 def _whole_tokens(entries: Any, path: str) -> tuple[dict[str, int], dict[str, int]]:

@@ -9,9 +9,11 @@ import msgspec
 from impls.byte_alphabet import to_printable
 from impls.errors import InvalidPattern, Unsupported
 from impls.formats.printable import add_whole_token, listed_merges
-from impls.formats.split_stages import write_stages
+from impls.formats.space_steps import write_decoder, write_metaspace, write_normalizer
+from impls.formats.split_stages import in_sequence, write_stages
 from impls.formats.tokenizer_json import FORMAT
 from impls.model import Model
+from impls.sentencepiece_rules import SentencePieceRules
 
 _BYTE_LEVEL_DECODER = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 
@@ -41,23 +43,48 @@ def losses(model: Model) -> list[str]:
         lost.append(f"id_offset: {model.id_offset} (the ids themselves are kept)")
     if why_inexact:
         lost.append(f"merges: some texts may get other ids, as {why_inexact}")
+    if model.sentencepiece is not None:
+        lost += _lost_rules(model.sentencepiece)
     return lost
 
 
-def _document(model: Model) -> tuple[dict[str, Any], str | None]:
+def _lost_rules(rules: SentencePieceRules) -> list[str]:
+    lost: list[str] = []
+    if not rules.shows_specials:
+        lost.append("special_tokens: they are found in every text, and read as their text")
+    if rules.charsmap:
+        lost.append("normalization: Hugging Face looks a grapheme up at a time, and normalises some texts otherwise")
+    if rules.user_defined_ids:
+        lost.append("user_defined_ids: what stands behind such a token gets a prefix of its own")
+    if rules.fuse_unknown and not rules.byte_ids and rules.unknown_text:
+        lost.append("unknown_text: the unknown token is read as its own text")
+    return lost
+
+
+def _decoder(model: Model) -> dict[str, Any]:
     if model.sentencepiece is not None:
-        raise Unsupported(FORMAT, "SentencePiece's rules are not written")
+        return write_decoder(model.sentencepiece)
+    return _BYTE_LEVEL_DECODER if model.alphabet == "bytes" else {"type": "Fuse"}
+
+
+def _document(model: Model) -> tuple[dict[str, Any], str | None]:
+    if model.sentencepiece is not None and model.sentencepiece.unused_ids:
+        raise Unsupported(FORMAT, "tokens that merge and are undone at the end are not written (unused pieces)")
     if model.end_of_word is not None:
         raise Unsupported(FORMAT, f"words that end in {model.end_of_word!r} are not written")
     byte_level = model.alphabet == "bytes"
     try:
-        pre_tokenizer = write_stages(model.pattern, byte_level=byte_level)
+        metaspace, stages = write_metaspace(model)
+        pre_tokenizer = in_sequence(metaspace, write_stages(stages, byte_level=byte_level))
     except InvalidPattern as error:
         raise Unsupported(FORMAT, str(error)) from None
     text_of = to_printable if byte_level else bytes.decode
     texts = ["" if token is None else text_of(token) for token in model.tokens]
     vocab = {text: i for i, text in enumerate(texts) if text}
     merges, why_inexact = listed_merges(model)
+    rules = model.sentencepiece
+    for byte, i in enumerate(rules.byte_ids if rules else ()):
+        add_whole_token(vocab, f"<0x{byte:02X}>", i, FORMAT)
     if model.unknown is not None and model.unknown_id is not None:
         add_whole_token(vocab, model.unknown, model.unknown_id, FORMAT)
     document = {
@@ -65,19 +92,19 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
         "truncation": None,
         "padding": None,
         "added_tokens": _added_tokens(model, vocab),
-        "normalizer": None if model.normalization is None else {"type": "NFC"},
+        "normalizer": write_normalizer(model),
         "pre_tokenizer": pre_tokenizer,
         "post_processor": None,
-        "decoder": _BYTE_LEVEL_DECODER if byte_level else {"type": "Fuse"},
+        "decoder": _decoder(model),
         "model": {
             "type": "BPE",
             "dropout": None,
             "unk_token": model.unknown,
             "continuing_subword_prefix": None,
             "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": model.ignore_merges or why_inexact is not None,
+            "fuse_unk": rules is not None and rules.fuse_unknown,
+            "byte_fallback": rules is not None and bool(rules.byte_ids),
+            "ignore_merges": model.ignore_merges or (why_inexact is not None and rules is None),
             "vocab": dict(sorted(vocab.items(), key=lambda item: item[1])),
             "merges": [[texts[left], texts[right]] for left, right in merges],
         },
@@ -90,7 +117,8 @@ def _added_tokens(model: Model, vocab: dict[str, int]) -> list[dict[str, Any]]:
 
     It gives an added token that is not in the vocabulary the next free id, whatever the file says.
     """
-    in_order = sorted(model.whole_token_ids.items(), key=lambda item: item[1])
+    found_first = {text: model.id_by_token[text.encode()] for text in model.user_defined_texts}
+    in_order = sorted({**model.whole_token_ids, **found_first}.items(), key=lambda item: item[1])
     highest = -1
     for text, i in in_order:
         given = vocab.get(text, highest + 1 if highest >= len(vocab) else len(vocab))

@@ -3,7 +3,8 @@
 The library encodes with its cache on, as people have it, and by `encode_batch_fast`, the call that gives ids without
 offsets. Special tokens are in it but switched off (`encode_special_tokens`): `Tokenizer` cuts the text around them.
 A model that looks joined bytes up and has tokens no lower ranks make (llama3) runs with every way to make each token
-listed as a merge, the nearest a list of merges comes.
+listed as a merge, the nearest a list of merges comes. A model of SentencePiece is given as the library's own
+conversions are, and writes the marks for white space itself where it does that as SentencePiece does.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import tokenizers
@@ -39,9 +41,11 @@ class HuggingFace(Tokenizer):
     surrogate_errors = (TypeError, UnicodeEncodeError)
 
     def __init__(self, model: Model) -> None:
+        self.normalizes = _normalizes_alike(model)
         super().__init__(model)
-        self._tokenizer = _tokenizer(model)
-        self._alphabet = {token.decode() for token in model.id_by_token} if model.alphabet == "chars" else None
+        self._tokenizer = _tokenizer(model if self.normalizes else _for_written_texts(model))
+        may_be_unknown = model.alphabet == "chars" and not (model.sentencepiece and model.sentencepiece.byte_ids)
+        self._alphabet = {token.decode() for token in model.id_by_token} if may_be_unknown else None
         self._decodes_alike = model.alphabet == "bytes" and not any(
             not text.isascii() and CHARACTER_TO_BYTE.keys() >= set(text) for text in model.whole_token_ids
         )  # the library would read such a special token as printable bytes
@@ -128,6 +132,24 @@ def _parallelism(wanted: bool) -> Iterator[None]:
             del os.environ[_PARALLELISM]
         else:
             os.environ[_PARALLELISM] = before
+
+
+def _normalizes_alike(model: Model) -> bool:
+    """Whether the library writes texts by SentencePiece's rules as that library does, so that it can be left to it."""
+    rules = model.sentencepiece
+    if rules is None or rules.charsmap or rules.user_defined_ids:
+        return False
+    return rules.dummy_prefix != "first"  # we give it what stands between special tokens, and it would call all first
+
+
+def _for_written_texts(model: Model) -> Model:
+    """The model for texts that `Model.normalize` has written."""
+    if model.sentencepiece is None:
+        return model
+    rules = replace(
+        model.sentencepiece, escape_spaces=False, dummy_prefix="never", remove_extra_spaces=False, charsmap=b""
+    )
+    return model.with_(sentencepiece=rules, normalization=None)
 
 
 def _document(model: Model) -> str:
