@@ -96,25 +96,24 @@ class Case:
         def wrong(candidate: str) -> bool:
             return judge(candidate, self.subject.ids(candidate)) == "wrong"
 
-        for small in self.known:
-            self.subject.fresh()
-            if wrong(small):
-                return self._located(small, judge)
         before = list(self.subject.history)
+        for small in self.known:
+            if wrong(small) and (found := self._located(small, judge)):
+                return found
         self.subject.fresh()
         if not wrong(text):
             return self._of_history(text, answer, before, judge)
         small = smallest_long_text(text, wrong, self._places(text), SHRINK_SECONDS)
         answer = self.subject.ids(small)
         before = self.subject.history[:-1]
-        self.subject.fresh()
-        if not wrong(small):
-            return self._of_history(small, answer, before, judge)
-        return self._located(small, judge)
+        return self._located(small, judge) or self._of_history(small, answer, before, judge)
 
-    def _located(self, text: str, judge: Judge) -> tuple[Located, Counterexample]:
+    def _located(self, text: str, judge: Judge) -> tuple[Located, Counterexample] | None:
+        """What is wrong about `text` in a fresh process; None where it is right there."""
         self.subject.fresh()
         answer = self.subject.ids(text)
+        if judge(text, answer) != "wrong":
+            return None
         expected = self.reference.ids(text)
         if text not in self.known:
             self.known.append(text)

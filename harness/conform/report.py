@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 
 from harness.conform.verdicts import Counterexample, Report, Verdict
@@ -71,6 +72,8 @@ def shown_input(example: Counterexample) -> str:
     if example.text is None and example.ids is not None:
         return f"decode([{', '.join(map(str, example.ids))}])"
     shown = example.expression or "a batch"
+    if example.text is not None and len(character := example.text.text) == 1 and not character.isascii():
+        shown += f" ({unicodedata.name(character, 'no name').capitalize()})"
     after = ", ".join(f"'{text.escaped}'" for text in example.after[:3])
     more = f" and {len(example.after) - 3} more" if len(example.after) > 3 else ""
     return f"{shown}, with or after {after}{more}" if after else shown

@@ -51,7 +51,7 @@ class Subject:
         self.history: list[str] = []
         """Texts encoded by the process there is now, in order."""
         self.characters_per_second = 0.0
-        """How fast it encodes, as seen so far; 0 before anything was."""
+        """How fast it has been seen to encode; 0 before anything was."""
         self.peak_memory_bytes = 0
 
     def close(self) -> None:
@@ -173,7 +173,7 @@ class Subject:
 
     def _note_speed(self, n_characters: int, seconds: float) -> None:
         if n_characters >= 1_000:
-            self.characters_per_second = n_characters / max(seconds, 1e-6)
+            self.characters_per_second = max(self.characters_per_second, n_characters / max(seconds, 1e-6))
 
     def seconds_for(self, n_characters: int) -> float:
         """About how long it takes to encode so much, from what was seen so far."""

@@ -179,7 +179,7 @@ def test_what_is_not_there_is_not_offered(conform: Callable[..., Verdict]) -> No
 
 # --- from outside ------------------------------------------------------------------------------------------------
 
-_ADAPTER = '''
+_ADAPTER = """
 import impls
 from harness.conform.run import load_model
 
@@ -195,7 +195,7 @@ class Lower:
 class Right(Lower):
     def encode(self, text):
         return _tokenizer.encode(text, disallowed_special=())
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +263,7 @@ def test_what_cannot_be_judged_is_status_2_and_one_line(
 
 
 def test_the_test_class_gives_a_test_a_check(folder: Path) -> None:
-    source = '''
+    source = """
 from harness.conform.pytest_class import ConformanceTests
 
 class TestRight(ConformanceTests):
@@ -272,7 +272,7 @@ class TestRight(ConformanceTests):
 class TestLower(ConformanceTests):
     target, model, only = "conform_adapter:Lower", "small.json", ("ids", "round-trip", "decode-every-id")
     expected_failures = {"ids": "lower-cases", "decode-every-id": ""}
-'''
+"""
     (folder / "test_adapter.py").write_text(source, encoding="utf-8")
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_adapter.py"],

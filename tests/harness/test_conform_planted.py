@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import harness
 import impls
 from harness.conform.judge import judge
 from harness.conform.reference import Reference
@@ -135,3 +136,22 @@ def test_a_right_adapter_with_everything_to_offer_passes(planted: ModuleType, co
     report = conform(planted.Full, *checks)
     assert report.conforms, [(verdict.check, verdict.reason) for verdict in report.failed]
     assert {verdict.status for verdict in report.verdicts} == {"passed", "same as reference"}
+
+
+def test_the_adapter_of_the_documentation_is_short_and_fails_as_it_says(
+    planted: ModuleType, conform: Conform, model_file: Path
+) -> None:
+    document = (Path(harness.__file__).parent / "conform" / "CONFORMANCE.md").read_text(encoding="utf-8")
+    source = document.split("```python\n")[1].split("```")[0]
+    assert len(source.splitlines()) <= 20
+    assert "ids · normalisation: " in document
+
+    def adapter(source: str) -> Any:
+        names: dict[str, Any] = {}
+        exec(source.replace('"o200k_base"', repr(str(model_file))), names)
+        return names["MyTokenizer"]
+
+    failure = the_failure(conform(adapter(source), "ids"))
+    assert failure.stage == "normalisation"
+    mended = "\n".join(line for line in source.splitlines() if "found out" not in line)
+    assert conform(adapter(mended), "ids", "round-trip").conforms
