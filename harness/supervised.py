@@ -24,7 +24,7 @@ __all__ = ["DEFAULT_LIMITS", "Limits", "NotStarted", "Stopped", "Supervised", "V
 Verdict = Literal["timeout", "crash", "out-of-memory", "protocol"]
 
 _FIRST_WATCH_SECONDS, _WATCH_SECONDS = 0.01, 0.1
-"""It is looked at often when it was just asked, then less: what forks as fast as it can doubles in a millisecond."""
+"""It is looked at often when it was just asked or has started processes, then less: a fork bomb doubles in milliseconds."""
 _READ_BYTES = 1 << 18
 _GRACE_SECONDS = 1.0
 """How long a process that has closed a pipe has left to end: its end is then the verdict."""
@@ -82,6 +82,7 @@ class Supervised:
         self._grace_ends = float("inf")
         self._stopped: Stopped | None = None
         self._pause_seconds = _FIRST_WATCH_SECONDS
+        self._n_processes = 1
         self._next_watch = float("inf")
         # Backstop for what grows faster than it is watched.
         data_bytes = 0 if limits.memory_bytes is None else 2 * limits.memory_bytes
@@ -195,7 +196,9 @@ class Supervised:
         if monotonic() < self._next_watch:
             return
         held = memory.resident_bytes_below(self._kept.root, self.limits.processes)
-        self._pause_seconds = min(2 * self._pause_seconds, _WATCH_SECONDS)
+        if len(held) <= self._n_processes:
+            self._pause_seconds = min(2 * self._pause_seconds, _WATCH_SECONDS)
+        self._n_processes = len(held)
         self._next_watch = monotonic() + self._pause_seconds
         total = sum(held.values())
         self._peak_bytes = max(self._peak_bytes, total)
