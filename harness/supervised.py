@@ -24,7 +24,7 @@ __all__ = ["DEFAULT_LIMITS", "Limits", "NotStarted", "Stopped", "Supervised", "V
 Verdict = Literal["timeout", "crash", "out-of-memory", "protocol"]
 
 _FIRST_WATCH_SECONDS, _WATCH_SECONDS = 0.01, 0.1
-"""It is looked at often when just asked or while it starts processes, then less: a fork bomb doubles in milliseconds."""
+"""It is looked at often when just asked or starting processes, then less: a fork bomb doubles in milliseconds."""
 _READ_BYTES = 1 << 18
 _GRACE_SECONDS = 1.0
 """How long a process that has closed a pipe has left to end: its end is then the verdict."""
