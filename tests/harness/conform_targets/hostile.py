@@ -100,15 +100,14 @@ class Hopping(Right):
 
 
 class Bomb(Right):
-    """Everybody forks a hundred times a second."""
+    """Everybody forks, twenty times a second: else the machine is the one that is tested."""
 
     def misbehave(self) -> None:
-        ends = time.monotonic() + 5
-        while time.monotonic() < ends:
+        while True:
             if os.fork() == 0:
                 os.setsid()
-                signal.alarm(5)
-            time.sleep(0.01)  # else the machine is the one that is tested
+                signal.alarm(10)
+            time.sleep(0.05)
 
 
 class BothReturn(Right):
