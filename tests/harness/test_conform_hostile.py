@@ -108,7 +108,7 @@ FATES = {
     "HungryAtOnce": ("out-of-memory", "MemoryError"),
     "Exiting": ("panic", "raised SystemExit, which is no Exception: no more"),
     "ExitingAtOnce": ("crash", "exit status 0"),
-    "DaemonisingAndDying": ("crash", "exit status 5; 1 more that it had started ended with it"),
+    "DaemonisingAndDying": ("crash", "exit status 5; [12] more that it had started ended with it"),
     "Segfault": ("crash", "killed by SIGSEGV; .*Fatal Python error: Segmentation fault"),
     "Panicking": ("panic", "raised PanicException, which is no Exception: index out of bounds"),
     "ParentKiller": ("crash", "ended the process that keeps it.*only its process group"),
