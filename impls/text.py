@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import groupby
 
 
 def repair_surrogates(text: str) -> str:
@@ -21,9 +22,19 @@ def repair_surrogates(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def special_matcher(texts: frozenset[str]) -> re.Pattern[str]:
-    """Matches any of `texts`; of those that start at one place, the longest."""
-    longest_first = sorted(texts, key=lambda text: (-len(text), text))
-    return re.compile("|".join(map(re.escape, longest_first)))
+    """Matches any of `texts`; of those that start at one place, the longest. For no texts: the empty match."""
+    return re.compile(_longest_of(sorted(texts)) if texts else "")
+
+
+def _longest_of(texts: list[str]) -> str:
+    """An expression for the longest of `texts` (sorted), written as their tree: what they share is compared once."""
+    pairs = enumerate(zip(texts[0], texts[-1], strict=False))
+    shared = texts[0][: next((k for k, (first, last) in pairs if first != last), len(texts[0]))]
+    rests = [text[len(shared) :] for text in texts]
+    branches = [_longest_of(list(group)) for _, group in groupby(filter(None, rests), key=lambda rest: rest[0])]
+    if not branches:
+        return re.escape(shared)
+    return f"{re.escape(shared)}(?:{'|'.join(branches)}){'' if all(rests) else '?'}"
 
 
 def byte_starts_of_characters(data: bytes, *, each_byte: bool = False) -> tuple[str, list[int]]:
