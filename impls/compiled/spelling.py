@@ -6,7 +6,6 @@ tokens of one character, and one per merge in rank order.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -84,16 +83,30 @@ def _made_by_concatenation(model: Model) -> tuple[np.ndarray, np.ndarray]:
         for token, i in model.id_by_token.items()
         if i not in alone and len(text := token.decode()) > 1
     }
-    if any(times > 1 for times in Counter(ranks.values()).values()):
-        raise Unsupported("compiled", "two tokens have the same rank")
+    _refuse_ties(ranks)
     ids = {token.decode(): i for token, i in model.id_by_token.items()}
     merges: list[tuple[int, int, int]] = []
-    for text in sorted(ranks, key=ranks.__getitem__):
+    for text in sorted(ranks, key=lambda text: (ranks[text], -len(text))):
         left, right = _last_parts(text, ranks)
         if left in ids and right in ids:
             merges.append((ids[left], ids[right], ids[text]))
     table = np.array(merges, np.int64).reshape(-1, 3)
     return table[:, :2], table[:, 2]
+
+
+def _refuse_ties(ranks: dict[str, int]) -> None:
+    """Raises `Unsupported` where tokens of one rank are other than runs of one character.
+
+    Of equal ranks the leftmost merges first, and kernels merge by symbol, then leftmost. Runs whose symbols are in
+    order of falling length come to the same: beside runs that cannot grow any more there is at most one of two
+    characters or more, the leftmost that can, and what it makes is longer than any two single characters.
+    """
+    by_rank: dict[int, list[str]] = {}
+    for text, rank in ranks.items():
+        by_rank.setdefault(rank, []).append(text)
+    for texts in by_rank.values():
+        if len(texts) > 1 and len(set("".join(texts))) > 1:
+            raise Unsupported("compiled", f"the tokens {texts[0]!r} and {texts[1]!r} have the same rank")
 
 
 def _last_parts(text: str, ranks: dict[str, int]) -> tuple[str, str]:
