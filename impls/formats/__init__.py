@@ -22,7 +22,7 @@ from impls.formats import (
     tokenizer_json,
     tokenizer_json_writer,
 )
-from impls.formats.files import parse_json, read_bytes, write_atomically
+from impls.formats.files import is_folder, parse_json, read_bytes, without_collecting, write_atomically
 from impls.formats.subword_nmt import IdsAssigned
 from impls.formats.tiktoken_ranks import PatternAssumed
 from impls.formats.tokenizer_json import DropoutIgnored
@@ -90,7 +90,8 @@ def load_with_format(
     path = Path(path)
     stages = None if pattern is None else resolve(pattern)
     try:
-        format, model = _read(path, stages, special_tokens)
+        with without_collecting():
+            format, model = _read(path, stages, special_tokens)
         if format != tiktoken_ranks.FORMAT:
             given = {"pattern": stages, "special_tokens": special_tokens}
             changes = {name: value for name, value in given.items() if value is not None}
@@ -105,7 +106,7 @@ def load_with_format(
 
 
 def _read(path: Path, stages: tuple[str, ...] | None, special_tokens: Mapping[str, int] | None) -> tuple[str, Model]:
-    if path.is_dir():
+    if is_folder(path):
         return _read_folder(path)
     content = read_bytes(path)
     if sentencepiece_model.looks_like(content):

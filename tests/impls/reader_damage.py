@@ -1,0 +1,182 @@
+"""Ways a vocabulary file can be wrong, as functions of its bytes, and files no reader should take long over.
+
+`DAMAGE` holds what may still leave a vocabulary (bits flipped in a token give another token); `RUIN` what never does.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import json
+import random
+import zipfile
+from collections.abc import Callable
+
+import sentencepiece
+
+Damage = Callable[[bytes], bytes]
+MIB = 1 << 20
+
+
+def _flipped(n_bits: int) -> Damage:
+    def flip(content: bytes) -> bytes:
+        rng = random.Random(n_bits)
+        changed = bytearray(content)
+        for _ in range(n_bits):
+            changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+        return bytes(changed)
+
+    return flip
+
+
+def _cut(share: float) -> Damage:
+    return lambda content: content[: int(len(content) * share)]
+
+
+def _lines(change: Callable[[list[bytes]], list[bytes]]) -> Damage:
+    return lambda content: b"\n".join(change(content.split(b"\n")))
+
+
+def _inserted(what: bytes, share: float = 0.5) -> Damage:
+    def insert(content: bytes) -> bytes:
+        at = int(len(content) * share)
+        return content[:at] + what + content[at:]
+
+    return insert
+
+
+def _digits(replacement: bytes) -> Damage:
+    """The last number becomes `replacement`."""
+
+    def change(content: bytes) -> bytes:
+        end = max(content.rfind(b"%d" % digit) for digit in range(10)) + 1
+        start = end
+        while start > 0 and content[start - 1 : start].isdigit():
+            start -= 1
+        return content[:start] + replacement + content[end:]
+
+    return change
+
+
+def _zip_bomb(content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("tokenizer.json", bytes(64 * MIB))
+    return buffer.getvalue()
+
+
+DAMAGE: dict[str, Damage] = {
+    "cut to a tenth": _cut(0.1),
+    "cut in half": _cut(0.5),
+    "cut near the end": _cut(0.97),
+    "the last byte missing": lambda content: content[:-1],
+    "the first byte missing": lambda content: content[1:],
+    "one bit flipped": _flipped(1),
+    "a dozen bits flipped": _flipped(12),
+    "a thousand bits flipped": _flipped(1000),
+    "every 97th byte gone": lambda content: bytes(byte for at, byte in enumerate(content) if at % 97),
+    "line ends of Windows": lambda content: content.replace(b"\n", b"\r\n"),
+    "line ends of old Macs": lambda content: content.replace(b"\n", b"\r"),
+    "a null byte within": _inserted(b"\0"),
+    "latin-1 within": _inserted(b"\xe9\xe8"),
+    "a lone surrogate in UTF-8": _inserted(b"\xed\xa0\xbd"),
+    "an overlong form": _inserted(b"\xc0\xaf"),
+    "an escaped lone surrogate": _inserted(b"\\ud83d"),
+    "two byte order marks": lambda content: b"\xef\xbb\xbf\xef\xbb\xbf" + content,
+    "given twice": lambda content: content + content,
+    "lines in reverse": _lines(lambda lines: lines[::-1]),
+    "lines shuffled": _lines(lambda lines: random.Random(1).sample(lines, len(lines))),
+    "a line twice": _lines(lambda lines: [*lines[:9], *lines[8:9], *lines[9:]]),
+    "a line missing": _lines(lambda lines: [*lines[:9], *lines[10:]]),
+    "blank lines within": _lines(lambda lines: [part for line in lines for part in (line, b"")]),
+    "a huge id": _digits(b"4294967296"),
+    "an id of a thousand digits": _digits(b"9" * 1000),
+    "an id of a million digits": _digits(b"9" * MIB),
+    "a negative id": _digits(b"-1"),
+    "a broken id": _digits(b"1.5"),
+    "an id of other digits": _digits("٣".encode()),
+    "a huge count": _digits(b"2000000"),
+    "a word of a megabyte": _inserted(b"a" * MIB),
+    "words for constants": lambda content: content.replace(b"null", b"NaN").replace(b"false", b"Infinity"),
+    "a file of another kind behind it": lambda content: content + b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
+}
+"""Of these a reader may make a vocabulary, or says what is wrong."""
+
+RUIN: dict[str, Damage] = {
+    "nothing": lambda _: b"",
+    "white space": lambda _: b" \n\t\r\n" * 1000,
+    "one byte": lambda _: b"\x80",
+    "zeros": lambda content: bytes(len(content)),
+    "ones": lambda content: b"\xff" * len(content),
+    "random bytes": lambda content: random.Random(2).randbytes(len(content)),
+    "UTF-16": lambda content: content.decode("latin-1").encode("utf-16"),
+    "UTF-16 without a mark": lambda content: content.decode("latin-1").encode("utf-16-be"),
+    "UTF-32": lambda content: content.decode("latin-1").encode("utf-32"),
+    "packed by gzip": gzip.compress,
+    "a zip bomb": _zip_bomb,
+    "a gzip bomb": lambda _: gzip.compress(bytes(256 * MIB), 1),
+    "a picture": lambda _: b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40,
+    "a web page": lambda _: b"<!DOCTYPE html>\n<html><body>404 Not Found</body></html>\n",
+    "a pointer of Git LFS": lambda _: b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n",
+    "lists a million deep": lambda _: b"[" * MIB,
+    "objects a million deep": lambda _: b'{"model":' * MIB,
+    "normalizers 400 deep": lambda _: (
+        b'{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "normalizer": '
+        + b'{"type": "Sequence", "normalizers": [' * 400
+        + b'{"type": "Odd"}'
+        + b"]}" * 400
+        + b"}"
+    ),
+    "a million lists": lambda _: b"[" + b"[]," * MIB + b"[]]",
+    "ten million lists": lambda _: b"[" + b"[]," * (10 * MIB) + b"[]]",
+    "300,000 keys": lambda _: b"{" + b",".join(b'"%d":{}' % k for k in range(300_000)) + b"}",
+    "six million keys": lambda _: b"{" + b'"":0,' * (6 * MIB) + b'"":0}',
+    "a line of 40 megabytes": lambda _: b"YQ== 0\n" + b"A" * (40 * MIB),
+    "40 million lines": lambda _: b"\n" * (40 * MIB) + b"x",
+    "a million lines of tokens": lambda _: b"".join(b"%06xAA %d\n" % (k, k) for k in range(MIB - 1)) + b"x\n",
+    "a text of 40 megabytes": lambda _: b'{"model": "' + b"a" * (40 * MIB) + "🙂".encode() + b'"}',
+    "a number of 40 megabytes": lambda _: b'{"model": ' + b"1" * (40 * MIB) + b"}",
+    "escapes of 40 megabytes": lambda _: b'{"model": "' + b"\\ud83d" * (7 * MIB) + b'"}',
+    "spaces of 40 megabytes": lambda content: b" " * (40 * MIB) + b"{",
+    "a gigabyte in one line": lambda _: GIGABYTE,
+    "a pattern of a million groups": lambda _: _with_pattern("(?:" * 100_000 + ")" * 100_000),
+    "a pattern of a megabyte": lambda _: _with_pattern("a|" * (MIB // 2) + "b"),
+}
+"""Of these no reader makes a vocabulary."""
+
+ODD: dict[str, Damage] = {
+    "a pattern that never ends": lambda _: _with_pattern(r"(?:(?:a|aa|\\S+)+)+!"),
+    "a pattern that counts high": lambda _: _with_pattern("(?:(?:(?:a{1,1000}){1,1000}){1,1000}){1,1000}!"),
+}
+"""Of these a reader makes a vocabulary, or says what is wrong."""
+
+GIGABYTE = b"\x00 a gigabyte, made as a sparse file"
+
+
+def a_sentencepiece_model() -> bytes:
+    """A small good one, by its own library."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["low lower lowest newer wider"] * 9),
+        model_writer=model,
+        model_type="bpe",
+        vocab_size=300,
+        byte_fallback=True,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    return model.getvalue()
+
+
+def a_tekken_file() -> bytes:
+    """A small good one."""
+    vocab = [{"rank": rank, "token_bytes": base64.b64encode(bytes([rank])).decode()} for rank in range(256)]
+    config = {"pattern": "a+|[^a]+", "default_vocab_size": 259, "default_num_special_tokens": 3}
+    special = [{"rank": 0, "token_str": "<s>"}]
+    return json.dumps({"config": config, "special_tokens": special, "vocab": vocab}).encode()
+
+
+def _with_pattern(pattern: str) -> bytes:
+    split = f'{{"type": "Split", "pattern": {{"Regex": "{pattern}"}}, "behavior": "Isolated", "invert": false}}'
+    return b'{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "pre_tokenizer": ' + split.encode() + b"}"

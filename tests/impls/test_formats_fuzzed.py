@@ -1,0 +1,64 @@
+"""A short run of the readers' fuzzer, and all that its long runs found."""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+N_FILES = 250
+
+
+def _load_file(name: str) -> ModuleType:
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = spec_from_file_location(name, HERE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_load_file("reader_damage")
+reader_fuzz = _load_file("reader_fuzz")
+
+
+@pytest.fixture(scope="module")
+def good() -> dict[str, bytes]:
+    seeds: dict[str, bytes] = reader_fuzz.seeds()
+    return seeds
+
+
+@pytest.mark.parametrize("format", reader_fuzz.FORMATS)
+def test_a_mutated_file_is_read_or_refused_in_one_line(format: str, good: dict[str, bytes], tmp_path: Path) -> None:
+    rng = random.Random(format)
+    companion = good["encoder.json"] if format == "gpt2" else b""
+    for _ in range(N_FILES):
+        content = reader_fuzz.mutated(good[format], rng)
+        problem = reader_fuzz.problem_with_reading(content, format, tmp_path, companion, max_seconds=math.inf)
+        assert problem is None, (content[:2000], problem)
+
+
+def test_the_fuzzer_finds_a_planted_fault(
+    good: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def careless(entries: Any, *_: object) -> tuple[dict[str, int], dict[str, int]]:
+        return {entry["content"]: entry["id"] for entry in entries}, {}
+
+    monkeypatch.setattr("impls.formats.tokenizer_json._whole_tokens", careless)
+    rng = random.Random(1)
+    for _ in range(1000):
+        content = reader_fuzz.mutated(good["tokenizer.json"], rng)
+        problem = reader_fuzz.problem_with_reading(content, "tokenizer.json", tmp_path)
+        if problem is not None:
+            assert "careless" in problem
+            return
+    pytest.fail("a thousand files, and the fault was not found")

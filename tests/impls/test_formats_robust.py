@@ -1,0 +1,169 @@
+"""Whatever is wrong with a file, its reader says so in one line, soon, and in little memory.
+
+Every file is read in a process of its own with 512 MiB of address space, and stopped after a minute of
+processor time; a core to itself takes less than two seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import impls
+from impls import TrainingSpec
+from impls.formats import formats, load, save
+
+resource = pytest.importorskip("resource", reason="limits of memory and time are the system's")
+
+
+def _load_file(name: str) -> ModuleType:
+    spec = spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+reader_damage = _load_file("reader_damage")
+
+_PROGRAM = """
+import json, os, resource, sys, warnings
+from pathlib import Path
+import impls.peers
+from impls.errors import InvalidFile
+from impls.formats import load
+
+warnings.simplefilter("ignore")
+for line in sys.stdin:
+    path = Path(json.loads(line))
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
+        seconds = int(sum(os.times()[:2])) + 60
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        try:
+            load(path)
+            told = ["read", ""]
+        except InvalidFile as error:
+            told = ["refused", str(error)]
+        except BaseException as error:
+            told = [type(error).__name__, str(error)]
+        os.write(writer, json.dumps(told).encode()[:60_000])
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as answer:
+        told = answer.read()
+    status = os.waitpid(child, 0)[1]
+    print(told.decode() if told else json.dumps(["died", f"status {status}"]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def outcome_of() -> Iterator[Callable[[Path], list[str]]]:
+    """A function from a path to what reading it came to: (read, refused, the name of an error, or died), message."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    stdin, stdout = process.stdin, process.stdout
+
+    def ask(path: Path) -> list[str]:
+        stdin.write(json.dumps(str(path)) + "\n")
+        stdin.flush()
+        told: list[str] = json.loads(stdout.readline())
+        return told
+
+    yield ask
+    stdin.close()
+    stdout.close()
+    process.wait()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Format -> a good file of it."""
+    folder = tmp_path_factory.mktemp("good")
+    text = "low lower lowest newer wider, İstanbul'da  \n\tnew <s>"
+    by_bytes = impls.get("priority").train_model([text] * 2, TrainingSpec(vocab_size=280, special_tokens=("<s>",)))
+    by_words = impls.get("priority").train_model(
+        [text] * 2, TrainingSpec(vocab_size=60, alphabet="chars", end_of_word="</w>", pattern=r"\S+|\s")
+    )
+    found: dict[str, Path] = {}
+    for format in formats():
+        path = folder / format / ("" if format == "gpt2" else "file")
+        save(by_words if format == "subword-nmt" else by_bytes, path, format)
+        found[format] = path / "vocab.bpe" if format == "gpt2" else path
+    found["encoder.json"] = folder / "gpt2" / "encoder.json"
+    found["tekken"] = folder / "tekken.json"
+    found["tekken"].write_bytes(reader_damage.a_tekken_file())
+    found["sentencepiece"] = folder / "spm.model"
+    found["sentencepiece"].write_bytes(reader_damage.a_sentencepiece_model())
+    for path in found.values():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            load(path)
+    return found
+
+
+FORMATS = [*formats(), "encoder.json", "tekken", "sentencepiece"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_damaged_file_gives_one_clear_line(
+    format: str, files: dict[str, Path], outcome_of: Callable[[Path], list[str]]
+) -> None:
+    path = files[format]
+    good = path.read_bytes()
+    wrong = []
+    try:
+        for name, damage in reader_damage.DAMAGE.items():
+            path.write_bytes(damage(good))
+            outcome, told = outcome_of(path)
+            if outcome != "read" and not _is_clear(outcome, told, path.parent):
+                wrong.append((name, outcome, told[:300]))
+    finally:
+        path.write_bytes(good)
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", [*reader_damage.RUIN, *reader_damage.ODD])
+def test_a_file_that_is_no_vocabulary_is_refused_soon(
+    name: str, files: dict[str, Path], outcome_of: Callable[[Path], list[str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "file"
+    content = (reader_damage.RUIN | reader_damage.ODD)[name](files["tiktoken"].read_bytes())
+    if content == reader_damage.GIGABYTE:
+        with path.open("wb") as file:
+            file.truncate(1 << 30)
+    else:
+        path.write_bytes(content)
+    outcome, told = outcome_of(path)
+    assert _is_clear(outcome, told, tmp_path) or (outcome == "read" and name in reader_damage.ODD), (outcome, told)
+
+
+def test_what_is_no_file_is_refused(outcome_of: Callable[[Path], list[str]], tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    import os
+
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("folder", "dangling", "loop", "pipe", "missing", "missing/too", "a" * 5000):
+        outcome, told = outcome_of(tmp_path / path)
+        assert _is_clear(outcome, told, tmp_path), (path, outcome, told)
+    assert outcome_of(Path("/dev/zero"))[0] == "refused"
+
+
+def _is_clear(outcome: str, told: str, folder: Path) -> bool:
+    return outcome == "refused" and told.startswith(str(folder)) and len(told.splitlines()) == 1 and len(told) < 6000
