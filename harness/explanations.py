@@ -156,3 +156,5 @@ class TracedPiece(msgspec.Struct, frozen=True, kw_only=True):
     ids: tuple[int, ...]
     """The ids the steps end in."""
     reproduces: bool
+    note: str = ""
+    """Why the implementation does not go these steps, where it does not need to."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.explain.merging import first_step_apart
-from harness.explain.probing import cut_stays, joins_nothing, needed_cuts
+from harness.explain.probing import cut_stays, joins_nothing, joins_when_shorter, needed_cuts
 from harness.explain.readable import quoted, readable
 from harness.explain.rules import Rules
 from harness.explain.unicode_reason import unicode_reason
@@ -135,6 +135,9 @@ def _cut_or_merge(known: View, hidden: View, span: tuple[int, int], piece: str) 
     cuts = needed_cuts(hidden, rules, way, *span)
     for cut in cuts or ():
         parts = f"{quoted(hidden.seen[span[0] : cut])} and {quoted(hidden.seen[cut : span[1]])}"
+        if (joined := joins_when_shorter(hidden, span, cut)) is not None:
+            evidence = [f"of a shorter part of the piece {name} makes {quoted(joined)}, which runs over the place"]
+            return Verdict("merges", "", "inferred", evidence)
         stays = cut_stays(hidden, rules, way, span, cut)
         if stays.is_cut:
             evidence = [

@@ -22,6 +22,9 @@ from harness.unicode.stand_ins import STAND_INS, stand_in
 MAX_TOKENS = 200
 """Wider stretches are not searched for needed cuts."""
 _TRIALS = 60
+_SHORTER = 30
+_NEAR = 100
+"""Characters around a piece that are asked with it, if it is cut there as in the whole text."""
 _TOKENS_ASKED = 20
 _SUFFIX_LETTERS = 2
 """Letters behind an apostrophe stay as they are: contractions are spelled out in the patterns."""
@@ -79,7 +82,7 @@ def cut_stays(view: View, rules: Rules, way: Way, piece: tuple[int, int], cut: i
     """
     seen = view.seen
     assert seen is not None
-    before, inside, after = (part.decode("utf-8", "replace") for part in _parts(seen, *piece))
+    before, inside, after = _in_context(view, *piece)
     place = len(seen[piece[0] : cut].decode("utf-8", "replace"))
     chance = random.Random(f"{inside}{cut}")
     by_class = _characters_by_class(rules)
@@ -122,8 +125,31 @@ def joins_nothing(view: View, rules: Rules) -> int | None:
     return asked or None
 
 
-def _parts(seen: bytes, start: int, end: int) -> tuple[bytes, bytes, bytes]:
-    return seen[:start], seen[start:end], seen[end:]
+def joins_when_shorter(view: View, piece: tuple[int, int], cut: int) -> bytes | None:
+    """The token that runs over `cut` when only the part of a long piece around it is asked for; None where none does.
+
+    The part is a multiple of 3 characters to each side, so that digits in threes stay as they are.
+    """
+    assert view.seen is not None
+    before = view.seen[piece[0] : cut].decode("utf-8", "replace")[-_SHORTER:]
+    after = view.seen[cut : piece[1]].decode("utf-8", "replace")[:_SHORTER]
+    if len(before) < _SHORTER and len(after) < _SHORTER:
+        return None
+    answer = observe(view.side, before + after)
+    return None if answer.seen is None else answer.crossed(len(before.encode()))
+
+
+def _in_context(view: View, start: int, end: int) -> tuple[str, str, str]:
+    """What stands before a piece, the piece, what stands behind it; as little as leaves its ids as they are."""
+    assert view.seen is not None
+    before, piece, after = (
+        part.decode("utf-8", "replace") for part in (view.seen[:start], view.seen[start:end], view.seen[end:])
+    )
+    near = before[-_NEAR:], piece, after[:_NEAR]
+    answer = observe(view.side, "".join(near))
+    place = len(near[0].encode())
+    same = answer.seen is not None and answer.ids_between(place, place + end - start) == view.ids_between(start, end)
+    return near if same else (before, piece, after)
 
 
 def _has_border(rules: Rules, ids: Sequence[int], byte: int) -> bool:

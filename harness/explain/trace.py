@@ -30,6 +30,11 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
         if len(model.symbols(piece)) > MAX_SYMBOLS:
             raise Unsupported("trace", f"the piece {piece[:20]!r}… has more than {MAX_SYMBOLS} symbols; give less text")
         derived = derive(rules, piece, way)
+        note = ""
+        if derived.steps and derived.steps[0].action == "whole piece":
+            merged = derive(rules, piece, way, look_up=False)
+            if merged.ids == derived.ids:
+                derived, note = merged, "a token: looked up at once, not merged; merging leads to it as well"
         at = len(derived_ids)
         derived_ids += derived.ids
         pieces.append(
@@ -38,6 +43,7 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
                 symbols=rules.texts(derived.symbols),
                 steps=tuple(derived.steps),
                 ids=tuple(derived.ids),
+                note=note,
                 reproduces=ids[at : at + len(derived.ids)] == derived.ids,
             )
         )

@@ -54,15 +54,18 @@ class Derived:
     ids: list[int]
 
 
-def derive(rules: Rules, piece: str, way: Way) -> Derived:
-    """The steps from `piece` to its tokens. Raises `UnknownSymbol` as `Model.symbols` does."""
+def derive(rules: Rules, piece: str, way: Way, *, look_up: bool = True) -> Derived:
+    """The steps from `piece` to its tokens. Raises `UnknownSymbol` as `Model.symbols` does.
+
+    Without `look_up` a piece that is a token is merged all the same, where its model would look it up at once.
+    """
     if piece in rules.model.user_defined_texts:
         return _at_once(rules, [rules.model.id_by_token[piece.encode()]], "a user-defined piece is found first")
     symbols = rules.model.symbols(piece)
     if way == "greedy":
         return Derived(symbols, *covering.greedy(rules, symbols))
     whole = rules.model.whole_piece(piece)
-    if whole is not None:
+    if whole is not None and look_up:
         if [whole] == symbols:
             return Derived(symbols, [], [whole])
         first = "joined bytes are looked up, the whole piece first"

@@ -140,7 +140,8 @@ def _traced(piece: TracedPiece) -> list[str]:
     failed = [] if piece.reproduces else ["  these steps do not give the ids it gives"]
     in_rounds = any(step.round for step in piece.steps)
     steps = [f"  {'round ' + row[1] + ', ' if in_rounds else ''}step {row[0]}: {row[-1]}" for row in rows]
-    return [f"piece {shown(piece.text)}: {symbols}", *steps, f"  {ending}", *failed]
+    note = [f"  {piece.note}"] if piece.note else []
+    return [f"piece {shown(piece.text)}: {symbols}", *note, *steps, f"  {ending}", *failed]
 
 
 def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -306,3 +306,55 @@ def test_the_stage_of_any_two_objects() -> None:
     assert first_differing_stage(
         tokenizer, document(lambda fields: fields.update(normalizer={"type": "NFC"})), "e\u0301"
     ) == ("normalisation")
+
+
+# --- SentencePiece -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def sentencepiece_file(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
+    """Trains a small model with the options given; its file."""
+    import io
+
+    import sentencepiece
+
+    folder = tmp_path_factory.mktemp("sentencepiece")
+
+    def train(name: str, **options: Any) -> Any:
+        written = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(["the cat sat on the mats", "fine cats sat"] * 4), model_writer=written,
+            model_type="bpe", vocab_size=300, hard_vocab_limit=False, byte_fallback=True, character_coverage=1.0,
+            minloglevel=2, num_threads=1, **options,
+        )  # fmt: skip
+        path = folder / f"{name}.model"
+        path.write_bytes(written.getvalue())
+        return path
+
+    return train
+
+
+def test_sentencepiece_s_default_normalises_and_its_identity_does_not(sentencepiece_file: Any) -> None:
+    from harness.explain import load_side
+
+    identity = load_side(
+        str(sentencepiece_file("identity", normalization_rule_name="identity", remove_extra_whitespaces=False)), None
+    )
+    default = load_side(str(sentencepiece_file("default")), None)
+    for text, said in (
+        ("the  cat", "makes one space of white space, none at the ends"),
+        ("\ufb01ne cats", "brings it to the normal form NFKC"),
+        ("the\tcat", "default.model"),
+    ):
+        found = explain(identity, default, text)
+        assert found.stage == "normalisation"
+        assert said in found.what
+
+
+def test_our_implementation_of_a_sentencepiece_model_agrees_with_the_library(sentencepiece_file: Any) -> None:
+    from harness.explain import load_side
+
+    path = sentencepiece_file("plain")
+    ours = side_of(impls.load("priority", Model.load(path)), "ours")
+    for text in ("the  cat sat", "\ufb01ne w\u00f6rld \u4f60", ""):
+        assert explain(ours, load_side(str(path), None), text).agree

@@ -1,0 +1,114 @@
+"""`explain` on black boxes with a planted bug: nothing but their answers tells the stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+import impls
+from harness.explain import black_box, explain, first_differing_stage, side_of
+from harness.explain.rules import Rules
+from harness.explain.ways import derive
+from harness.explanations import Explanation
+from impls import Model
+
+
+def against(model: Model, encode_piece: Callable[[str], list[int]], text: str) -> Explanation:
+    """`priority` and a black box that encodes pieces by `encode_piece`."""
+    tokenizer = impls.load("priority", model)
+    box = black_box("box", lambda text: [i for p in tokenizer.pieces(text) for i in encode_piece(p)], tokenizer.decode)
+    return explain(side_of(tokenizer, "priority"), box, text)
+
+
+def rightmost(model: Model) -> Callable[[str], list[int]]:
+    """Of equal ranks the rightmost first."""
+    rules = Rules(model)
+
+    def encode(piece: str) -> list[int]:
+        ids = model.symbols(piece)
+        while True:
+            merges = [(*found, -at) for at, pair in enumerate(pairwise(ids)) if (found := rules.merge(*pair))]
+            if not merges:
+                return ids
+            _, made, at = min(merges, key=lambda merge: (merge[0], merge[2]))
+            ids[-at : -at + 2] = [made]
+
+    return encode
+
+
+def replacing(model: Model) -> Callable[[str], list[int]]:
+    """Merges `x y` in the spaced-out text by str.replace, which joins over the borders of symbols."""
+
+    def encode(piece: str) -> list[int]:
+        spaced = " ".join(piece)
+        for left, right in model.merges:
+            one, other = ((model.tokens[i] or b"").decode() for i in (left, right))
+            spaced = spaced.replace(f"{one} {other}", one + other)
+        return [model.id_by_token[symbol.encode()] for symbol in spaced.split(" ")]
+
+    return encode
+
+
+def test_rightmost_instead_of_leftmost_is_merges(hand_made: Any) -> None:
+    model = hand_made("a+a", alphabet="bytes")
+    found = against(model, rightmost(model), "aaa")
+    assert found.stage == "merges"
+    assert (found.step, found.rank) == (1, 0)
+
+
+def test_replacing_in_the_text_is_merges(hand_made: Any) -> None:
+    model = hand_made("b+a a+b", extra="bab", alphabet="bytes")
+    for text in ("bab", "xbab"):
+        found = against(model, replacing(model), text)
+        assert (found.stage, [token.text for token in found.b.pieces[0].tokens][-1]) == ("merges", "bab")
+
+
+def test_a_replay_on_a_list_that_is_not_monotone_is_merges(hand_made: Any) -> None:
+    model = hand_made("a+ab a+b", alphabet="bytes")
+    rules = Rules(model)
+    found = against(model, lambda piece: derive(rules, piece, "replay").ids, "aab")
+    assert (found.stage, found.step, found.rank) == ("merges", 2, 0)
+
+
+def test_a_long_piece_that_is_merged_otherwise_is_merges() -> None:
+    spec = impls.TrainingSpec(vocab_size=300, pattern="gpt2")
+    model = impls.get("priority").train_model(["thethathenthatthe " * 3], spec)
+    tokenizer = impls.load("priority", model)
+
+    def encode(piece: str) -> list[int]:
+        """From 100 characters on the first token of several is left in its symbols."""
+        ids = tokenizer.encode_piece(piece)
+        k = next((k for k, i in enumerate(ids) if len(model.tokens[i] or b"") > 1), None)
+        if k is None or len(piece) < 100:
+            return ids
+        return [*ids[:k], *model.symbols((model.tokens[ids[k]] or b"").decode()), *ids[k + 1 :]]
+
+    found = against(model, encode, "the " + "thethat" * 16)
+    assert found.stage == "merges", found.evidence
+    assert against(model, encode, "the " + "thethat" * 3).agree
+
+
+@pytest.mark.parametrize("allowed", ["all", set()])
+def test_overlapping_special_tokens_taken_the_shortest_first(hand_made: Any, allowed: Any) -> None:
+    model = hand_made("a+b", alphabet="bytes", special_tokens={"<s>": 300, "<s>a": 301})
+    tokenizer = impls.load("priority", model)
+
+    def shortest(text: str) -> list[int]:
+        before, special, after = text.partition("<s>")
+        return tokenizer.encode(before) + ([300] if special else []) + tokenizer.encode(after)
+
+    sides = side_of(tokenizer, "priority", allow_special=allowed == "all"), black_box("box", shortest, tokenizer.decode)
+    found = explain(*sides, "b<s>ab")
+    assert found.stage == "special tokens"
+    assert "box recognises ‘<s>’ (id 300) at character 1" in found.what
+
+
+def test_a_decoder_that_replaces_good_bytes_is_decode(hand_made: Any) -> None:
+    model = hand_made("a+b", alphabet="bytes")
+    tokenizer = impls.load("priority", model)
+    box = black_box("box", tokenizer.encode, lambda ids: tokenizer.decode_bytes(ids).decode("ascii", "replace"))
+    assert first_differing_stage(tokenizer, box, "ab\u00e9") == "decode"
+    assert first_differing_stage(tokenizer, box, "ab") is None
