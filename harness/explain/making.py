@@ -40,6 +40,15 @@ _TELLING = ("tokenizers", "sentencepiece")
 """Libraries behind our adapters that tell their pieces, or are given them by us."""
 
 
+_KINDS = {
+    "pure": "our pure implementation",
+    "compiled": "our compiled implementation",
+    "production": "library",
+    "peer": "peer library",
+    "third-party": "plug-in",
+}
+
+
 def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
     model = tokenizer.model
 
@@ -52,7 +61,7 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
         name=name,
         encode=encode,
         decode=lambda ids: tokenizer.decode(ids),
-        about=f"{tokenizer.summary or tokenizer.kind}; {_about_model(model)}",
+        about=f"{_KINDS[tokenizer.kind]}, over {_about_model(model)}",
         model=model,
         way=OWN_WAY.get(tokenizer.name, "leftmost"),
         way_is_sure=ours,
@@ -85,7 +94,10 @@ def seen_bytes_by_id(model: Model) -> dict[int, bytes]:
 
 
 def _about_model(model: Model) -> str:
-    rule = "joined bytes are looked up" if model.merge_rule == "concatenation" else f"{len(model.merges)} listed merges"
+    n_merges = len(model.merges)
+    rule = (
+        "a model that looks joined bytes up" if model.merge_rule == "concatenation" else f"{n_merges:,} listed merges"
+    )
     extras = [
         *(["whole pieces in the vocabulary are one token"] if model.ignore_merges else []),
         *([f"normalisation {model.normalization}"] if model.normalization else []),

@@ -120,7 +120,8 @@ def _answer(other: Derivation, number: int, step: Step, piece: bytes) -> str:
     """What the other side does at that step, or has in that place in the end."""
     there = _crossing_back(other, step)
     if there is not None:
-        return f"{other.name} {_told(there)}"
+        later = "" if there.number == number else f" in its step {there.number}"
+        return f"{other.name} {_told(there)}{later}"
     same = next((its for its in other.steps if its.number == number), None)
     if same is not None and same.action == "merge":
         return f"{other.name} {_told(same)}"

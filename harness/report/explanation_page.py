@@ -22,7 +22,7 @@ def explanation_page(found: Explanation) -> str:
     body = element(
         "main",
         element("h1", title),
-        element("p", element("code", *_visible(found.text), class_="source")),
+        element("p", element("code", found.text, class_="source")),
         _verdict(found),
         _path(found),
         element("h2", "Stage by stage"),
@@ -139,7 +139,7 @@ def _rewriting(account: Account) -> str:
 def _decoded(account: Account) -> Markup:
     if account.decoded is None:
         return escape(wording.ABSENT)
-    return element("code", *_visible(account.decoded))
+    return element("code", account.decoded, class_="source")
 
 
 def _piece_rows(a: Account, b: Account) -> list[Row]:
@@ -174,7 +174,7 @@ def _steps(found: Explanation) -> list[Markup]:
     for number in range(1, min(max(len(a.steps), len(b.steps)), _STEPS_SHOWN) + 1):
         cells = [_step(side.steps, number) for side in (a, b)]
         rows.append((f"step {number}", *cells, number == found.step))  # type: ignore[arg-type]
-    note = "The steps are told again by the rule named, and end in the ids shown where that is said."
+    note = "The steps are told once more by the rule named, up to the tokens of the side."
     return [
         element("h2", "Merges of the piece in which they part"),
         element("p", note, class_="note"),
@@ -202,7 +202,7 @@ def _visible(text: str) -> list[Markup]:
     parts: list[Markup] = []
     for k, part in enumerate(text.split(" ")):
         if k:
-            parts.append(element("span", "␠", class_="space"))
+            parts.append(element("span", "·", class_="space"))
         if part:
             parts.append(escape(part))
     return parts

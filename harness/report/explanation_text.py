@@ -119,7 +119,7 @@ def step_line(step: Step) -> str:
 
 def _bare(text: str) -> str:
     """A symbol without quotes; spaces in it made visible."""
-    return wording.text(text).replace(" ", "␠")
+    return wording.text(text).replace(" ", "␣")
 
 
 def render_trace(found: Trace) -> str:
