@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.explain.accounts import account
-from harness.explain.making import side_of
+from harness.explain.making import seen_bytes_by_id, side_of
 from harness.explain.readable import readable
 from harness.explain.sides import Side
 from harness.explain.stages import first_difference
@@ -52,22 +52,25 @@ def observed(a: Side, b: Side, text: str) -> tuple[View, View]:
 
 
 def _lend(view: View, other: View) -> None:
-    """Give a side that hides its vocabulary the other's, where no id in use says otherwise."""
-    if other.side.model is None or view.side.model is not None or view.side.token_bytes is not None:
-        return
-    lent = [_token(other, i) for i in view.ids]
-    clean = [(own, theirs) for own, theirs in zip(view.tokens, lent, strict=True) if own is not None]
-    if None in lent or any(own != theirs for own, theirs in clean):
-        return
-    view.tokens = lent
-    view.side = replace(view.side, token_bytes=other.side.token)
+    """Give a side that hides its vocabulary that of the model it is taken to run, or the other's.
 
-
-def _token(view: View, i: int) -> bytes | None:
-    try:
-        return view.side.token(i)
-    except Exception:
-        return None
+    Where an id in use says otherwise, nothing is taken to be known of it.
+    """
+    side = view.side
+    if side.token_bytes is not None:
+        return
+    for model, token_bytes in ((side.model, None), (other.side.model, other.side.token_bytes)):
+        if model is None:
+            continue
+        token_of = token_bytes or seen_bytes_by_id(model).get
+        lent = [token_of(i) for i in view.ids]
+        clean = [(own, theirs) for own, theirs in zip(view.tokens, lent, strict=True) if own is not None]
+        if None not in lent and all(own == theirs for own, theirs in clean):
+            view.tokens = lent
+            view.side = replace(side, token_bytes=token_of)
+            return
+    if side.is_guess:
+        view.side = replace(side, model=None, split=None, normalize=None, about="known by its answers only")
 
 
 def _character(view: View, byte: int) -> int | None:

@@ -32,6 +32,8 @@ class Side:
     split: Callable[[str], list[str]] | None = None
     """A normalised segment -> the pieces as the merges see them."""
     split_by: SplitBy = "pattern"
+    is_guess: bool = False
+    """Whether its model, pieces and normal form are only taken to be those of a model given for it."""
     token_bytes: Callable[[int], bytes | None] | None = None
     whole_tokens: Mapping[str, int] = field(default_factory=dict)
     """Special and added tokens it has."""

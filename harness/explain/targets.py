@@ -56,6 +56,7 @@ def _with_model(side: Side, model: Model | None) -> Side:
         split=pieces_by(model),
         normalize=model.normalize,
         whole_tokens=side.whole_tokens or model.whole_token_ids,
+        is_guess=True,
     )
 
 

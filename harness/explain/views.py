@@ -158,8 +158,10 @@ def _cut(view: View) -> None:
                 at = end + len(special.text)
     except Exception:  # a pattern that does not cover the text, an engine that gives up: then the pieces are not known
         return
-    view.declared = "".join(pieces)
-    if side.split is None or view.declared.encode() != view.seen:
+    declared = "".join(pieces)
+    as_seen = declared.encode() == view.seen
+    view.declared = declared if as_seen or not side.is_guess else None
+    if side.split is None or not as_seen:
         return
     view.cuts = [0, *accumulate(len(piece.encode()) for piece in pieces if piece)]
     view.pieces_from = side.split_by

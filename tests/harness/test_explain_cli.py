@@ -103,6 +103,12 @@ def test_an_object_of_the_users_own_module(
         "    def encode(self, text): return list(text.encode())\n"
         "    def decode(self, ids): return bytes(ids).decode('utf-8', 'replace')\n"
         "def over(model): return Bytes()\n"
+        "class Other(Bytes):\n"
+        "    def encode(self, text): return [i + 1 for i in text.encode()]\n"
+        "    def decode(self, ids): return bytes(i - 1 for i in ids).decode('utf-8', 'replace')\n"
+        "import unicodedata\n"
+        "class Lower(Bytes):\n"
+        "    def encode(self, text): return list(text.lower().encode())\n"
         "broken = 3\n"
     )
     monkeypatch.chdir(tmp_path)
@@ -110,6 +116,14 @@ def test_an_object_of_the_users_own_module(
         ended = bpebench("explain", "priority", target, "xab", "-m", model_file)
         assert ended.status == 1
         assert "differ first in: merges" in ended.out
+    for target, text, stage in (
+        ("explained_target:Bytes", "\u00e9aab", "merges (inferred, at character 2)"),
+        ("explained_target:Other", "xab", "vocabulary"),
+        ("explained_target:Lower", "X\u00e9ab", "normalisation"),
+    ):
+        ended = bpebench("explain", "priority", target, text, "-m", model_file)
+        assert ended.status == 1
+        assert f"differ first in: {stage}" in ended.out
     for target, told in (
         ("explained_target:broken", "nothing to call"),
         ("explained_target:absent", "has no 'absent'"),
