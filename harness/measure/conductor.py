@@ -115,6 +115,7 @@ class Conductor:
             threads=self._threads(workload),
             hash_seed=self._plan.seed * 1000 + turn.round,
             memory_limit_bytes=self._memory_limit_bytes,
+            temporary=self._materials.temporary,
         )
 
     def _threads(self, workload: Workload) -> int:

@@ -64,6 +64,9 @@ class Materials:
         self._load_model, self._load_corpus = load_model, load_corpus
         self._scratch = Scratch()
         self._folder = self._scratch.folder
+        self.temporary = self.new_path("temporary")
+        """Where the workers put what they need for a while."""
+        self.temporary.mkdir()
         self._texts: dict[Any, TextFile | Unavailable] = {}
         self._models: dict[str, ModelFile | Unavailable] = {}
         self._own: dict[str, str] = {}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TypeVar
 
 from harness.measure import placement
@@ -31,11 +32,23 @@ class WorkerFailed(Exception):
 class Worker:
     """One worker process. Always `close` it, or use it in a `with` statement."""
 
-    def __init__(self, *, threads: int = 1, hash_seed: int = 0, memory_limit_bytes: int | None = None) -> None:
-        """Start it; `hash_seed` fixes the order of Python's sets, so that a repeated run meets the same ones."""
+    def __init__(
+        self,
+        *,
+        threads: int = 1,
+        hash_seed: int = 0,
+        memory_limit_bytes: int | None = None,
+        temporary: Path | None = None,
+    ) -> None:
+        """Start it; `hash_seed` fixes the order of Python's sets, so that a repeated run meets the same ones.
+
+        Its temporary files go to the folder `temporary`, where whoever made that can remove what a killed worker left.
+        """
         environment = os.environ | placement.thread_environment(threads)
         environment["PYTHONHASHSEED"] = str(hash_seed % 2**32)
         environment["PYTHONUNBUFFERED"] = "1"
+        if temporary is not None:
+            environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
         limits = Limits(
             memory_bytes=memory_limit_bytes,
             output_bytes=_REPLY_BYTES,

@@ -72,7 +72,7 @@ class References:
 
     def _started(self, name: str, model: str) -> Worker | None:
         path = self._materials.model(model).path if model else ""
-        worker = Worker()
+        worker = Worker(temporary=self._materials.temporary)
         with contextlib.suppress(WorkerFailed):
             worker.ask(Open(implementations=(name,), model=path), Opened, seconds=REFERENCE_SECONDS)
             return worker

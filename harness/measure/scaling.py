@@ -136,7 +136,9 @@ class _Curve(NamedTuple):
             left = [] if self._ends(record) else left[1:]
         if not left:
             return
-        with Worker(hash_seed=self.number, memory_limit_bytes=memory_limit_bytes) as worker:
+        with Worker(
+            hash_seed=self.number, memory_limit_bytes=memory_limit_bytes, temporary=materials.temporary
+        ) as worker:
             for workload in left:
                 record = self._blank(workload)
                 try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -163,6 +164,14 @@ def test_what_hangs_is_ended_at_the_time_limit_and_the_rest_still_runs() -> None
     profile = msgspec.structs.replace(PROFILE, time_limit_seconds=2, rounds=1)
     records = only("toy-hanging", workload(), workload("decode", task="decode"), profile=profile)
     assert {record.workload: record.status for record in records} == {"encode": "timeout", "decode": "ok"}
+
+
+def test_what_a_killed_worker_leaves_behind_goes_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (record,) = only("toy-littering")
+    assert record.status == "crash"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_taken_up_again_writes_the_records_that_are_missing_and_no_others() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import time
 from pathlib import Path
 
@@ -181,3 +182,13 @@ class Suicidal(Bytes):
     def encode_ordinary(self, text: str) -> list[int]:
         os.kill(os.getpid(), signal.SIGKILL)
         return []
+
+
+class Littering(Suicidal):
+    """Leaves a temporary folder behind and is killed."""
+
+    name = "toy-littering"
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        tempfile.mkdtemp(prefix="litter-")
