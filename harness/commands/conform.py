@@ -21,7 +21,7 @@ from harness.progress import progress
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random texts.")
 @click.option("--call-seconds", type=click.FloatRange(min=0.1), default=10.0, show_default=True,
               help="A single call that takes longer is a failure.")  # fmt: skip
-@click.option("--check-seconds", type=click.FloatRange(min=0.1), default=20.0, show_default=True,
+@click.option("--check-seconds", type=click.FloatRange(min=0.1), default=30.0, show_default=True,
               help="How long one check asks a slow target.")  # fmt: skip
 @click.option("--memory", "memory_megabytes", type=click.IntRange(min=64), default=2048, show_default=True,
               help="Megabytes the target may hold.")  # fmt: skip
@@ -46,14 +46,15 @@ def command(
     (see `list`), a model file with --library, or `cmd:COMMAND`, a program in any language that speaks the line
     protocol. Exit status 0 it conforms, 1 a check failed, 2 TARGET cannot be loaded.
     """
+    from dataclasses import replace
+
     import msgspec
 
     from harness.conform.judge import choose
     from harness.conform.report import conclusion, render
-    from harness.conform.run import run
-    from harness.conform.target import Limits
+    from harness.conform.run import LIMITS, run
 
-    limits = Limits(call_seconds=call_seconds, memory_bytes=memory_megabytes << 20)
+    limits = replace(LIMITS, call_seconds=call_seconds, memory_bytes=memory_megabytes << 20)
     with progress("judging", len(choose(only))) as bar:
         report = run(
             target, reference, model, library=library, only=only, seed=seed, limits=limits,

@@ -51,6 +51,10 @@ class Case:
         """Whether the target is fast enough to encode so much within the present check."""
         return self.subject.seconds_for(n_characters) < self.deadline - time.monotonic()
 
+    def can_ask(self, text: str) -> bool:
+        """Whether target and reference are fast enough for a text so long."""
+        return len(text) <= self.reference.longest and self.affordable(2 * len(text))
+
     # --- judging texts -------------------------------------------------------------------------------------
 
     def agrees(self, text: str, answer: Answer) -> Judgement:

@@ -10,9 +10,10 @@ from harness.conform.checks import CHECKS, Check
 from harness.conform.reference import Reference
 from harness.conform.subject import GaveUp, OpenTarget, Subject
 from harness.conform.verdicts import Report, Verdict
+from harness.conform.wording import printable
 from impls.errors import UnknownName
 
-CHECK_SECONDS = 20.0
+CHECK_SECONDS = 30.0
 """How long one check asks a slow target; it then judges by what was answered. Shrinking comes on top."""
 
 
@@ -41,6 +42,7 @@ def judge(
             else:
                 verdict, gave_up = _run(check, case, check_seconds)
             verdict.check, verdict.question = check.name, check.question
+            verdict.reason = printable(verdict.reason)
             verdicts.append(verdict)
             done(verdict)
         return Report(

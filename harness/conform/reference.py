@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ import impls
 from impls.patterns import Splitter
 from impls.text import repair_surrogates
 
+_LONGEST_OF_PURE = 20_000
+"""Characters a reference in pure Python is asked for at once: some take the square of a piece's length."""
 _LONGEST_REMEMBERED = 20_000  # characters; longer texts are asked for once or twice only
 
 
@@ -41,6 +44,8 @@ class Reference:
         self.tokenizer = impls.load(name, model)
         self.splitter = Splitter(model.pattern)
         self._known: dict[str, Answer] = {}
+        self.longest = _LONGEST_OF_PURE if self.tokenizer.kind == "pure" else sys.maxsize
+        """Characters of the longest text it should be asked for."""
 
     def ids(self, text: str) -> Answer:
         """Its ids of `text`, special text read as ordinary text."""

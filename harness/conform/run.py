@@ -11,6 +11,9 @@ from harness.conform.verdicts import Report, Verdict
 from harness.data import load_model
 from impls.errors import BPEError
 
+LIMITS = Limits(start_seconds=60.0)
+"""Of a target, unless told otherwise."""
+
 
 class NotATarget(BPEError):
     """TARGET cannot be loaded, or does not start."""
@@ -24,7 +27,7 @@ def run(
     library: str | None = None,
     only: Collection[str] = (),
     seed: int = 0,
-    limits: Limits | None = None,
+    limits: Limits = LIMITS,
     check_seconds: float = CHECK_SECONDS,
     done: Callable[[Verdict], None] = lambda verdict: None,
 ) -> Report:
@@ -39,10 +42,11 @@ def run(
         raise NotATarget(error.reason) from None
 
     def open_target(environment: Mapping[str, str]) -> Target:
-        return Target(spec, limits or Limits(), environment)
+        return Target(spec, limits, environment)
 
     other = Reference(reference, model, load_model(model))
     try:
         return judge(open_target, other, only, seed=seed, check_seconds=check_seconds, done=done)
     except (NotLoadable, TargetFailed) as error:
-        raise NotATarget(error.reason) from None
+        named = error.reason.startswith((target, spec.name))
+        raise NotATarget(error.reason if named else f"{target}: it does not start: {error.reason}") from None

@@ -77,12 +77,15 @@ class Subject:
             raise GaveUp(f"it does not start again: {error}", for_good=True) from None
 
     def another(self, environment: Mapping[str, str]) -> Subject:
-        """A second process of the same target."""
+        """A second process of the same target. Raises `GaveUp` where it does not start."""
 
         def open_target(more: Mapping[str, str]) -> Target:
             return self._open_target({**environment, **more})
 
-        return Subject(open_target)
+        try:
+            return Subject(open_target)
+        except (NotLoadable, TargetFailed) as error:
+            raise GaveUp(f"it does not start a second time: {error}") from None
 
     # --- questions -----------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from harness.conform.wording import expression
+from harness.conform.wording import expression, printable
 from harness.records import Text
 
 Status = Literal["passed", "failed", "same as reference", "not offered", "not run"]
@@ -68,8 +68,8 @@ class Counterexample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
             expression="" if text is None else expression(text),
             after=[Text.of(earlier) for earlier in after],
             ids=None if ids is None else ids[:MAX_IDS_KEPT],
-            expected=skipped + written(expected),
-            got=skipped + written(got),
+            expected=skipped + printable(written(expected)),
+            got=skipped + printable(written(got)),
         )
 
 

@@ -12,6 +12,11 @@ _SHORTEST_RUN = 12
 _ENDS = 24
 
 
+def printable(told: str) -> str:
+    """What a target said, with lone surrogates written as escapes: JSON and XML do not hold them."""
+    return told.encode("utf-8", "backslashreplace").decode()
+
+
 def expression(text: str) -> str:
     """A Python expression for `text`; for a long text without a pattern its ends, length and SHA-256.
 

@@ -35,10 +35,12 @@ def conform(model: impls.Model) -> Callable[..., Verdict]:
         patch.syspath_prepend(str(_HERE))
         from conform_stub import InProcess
 
-    def run(bug: type[Right], *checks: str) -> Verdict:
+    def run(bug: type[Right], *checks: str, target: type[Any] = InProcess, **options: Any) -> Verdict:
         reference = Reference("tiktoken", "small", model)
-        report = judge(lambda environment: InProcess(lambda: bug(model), environment), reference, checks)
+        report = judge(lambda environment: target(lambda: bug(model), environment), reference, checks, **options)
         return report.verdicts[-1]
+
+    run.target = InProcess  # type: ignore[attr-defined]
 
     return run
 
@@ -123,14 +125,6 @@ class LoadsAnother(Right):
         self.encode = lambda text: [0]  # type: ignore[method-assign]
 
 
-class Quadratic(Right):
-    def encode(self, text: str) -> list[int]:
-        parts = bytearray()
-        for at in range(0, len(text), 4):
-            parts += bytes(len(text[:at].encode()) >> 16)
-        return super().encode(text)
-
-
 class Panics(Right):
     def encode(self, text: str) -> list[int]:
         if "\x00" in text:
@@ -175,6 +169,35 @@ def test_what_the_reference_does_as_well_is_no_failure(conform: Callable[..., Ve
 
 def test_what_is_not_there_is_not_offered(conform: Callable[..., Verdict]) -> None:
     assert {conform(Right, check).status for check in ("batch", "bytes", "offsets", "save-load")} == {"not offered"}
+
+
+def test_time_that_grows_with_the_square_is_found(conform: Any) -> None:
+    class Quadratic(conform.target):  # type: ignore[misc]
+        def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
+            if operation == "timed_encode":
+                return len(arguments["text"]) ** 2 * 1e-8
+            return super().call(operation, seconds, **arguments)
+
+    verdict = conform(Right, "growth", target=Quadratic)
+    assert (verdict.status, verdict.stage) == ("failed", "resources")
+    assert "2.0" in verdict.reason
+
+
+def test_memory_out_of_proportion_is_found(conform: Any) -> None:
+    class Heavy(conform.target):  # type: ignore[misc]
+        peak_memory_bytes = 1 << 20
+
+        def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
+            self.peak_memory_bytes += len(arguments.get("text", "")) * 2_000
+            return super().call(operation, seconds, **arguments)
+
+    assert conform(Right, "memory", target=Heavy).stage == "resources"
+
+
+def test_what_was_stopped_by_the_clock_half_way_has_not_passed(conform: Any) -> None:
+    verdict = conform(Right, "ids", check_seconds=0.0)
+    assert verdict.status == "not run"
+    assert "stopped by the clock" in verdict.reason
 
 
 # --- from outside ------------------------------------------------------------------------------------------------

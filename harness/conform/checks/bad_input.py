@@ -61,7 +61,7 @@ def _decoded(case: Case, ids: list[int]) -> Verdict | None:
 
 def _huge_texts(case: Case) -> list[str]:
     texts = [" " * _MILLION, "a" * _MILLION, "\t  " * (_MILLION // 3) + "x"]
-    return [text for text in texts if case.affordable(3 * len(text))]
+    return [text for text in texts if case.can_ask(text)]
 
 
 def _encoded(case: Case, text: str, exceptions: list[str]) -> Verdict | None:

@@ -14,6 +14,7 @@ from harness.conform.wording import expression
 THREADS = 8
 _THREAD_ROUNDS = 3
 _TEXTS = 300
+_SHOWN_BESIDE = 8
 
 Many = Callable[[list[str]], Any]
 """Ids of several texts in one call."""
@@ -101,22 +102,23 @@ def _smallest(stage: Stage, many: Many, texts: list[str], alone: dict[str, list[
         return Verdict(
             status="failed", stage=stage, reason=f"{len(texts):,} texts go wrong together, not every time", n_failed=1
         )
-    if at == len(found):
-        got = (
-            str(answers)
-            if isinstance(answers, Refused)
-            else f"{len(answers) if isinstance(answers, list) else answers!r:.40} answers"
-        )
-        text, expected, others = "", f"{len(found)} lists of ids", tuple(found)
-        example = Counterexample.of(None, after=others, expected=expected, got=got)
-    else:
-        text, got = found[at], answers[at]
-        others = tuple(found[:at] + found[at + 1 :])[:8]
-        example = Counterexample.of(text, after=others, expected=alone[text], got=got)
     told = "in a batch" if stage == "batch" else f"on {THREADS} threads"
-    reason = (
-        f"{told}, beside {len(found) - 1} more, {expression(text)} gets other ids than alone"
-        if at < len(found)
-        else (f"{told} of {len(found)} texts: {got}")
+    if at == len(found):
+        got = f"{len(answers)} lists of ids" if isinstance(answers, list) else str(answers)
+        example = Counterexample.of(None, after=tuple(found), expected=f"{len(found)} lists of ids", got=got)
+        return Verdict(
+            status="failed",
+            stage=stage,
+            reason=f"{told} of {len(found)} texts: {got}",
+            counterexample=example,
+            n_failed=1,
+        )
+    text = found[at]
+    others = tuple(found[:at] + found[at + 1 :])[:_SHOWN_BESIDE]
+    return Verdict(
+        status="failed",
+        stage=stage,
+        reason=f"{told}, beside {len(found) - 1} more, {expression(text)} gets other ids than alone",
+        counterexample=Counterexample.of(text, after=others, expected=alone[text], got=answers[at]),
+        n_failed=1,
     )
-    return Verdict(status="failed", stage=stage, reason=reason, counterexample=example, n_failed=1)

@@ -8,7 +8,6 @@ from harness.conform.case import Case, Judgement
 from harness.conform.checks.encoding import texts_for
 from harness.conform.checks.over_texts import over_texts
 from harness.conform.reference import Answer, Refused
-from harness.conform.target import NotLoadable
 from harness.conform.verdicts import Counterexample, Verdict
 
 HASH_SEEDS = ("0",)
@@ -56,17 +55,13 @@ def processes(case: Case) -> Verdict:
     case.subject.fresh()
     here = list(case.subject.ids_of_all(texts))
     for seed in HASH_SEEDS:
-        try:
-            other = case.subject.another({"PYTHONHASHSEED": seed})
-        except NotLoadable as error:
-            return Verdict(status="failed", stage="process", reason=f"does not start a second time: {error.reason}")
-        with other:
+        with case.subject.another({"PYTHONHASHSEED": seed}) as other:
             for text, mine, theirs in zip(texts, here, other.ids_of_all(texts), strict=True):
                 if mine == theirs or (isinstance(mine, Refused) and isinstance(theirs, Refused)):
                     continue
 
                 def differs(candidate: str) -> bool:
-                    return case.subject.ids(candidate) != other.ids(candidate)  # noqa: B023 - called here only
+                    return case.subject.ids(candidate) != other.ids(candidate)
 
                 small = smallest_long_text(text, differs) if differs(text) else text
                 return Verdict(

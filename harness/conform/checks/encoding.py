@@ -152,12 +152,11 @@ def long_texts(case: Case) -> Verdict:
         return case.comes_back(text, answer) if agreed == "right" else agreed
 
     chosen = material.long_texts(case.seed)
-    fitting = [(how, text) for how, text in chosen if case.affordable(2 * len(text))]
+    fitting = [(how, text) for how, text in chosen if case.can_ask(text)]
     if not fitting:
-        speed = case.subject.characters_per_second
-        return Verdict(status="not run", reason=f"at {speed:,.0f} characters a second it would not end in time")
+        return Verdict(status="not run", reason="the target or the reference is too slow for texts so long")
     verdict = over_texts(case, [text for _, text in fitting], judge)
     if verdict.status != "failed" and len(fitting) < len(chosen):
         left_out = "; ".join(how for how, _ in islice((c for c in chosen if c not in fitting), 3))
-        verdict.reason = "; ".join(filter(None, [verdict.reason, f"too slow for: {left_out}"]))
+        verdict.reason = "; ".join(filter(None, [verdict.reason, f"too slow for {left_out}"]))
     return verdict
