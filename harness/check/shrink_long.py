@@ -34,7 +34,7 @@ def smallest_long_text(
     if len(text) > SHORT_ENOUGH:
         text = next((window for window in _windows(text, places) if differs(window)), text)
     if len(text) > SHORT_ENOUGH:
-        run = _shortest_run(text, differs, units, deadline)
+        run = _shortest_run(text, differs, units, places, deadline)
         if run is not None:
             return run
         text = _shortest_beginning(text, differs, deadline)
@@ -49,17 +49,26 @@ def _windows(text: str, places: Sequence[int]) -> Iterator[str]:
             yield text[max(0, place - margin) : place + margin]
 
 
-def _shortest_run(text: str, differs: Callable[[str], bool], units: Sequence[str], deadline: float) -> str | None:
+def _shortest_run(
+    text: str, differs: Callable[[str], bool], units: Sequence[str], places: Sequence[int], deadline: float
+) -> str | None:
     """The shortest repeat of one of `units` that differs, no longer than `text`; None where none does."""
     for unit in units:
         if time.monotonic() > deadline:
             return None
         if differs(unit * (len(text) // len(unit))):
-            return _least_repeat(unit, len(text) // len(unit), differs, deadline)
+            guesses = [place // len(unit) + more for place in places for more in (1, 2)]
+            return _least_repeat(unit, len(text) // len(unit), differs, guesses, deadline)
     return None
 
 
-def _least_repeat(unit: str, most: int, differs: Callable[[str], bool], deadline: float) -> str:
+def _least_repeat(unit: str, most: int, differs: Callable[[str], bool], guesses: Sequence[int], deadline: float) -> str:
+    """The shortest repeat that differs; what lies at the place of the difference is tried before halving."""
+    for guess in guesses:
+        if 1 < guess < most and differs(unit * guess):
+            most = guess
+            if not differs(unit * (guess - 1)):
+                return unit * guess
     return unit * _least(most, lambda times: differs(unit * times), deadline)
 
 

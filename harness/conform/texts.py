@@ -140,6 +140,8 @@ def prose(n_characters: int, seed: int) -> str:
 def long_texts(seed: int) -> list[tuple[str, str]]:
     """(how it is made, text) of a hundred thousand characters and more."""
     return [
+        (f"{PAST_A_MEGABYTE:,} characters of words of the samples", prose(PAST_A_MEGABYTE, seed)),
+        (f"{PAST_A_MEGABYTE + 3:,} characters of words of the samples", prose(PAST_A_MEGABYTE + 3, seed + 1)),
         ("40,000 times ab", "ab" * 40_000),
         ("100,000 digits", "".join(Random(f"digits:{seed}").choices("0123456789", k=100_000))),
         ("100,000 spaces and an x", " " * 100_000 + "x"),
@@ -148,8 +150,6 @@ def long_texts(seed: int) -> list[tuple[str, str]]:
             "100,000 random small letters",
             "".join(Random(f"az:{seed}").choices("abcdefghijklmnopqrstuvwxyz", k=100_000)),
         ),
-        (f"{PAST_A_MEGABYTE:,} characters of words of the samples", prose(PAST_A_MEGABYTE, seed)),
-        (f"{PAST_A_MEGABYTE + 3:,} characters of words of the samples", prose(PAST_A_MEGABYTE + 3, seed + 1)),
     ]
 
 

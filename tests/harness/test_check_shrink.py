@@ -2,6 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.check import smallest_text
+from harness.check.shrink_long import smallest_long_text
 
 
 def test_only_what_makes_the_difference_is_left() -> None:
@@ -35,3 +36,29 @@ def test_a_shrunk_text_still_differs_and_no_character_can_go(text: str, needed: 
     small = smallest_text(text, differs)
     assert differs(small)
     assert not any(differs(small[:i] + small[i + 1 :]) for i in range(len(small)))
+
+
+def test_what_is_wrong_only_past_a_length_becomes_the_shortest_repeat_in_few_trials() -> None:
+    trials: list[int] = []
+
+    def differs(text: str) -> bool:
+        trials.append(len(text))
+        return len(text) > 123_456
+
+    assert smallest_long_text("the quick brown fox " * 10_000, differs, units=("ab",)) == "ab" * 61_729
+    assert len(trials) < 40
+    trials.clear()
+    assert smallest_long_text("the quick brown fox " * 10_000, differs, [123_456], units=("ab",)) == "ab" * 61_729
+    assert len(trials) < 12
+
+
+def test_of_a_long_text_only_the_place_is_left() -> None:
+    text = "x" * 50_000 + "needle" + "y" * 50_000
+    assert smallest_long_text(text, lambda candidate: "need" in candidate, [50_000]) == "need"
+    assert smallest_long_text(text, lambda candidate: "need" in candidate) == "need"
+
+
+def test_a_long_text_without_a_place_and_a_repeat_loses_its_beginning_and_end() -> None:
+    text = "".join(map(chr, range(0x4E00, 0x4E00 + 9_000)))
+    small = smallest_long_text(text, lambda candidate: text[3_000] in candidate and text[3_010] in candidate)
+    assert small == text[3_000] + text[3_010]
