@@ -13,6 +13,7 @@ from impls.compiled.native import Native, address, declare, forget
 from impls.compiled.numpy_api import NumpyApi
 from impls.compiled.pages import aligned_zeros
 from impls.compiled.pattern.tables import SplitTables
+from impls.compiled.str_layout import StrLayout
 from impls.compiled.tables import ModelTables
 
 _LEAST_CACHE_BITS, _MOST_CACHE_BITS = 14, 19
@@ -20,6 +21,7 @@ _MEDIUM_BITS = 17
 _LONG_BITS = 17
 _LONG_STORE_BYTES = 1 << 24
 _ARENA_IDS = 1 << 20
+_TEXT_BYTES = 1 << 24
 _OUT_IDS = 1 << 22
 """Room for the ids of texts up to as many bytes; memory that no text has needed yet is only reserved."""
 
@@ -199,6 +201,18 @@ class Context:
         self._set(layout.NEW_ARRAY, api.empty)
         self._set(layout.ARRAY_DATA, api.get_pointer)
         self._set(layout.ARRAY_KIND, api.dtype)
+
+    def read_strings(self, strings: StrLayout) -> None:
+        """Lets the border take the characters of strings from where they stand."""
+        self._set(layout.STR_STATE, strings.state)
+        self._set(layout.STR_SHIFT, strings.shift)
+        self._set(layout.STR_UTF8, strings.utf8)
+        self._set(layout.STR_DATA, strings.data)
+        text = aligned_zeros(_TEXT_BYTES + layout.PAD_BYTES)
+        if is_checked():
+            weakref.finalize(self, forget, declare(text))
+        self._hold(layout.TEXT, text)
+        self._set(layout.TEXT_LIMIT, _TEXT_BYTES)
 
     def hand_out_integers(self, integers: np.ndarray, list_items: int) -> None:
         """Gives the border an object array of ready-made ints, by id, and where list objects hold their items."""

@@ -23,8 +23,8 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 71
-N_SLOTS = 72
+N_NAMED = 77
+N_SLOTS = 80
 (
     # splitting
     SPLITTER,  # 0: the text is one piece; 1: automaton; 2, 3, 4: windows for cl100k, o200k, gpt2; 5: stages
@@ -102,6 +102,12 @@ N_SLOTS = 72
     ARRAY_DATA,  # address of PyArray_GetPtr
     ARRAY_KIND,  # address of the dtype uint32
     ORIGIN,  # 0, the index of an array's first element
+    STR_STATE,  # where a str says how it holds its characters, or 0: see `str_layout`
+    STR_SHIFT,
+    STR_UTF8,
+    STR_DATA,
+    TEXT,  # UTF-8 of one text
+    TEXT_LIMIT,
     LIST_ITEMS,  # where a list object holds the address of its items, or 0: set them by calls
 ) = range(0, 8 * N_NAMED, 8)
 
@@ -123,3 +129,4 @@ WORK_BYTES = BUFFER_AT + SHORT_BYTES + 2 * PAD_BYTES
 UNCOVERED = -1
 NO_MEMORY = -2
 MAY_BE_SPECIAL = -3
+NOT_UTF8 = -4

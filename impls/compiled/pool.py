@@ -16,6 +16,7 @@ from impls.compiled.builtins import Builtins, available, list_items_offset, read
 from impls.compiled.context import Context, Splitting
 from impls.compiled.layout import BUSY
 from impls.compiled.numpy_api import numpy_api
+from impls.compiled.str_layout import str_layout
 from impls.compiled.tables import ModelTables
 
 _living: weakref.WeakSet[Context] = weakref.WeakSet()
@@ -73,4 +74,7 @@ def _worker(tables: ModelTables, splitting: Splitting, needle: bytes | None) -> 
     api = numpy_api()
     if api is not None:
         context.make_arrays(api)
+    strings = str_layout()
+    if strings is not None:
+        context.read_strings(strings)
     return Worker(context, Builtins.of(context))

@@ -18,7 +18,9 @@ from impls.compiled.kernels.border import (
     list_set,
     long_as_address,
     long_as_long,
+    most_bytes,
     nothing,
+    own_utf8,
     restore_thread,
     room_for,
     save_thread,
@@ -35,26 +37,30 @@ from impls.compiled.kernels.memory import (
     store_64,
 )
 from impls.compiled.kernels.needle import may_hold_special
-from impls.compiled.layout import BUSY, MAY_BE_SPECIAL
+from impls.compiled.layout import BUSY, MAY_BE_SPECIAL, NOT_UTF8, SIZE
 
 ITEM_BYTES = 24
-"""Address of a text, its bytes, the number of its ids."""
+"""Address of a text (0: it is still a str), its bytes at most, its str or the number of its ids."""
 FAILED, LEFT = 0, -1
 
 
 @kernel
-def _fetch(texts: int, first: int, last: int, items: int) -> int:
-    """Address and size of every text; returns all their bytes, or -1 with an exception set."""
+def _fetch(context: int, texts: int, first: int, last: int, items: int) -> int:
+    """What is needed of every text; returns all their bytes at most, or -1 with an exception set."""
     total = 0
     for i in range(first, last):
         item = items + ITEM_BYTES * (i - first)
         text = list_get(texts, i)
         if text == 0:
             return -1
-        address = utf8_and_size(text, item + 8)
-        if address == 0:
-            return -1
-        store_64(item, address)
+        store_64(item, 0)
+        store_64(item + 8, most_bytes(context, text))
+        store_64(item + 16, text)
+        if load_i64(item + 8) == 0:
+            address = utf8_and_size(text, item + 8)
+            if address == 0:
+                return -1
+            store_64(item, address)
         total += load_i64(item + 8)
     return total
 
@@ -66,6 +72,11 @@ def _encode_all(context: int, items: int, n_items: int, out: int, look: int) -> 
     for i in range(n_items):
         item = items + ITEM_BYTES * i
         text, n_bytes = load_i64(item), load_i64(item + 8)
+        if text == 0:
+            text = own_utf8(context, load_i64(item + 16))
+            if text == 0:
+                return NOT_UTF8
+            n_bytes = load_i64(context + SIZE)
         declare_region(TEXT_REGION, text, text + n_bytes)
         if look != 0 and may_hold_special(context, text, n_bytes):
             return MAY_BE_SPECIAL
@@ -101,7 +112,7 @@ def _encode_range(context: int, arguments: int) -> int:
     items = allocate(BATCH_REGION, ITEM_BYTES * n_items + 16)
     if items == 0:
         return LEFT
-    n_bytes = _fetch(texts, first, last, items)
+    n_bytes = _fetch(context, texts, first, last, items)
     if n_bytes < 0:
         release_memory(items)
         return FAILED

@@ -23,10 +23,13 @@ from impls.compiled.kernels.memory import (
     poke_64,
     reallocate,
     release_memory,
+    shift_right,
     store_64,
 )
 from impls.compiled.kernels.needle import may_hold_special
+from impls.compiled.kernels.transcode import transcode
 from impls.compiled.layout import (
+    BUFFER_AT,
     BUSY,
     INTEGERS,
     LIST_ITEMS,
@@ -37,11 +40,20 @@ from impls.compiled.layout import (
     PAD_BYTES,
     REPLACE,
     SIZE,
+    STR_DATA,
+    STR_SHIFT,
+    STR_STATE,
+    STR_UTF8,
+    TEXT,
+    TEXT_LIMIT,
+    WORK,
 )
 
 TEXT_REGION, OUT_REGION, BATCH_REGION, COUNTS_REGION = 0, 2, 3, 4
 RELEASE_FROM_BYTES = 1024
 """Shorter texts are encoded while the interpreter lock is held."""
+LENGTH_AT = 16
+"""Where a str holds the number of its characters."""
 MOST_REFERENCES = 1 << 31
 """Where the lower half of a reference count is left to the interpreter: it may be an immortal object's."""
 
@@ -72,8 +84,42 @@ def nothing(context: int) -> int:
 
 
 @kernel
+def most_bytes(context: int, text: int) -> int:
+    """Bytes the UTF-8 of a str may take that is to be written by `own_utf8`; 0 where that is not its way."""
+    state_at = load_i64(context + STR_STATE)
+    if state_at == 0:
+        return 0
+    state = shift_right(peek_u32(text + state_at), load_i64(context + STR_SHIFT))
+    # Characters behind the header, not all of them ASCII, and no UTF-8 kept beside them.
+    if (state >> 3) & 3 != 1 or peek(text + load_i64(context + STR_UTF8)) != 0:
+        return 0
+    n_bytes = peek(text + LENGTH_AT) * (1 + min(state & 7, 3))
+    return n_bytes if n_bytes <= load_i64(context + TEXT_LIMIT) else 0
+
+
+@kernel
+def own_utf8(context: int, text: int) -> int:
+    """Address of the UTF-8 of a str for which `most_bytes` is not 0, its size left in SIZE; 0 for a surrogate.
+
+    Needs no interpreter lock: a str does not change.
+    """
+    kind = shift_right(peek_u32(text + load_i64(context + STR_STATE)), load_i64(context + STR_SHIFT)) & 7
+    source, target = text + load_i64(context + STR_DATA), load_i64(context + TEXT)
+    scratch = load_i64(context + WORK) + BUFFER_AT
+    n_bytes = transcode(kind, source, peek(text + LENGTH_AT), target, scratch)
+    if n_bytes < 0:
+        return 0
+    store_64(context + SIZE, n_bytes)
+    return target
+
+
+@kernel
 def utf8(context: int, text: int) -> int:
     """Address of the UTF-8 of a str, its size left in SIZE; 0 with an exception set where it has none."""
+    if most_bytes(context, text) != 0:
+        address = own_utf8(context, text)
+        if address != 0:
+            return address
     address = utf8_and_size(text, context + SIZE)
     if address != 0:
         declare_region(TEXT_REGION, address, address + load_i64(context + SIZE))

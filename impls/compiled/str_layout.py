@@ -1,0 +1,86 @@
+"""Where a str holds its characters: what the macros PyUnicode_KIND and PyUnicode_DATA of the public headers come to.
+
+Read off strings of our own and tried out on others; where anything is not found as expected, no layout is given and
+PyUnicode_AsUTF8AndSize does the work.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from dataclasses import dataclass
+from functools import cache
+
+_LENGTH_AT = 16
+_SAMPLES = {
+    1: "caf\xe9 au lait, na\xefve",
+    2: "pas\u0327a\u011f\u0131n \u20ac \u0130zmir",
+    4: "emoji \U0001f44d, more \U0001f680",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StrLayout:
+    """Offsets within a str object whose characters stand behind its header."""
+
+    state: int
+    """Of the 32-bit word that holds kind (three bits), compact and ASCII (one each)."""
+    shift: int
+    """Of the kind within that word."""
+    utf8: int
+    """Of the address of the UTF-8 that the object keeps, 0 where it keeps none."""
+    data: int
+    """Of the characters, where one is not ASCII."""
+
+
+def str_layout() -> StrLayout | None:
+    """The layout of this interpreter's strings; None where it cannot be relied on, or is not to be used."""
+    if os.environ.get("BPEBENCH_COMPILED_BORDER") == "calls" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return None
+    return _found() if sys.byteorder == "little" and not hasattr(sys, "gettotalrefcount") else None
+
+
+@cache
+def _found() -> StrLayout | None:
+    # New objects: neither interned nor with their UTF-8 beside them.
+    samples = {kind: "".join(list(text)) for kind, text in _SAMPLES.items()}
+    sizes = {sys.getsizeof(text) - kind * (len(text) + 1) for kind, text in samples.items()}
+    if len(sizes) != 1:
+        return None
+    data = sizes.pop()
+    if not 48 <= data <= 96 or any(not _holds(text, data, kind) for kind, text in samples.items()):
+        return None
+    ascii_text = "".join(["plain", " text"])
+    for state in range(_LENGTH_AT + 8, data - 4, 4):
+        words = {kind: _word(text, state) for kind, text in samples.items()}
+        for shift in range(2, 24):
+            if all(word >> shift & 31 == kind | 8 for kind, word in words.items()) and (
+                _word(ascii_text, state) >> shift & 31 == 1 | 8 | 16
+            ):
+                utf8 = _utf8_offset(samples[2], data)
+                return None if utf8 is None else StrLayout(state, shift, utf8, data)
+    return None
+
+
+def _word(text: str, offset: int) -> int:
+    return ctypes.c_uint32.from_address(id(text) + offset).value
+
+
+def _holds(text: str, data: int, kind: int) -> bool:
+    """Whether the object says its length where it should, and its characters stand at `data`."""
+    if ctypes.c_ssize_t.from_address(id(text) + _LENGTH_AT).value != len(text):
+        return False
+    characters = ctypes.string_at(id(text) + data, kind * len(text))
+    return characters == b"".join(ord(character).to_bytes(kind, "little") for character in text)
+
+
+def _utf8_offset(text: str, data: int) -> int | None:
+    """Where the address of the UTF-8 stands once it was asked for, and 0 stood before."""
+    words = range(_LENGTH_AT + 8, data, 8)
+    before = {offset: ctypes.c_void_p.from_address(id(text) + offset).value for offset in words}
+    as_utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
+    as_utf8.restype, as_utf8.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_void_p]
+    place = as_utf8(text, None)
+    found = [o for o in words if before[o] is None and ctypes.c_void_p.from_address(id(text) + o).value == place]
+    return found[0] if len(found) == 1 and place is not None else None
