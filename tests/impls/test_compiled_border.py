@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 import threading
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from impls.compiled.pattern.tables import cuts_at_line_breaks, split_tables
 from impls.model import Model
 from impls.patterns import NAMED
 from impls.priority import Priority
+from impls.text import repair_surrogates
 
 TEXTS = [
     "", "a", "the cat's hat", "kedi paspasın üstünde", "日本語 текст 🎉", "  \n\n x\t", "ab" * 700, "12345 it'll",
@@ -62,6 +64,26 @@ def test_batches_keep_their_order(tokenizer: Compiled, model: Model, threads: in
     ids, offsets = tokenizer.encode_ragged(texts, threads=threads)
     assert offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
     assert [ids[start:end].tolist() for start, end in pairwise(offsets)] == expected
+
+
+KINDS_OF_CHARACTERS = {
+    "one byte": "ab \x7f\x80\xe9\xff",
+    "two bytes": "ab \x80\u07ff\u0131\u015f",
+    "two bytes, any": "a\u07ff\u0800\ud7ff\ue000\uffff\u65e5",
+    "four bytes": "a\xe9\u0800\U00010000\U0001f600\U0010ffff",
+    "surrogates": "a\ud800\udfff\u0131",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_CHARACTERS)
+def test_characters_of_every_width_reach_the_kernels_as_utf8(tokenizer: Compiled, kind: str) -> None:
+    rng = random.Random(kind)
+    texts = ["".join(rng.choices(KINDS_OF_CHARACTERS[kind], k=length)) for length in [*range(70), 1500]]
+    expected = [repair_surrogates(text).encode() for text in texts]
+    assert [tokenizer.decode_bytes(tokenizer.encode(text)) for text in texts] == expected
+    assert [tokenizer.decode_bytes(tokenizer.encode_array(text)) for text in texts] == expected
+    assert [tokenizer.decode_bytes(ids) for ids in tokenizer.encode_batch(texts, threads=2)] == expected
+    assert [tokenizer.count(text) for text in texts] == [len(tokenizer.encode(text)) for text in texts]
 
 
 def test_ids_are_counted_references_like_any_others(tokenizer: Compiled) -> None:

@@ -234,7 +234,8 @@ import impls
 from impls.compiled import Compiled, context
 
 context._MEDIUM_BITS = context._LONG_BITS = 10
-context._LONG_STORE_BYTES, context._ARENA_IDS, context._OUT_IDS = 1 << 18, 1 << 12, 1 << 14
+context._LONG_STORE_BYTES, context._ARENA_IDS = 1 << 18, 1 << 12
+context._OUT_IDS, context._TEXT_BYTES = 1 << 14, 1 << 12
 
 spec = impls.TrainingSpec(vocab_size=300, pattern="gpt2")
 tokenizer = Compiled(impls.get("priority").train_model(["the cat sat on the mat"], spec))

@@ -6,6 +6,7 @@ Every character gets as many bytes of a vector as the longest may need; those in
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -61,7 +62,7 @@ def _tail_byte(builder: Any, codes: Any, kind: Any, shift: int) -> Any:
     return builder.or_(builder.and_(shifted, _vector(kind, 0x3F)), _vector(kind, 0x80))
 
 
-def _up_to_two(held: Any) -> Any:
+def _up_to_two(held: Any) -> Callable[..., int]:
     """(source, target) -> bytes written, for characters below U+0800."""
 
     def emit(builder: Any, source: Any, target: Any) -> Any:
@@ -77,7 +78,7 @@ def _up_to_two(held: Any) -> Any:
     return operation(2, emit)
 
 
-def _up_to_four(held: Any) -> Any:
+def _up_to_four(held: Any) -> Callable[..., int]:
     """(source, target) -> bytes written, for any characters; -1 where one of them is a surrogate."""
 
     def emit(builder: Any, source: Any, target: Any) -> Any:
