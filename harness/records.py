@@ -107,6 +107,9 @@ class Verdict(Record, tag="verdict"):
     n_texts: int = 0
     n_bytes: int = 0
     counterexample: Counterexample | None = None
+    round_trip: str = ""
+    """What the model lets one expect: exact, normalising (a normal form comes back) or lossy; empty where it is not
+    known."""
 
 
 class Agreement(Record, tag="agreement"):

@@ -13,6 +13,7 @@ from harness.check.tasks import (
     differing_piece_share,
     differing_text,
     encode_corpus,
+    has_sentencepiece_rules,
     irregularities_of,
 )
 from harness.check.workers import WorkerDied, run_tasks
@@ -102,6 +103,7 @@ def _verdict(cell: tuple[str, str, str], outcome: Outcome) -> Verdict:
         n_texts=outcome.n_texts,
         n_bytes=outcome.n_bytes,
         counterexample=outcome.counterexample,
+        round_trip=outcome.round_trip,
     )
 
 
@@ -109,15 +111,18 @@ def _agreements(
     plan: CheckPlan, outcomes: dict[tuple[str, str, str], Outcome], progress: Callable[[str], None]
 ) -> tuple[list[Agreement], list[str]]:
     irregular = run_tasks(irregularities_of, [(model,) for model in plan.models])
+    with_rules = run_tasks(has_sentencepiece_rules, [(model,) for model in plan.models])
     agreements: list[Agreement] = []
     relations: dict[tuple[str, str, str], Relation] = {}
-    for model, known in zip(plan.models, irregular, strict=True):
+    for model, known, ruled in zip(plan.models, irregular, with_rules, strict=True):
         irregularities = () if isinstance(known, WorkerDied) else known
         for a, b in combinations(plan.implementations, 2):
             for corpus in plan.corpora:
                 x, y = outcomes[a, model, corpus], outcomes[b, model, corpus]
                 if x.digests and y.digests:
-                    kind = relations.setdefault((a, b, model), relation(a, b, irregularities))
+                    kind = relations.setdefault(
+                        (a, b, model), relation(a, b, irregularities, sentencepiece=ruled is True)
+                    )
                     agreements.append(_compare((a, b, model, corpus), x, y, kind))
     _explain(plan, agreements, outcomes, progress)
     faults: list[str] = []

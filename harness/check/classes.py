@@ -46,8 +46,8 @@ def registered(name: str) -> str | None:
     return None if ":" in package else package
 
 
-def relation(a: str, b: str, irregularities: Sequence[str]) -> Relation:
-    """The relation of implementations `a` and `b` on a model with these irregularities."""
+def relation(a: str, b: str, irregularities: Sequence[str], *, sentencepiece: bool = False) -> Relation:
+    """The relation of `a` and `b` on a model with these irregularities, which may be one of SentencePiece."""
     for name in (a, b):
         known = registered(name)
         if known is not None and not impls.get(known).exact:
@@ -58,13 +58,15 @@ def relation(a: str, b: str, irregularities: Sequence[str]) -> Relation:
             if known in _ORDER_SENSITIVE:
                 reason = f"{name} {_ORDER_SENSITIVE[known]}, and the model is irregular: {irregularities[0]}"
                 return Relation("expected to differ", reason, False)
-    conditions = sorted({condition for name in (a, b) for condition in _conditions(name)})
+    conditions = sorted({condition for name in (a, b) for condition in _conditions(name, sentencepiece)})
     if not conditions:
         return Relation("provably equal", "", True)
+    if sentencepiece:
+        return Relation("equal under conditions", "; ".join(conditions), True)
     return Relation("equal under conditions", "; ".join(conditions), regex_is_unicode_16())
 
 
-def _conditions(name: str) -> list[str]:
+def _conditions(name: str, sentencepiece: bool) -> list[str]:
     known = registered(name)
     if name.startswith("regex@"):
         return ["no code point newer than Unicode 16"]
@@ -72,6 +74,8 @@ def _conditions(name: str) -> list[str]:
         return [f"{name} is exact, as its author claims"]
     if impls.get(known).kind in OWN_KINDS or known == "sentencepiece":
         return []
+    if known == "tokenizers" and sentencepiece:
+        return ["white space written by Prepend and Replace or by us, and the merges that ranks imply"]
     if known in ("tiktoken", "tokenizers"):
         return ["splitting engines of one Unicode version (16)"]
     return [f"{name} is exact, as its author claims"]

@@ -20,6 +20,7 @@ from harness.data import load_corpus, load_model
 from harness.failures import named, status_of
 from harness.records import Counterexample, Status, Text
 from impls.patterns import Splitter
+from impls.round_trip import comes_back_as
 from impls.text import repair_surrogates
 
 
@@ -34,6 +35,8 @@ class Outcome(msgspec.Struct, kw_only=True):
     digests: list[bytes] = msgspec.field(default_factory=list)
     """8 bytes a text: which ids it has. Empty for a text that failed, and for the head of one that is too long."""
     counterexample: Counterexample | None = None
+    round_trip: str = ""
+    """`Model.round_trip` of the model."""
 
 
 @lru_cache(maxsize=2)
@@ -68,7 +71,7 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
         raise
     except BaseException as error:  # whatever a foreign library throws while it loads is a verdict, not our end
         return Outcome(status=status_of(error), reason=named(error))
-    outcome = Outcome(status="ok")
+    outcome = Outcome(status="ok", round_trip=tokenizer.model.round_trip)
     for text, n_bytes, whole in _texts(corpus, split, max_bytes):
         outcome.n_texts += 1
         outcome.n_bytes += n_bytes
@@ -83,7 +86,7 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
             outcome.digests.append(b"")
             _note_failure(outcome, text, error)
             continue
-        if back != repair_surrogates(text) and outcome.status == "ok" and tokenizer.model.lossy is None:
+        if outcome.status == "ok" and not _is_what_comes_back(back, text, tokenizer.model):
             outcome.status, outcome.reason = "mismatch", "a text does not come back"
             outcome.counterexample = _round_trip_counterexample(tokenizer, text)
     return outcome
@@ -100,10 +103,16 @@ def _note_failure(outcome: Outcome, text: str, error: BaseException) -> None:
     outcome.counterexample = Counterexample(Text.of(text[:10_000]), None, None, note="raised here, not shrunk")
 
 
+def _is_what_comes_back(back: str, text: str, model: impls.Model) -> bool:
+    """Whether `back` is what must come back: `text`, or its normal form; always, for a lossy model."""
+    wanted = comes_back_as(model, repair_surrogates(text))
+    return wanted is None or back == wanted
+
+
 def _round_trip_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
     def lost(candidate: str) -> bool:
         ids = tokenizer.encode(candidate, disallowed_special=())
-        return tokenizer.decode(ids) != repair_surrogates(candidate)
+        return not _is_what_comes_back(tokenizer.decode(ids), candidate, tokenizer.model)
 
     small = smallest_text(text, _safe(lost))
     ids = tokenizer.encode(small, disallowed_special=())
@@ -114,6 +123,11 @@ def _round_trip_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counter
 def irregularities_of(model: str) -> tuple[str, ...]:
     """The model's irregularities (costly for large rank files, so asked of a worker)."""
     return load_model(model).irregularities
+
+
+def has_sentencepiece_rules(model: str) -> bool:
+    """Whether the model is one of SentencePiece."""
+    return load_model(model).sentencepiece is not None
 
 
 def differing_text(

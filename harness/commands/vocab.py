@@ -57,7 +57,7 @@ def _about(name: str, model: Model) -> dict[str, object]:
         "merges": len(model.merges) or "by rank of the joined bytes",
         "pattern": name_of(model.pattern) or " then ".join(model.pattern),
         "normalization": model.normalization or "none",
-        "round trip": model.lossy or "exact",
+        "round trip": model.round_trip if model.lossy is None else f"{model.round_trip}: {model.lossy}",
         "longest token": f"{max(len(token) for token in model.tokens if token is not None)} bytes",
         "digest": model.digest,
     }

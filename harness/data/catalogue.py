@@ -63,6 +63,8 @@ class Vocabulary:
     aliases: tuple[str, ...] = ()
     normalization: str | None = None
     """Given where the library people run it by normalises, and the file says nothing of it."""
+    round_trip: str = "exact"
+    """`Model.round_trip` of its model, said here so that it need not be loaded to be listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ def _vocabulary(name: str, table: dict[str, Any], packages: dict[str, Package]) 
         items=items,
         aliases=tuple(table.get("aliases", ())),
         normalization=table.get("normalization"),
+        round_trip=table.get("round_trip", "exact"),
         **{key: table[key] for key in ("language", "licence", "description")},
     )
 

@@ -11,7 +11,7 @@ from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
 from harness.data.errors import DataError
 from harness.data.fetching import ensure, is_fetched
 from harness.data.hub import PREFIX, hub_tokenizer_file
-from impls.errors import UnknownName
+from impls.errors import BPEError, UnknownName
 from impls.model import Model
 
 _TRAINED_SUFFIX = ".json"
@@ -104,6 +104,7 @@ def describe_models() -> list[dict[str, Any]]:
             "name": vocabulary.name,
             "language": vocabulary.language,
             "licence": vocabulary.licence,
+            "round_trip": vocabulary.round_trip,
             "bytes": sum(item.n_bytes for item in vocabulary.items),
             "cached": is_fetched(vocabulary.name),
             "about": vocabulary.description,
@@ -112,7 +113,13 @@ def describe_models() -> list[dict[str, Any]]:
     ]
     for name in trained_model_names():
         size = trained_model_path(name).stat().st_size
-        rows.append(
-            {"name": name, "language": "", "licence": "", "bytes": size, "cached": True, "about": "trained here"}
-        )
+        row = {"name": name, "language": "", "licence": "", "round_trip": _round_trip(name), "bytes": size}
+        rows.append({**row, "cached": True, "about": "trained here"})
     return rows
+
+
+def _round_trip(name: str) -> str:
+    try:
+        return load_model(name).round_trip
+    except BPEError:
+        return "cannot be read"

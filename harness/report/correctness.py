@@ -203,20 +203,21 @@ def _shortened(escaped: str, at_most: int = 120) -> str:
 
 def round_trip_table(records: Iterable[object]) -> Table:
     """Does every text come back? One row for each implementation and outcome, over all models and corpora."""
-    together: dict[tuple[str, str, str], list[Verdict]] = {}
+    together: dict[tuple[str, str, str, str], list[Verdict]] = {}
     for v in verdicts(records):
-        together.setdefault((v.implementation, v.status, v.reason), []).append(v)
+        together.setdefault((v.implementation, v.status, v.reason, v.round_trip), []).append(v)
     rows: list[Row] = [
         {
-            "implementation": implementation, "status": status, "reason": reason,
+            "implementation": implementation, "status": status, "reason": reason, "round_trip": promised,
             "models": ", ".join(dict.fromkeys(v.model for v in some)), "n_models": len({v.model for v in some}),
             "n_corpora": len({v.corpus for v in some}), "n_texts": sum(v.n_texts for v in some),
             "n_bytes": sum(v.n_bytes for v in some),
         }
-        for (implementation, status, reason), some in together.items()
+        for (implementation, status, reason, promised), some in together.items()
     ]  # fmt: skip
     columns = (
         Column("implementation", "implementation"), Column("status", "verdict"),
+        *((Column("round_trip", "round trip of the model"),) if any(row["round_trip"] for row in rows) else ()),
         Column("n_corpora", "corpora", wording.count, right=True),
         Column("n_texts", "texts", wording.count, right=True),
         Column("n_bytes", "text", wording.size, right=True),
@@ -224,6 +225,7 @@ def round_trip_table(records: Iterable[object]) -> Table:
         *((Column("reason", "reason", elastic=True),) if any(row["reason"] for row in rows) else ()),
     )  # fmt: skip
     keys = ["implementation", "status", "n_corpora", "n_texts", "n_bytes", "n_models", "models", "reason"]
+    keys += ["round_trip"] if any(row["round_trip"] for row in rows) else []
     return Table(
         name="round-trip",
         title="Round trip: does every text come back from its ids?",

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 import impls
-from harness.check import CheckPlan, CheckResult, check
+from harness.check import CheckPlan, CheckResult, check, tasks
 from harness.check.classes import relation
 from harness.records import Verdict
+from impls import Model
+from impls.sentencepiece_rules import SentencePieceRules
 
 _PLUGINS = Path(__file__).resolve().parent / "check_plugins"
 
@@ -121,3 +123,23 @@ def test_the_class_of_a_pair_follows_from_the_model() -> None:
     assert relation("priority", "compiled", ("non-monotone",)).agreement_class == "provably equal"
     assert relation("priority", "tiktoken", ()).agreement_class == "equal under conditions"
     assert relation("greedy", "tiktoken", ()).must_agree is False
+    on_marks = relation("priority", "tokenizers", (), sentencepiece=True)
+    assert on_marks.agreement_class == "equal under conditions"
+    assert "Prepend and Replace" in on_marks.conditions
+    assert on_marks.must_agree
+    assert relation("priority", "sentencepiece", (), sentencepiece=True).agreement_class == "provably equal"
+
+
+@pytest.mark.parametrize("wrongly", [False, True])
+def test_of_a_normalising_model_the_normal_form_must_come_back(tmp_path: Path, wrongly: bool) -> None:
+    rules = SentencePieceRules(remove_extra_spaces=True)
+    tokens = (b"a", b"b", "\u2581".encode(), "\u2581a".encode())
+    model = Model(tokens=tokens, alphabet="chars", merge_rule="concatenation", sentencepiece=rules)
+    model.save(tmp_path / "model.json")
+    (tmp_path / "text.txt").write_text("  a   b  ", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        if wrongly:
+            patch.setattr(tasks, "comes_back_as", lambda model, text: text)
+        outcome = tasks.encode_corpus("priority", str(tmp_path / "model.json"), str(tmp_path / "text.txt"), None, 1000)
+    assert outcome.round_trip == "normalising"
+    assert outcome.status == ("mismatch" if wrongly else "ok")

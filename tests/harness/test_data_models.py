@@ -109,8 +109,9 @@ def test_what_is_not_published_as_a_rank_file_has_none() -> None:
 @pytest.mark.corpus
 def test_a_vocabulary_in_the_cache_is_available() -> None:
     for name in _PUBLISHED:
-        load_model(name)
+        model = load_model(name)
         assert name in available_models()
+        assert vocabularies()[name].round_trip == model.round_trip, "as it is listed, so is it"
 
 
 def test_without_a_cache_nothing_is_available_but_all_is_described(cache: Path) -> None:
@@ -125,6 +126,7 @@ def test_a_model_kept_under_a_name_is_found_by_it(cache: Path) -> None:
     assert available_models() == ["turkish-10k"]
     assert model_names() == [*_PUBLISHED, "turkish-10k"]
     assert describe_models()[-1]["about"] == "trained here"
+    assert describe_models()[-1]["round_trip"] == "exact"
 
 
 def test_a_model_is_loaded_from_a_path(cache: Path) -> None:

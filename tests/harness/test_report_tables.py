@@ -93,6 +93,16 @@ def test_round_trips_show_every_verdict_and_its_reason() -> None:
     rows = {row["implementation"]: row for row in rows_of(records, "round-trip")}
     assert (rows["a"]["status"], rows["a"]["n_texts"], rows["a"]["models"]) == ("ok", 10, "m, n")
     assert (rows["b"]["status"], rows["b"]["reason"]) == ("panic", "PanicException")
+    assert "round_trip" not in rows["a"]
+
+
+def test_round_trips_say_what_the_models_let_one_expect() -> None:
+    records: list[AnyRecord] = [
+        Verdict(implementation="a", model=model, corpus="x", check="round-trip", status="ok", round_trip=round_trip)
+        for model, round_trip in (("m", "exact"), ("n", "exact"), ("s", "normalising"))
+    ]
+    found = [(row["round_trip"], row["models"]) for row in rows_of(records, "round-trip")]
+    assert found == [("exact", "m, n"), ("normalising", "s")]
 
 
 def test_one_failure_in_many_places_is_told_once_with_its_places() -> None:
