@@ -111,7 +111,7 @@ class Subject:
                 counted[failure.verdict] += 1
                 if counted.total() >= factor * MAX_FAILURES or counted["timeout"] >= factor * MAX_TIMEOUTS:
                     raise GaveUp(
-                        f"its process failed {counted.total()} times, at last: {failure.reason}",
+                        f"its process failed {counted.total()} times, at last: {failure}",
                         counted is self._n_in_all,
                     )
         self.fresh()

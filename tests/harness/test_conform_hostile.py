@@ -15,7 +15,9 @@ import psutil
 import pytest
 
 from harness import kept
+from harness.conform.run import run
 from harness.conform.target import Limits, NotLoadable, Target, TargetError, TargetFailed, TargetSpec
+from impls import Model
 
 TARGETS = Path(__file__).parent / "conform_targets"
 LIMITS = Limits(call_seconds=0.4, start_seconds=20, memory_bytes=150_000_000, output_bytes=1 << 20, processes=20)
@@ -222,6 +224,7 @@ def test_a_batch_with_a_text_that_kills_ends_in_a_verdict(mark: dict[str, str]) 
 
 KILLED = f"""
 import os, signal, sys
+from harness.conform.run import run
 from harness.conform.target import Limits, Target, TargetSpec
 target = Target(TargetSpec.parse("hostile:DaemonisingQuietly"), env={{{MARK!r}: sys.argv[1]}})
 target.encode("a")
@@ -257,3 +260,18 @@ def test_without_a_subreaper_the_process_group_is_ended_and_the_verdict_says_so(
         "timeout",
         "took longer than 0.4 s; only its process group could be ended, not what had left it",
     )
+
+
+@pytest.fixture(scope="module")
+def byte_model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("model") / "bytes.json"
+    Model(tokens=tuple(bytes([byte]) for byte in range(256))).save(path)
+    return str(path)
+
+
+def test_a_run_reports_the_verdict_and_goes_on_with_the_next_check(byte_model: str) -> None:
+    report = run("hostile:Hanging", "naive", byte_model, only=["ids", "decode-every-id"], limits=LIMITS)
+    ids, decoding = report.verdicts
+    assert (ids.status, ids.stage) == ("failed", "process")
+    assert "timeout: took longer than 0.4 s" in ids.reason
+    assert decoding.status in ("passed", "same as reference")
