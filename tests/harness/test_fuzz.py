@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -11,7 +11,17 @@ import pytest
 
 import impls
 from harness.check.classes import Relation
-from harness.check.fuzz import FuzzPlan, FuzzResult, Hunt, Keeper, asking, parse_side, read_counterexamples, replay
+from harness.check.fuzz import (
+    FuzzPlan,
+    FuzzResult,
+    Hunt,
+    Keeper,
+    asking,
+    parse_side,
+    read_counterexamples,
+    replay,
+    serve,
+)
 from harness.check.fuzz.alphabets import CATEGORIES, SCRIPTS, is_newer, of_category, of_script, unassigned
 from harness.check.fuzz.examine import Case, examine
 from harness.check.fuzz.families import DIRECT
@@ -181,6 +191,22 @@ def test_a_side_that_hangs_is_ended(model: Path, monkeypatch: pytest.MonkeyPatch
         answer = side.ask_one(Question(str(model), []), "\x00")
     assert isinstance(answer, Failure)
     assert answer.kind == "timeout"
+
+
+def test_a_batch_with_too_few_answers_is_a_failure_though_each_text_alone_is_right(model: Path) -> None:
+    class Loses(impls.Tokenizer):
+        name = "loses"
+
+        def encode_piece(self, piece: str) -> list[int]:
+            return list(piece.encode())
+
+        def encode_batch(self, texts: Sequence[str], *args: object, **more: object) -> list[list[int]]:
+            return [self.encode_piece(text) for text in set(texts)]
+
+    loses = Loses(impls.Model.load(model))
+    answers = serve._batch(loses, Question(str(model), ["a", "b", "a"], "encode_batch"))
+    assert answers == [Failure("batch", "2 answers for 3 texts")] * 3
+    assert serve._batch(loses, Question(str(model), ["a", "b"], "encode_batch")) != answers[:2]
 
 
 def test_what_is_not_seen_again_is_reported_as_such(fuzz: Fuzz) -> None:
