@@ -1,13 +1,14 @@
 """The keeper: a small process between us and a child nobody trusts, which ends the child and all it has started.
 
-Run as a script: `python -I -S keeper.py CONTROL REPORTS DATA_BYTES COMMAND ...`. It starts COMMAND in a session of its
-own, and waits. When a byte on the pipe CONTROL or its end says so (it ends with us, however we end), it ends every
+Run as a script: `python -I -S keeper.py CONTROL REPORTS DATA_BYTES MOST COMMAND ...`. It starts COMMAND in a session of
+its own, and waits. When a byte on the pipe CONTROL or its end says so (it ends with us, however we end), it ends every
 process below itself, says how many, and is gone. On Linux it is a *subreaper*: what would be a daemon or an orphan
 elsewhere comes back to it, so nothing escapes; and our own process is none, so its other children are left alone.
 Elsewhere the keeper ends the child's process group, and says so.
 
-Reports, a line each: `started PID WAY` or `failed ERRNO`, then `ended STATUS` (as `subprocess` counts: negative is a
-signal), then `cleaned N`. Only the standard library, for it must start fast.
+Reports, a line each: `started PID WAY` or `failed ERRNO`; `ended STATUS` (as `subprocess` counts: negative is a signal);
+`crowded N` where there were more than MOST processes (0: any number); `cleaned N`. Only the standard library, for it must
+start fast.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ SUBREAPER, PROCESS_GROUP = "subreaper", "process-group"
 _SET_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
 _PROC = Path("/proc")
 _FEW = 20
+_LOOK_SECONDS = 0.02
 _FIRST_PAUSE_SECONDS, _PAUSE_SECONDS = 0.001, 0.05
 
 
@@ -35,6 +37,17 @@ def direct_children(pid: int) -> list[int]:
         for thread in Path(f"/proc/{pid}/task").iterdir():
             with contextlib.suppress(OSError):
                 found += map(int, (thread / "children").read_bytes().split())
+    return found
+
+
+def few_below(root: int, most: int) -> list[int]:
+    """The processes below `root`, or a few more than `most` of them; quicker than looking at all of the system."""
+    found: list[int] = []
+    left = [root]
+    while left and len(found) <= most:
+        children = direct_children(left.pop())
+        found += children
+        left += children
     return found
 
 
@@ -213,8 +226,8 @@ def _end_few(me: int) -> set[int]:
     return seen
 
 
-def main(control: int, reports: int, data_bytes: int, command: list[str]) -> None:
-    """Start `command`, keep it, end it."""
+def main(control: int, reports: int, data_bytes: int, most: int, command: list[str]) -> None:
+    """Start `command`, keep it, end it: when told, or when it has become more than `most` processes."""
 
     def report(line: str) -> None:
         with contextlib.suppress(BrokenPipeError):
@@ -242,8 +255,10 @@ def main(control: int, reports: int, data_bytes: int, command: list[str]) -> Non
     for descriptor in (0, 1, 2):  # else the pipes would not end with the child
         os.dup2(nothing, descriptor)
     report(f"started {child} {way}")
+    if most:
+        _hurry(True)  # a fork bomb leaves no time to anybody else
     while True:
-        ready, _, _ = select.select([control, woken], [], [])
+        ready, _, _ = select.select([control, woken], [], [], _LOOK_SECONDS if most else None)
         with contextlib.suppress(BlockingIOError):
             os.read(woken, 4096)
         for pid, status in _reap():
@@ -251,8 +266,11 @@ def main(control: int, reports: int, data_bytes: int, command: list[str]) -> Non
                 report(f"ended {os.waitstatus_to_exitcode(status)}")
         if control in ready:
             break
+        if most and len(processes := few_below(os.getpid(), most)) > most:
+            report(f"crowded {len(processes)}")
+            break
     report(f"cleaned {end_all(child, way)}")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])

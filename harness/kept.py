@@ -26,27 +26,32 @@ class NotStarted(Exception):
 class Kept:
     """One command in a session of its own. Always `end` it."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None, data_bytes: int = 0) -> None:
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str] | None, *, data_bytes: int = 0, most: int = 0
+    ) -> None:
         """Start `command` in the current folder; raises `NotStarted` where that cannot be done.
 
         `data_bytes` (0: none) is a hard limit on the private memory of each of its processes, where the system has one.
+        With more than `most` processes (0: any number) all are ended.
         """
         self.exit_status: int | None = None
         """Once it has ended: its status, negative for a signal."""
         self.lost = False
         """Whether the keeper is gone, and nothing more will be known."""
+        self.crowded = False
+        """Whether it was ended because it had started too many processes."""
         self.ended = False
         self.n_left = 0
         """How many processes it had started had to be ended beside it; known after `end`."""
         self._heard = b""
-        self._open(command, environment, data_bytes)
+        self._open(command, environment, data_bytes, most)
         self._wait_for_start(command[0])
 
-    def _open(self, command: Sequence[str], environment: Mapping[str, str] | None, data_bytes: int) -> None:
+    def _open(self, command: Sequence[str], environment: Mapping[str, str] | None, data_bytes: int, most: int) -> None:
         orders, self._control = os.pipe()
         self.reports, told = os.pipe()
         """Descriptor to be listened to: call `note` when there is something to read."""
-        script = [sys.executable, "-I", "-S", keeper.__file__, str(orders), str(told), str(data_bytes)]
+        script = [sys.executable, "-I", "-S", keeper.__file__, str(orders), str(told), str(data_bytes), str(most)]
         try:
             self._keeper = subprocess.Popen(
                 [*script, *command],
@@ -105,6 +110,8 @@ class Kept:
             what, number = line.decode().split()
             if what == "ended":
                 self.exit_status = int(number)
+            elif what == "crowded":
+                self.crowded = True
             elif what == "cleaned":
                 self.n_left = int(number)
 

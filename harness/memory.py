@@ -43,13 +43,7 @@ def resident_bytes_below(root: int, most: int) -> dict[int, int]:
 def _below(root: int, most: int) -> Iterable[int]:
     if not _lists_children():
         return keeper.descendants(root)
-    found: list[int] = []
-    left = [root]
-    while left and len(found) <= most:
-        children = keeper.direct_children(left.pop())
-        found += children
-        left += children
-    return found
+    return keeper.few_below(root, most)
 
 
 @cache

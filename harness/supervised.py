@@ -26,6 +26,7 @@ Verdict = Literal["timeout", "crash", "out-of-memory", "protocol"]
 _FIRST_WATCH_SECONDS, _WATCH_SECONDS = 0.01, 0.1
 """It is looked at often when just asked or starting processes, then less: a fork bomb doubles in milliseconds."""
 _READ_BYTES = 1 << 18
+_MANY = 10_000
 _GRACE_SECONDS = 1.0
 """How long a process that has closed a pipe has left to end: its end is then the verdict."""
 _CLOSE_SECONDS = 2.0
@@ -45,7 +46,7 @@ class Limits:
     """Of one answer."""
     stderr_bytes: int = 64 << 10
     """Kept of the end of standard error; what is more is read and dropped."""
-    processes: int = 100
+    processes: int | None = 100
 
 
 DEFAULT_LIMITS = Limits()
@@ -86,7 +87,7 @@ class Supervised:
         self._next_watch = float("inf")
         # Backstop for what grows faster than it is watched.
         data_bytes = 0 if limits.memory_bytes is None else 2 * limits.memory_bytes
-        self._kept = Kept(command, environment, data_bytes)
+        self._kept = Kept(command, environment, data_bytes=data_bytes, most=limits.processes or 0)
         self.pid = self._kept.pid
         self._stdin, self._stdout = self._kept.stdin.fileno(), self._kept.stdout.fileno()
         self._selector = selectors.DefaultSelector()
@@ -129,7 +130,7 @@ class Supervised:
 
     @property
     def _has_ended(self) -> bool:
-        return self._kept.exit_status is not None or self._kept.lost
+        return self._kept.exit_status is not None or self._kept.crowded or self._kept.lost
 
     def _refuse_what_was_not_asked(self) -> None:
         for key, _ in self._selector.select(0):
@@ -195,15 +196,16 @@ class Supervised:
     def _watch(self) -> None:
         if monotonic() < self._next_watch:
             return
-        held = memory.resident_bytes_below(self._kept.root, self.limits.processes)
+        most = self.limits.processes or _MANY
+        held = memory.resident_bytes_below(self._kept.root, most)
         if len(held) <= self._n_processes:
             self._pause_seconds = min(2 * self._pause_seconds, _WATCH_SECONDS)
         self._n_processes = len(held)
         self._next_watch = monotonic() + self._pause_seconds
         total = sum(held.values())
         self._peak_bytes = max(self._peak_bytes, total)
-        if len(held) > self.limits.processes:
-            raise self._stop("crash", f"had started more than {self.limits.processes} processes and was stopped")
+        if self.limits.processes and len(held) > most:
+            raise self._crowded()
         limit = self.limits.memory_bytes
         if limit is not None and total > limit:
             raise self._stop("out-of-memory", f"held more than the limit of {limit / 1e9:.1f} GB")
@@ -217,6 +219,9 @@ class Supervised:
 
     # --- its end -------------------------------------------------------------------------------------------
 
+    def _crowded(self) -> Stopped:
+        return self._stop("crash", f"had started more than {self.limits.processes} processes and was stopped")
+
     def _late(self, seconds: float) -> Stopped:
         if self._closed_pipe:
             return self._stop("protocol", f"closed its {self._closed_pipe} without ending")
@@ -227,6 +232,8 @@ class Supervised:
         """The verdict on a child that went away by itself."""
         self._read_output()
         status = self._kept.exit_status
+        if self._kept.crowded:
+            return self._crowded()
         if status is None:
             return self._stop("crash", "ended the process that keeps it")
         if status < 0:

@@ -16,7 +16,6 @@ from harness.supervised import Limits, Stopped, Supervised, without_paths
 
 _KEPT_OUTPUT_BYTES = 8192
 _REPLY_BYTES = 1 << 30
-_PROCESSES = 10_000
 
 Answer = TypeVar("Answer", bound=Reply)
 
@@ -53,7 +52,7 @@ class Worker:
             memory_bytes=memory_limit_bytes,
             output_bytes=_REPLY_BYTES,
             stderr_bytes=_KEPT_OUTPUT_BYTES,
-            processes=_PROCESSES,
+            processes=None,
         )
         self._child = Supervised([sys.executable, "-P", "-m", "harness.measure.worker"], limits, environment)
 
