@@ -6,9 +6,9 @@ process below itself, says how many, and is gone. On Linux it is a *subreaper*: 
 elsewhere comes back to it, so nothing escapes; and our own process is none, so its other children are left alone.
 Elsewhere the keeper ends the child's process group, and says so.
 
-Reports, a line each: `started PID WAY` or `failed ERRNO`; `ended STATUS` (as `subprocess` counts: negative is a signal);
-`crowded N` where there were more than MOST processes (0: any number); `cleaned N`. Only the standard library, for it must
-start fast.
+Reports, a line each: `started PID WAY` or `failed ERRNO`; `ended STATUS` (as `subprocess` counts: negative is a
+signal); `crowded N` where there were more than MOST processes (0: any number); `cleaned N`. Only the standard library,
+for it must start fast.
 """
 
 from __future__ import annotations
