@@ -57,10 +57,21 @@ def _about(name: str, model: Model) -> dict[str, object]:
         "merges": len(model.merges) or "by rank of the joined bytes",
         "pattern": name_of(model.pattern) or " then ".join(model.pattern),
         "normalization": model.normalization or "none",
+        "white space": _white_space(model),
         "round trip": model.round_trip if model.lossy is None else f"{model.round_trip}: {model.lossy}",
         "longest token": f"{max(len(token) for token in model.tokens if token is not None)} bytes",
         "digest": model.digest,
     }
+
+
+def _white_space(model: Model) -> str:
+    rules = model.sentencepiece
+    if rules is None or not rules.changes_text:
+        return "as it stands"
+    said = ["spaces become U+2581"] if rules.escape_spaces else []
+    said += [] if rules.dummy_prefix == "never" else [f"one before a text ({rules.dummy_prefix})"]
+    said += ["of several one stays, at the ends none"] if rules.remove_extra_spaces else []
+    return ", ".join(said) or "normalised"
 
 
 def _learned_ids(model: Model) -> list[int]:
