@@ -70,7 +70,11 @@ class WordCount(Tokenizer):
 
         Merges b+a (rank 0), a+b (rank 1), ab+a (rank 2):    a b a b
                                                        ->    a ba b      rank 0; rank 1 finds no a b any more
+
+        In a rank file a merge may make way for one of lower rank, where a token is not made of lower ranks (llama3 has
+        678 such); only there the replay goes back.
         """
+        goes_back = self.model.merge_rule == "concatenation"
         done = -1
         while True:
             ranks = [self._rank(left, right) for left, right in pairwise(ids)]
@@ -87,7 +91,7 @@ class WordCount(Tokenizer):
                     joined = True
                 else:
                     merged.append(symbol)
-            ids, done = merged, upcoming
+            ids, done = merged, -1 if goes_back else upcoming
 
     def _rank(self, left: int, right: int) -> int:
         """When training merged these two, or -1 for never."""
