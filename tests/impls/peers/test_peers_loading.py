@@ -153,3 +153,16 @@ def test_the_threads_of_a_pool_are_the_variable_or_the_cores(monkeypatch: pytest
     for nothing in ("", "0", "many"):
         monkeypatch.setenv("RAYON_NUM_THREADS", nothing)
         assert 1 <= conversion.rayon_threads() <= (os.cpu_count() or 1)
+
+
+def test_turkish_tokenizer_has_a_row_and_runs_no_model_of_ours(pairs: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib import import_module
+    from types import ModuleType
+
+    monkeypatch.delitem(sys.modules, "impls.peers.turkish_tokenizer", raising=False)
+    monkeypatch.setitem(sys.modules, "turkish_tokenizer", ModuleType("turkish_tokenizer"))
+    adapter = import_module("impls.peers.turkish_tokenizer").TurkishTokenizer
+    assert not adapter.exact
+    with pytest.raises(Unsupported, match="is lossy, and reads no other"):
+        adapter(pairs)
+    monkeypatch.delitem(sys.modules, "impls.peers.turkish_tokenizer")
