@@ -15,7 +15,7 @@ from typing import Literal
 from harness.check.shrink_long import smallest_long_text
 from harness.conform.locate import Located, Questions, locate
 from harness.conform.reference import Answer, Reference, Refused
-from harness.conform.subject import Subject
+from harness.conform.subject import GaveUp, Subject
 from harness.conform.verdicts import Counterexample
 from harness.conform.wording import expression
 
@@ -93,6 +93,9 @@ class Case:
         self.subject.counting = False
         try:
             return self._explain(text, answer, judge)
+        except GaveUp as error:
+            found = Located("process", f"a wrong answer, not made smaller: {error.reason}")
+            return found, Counterexample.of(text, expected=self.reference.ids(text), got=answer)
         finally:
             self.subject.counting = True
 

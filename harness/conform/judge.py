@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 
 from harness.conform.case import Case
 from harness.conform.checks import CHECKS, Check
@@ -61,16 +62,15 @@ def _run(check: Check, case: Case, seconds: float) -> tuple[Verdict, str]:
     began = time.monotonic()
     case.deadline = began + seconds
     case.subject.begin_check()
-    gave_up = ""
     try:
         verdict = check.run(case)
     except GaveUp as error:
-        gave_up = error.reason if error.for_good else ""
         verdict = Verdict(status="failed", stage="process", reason=error.reason, n_failed=1)
-        if not error.for_good:
-            case.subject.fresh()
+        if not case.subject.given_up:
+            with suppress(GaveUp):  # then it is noted as given up
+                case.subject.fresh()
     verdict.seconds = time.monotonic() - began
-    return verdict, gave_up
+    return verdict, case.subject.given_up
 
 
 def choose(only: Collection[str]) -> list[Check]:

@@ -73,7 +73,8 @@ def shown_input(example: Counterexample) -> str:
         return f"decode([{', '.join(map(str, example.ids))}])"
     shown = example.expression or "a batch"
     if example.text is not None and len(character := example.text.text) == 1 and not character.isascii():
-        shown += f" ({unicodedata.name(character, 'no name').capitalize()})"
+        name = unicodedata.name(character, "").capitalize()
+        shown += f" ({name})" if name else ""
     after = ", ".join(f"'{text.escaped}'" for text in example.after[:3])
     more = f" and {len(example.after) - 3} more" if len(example.after) > 3 else ""
     return f"{shown}, with or after {after}{more}" if after else shown

@@ -22,15 +22,16 @@ MAX_TIMEOUTS = 3
 """As `MAX_FAILURES`, for calls that did not end, which take all the time there is."""
 _REQUEST_CHARACTERS = 200_000
 _REQUEST_TEXTS = 20_000
+_TEXTS_ONE_BY_ONE = 100  # of a target that takes but one in a request
 _SECONDS_A_REQUEST = 3.0
 _FIRST_CHARACTERS = 2_000  # while nothing is known of its speed
 
 
 class GaveUp(Exception):
-    """The target failed so often that no more is asked of it: in this check, or (`for_good`) at all."""
+    """The target failed so often that no more is asked of it in this check; see `Subject.given_up` for all others."""
 
-    def __init__(self, reason: str, for_good: bool = False) -> None:
-        self.reason, self.for_good = reason, for_good
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
         super().__init__(reason)
 
 
@@ -46,6 +47,8 @@ class Subject:
         self.n_failures = 0
         self._n_in_check: Counter[str] = Counter()
         self._n_in_all: Counter[str] = Counter()
+        self.given_up = ""
+        """Why no more can be asked of it; empty while something can."""
         self.counting = True
         """Whether failures count towards giving up; not while a failure is being made smaller."""
         self.history: list[str] = []
@@ -74,7 +77,8 @@ class Subject:
         try:
             self._target.restart()
         except (NotLoadable, TargetFailed) as error:
-            raise GaveUp(f"it does not start again: {error}", for_good=True) from None
+            self.given_up = f"it does not start again: {error}"
+            raise GaveUp(self.given_up) from None
 
     def another(self, environment: Mapping[str, str]) -> Subject:
         """A second process of the same target. Raises `GaveUp` where it does not start."""
@@ -110,10 +114,9 @@ class Subject:
             for counted, factor in ((self._n_in_all, 3), (self._n_in_check, 1)):
                 counted[failure.verdict] += 1
                 if counted.total() >= factor * MAX_FAILURES or counted["timeout"] >= factor * MAX_TIMEOUTS:
-                    raise GaveUp(
-                        f"its process failed {counted.total()} times, at last: {failure}",
-                        counted is self._n_in_all,
-                    )
+                    reason = f"its process failed {counted.total()} times, at last: {failure}"
+                    self.given_up = reason if counted is self._n_in_all else ""
+                    raise GaveUp(reason)
         self.fresh()
         return Refused(failure.verdict, failure.reason, fatal=True)
 
@@ -131,13 +134,14 @@ class Subject:
     def _chunks(self, texts: Sequence[str]) -> Iterator[list[str]]:
         """Texts by the request, so much that an answer takes a few seconds at most."""
         start = 0
+        n_texts = _REQUEST_TEXTS if self.offers("encode_each") else _TEXTS_ONE_BY_ONE
         room = _REQUEST_CHARACTERS if self.characters_per_second else _FIRST_CHARACTERS
         while start < len(texts):
             if self.characters_per_second:
                 room = min(4 * room, _REQUEST_CHARACTERS, int(self.characters_per_second * _SECONDS_A_REQUEST))
             chunk = [texts[start]]
             size = len(texts[start])
-            for text in texts[start + 1 : start + _REQUEST_TEXTS]:
+            for text in texts[start + 1 : start + n_texts]:
                 size += len(text)
                 if size > room:
                     break

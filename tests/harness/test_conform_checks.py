@@ -18,6 +18,7 @@ import impls
 from harness.cli import main
 from harness.conform.judge import judge
 from harness.conform.reference import Reference
+from harness.conform.target import NotLoadable, TargetFailed
 from harness.conform.verdicts import Report, Verdict
 
 _HERE = Path(__file__).resolve().parent
@@ -35,10 +36,10 @@ def conform(model: impls.Model) -> Callable[..., Verdict]:
         patch.syspath_prepend(str(_HERE))
         from conform_stub import InProcess
 
-    def run(bug: type[Right], *checks: str, target: type[Any] = InProcess, **options: Any) -> Verdict:
+    def run(bug: type[Right], *checks: str, target: type[Any] = InProcess, whole: bool = False, **options: Any) -> Any:
         reference = Reference("tiktoken", "small", model)
         report = judge(lambda environment: target(lambda: bug(model), environment), reference, checks, **options)
-        return report.verdicts[-1]
+        return report if whole else report.verdicts[-1]
 
     run.target = InProcess  # type: ignore[attr-defined]
 
@@ -192,6 +193,33 @@ def test_memory_out_of_proportion_is_found(conform: Any) -> None:
             return super().call(operation, seconds, **arguments)
 
     assert conform(Right, "memory", target=Heavy).stage == "resources"
+
+
+def test_a_target_that_always_dies_is_given_up_and_every_check_has_its_verdict(conform: Any) -> None:
+    class Dying(conform.target):  # type: ignore[misc]
+        def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
+            raise TargetFailed("crash", "died of it")
+
+    reports = conform(Right, "ids", "round-trip", "threads", "bad-input", target=Dying, whole=True)
+    assert {verdict.status for verdict in reports.verdicts} == {"failed", "not run"}
+    assert reports.verdicts[0].stage == "process"
+    assert "died of it" in reports.verdicts[-1].reason
+
+
+def test_a_wrong_answer_is_told_though_the_target_does_not_start_again(conform: Any) -> None:
+    class Once(conform.target):  # type: ignore[misc]
+        starts = 0
+
+        def restart(self) -> None:
+            self.starts += 1
+            if self.starts > 1:
+                raise NotLoadable("out of licences")
+            super().restart()
+
+    verdict = conform(EverySeventhTime, "ids", target=Once)
+    assert verdict.status == "failed"
+    assert verdict.counterexample is not None
+    assert "out of licences" in verdict.reason
 
 
 def test_what_was_stopped_by_the_clock_half_way_has_not_passed(conform: Any) -> None:
