@@ -21,10 +21,17 @@ def newer_than(character: str) -> str | None:
 def is_of_a_version(character: str, a_version: str | None, b_version: str | None) -> bool:
     """Whether two engines may class `character` otherwise because one of them is older than it.
 
-    So it is for a character the tables at hand do not have; for one that came after Unicode 3.2, where the versions
-    the engines are known to have are not the same.
+    So it is for a character the tables at hand do not have. For one they have, only where the engines are known to
+    differ in version, the older is older than this Python's tables, and the character came after Unicode 3.2.
     """
     if newer_than(character) is not None:
         return True
-    apart = a_version is not None and b_version is not None and a_version != b_version
-    return apart and unicodedata.ucd_3_2_0.category(character) == "Cn"
+    if a_version is None or b_version is None or a_version == b_version:
+        return False
+    older = min(map(_number, (a_version, b_version)))
+    return older < _number(unicodedata.unidata_version) and unicodedata.ucd_3_2_0.category(character) == "Cn"
+
+
+def _number(version: str) -> tuple[int, ...]:
+    """The first two parts of a version: "15.1.0" -> (15, 1)."""
+    return tuple(int(part) for part in version.split(".")[:2])

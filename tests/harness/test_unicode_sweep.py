@@ -15,6 +15,7 @@ import harness.unicode.sweep
 import impls
 from harness.cli import main
 from harness.unicode import versions
+from harness.unicode.ages import is_of_a_version
 from harness.unicode.contexts import CONTEXTS, FEW_CONTEXTS, borders, code_points, contexts_of, sweep_model, text_of
 from harness.unicode.findings import UnicodeSweep
 from harness.unicode.sweep import sweep, sweep_engine
@@ -96,6 +97,23 @@ def test_a_lost_character_is_found_among_many(planted: None) -> None:
     found = swept("compiled", "dropping")
     assert [(one.first, one.last, one.reason) for one in found.ranges] == [(0xE9, 0xE9, "lost")]
     assert found.is_fault
+
+
+@pytest.mark.parametrize(
+    ("character", "a", "b", "is_version"),
+    [
+        ("\u0c5c", "16.0", "17.0", True),
+        ("\ua6e6", "16.0", "17.0", False),
+        ("\u0870", "13.0", "16.0", True),
+        ("\u2160", "10.0", "16.0", False),
+        ("\u0870", "16.0", "16.0", False),
+        ("\u0870", None, "16.0", False),
+    ],
+)
+def test_a_character_both_versions_have_is_no_matter_of_version(
+    character: str, a: str | None, b: str | None, is_version: bool
+) -> None:
+    assert is_of_a_version(character, a, b) is is_version
 
 
 def test_what_cannot_run_it_has_a_verdict() -> None:
