@@ -62,3 +62,11 @@ def test_the_fuzzer_finds_a_planted_fault(
             assert "careless" in problem
             return
     pytest.fail("a thousand files, and the fault was not found")
+
+
+@pytest.mark.parametrize(
+    "file", sorted(path for path in (HERE / "fuzz_corpus").glob("*/*")), ids=lambda path: path.name
+)
+def test_what_led_long_runs_to_new_code_is_read_or_refused_in_one_line(file: Path, tmp_path: Path) -> None:
+    format = file.parent.name
+    assert reader_fuzz.problem_with_reading(file.read_bytes(), format, tmp_path, max_seconds=math.inf) is None
