@@ -7,28 +7,21 @@ whether to stop at one that may hold a special token (1) or not (0).
 from __future__ import annotations
 
 from impls.compiled.kernels.border import (
-    BATCH_REGION,
-    COUNTS_REGION,
-    TEXT_REGION,
-    bytearray_from_memory,
     encode,
     give_back,
     list_get,
-    list_of_ids,
-    list_set,
     long_as_address,
     long_as_long,
-    most_bytes,
     nothing,
-    own_utf8,
     restore_thread,
     room_for,
     save_thread,
-    utf8_and_size,
 )
+from impls.compiled.kernels.boxes import list_of_ids, list_set
 from impls.compiled.kernels.memory import (
     allocate,
     declare_region,
+    external,
     increment,
     kernel,
     load_i64,
@@ -37,8 +30,11 @@ from impls.compiled.kernels.memory import (
     store_64,
 )
 from impls.compiled.kernels.needle import may_hold_special
+from impls.compiled.kernels.strings import TEXT_REGION, most_bytes, own_utf8, utf8_and_size
 from impls.compiled.layout import BUSY, MAY_BE_SPECIAL, NOT_UTF8, SIZE
 
+BATCH_REGION, COUNTS_REGION = 3, 4
+bytearray_from_memory = external("PyByteArray_FromStringAndSize", 2)
 ITEM_BYTES = 24
 """Address of a text (0: it is still a str), its bytes at most, its str or the number of its ids."""
 FAILED, LEFT = 0, -1

@@ -6,68 +6,34 @@ the context is in use by a thread that released the lock, an id is unknown, text
 
 from __future__ import annotations
 
+from impls.compiled.kernels.boxes import array_of_ids, list_of_ids
 from impls.compiled.kernels.decode import COPY_BYTES, copy_token, token_length, token_start
 from impls.compiled.kernels.memory import (
     allocate,
-    declare_region,
     external,
     external_void,
     increment,
-    inlined,
     kernel,
     load_i64,
-    load_u32,
-    peek,
-    peek_u32,
-    poke_32,
-    poke_64,
     reallocate,
     release_memory,
-    shift_right,
     store_64,
 )
 from impls.compiled.kernels.needle import may_hold_special
-from impls.compiled.kernels.transcode import transcode
-from impls.compiled.layout import (
-    BUFFER_AT,
-    BUSY,
-    INTEGERS,
-    LIST_ITEMS,
-    MAY_BE_SPECIAL,
-    NOTHING,
-    OUT,
-    OUT_LIMIT,
-    PAD_BYTES,
-    REPLACE,
-    SIZE,
-    STR_DATA,
-    STR_SHIFT,
-    STR_STATE,
-    STR_UTF8,
-    TEXT,
-    TEXT_LIMIT,
-    WORK,
-)
+from impls.compiled.kernels.strings import utf8
+from impls.compiled.layout import BUSY, MAY_BE_SPECIAL, NEW_ARRAY, NOTHING, OUT, OUT_LIMIT, PAD_BYTES, REPLACE, SIZE
 
-TEXT_REGION, OUT_REGION, BATCH_REGION, COUNTS_REGION = 0, 2, 3, 4
+OUT_REGION = 2
 RELEASE_FROM_BYTES = 1024
 """Shorter texts are encoded while the interpreter lock is held."""
-LENGTH_AT = 16
-"""Where a str holds the number of its characters."""
-MOST_REFERENCES = 1 << 31
-"""Where the lower half of a reference count is left to the interpreter: it may be an immortal object's."""
 
-list_new = external("PyList_New", 1)
 list_size = external("PyList_Size", 1)
 list_get = external("PyList_GetItem", 2)
-list_set = external("PyList_SetItem", 3)
 long_as_address = external("PyLong_AsVoidPtr", 1)
 long_as_long = external("PyLong_AsLong", 1)
 long_from_long = external("PyLong_FromLong", 1)
-utf8_and_size = external("PyUnicode_AsUTF8AndSize", 2)
 decode_utf8 = external("PyUnicode_DecodeUTF8", 3)
 bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
-bytearray_from_memory = external("PyByteArray_FromStringAndSize", 2)
 clear_error = external_void("PyErr_Clear", 0)
 encode = external("bpebench_encode", 5)
 """`kernels.encode.encode`, linked by its exported name so that it is compiled once."""
@@ -81,49 +47,6 @@ def nothing(context: int) -> int:
     none = load_i64(context + NOTHING)
     increment(none)
     return none
-
-
-@kernel
-def most_bytes(context: int, text: int) -> int:
-    """Bytes the UTF-8 of a str may take that is to be written by `own_utf8`; 0 where that is not its way."""
-    state_at = load_i64(context + STR_STATE)
-    if state_at == 0:
-        return 0
-    state = shift_right(peek_u32(text + state_at), load_i64(context + STR_SHIFT))
-    # Characters behind the header, not all of them ASCII, and no UTF-8 kept beside them.
-    if (state >> 3) & 3 != 1 or peek(text + load_i64(context + STR_UTF8)) != 0:
-        return 0
-    n_bytes = peek(text + LENGTH_AT) * (1 + min(state & 7, 3))
-    return n_bytes if n_bytes <= load_i64(context + TEXT_LIMIT) else 0
-
-
-@kernel
-def own_utf8(context: int, text: int) -> int:
-    """Address of the UTF-8 of a str for which `most_bytes` is not 0, its size left in SIZE; 0 for a surrogate.
-
-    Needs no interpreter lock: a str does not change.
-    """
-    kind = shift_right(peek_u32(text + load_i64(context + STR_STATE)), load_i64(context + STR_SHIFT)) & 7
-    source, target = text + load_i64(context + STR_DATA), load_i64(context + TEXT)
-    scratch = load_i64(context + WORK) + BUFFER_AT
-    n_bytes = transcode(kind, source, peek(text + LENGTH_AT), target, scratch)
-    if n_bytes < 0:
-        return 0
-    store_64(context + SIZE, n_bytes)
-    return target
-
-
-@kernel
-def utf8(context: int, text: int) -> int:
-    """Address of the UTF-8 of a str, its size left in SIZE; 0 with an exception set where it has none."""
-    if most_bytes(context, text) != 0:
-        address = own_utf8(context, text)
-        if address != 0:
-            return address
-    address = utf8_and_size(text, context + SIZE)
-    if address != 0:
-        declare_region(TEXT_REGION, address, address + load_i64(context + SIZE))
-    return address
 
 
 @kernel
@@ -164,44 +87,9 @@ def encode_unlocked(context: int, text: int, n_bytes: int, out: int, keep: int, 
     return count
 
 
-@inlined
-def _fill_items(integers: int, ids: int, count: int, items: int) -> None:
-    """Puts ready-made ints at `items`, each with a new reference.
-
-    What Py_INCREF and PyList_SET_ITEM of the public headers come to; an immortal int has the top bit of the count's
-    lower half set, and is left to the function.
-    """
-    for i in range(count):
-        integer = load_i64(integers + 8 * load_u32(ids + 4 * i))
-        references = peek_u32(integer)
-        if references < MOST_REFERENCES:
-            poke_32(integer, references + 1)
-        else:
-            increment(integer)
-        poke_64(items + 8 * i, integer)
-
-
 @kernel
-def list_of_ids(context: int, ids: int, count: int) -> int:
-    """A list of ready-made ints; 0 with an exception set where there is no memory."""
-    boxed = list_new(count)
-    if boxed == 0:
-        return 0
-    integers = load_i64(context + INTEGERS)
-    items_at = load_i64(context + LIST_ITEMS)
-    if items_at != 0:
-        _fill_items(integers, ids, count, peek(boxed + items_at))
-        return boxed
-    for i in range(count):
-        integer = load_i64(integers + 8 * load_u32(ids + 4 * i))
-        increment(integer)
-        list_set(boxed, i, integer)
-    return boxed
-
-
-@kernel
-def _to_list(context: int, text: int, look: int) -> int:
-    if load_i64(context + BUSY) != 0:
+def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
+    if load_i64(context + BUSY) != 0 or (as_array and load_i64(context + NEW_ARRAY) == 0):
         return nothing(context)
     address = utf8(context, text)
     if address == 0:
@@ -211,7 +99,12 @@ def _to_list(context: int, text: int, look: int) -> int:
     if out == 0:
         return nothing(context)
     count = encode_unlocked(context, address, n_bytes, out, 1, look)
-    result = list_of_ids(context, out, count) if count >= 0 else nothing(context)
+    if count < 0:
+        result = nothing(context)
+    elif as_array:
+        result = array_of_ids(context, out, count)
+    else:
+        result = list_of_ids(context, out, count)
     give_back(context, out)
     return result
 
@@ -219,13 +112,25 @@ def _to_list(context: int, text: int, look: int) -> int:
 @kernel
 def encode_to_list(context: int, text: int) -> int:
     """str -> list of int, special texts read as any others."""
-    return _to_list(context, text, 0)
+    return _encoded(context, text, 0, False)
 
 
 @kernel
 def encode_to_list_unless_special(context: int, text: int) -> int:
     """str -> list of int; None for a text that may hold a special one."""
-    return _to_list(context, text, 1)
+    return _encoded(context, text, 1, False)
+
+
+@kernel
+def encode_to_array(context: int, text: int) -> int:
+    """str -> array of uint32, special texts read as any others."""
+    return _encoded(context, text, 0, True)
+
+
+@kernel
+def encode_to_array_unless_special(context: int, text: int) -> int:
+    """str -> array of uint32; None for a text that may hold a special one."""
+    return _encoded(context, text, 1, True)
 
 
 @kernel

@@ -12,7 +12,7 @@ import numba
 from llvmlite import binding as llvm
 
 from impls.compiled.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX
-from impls.compiled.kernels import array_border, batch, border, characters, decode, dropout, encode, pairs, prepare
+from impls.compiled.kernels import batch, border, characters, decode, dropout, encode, pairs, prepare
 from impls.compiled.kernels.border import long_as_address
 
 _PLAIN: dict[str, Callable[..., int]] = {
@@ -36,8 +36,8 @@ _PLAIN: dict[str, Callable[..., int]] = {
 _METHODS: dict[str, Callable[[int, int], int]] = {
     "encode_to_list": border.encode_to_list,
     "encode_to_list_unless_special": border.encode_to_list_unless_special,
-    "encode_to_array": array_border.encode_to_array,
-    "encode_to_array_unless_special": array_border.encode_to_array_unless_special,
+    "encode_to_array": border.encode_to_array,
+    "encode_to_array_unless_special": border.encode_to_array_unless_special,
     "count_ids": border.count_ids,
     "decode_to_str": border.decode_to_str,
     "decode_to_bytes": border.decode_to_bytes,
