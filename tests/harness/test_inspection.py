@@ -127,3 +127,13 @@ def test_the_published_file_of_a_vocabulary_is_told(tmp_path: Path) -> None:
     save(load_model("r50k_base"), tmp_path / "tokenizer.json", "tokenizer.json")
     found = inspect(tmp_path / "tokenizer.json")
     assert (found.published_file, found.vocabulary, found.findings) == (None, "r50k_base", ())
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", ["mistral-v1", "mistral-v3"])
+def test_mistrals_vocabulary_under_llamas_name_is_a_finding(tmp_path: Path, name: str) -> None:
+    save(load_model(name), tmp_path / "package" / "tokenizer.json", "tokenizer.json")
+    (tmp_path / "package" / "package.json").write_text(json.dumps({"name": "llama2-tokenizer"}))
+    assert inspect(tmp_path / "package" / "tokenizer.json").findings[0] == (
+        f"mislabelled: package.json beside it says llama2, but its tokens are those of {name}"
+    )
