@@ -82,8 +82,6 @@ KNOWN: dict[str, Known] = {
     "a3fb8fe76aef917c241ae3396574e1854031867d60ba21ae94028a9da0ba60ae": Known("mistral-v1"),
     "781e3bbbdbcc40eb34c6e2013ef07f0936dc9afccf8f9d23fbc40481f9dfa574": Known("mistral-v3"),
     "316413f0a5497a8219e48697be7faac30a90c0756680c24114266233fba152af": Known("whisper", "gpt2", _WHISPER),
-    "a3fb8fe76aef917c241ae3396574e1854031867d60ba21ae94028a9da0ba60ae": Known("mistral-v1"),
-    "781e3bbbdbcc40eb34c6e2013ef07f0936dc9afccf8f9d23fbc40481f9dfa574": Known("mistral-v3"),
     # As tokenizer.json, where its control symbols are added tokens.
     "c93715aea8537c2c5fa4fe8a4318c432ec9d29338dee7e600f6a3d7689a1ccdd": Known("mistral-v3"),
 }
