@@ -69,7 +69,7 @@ class Served:
         if operation in _ALWAYS or operation in ("describe", "n_vocab", "save", "load"):
             return getattr(self, operation)(**arguments)
         if operation not in self.methods:
-            raise NotImplementedError(f"no operation {operation}")
+            raise LookupError(f"no operation {operation}")
         first, *others = arguments
         result = self.methods[operation](arguments[first], **{name: _given(arguments[name]) for name in others})
         if operation in ("decode_bytes", "token_bytes"):

@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 import html.parser
-import io
 import json
-import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 import impls
-from harness.cli import main
 from impls.formats import save
-
-
-class Ended(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def bpebench(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    def call(*arguments: str, stdin: bytes = b"") -> Ended:
-        monkeypatch.setattr(sys, "argv", ["bpebench", *arguments])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return Ended(int(stop.value.code or 0), out, err)
-
-    return call
 
 
 @pytest.fixture
