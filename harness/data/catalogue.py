@@ -7,6 +7,7 @@ user's own pip settings.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -69,13 +70,28 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class RealCorpus:
-    """A corpus taken from a package; `items` are its parts, one for most, one a language for parallel ones."""
+    """A corpus taken from packages.
+
+    `items` are its parts, one for most, one a language for parallel ones; for a corpus mixed of others, what it needs
+    of those.
+    """
 
     name: str
     language: str
     licence: str
     description: str
     items: tuple[Item, ...]
+    sha256: str = ""
+    """`Corpus.digest` of a mixed corpus; of others each item has its own."""
+    mixed_of: Mapping[str, int] = field(default_factory=dict)
+    """For a mixed corpus: item of another corpus -> how many bytes are taken from its beginning."""
+    n_bytes: int = 0
+    """UTF-8 bytes of text."""
+
+    @property
+    def parts(self) -> tuple[Item, ...]:
+        """The items that are corpora of their own under this one's name."""
+        return () if self.mixed_of else self.items
 
 
 def datasets_folder() -> Path:
@@ -128,31 +144,44 @@ def _vocabulary(name: str, table: dict[str, Any], packages: dict[str, Package]) 
 
 @cache
 def real_corpora() -> dict[str, RealCorpus]:
-    """Name -> corpus taken from a package, in the order of `corpora.toml`."""
+    """Name -> corpus taken from packages, in the order of `corpora.toml`."""
     document = _read("corpora.toml")
     packages = _packages(document["packages"])
-    found = {}
+    found: dict[str, RealCorpus] = {}
     for name, table in document["corpora"].items():
-        package = packages[table["package"]]
-        items = tuple(
-            Item(
-                name=f"{name}/{part}" if part else name,
-                path=f"corpora/{name}/{part}.documents" if part else f"corpora/{name}.documents",
-                sha256=fields["sha256"],
-                n_bytes=fields["n_bytes"],
-                n_documents=fields["n_documents"],
-                package=package,
-                members={path: sha256 or None for path, sha256 in table["members"].items()},
-                reader=table["reader"],
-                options=table.get("options", {}),
-                part=part,
+        shared = {key: table[key] for key in ("language", "licence", "description")}
+        if "mixed_of" in table:
+            known = {item.name: item for corpus in found.values() for item in corpus.items}
+            found[name] = RealCorpus(
+                name=name,
+                items=tuple(known[source] for source in table["mixed_of"]),
+                sha256=table["sha256"],
+                mixed_of=table["mixed_of"],
+                n_bytes=table["n_bytes"],
+                **shared,
             )
-            for part, fields in table.get("parts", {"": table}).items()
-        )
-        found[name] = RealCorpus(
-            name=name, items=items, **{key: table[key] for key in ("language", "licence", "description")}
-        )
+        else:
+            items = _corpus_items(name, table, packages[table["package"]])
+            found[name] = RealCorpus(name=name, items=items, n_bytes=sum(item.n_bytes for item in items), **shared)
     return found
+
+
+def _corpus_items(name: str, table: dict[str, Any], package: Package) -> tuple[Item, ...]:
+    return tuple(
+        Item(
+            name=f"{name}/{part}" if part else name,
+            path=f"corpora/{name}/{part}.documents" if part else f"corpora/{name}.documents",
+            sha256=fields["sha256"],
+            n_bytes=fields["n_bytes"],
+            n_documents=fields["n_documents"],
+            package=package,
+            members={path: sha256 or None for path, sha256 in table["members"].items()},
+            reader=table["reader"],
+            options=table.get("options", {}),
+            part=part,
+        )
+        for part, fields in table.get("parts", {"": table}).items()
+    )
 
 
 def vocabulary_named(name: str) -> Vocabulary | None:

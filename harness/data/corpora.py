@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.data.catalogue import Item, RealCorpus, datasets_folder, real_corpora
-from harness.data.documents import Split, check_split, pack, side, take_bytes, unpack
+from harness.data.documents import Split, check_split, interleaved, pack, side, take_bytes, unpack
 from harness.data.errors import DataError
 from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.generated import FAMILIES, generate, generated_names
@@ -104,13 +104,22 @@ def _by_itself(documents: Iterator[str]) -> Iterator[tuple[str, str]]:
 
 
 def _real(corpus: RealCorpus, name: str) -> Source:
-    items = [item for item in corpus.items if name in (corpus.name, item.name)]
+    if corpus.mixed_of and name == corpus.name:
+        return _mixed(corpus)
+    items = [item for item in corpus.parts if name in (corpus.name, item.name)]
     if not items:
-        raise UnknownName("corpus", name, [corpus.name, *(item.name for item in corpus.items)])
+        raise UnknownName("corpus", name, [corpus.name, *(item.name for item in corpus.parts)])
     ensure(corpus.items)
     if len(corpus.items) == 1:
         return lambda: _by_itself(unpack(read_item(items[0])))
     return lambda: _parallel(corpus, items)
+
+
+def _mixed(corpus: RealCorpus) -> Source:
+    """Beginnings of other corpora in turn; each document is on the side of the split it is on there."""
+    ensure(corpus.items)
+    taken = [(_resolve(name)[0], n_bytes) for name, n_bytes in corpus.mixed_of.items()]
+    return lambda: interleaved([(documents(), n_bytes) for documents, n_bytes in taken])
 
 
 def _parallel(corpus: RealCorpus, items: Sequence[Item]) -> Iterator[tuple[str, str]]:
@@ -145,7 +154,7 @@ def corpus_names() -> list[str]:
     """Every name `load_corpus` takes: real corpora and their parts, samples and their parts, generated ones."""
     names: list[str] = []
     for corpus in real_corpora().values():
-        names += dict.fromkeys([corpus.name, *(item.name for item in corpus.items)])
+        names += dict.fromkeys([corpus.name, *(item.name for item in corpus.parts)])
     return [*names, _SAMPLES, *(f"{_SAMPLES}/{part}" for part in sample_parts()), *generated_names()]
 
 
@@ -153,9 +162,9 @@ def describe_corpora() -> list[dict[str, Any]]:
     """A row a corpus: name, language, licence, bytes of text, whether it is at hand, what it is, and its parts."""
     samples = sample_parts()
     rows = [
-        _row(corpus.name, corpus.language, corpus.licence, sum(item.n_bytes for item in corpus.items))
+        _row(corpus.name, corpus.language, corpus.licence, corpus.n_bytes)
         | {"cached": is_fetched(corpus.name), "about": corpus.description}
-        | {"parts": " ".join(item.part for item in corpus.items)}
+        | {"parts": " ".join(item.part for item in corpus.parts)}
         for corpus in real_corpora().values()
     ]
     rows.append(

@@ -7,7 +7,8 @@ The digest of a corpus is the SHA-256 of exactly these bytes, so a kept corpus i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from harness.data.errors import DataError
@@ -71,6 +72,28 @@ def take_bytes(documents: Iterable[str], max_bytes: int | None) -> Iterator[str]
         room -= len(content)
         if not room:
             return
+
+
+def interleaved(sources: Sequence[tuple[Iterable[tuple[str, str]], int]]) -> Iterator[tuple[str, str]]:
+    """Documents of several sources in turn, so that any beginning holds of each its share, but for a document.
+
+    Of each source (documents with their keys, and a bound) the documents that together fit the bound in UTF-8 bytes.
+    """
+
+    def placed(
+        number: int, documents: Iterable[tuple[str, str]], n_bytes: int
+    ) -> Iterator[tuple[float, int, str, str]]:
+        done = 0
+        for document, key in documents:
+            size = len(encoded(document))
+            if done + size > n_bytes:
+                return
+            yield (done + size / 2) / n_bytes, number, document, key
+            done += size
+
+    streams = (placed(number, documents, n_bytes) for number, (documents, n_bytes) in enumerate(sources))
+    for _, _, document, key in heapq.merge(*streams):
+        yield document, key
 
 
 def distinct(texts: Iterable[str]) -> list[str]:

@@ -145,13 +145,14 @@ def _unpack(package: Package, file: Path, items: Sequence[Item]) -> None:
 
 def ensure(items: Sequence[Item]) -> None:
     """Fetch, with progress on standard error, what is missing of `items`."""
-    missing = [item.name for item in items if read_stored(item.path, item.sha256) is None]
-    if not missing:
+    absent = [item for item in items if read_stored(item.path, item.sha256) is None]
+    if not absent:
         return
     from harness.progress import progress
 
+    missing = [item.name for item in absent]
     title = missing[0] if len(missing) == 1 else missing[0].partition("/")[0]
-    with progress(f"fetching {title}", items[0].package.n_bytes) as bar:
+    with progress(f"fetching {title}", sum(package.n_bytes for package in {item.package for item in absent})) as bar:
         done = 0
 
         def show(state: FetchProgress) -> None:

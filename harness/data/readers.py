@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -73,6 +74,28 @@ def catalogues(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]
     }
 
 
+def messages(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
+    """The translated messages of gettext catalogues, one catalogue after the other, each text once.
+
+    Kept is what differs from its key and holds a character of `options["containing"]` (a regular expression);
+    consecutive texts are joined by line ends into documents of `options["document_bytes"]`.
+    """
+    wanted = re.compile(options["containing"])
+    texts = [
+        text.strip()
+        for path in sorted(members)
+        for key, text in _catalogue(members[path]).items()
+        if _source_text(key) not in ("", text) and wanted.search(text)
+    ]
+    return _shuffled(list(join(distinct(texts), options["document_bytes"])))
+
+
+def _source_text(key: Any) -> str:
+    """The message a key of a catalogue stands for: without its context, of a plural the first form."""
+    text: str = key[0] if isinstance(key, tuple) else key
+    return text.rpartition("\x04")[2]
+
+
 def _new_in_every_language(keys: list[str], by_language: Mapping[str, Mapping[str, str]]) -> list[str]:
     seen: dict[str, set[str]] = {language: set() for language in by_language}
     kept = []
@@ -87,15 +110,20 @@ def _new_in_every_language(keys: list[str], by_language: Mapping[str, Mapping[st
 
 def _messages(content: bytes) -> dict[str, str]:
     """Key -> text of the plain messages of a compiled catalogue: no context, no plural."""
+    return {
+        key: text.strip()
+        for key, text in _catalogue(content).items()
+        if isinstance(key, str) and key.strip() and "\x04" not in key and text.strip()
+    }
+
+
+def _catalogue(content: bytes) -> dict[Any, str]:
+    """Everything in a compiled catalogue; the key of a plural is a tuple, one with a context holds U+0004."""
     import io
     from gettext import GNUTranslations
 
     catalogue: dict[Any, str] = GNUTranslations(io.BytesIO(content))._catalog  # type: ignore[attr-defined]
-    return {
-        key: text.strip()
-        for key, text in catalogue.items()
-        if isinstance(key, str) and key.strip() and "\x04" not in key and text.strip()
-    }
+    return catalogue
 
 
 def as_is(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
@@ -128,6 +156,7 @@ READERS: dict[str, Reader] = {
     "wordnet": wordnet,
     "files": files,
     "catalogues": catalogues,
+    "messages": messages,
     "as-is": as_is,
     "gpt2-encoder": gpt2_encoder,
     "gpt2-encoder-and-spaces": gpt2_encoder_and_spaces,

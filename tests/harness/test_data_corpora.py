@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import struct
 import subprocess
 import sys
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
@@ -21,11 +24,13 @@ from harness.data import (
     sample_parts,
     turkish_paragraph,
 )
-from harness.data.documents import distinct, encoded, join, pack, side, take_bytes, unpack
+from harness.data.catalogue import real_corpora
+from harness.data.documents import distinct, encoded, interleaved, join, pack, side, take_bytes, unpack
 from harness.data.generated import generated_names
+from harness.data.readers import READERS
 from impls.errors import UnknownName
 
-_REAL = ["turkish", "english", "code", "parallel"]
+_REAL = ["turkish", "english", "code", "parallel", "cjk", "mixed"]
 GENERATED_DIGESTS = {
     "gen/repeats": "ba2b08e34a2a",
     "gen/letters": "589e8e3f2dcd",
@@ -78,6 +83,66 @@ def test_joining_loses_nothing_and_reaches_the_size(texts: list[str], n_bytes: i
     documents = list(join(texts, n_bytes))
     assert "\n".join(documents) == "\n".join(texts)
     assert all(len(encoded(document)) + 1 >= n_bytes for document in documents[:-1])
+
+
+_sources = st.lists(st.tuples(st.lists(st.text(min_size=1, max_size=30)), st.integers(1, 200)), max_size=5)
+
+
+def _bytes_of(texts: Iterable[str]) -> int:
+    return sum(len(encoded(text)) for text in texts)
+
+
+@given(_sources)
+def test_interleaving_keeps_the_order_of_each_source_and_takes_what_fits(sources: list[tuple[list[str], int]]) -> None:
+    marked = [([(text, f"{number}") for text in texts], n_bytes) for number, (texts, n_bytes) in enumerate(sources)]
+    found = list(interleaved(marked))
+    for number, (texts, n_bytes) in enumerate(sources):
+        taken = [text for text, key in found if key == f"{number}"]
+        assert taken == texts[: len(taken)]
+        assert _bytes_of(taken) <= n_bytes
+        assert len(taken) == len(texts) or _bytes_of(texts[: len(taken) + 1]) > n_bytes
+
+
+def test_any_beginning_of_what_is_interleaved_holds_of_each_source_its_share() -> None:
+    sources = [([("a" * 10, "a")] * 300, 3_000), ([("b" * 100, "b")] * 10, 1_000)]
+    done = {"a": 0, "b": 0}
+    for text, key in interleaved(sources):
+        done[key] += len(text)
+        assert abs(done["a"] / 3_000 - done["b"] / 1_000) < 0.11
+    assert done == {"a": 3_000, "b": 1_000}
+
+
+# --- messages of catalogues ---------------------------------------------------------------------------------------
+
+
+def _catalogue_of(messages: dict[bytes, bytes]) -> bytes:
+    """A compiled gettext catalogue."""
+    entries = sorted(messages.items())
+    keys, texts = [key for key, _ in entries], [text for _, text in entries]
+    strings = b"".join(part + b"\0" for part in keys + texts)
+    table, position = b"", 28 + 16 * len(entries)
+    for part in keys + texts:
+        table += struct.pack("<II", len(part), position)
+        position += len(part) + 1
+    header = struct.pack("<7I", 0x950412DE, 0, len(entries), 28, 28 + 8 * len(entries), 0, 0)
+    return header + table + strings
+
+
+def test_messages_are_the_translations_in_the_wanted_script_each_once() -> None:
+    japanese = {
+        b"": "Content-Type: text/plain; charset=UTF-8\nPlural-Forms: nplurals=2; plural=n!=1;\nLast: 父\n".encode(),
+        b"Father": "父".encode(),
+        b"place\x04Home": "家".encode(),
+        b"%d child\0%d children": "子供\0子供たち".encode(),
+        b"Gramps": b"Gramps",
+        b"OK": b"okay",
+        "父の".encode(): "父の".encode(),
+    }
+    chinese = {b"": b"Content-Type: text/plain; charset=UTF-8\n", b"Father": "父".encode(), b"Mother": "母".encode()}
+    members = {"ja.mo": _catalogue_of(japanese), "zh.mo": _catalogue_of(chinese)}
+    options = {"containing": "[\u3041-\u30ff\u4e00-\u9fff]", "document_bytes": 1}
+    documents = list(unpack(READERS["messages"](members, options)[""]))
+    assert sorted(documents) == sorted(["父", "家", "子供", "子供たち", "母"])
 
 
 # --- samples ------------------------------------------------------------------------------------------------------
@@ -225,11 +290,11 @@ def test_a_tenth_of_a_real_corpus_is_held_out_and_shares_no_document_with_traini
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("name", ["turkish", "english", "parallel/tr", "parallel/zh"])
+@pytest.mark.parametrize("name", ["turkish", "english", "cjk", "parallel/tr", "parallel/zh"])
 def test_no_line_held_out_is_trained_on(name: str) -> None:
     held_out = set(load_corpus(name, split="held-out").documents())
-    # A message of a parallel corpus may have several lines, and a short one may stand in two messages.
-    least = 60 if name.startswith("parallel") else 1
+    # A message of a catalogue may have several lines, and a short one may stand in two messages.
+    least = 60 if name.startswith(("parallel", "cjk")) else 1
     lines = {line for document in held_out for line in document.split("\n") if len(line) >= least}
     trained = {line for document in load_corpus(name, split="train").documents() for line in document.split("\n")}
     assert lines
@@ -237,10 +302,21 @@ def test_no_line_held_out_is_trained_on(name: str) -> None:
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize(("name", "n_bytes"), [("turkish", 7_000_000), ("english", 6_000_000), ("code", 5_000_000)])
+@pytest.mark.parametrize(
+    ("name", "n_bytes"),
+    [
+        ("turkish", 7_000_000),
+        ("english", 6_000_000),
+        ("code", 5_000_000),
+        ("cjk", 600_000),
+        ("mixed", 10_000_000),
+    ],
+)
 def test_real_corpora_have_the_size_and_digest_they_are_declared_with(name: str, n_bytes: int) -> None:
     corpus = load_corpus(name)
     assert corpus.n_bytes >= n_bytes
+    declared = real_corpora()[name]
+    assert corpus.digest == (declared.sha256 or declared.items[0].sha256)
     (row,) = (row for row in describe_corpora() if row["name"] == name)
     assert row["bytes"] == corpus.n_bytes
     assert row["cached"]
@@ -250,6 +326,40 @@ def test_real_corpora_have_the_size_and_digest_they_are_declared_with(name: str,
 def test_a_beginning_of_turkish_is_spread_over_the_alphabet() -> None:
     text = " ".join(load_corpus("turkish", max_bytes=50_000).documents()).lower()
     assert set("abcçdefgğhıijklmnoöprsştuüvyz") <= set(text)
+
+
+@pytest.mark.corpus
+def test_cjk_is_chinese_japanese_and_korean() -> None:
+    text = "".join(load_corpus("cjk").documents())
+    scripts = Counter(unicodedata.name(c, "?").partition(" ")[0] for c in text if c.isalpha())
+    assert scripts["CJK"] > 50_000
+    assert scripts["HIRAGANA"] > 10_000
+    assert scripts["KATAKANA"] > 10_000
+    assert scripts["HANGUL"] > 1_000
+    assert scripts["CJK"] + scripts["HIRAGANA"] + scripts["KATAKANA"] > 2 * scripts["LATIN"]
+
+
+@pytest.mark.corpus
+def test_any_stretch_of_mixed_holds_each_of_its_sources_in_proportion() -> None:
+    corpus = real_corpora()["mixed"]
+    source_of = {text: name for name in corpus.mixed_of for text in load_corpus(name).documents()}
+    documents = list(load_corpus("mixed").documents())
+    shares = {name: n_bytes / sum(corpus.mixed_of.values()) for name, n_bytes in corpus.mixed_of.items()}
+    assert max(shares.values()) < 0.25
+    for start in range(0, len(documents) - 2_000, 2_000):
+        stretch = documents[start : start + 2_000]
+        taken = Counter[str]()
+        for text in stretch:
+            taken[source_of[text]] += len(encoded(text))
+        for name, share in shares.items():
+            assert taken[name] / taken.total() == pytest.approx(share, abs=0.01), name
+
+
+@pytest.mark.corpus
+def test_what_is_held_out_in_a_source_is_held_out_in_mixed() -> None:
+    held_out = set(load_corpus("mixed", split="held-out").documents())
+    for name in real_corpora()["mixed"].mixed_of:
+        assert not held_out & set(load_corpus(name, split="train").documents()), name
 
 
 @pytest.mark.corpus

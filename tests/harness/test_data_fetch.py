@@ -44,6 +44,17 @@ def test_a_kept_corpus_has_the_digest_of_its_documents(stand_in: Index) -> None:
     assert corpus.digest == catalogue_module.real_corpora()["one"].items[0].sha256
 
 
+def test_a_mixed_corpus_fetches_its_sources_and_takes_of_each_what_it_says(stand_in: Index) -> None:
+    tables = catalogue_module.datasets_folder() / "corpora.toml"
+    mixed = '[corpora.both]\ndescription = "d"\nlanguage = "x"\nlicence = "MIT"\nsha256 = ""\nn_bytes = 9\n'
+    tables.write_text(tables.read_text("utf-8") + mixed + "mixed_of = { one = 20, two = 100 }\n", "utf-8")
+    assert [fetched.name for fetched in fetch(["both"])] == ["one", "two"]
+    assert is_fetched("both")
+    assert sorted(load_corpus("both").documents()) == sorted([in_order(TEXTS[:2])[0], TEXTS[2]])
+    with pytest.raises(UnknownName, match="both/one"):
+        load_corpus("both/one")
+
+
 def test_an_interrupted_fetch_goes_on_where_it_stopped(stand_in: Index) -> None:
     def interrupt(scratch: Path) -> None:
         if stand_in.asked == ["first", "second"]:

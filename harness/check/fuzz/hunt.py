@@ -145,7 +145,7 @@ class Hunt:
     def _documents(self) -> list[str]:
         names = self.plan.corpora
         if names is None:
-            names = ["samples", *(name for name in real_corpora() if is_fetched(name))]
+            names = ["samples", *(name for name, corpus in real_corpora().items() if corpus.parts and is_fetched(name))]
         self.result.corpora = tuple(names)
         found = [text for name in names for text in load_corpus(name, max_bytes=_BYTES_OF_A_CORPUS).documents()]
         return [text for text in found if text]
