@@ -17,7 +17,6 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from impls.errors import Unsupported
 from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
 from impls.training import (
@@ -46,8 +45,8 @@ class WordCount(Tokenizer):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        if tied := model.equal_ranks:
-            raise Unsupported(self.name, f"replays each rank once, and {len(tied)} tokens share theirs with another")
+        # Of equal ranks the leftmost merges first, which may bring about another of that rank right there.
+        self._one_at_a_time = bool(model.equal_ranks)
         # A merge that is listed twice is replayed at its later place.
         self._rank_by_pair = {pair: rank for rank, pair in enumerate(model.merges)}
         self._cache: dict[str, tuple[int, ...]] = {}
@@ -71,8 +70,8 @@ class WordCount(Tokenizer):
         Merges b+a (rank 0), a+b (rank 1), ab+a (rank 2):    a b a b
                                                        ->    a ba b      rank 0; rank 1 finds no a b any more
 
-        In a rank file a merge may make way for one of lower rank, where a token is not made of lower ranks (llama3 has
-        678 such); only there the replay goes back.
+        Where joined text is looked up, a merge may make way for one of lower rank (llama3 has 678 tokens that are not
+        made of lower ranks) or of its own (14 tokens of Mistral's share one); only there the replay goes back.
         """
         goes_back = self.model.merge_rule == "concatenation"
         done = -1
@@ -83,12 +82,14 @@ class WordCount(Tokenizer):
                 return ids
             merged: list[int] = []
             joined = False  # whether this symbol is already part of the one before
+            n_left = 1 if self._one_at_a_time else len(ids)  # how many merges this round may make
             for symbol, following, rank in zip(ids, [*ids[1:], -1], [*ranks, -1], strict=True):
                 if joined:
                     joined = False
-                elif rank == upcoming:
+                elif rank == upcoming and n_left:
                     merged.append(self._result(rank, symbol, following))
                     joined = True
+                    n_left -= 1
                 else:
                     merged.append(symbol)
             ids, done = merged, -1 if goes_back else upcoming

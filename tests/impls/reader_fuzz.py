@@ -4,7 +4,7 @@
 
 What a reader may do with a file: give a model, or raise `InvalidFile` with one line. Anything else, and more than two
 seconds of processor time, is a find; it is kept by its digest. With --atheris the package of that name leads the way by
-coverage.
+coverage. Seconds are of processor time: a run that is stopped and continued tries as much as any other.
 """
 
 from __future__ import annotations
@@ -12,17 +12,21 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import random
 import resource
+import shutil
 import sys
 import tempfile
 import time
 import traceback
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 FORMATS = ("bpebench", "tiktoken", "tokenizer.json", "gpt2", "minbpe", "subword-nmt", "tekken", "sentencepiece")
+FILES = (*FORMATS, "encoder.json")  # what is mutated: of GPT-2's pair, "gpt2" is the merges
 MAX_SECONDS = 2.0
 
 
@@ -77,6 +81,16 @@ def problem_with_reading(
         return "".join(traceback.format_exception(error))
     seconds = time.process_time() - before
     return f"{seconds:.1f} s" if seconds > max_seconds else None
+
+
+def problem_with_one_file(
+    content: bytes, format: str, folder: Path, good: dict[str, bytes], *, max_seconds: float = MAX_SECONDS
+) -> str | None:
+    """The same, of one file where the format has two: the other one is the good one of `good`."""
+    if format == "encoder.json":
+        return problem_with_reading(good["gpt2"], "gpt2", folder, content or b" ", max_seconds=max_seconds)
+    companion = good["encoder.json"] if format == "gpt2" else b""
+    return problem_with_reading(content, format, folder, companion, max_seconds=max_seconds)
 
 
 _ODD: list[Any] = [
@@ -188,7 +202,7 @@ def _places(value: Any, rng: random.Random) -> Any:
 def main() -> int:
     """Fuzzes one format for a time; exit status 1 where something was found."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("format", choices=[*FORMATS, "encoder.json"])
+    parser.add_argument("format", choices=FILES)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--keep", type=Path, default=Path("found"))
     parser.add_argument("--seed", type=int, default=0)
@@ -202,11 +216,7 @@ def main() -> int:
         folder = Path(name)
 
         def one(content: bytes) -> None:
-            if arguments.format == "encoder.json":
-                problem = problem_with_reading(good["gpt2"], "gpt2", folder, content or b" ")
-            else:
-                companion = good["encoder.json"] if arguments.format == "gpt2" else b""
-                problem = problem_with_reading(content, arguments.format, folder, companion)
+            problem = problem_with_one_file(content, arguments.format, folder, good)
             if problem is None:
                 return
             signature = hashlib.sha256(_signature(problem).encode()).hexdigest()[:16]
@@ -217,11 +227,17 @@ def main() -> int:
                 print(f"{arguments.format}-{signature}: {problem}", flush=True)
 
         if arguments.atheris:
-            return _by_coverage(one, good[arguments.format], arguments)
+
+            def end(tried: int) -> NoReturn:  # libFuzzer never comes back
+                print(f"{arguments.format}: {tried} files, {len(kept)} find(s)", flush=True)
+                shutil.rmtree(folder, ignore_errors=True)
+                os._exit(1 if kept else 0)
+
+            return _by_coverage(one, end, good[arguments.format], arguments)
         rng = random.Random(arguments.seed)
         pool = [good[arguments.format]]
-        end, tried = time.monotonic() + arguments.seconds, 0
-        while time.monotonic() < end:
+        end, tried = time.process_time() + arguments.seconds, 0
+        while time.process_time() < end:
             content = mutated(rng.choice(pool), rng)
             one(content)
             tried += 1
@@ -237,8 +253,19 @@ def _signature(problem: str) -> str:
     return "\n".join([*(line for line in lines if line.lstrip().startswith("File ")), lines[-1].partition(":")[0]])
 
 
-def _by_coverage(one: Any, good: bytes, arguments: argparse.Namespace) -> int:
+def _by_coverage(
+    one: Callable[[bytes], None], end: Callable[[int], NoReturn], good: bytes, arguments: argparse.Namespace
+) -> int:
     import atheris
+
+    tried = 0
+
+    def timed(content: bytes) -> None:
+        nonlocal tried
+        one(content)
+        tried += 1
+        if time.process_time() > last:
+            end(tried)
 
     def custom(data: bytes, max_size: int, seed: int) -> bytes:
         return mutated(data or good, random.Random(seed))[:max_size]
@@ -247,8 +274,8 @@ def _by_coverage(one: Any, good: bytes, arguments: argparse.Namespace) -> int:
     corpus = arguments.corpus or Path(tempfile.mkdtemp())
     corpus.mkdir(parents=True, exist_ok=True)
     (corpus / "good").write_bytes(good)
-    options = [sys.argv[0], str(corpus), f"-max_total_time={int(arguments.seconds)}", "-max_len=100000"]
-    atheris.Setup(options, one, custom_mutator=custom)
+    last = time.process_time() + arguments.seconds
+    atheris.Setup([sys.argv[0], str(corpus), "-max_len=100000"], timed, custom_mutator=custom)
     atheris.Fuzz()
     return 0
 

@@ -37,13 +37,12 @@ def good() -> dict[str, bytes]:
     return seeds
 
 
-@pytest.mark.parametrize("format", reader_fuzz.FORMATS)
+@pytest.mark.parametrize("format", reader_fuzz.FILES)
 def test_a_mutated_file_is_read_or_refused_in_one_line(format: str, good: dict[str, bytes], tmp_path: Path) -> None:
     rng = random.Random(format)
-    companion = good["encoder.json"] if format == "gpt2" else b""
     for _ in range(N_FILES):
         content = reader_fuzz.mutated(good[format], rng)
-        problem = reader_fuzz.problem_with_reading(content, format, tmp_path, companion, max_seconds=math.inf)
+        problem = reader_fuzz.problem_with_one_file(content, format, tmp_path, good, max_seconds=math.inf)
         assert problem is None, (content[:2000], problem)
 
 
@@ -67,6 +66,10 @@ def test_the_fuzzer_finds_a_planted_fault(
 @pytest.mark.parametrize(
     "file", sorted(path for path in (HERE / "fuzz_corpus").glob("*/*")), ids=lambda path: path.name
 )
-def test_what_led_long_runs_to_new_code_is_read_or_refused_in_one_line(file: Path, tmp_path: Path) -> None:
-    format = file.parent.name
-    assert reader_fuzz.problem_with_reading(file.read_bytes(), format, tmp_path, max_seconds=math.inf) is None
+def test_what_led_long_runs_to_new_code_is_read_or_refused_in_one_line(
+    file: Path, good: dict[str, bytes], tmp_path: Path
+) -> None:
+    problem = reader_fuzz.problem_with_one_file(
+        file.read_bytes(), file.parent.name, tmp_path, good, max_seconds=math.inf
+    )
+    assert problem is None
