@@ -13,6 +13,7 @@ import os
 from abc import ABC
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from impls.decoding import Decoder
@@ -60,7 +61,6 @@ class Tokenizer(Decoder, ABC):
     def __init__(self, model: Model) -> None:
         """Prepare `model`; raises `Unsupported` where this algorithm cannot run it."""
         self._model = model
-        self._splitter = Splitter(model.pattern)
         self._cuts = None if model.sentencepiece is None else Cuts(model)
         self._as_given = (self.normalizes or not model.rewrites_text) and bool(self.surrogate_errors)
         self._added = bool(model.added_tokens)
@@ -69,6 +69,10 @@ class Tokenizer(Decoder, ABC):
     def model(self) -> Model:
         """The model this tokenizer runs."""
         return self._model
+
+    @cached_property
+    def _splitter(self) -> Splitter:
+        return Splitter(self._model.pattern)
 
     # --- the hooks -----------------------------------------------------------------------------------------
 

@@ -14,10 +14,11 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from impls.errors import UnknownSymbol
 from impls.model_checks import check_model
+from impls.packed import Packed, pack
 from impls.patterns import resolve
 from impls.round_trip import round_trip_of
 from impls.sentencepiece_rules import SentencePieceRules, bytes_by_id, write_text
@@ -34,7 +35,7 @@ class Model:
 
     tokens: tuple[bytes | None, ...]
     """Token bytes by id; None for a gap (a special token's id, or none's)."""
-    merges: tuple[tuple[int, int], ...] = ()
+    merges: tuple[tuple[int, int], ...] = field(default_factory=tuple)
     """(left id, right id) in rank order; empty for the rule `concatenation`, where ids are ranks."""
     merge_counts: tuple[int, ...] | None = None
     """How often each merge's pair occurred when it was learned."""
@@ -68,6 +69,31 @@ class Model:
         if self.merge_counts is not None:
             object.__setattr__(self, "merge_counts", tuple(self.merge_counts))
         check_model(self)
+
+    @staticmethod
+    def restored(packed: Packed) -> Model:
+        """The model `packed` was made of, which is not checked again; tokens and merges are made when asked for."""
+        model = object.__new__(Model)
+        fields = packed.fields()
+        for name in ("special_tokens", "added_tokens"):
+            fields[name] = MappingProxyType(fields[name])
+        model.__dict__.update(fields, _packed=packed)
+        return model
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """`tokens` and `merges` of a restored model, the first time."""
+            if name not in ("tokens", "merges") or "_packed" not in self.__dict__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = getattr(self.__dict__["_packed"], name)()
+            self.__dict__[name] = value
+            return value
+
+    def packed(self) -> Packed:
+        """The model as bytes; see `impls.packed`. At once where it was restored from them."""
+        packed: Packed | None = self.__dict__.get("_packed")
+        return pack(self) if packed is None else packed
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What is costly to derive travels along, once it is known.

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 from pathlib import Path
 
 from harness.data.errors import DataError
 from harness.records import write_atomically
+from impls.cache import cache_folder
 
-
-def cache_folder() -> Path:
-    """`BPEBENCH_CACHE`, or the user's cache folder for `bpebench`."""
-    chosen = os.environ.get("BPEBENCH_CACHE")
-    if chosen:
-        return Path(chosen).expanduser()
-    from platformdirs import user_cache_dir
-
-    return Path(user_cache_dir("bpebench", appauthor=False))
+__all__ = ["cache_folder", "disk_error", "is_stored", "read_stored", "sha256_of", "store"]
 
 
 def sha256_of(content: bytes) -> str:

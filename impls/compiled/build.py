@@ -29,9 +29,11 @@ from impls.errors import Unsupported
 
 _HERE = Path(__file__).parent
 _SOURCES = (
+    "../cache.py",
     "build.py",
     "entry_points.py",
     "layout.py",
+    "storage.py",
     "pattern/flags.py",
     "pattern/steps.py",
     *sorted(f"kernels/{path.name}" for path in (_HERE / "kernels").glob("*.py")),

@@ -33,10 +33,11 @@ class Symbols:
 
 def blob_of(model: Model) -> tuple[bytes, np.ndarray]:
     """All tokens' bytes in id order, and where each begins: int64 of shape (n_tokens + 1,)."""
-    tokens = [token or b"" for token in model.tokens]
-    starts = np.zeros(len(tokens) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)), out=starts[1:])
-    return b"".join(tokens), starts
+    packed = model.packed()
+    lengths = np.frombuffer(packed.lengths, packed.lengths.format)
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return bytes(packed.blob), starts
 
 
 def from_parts(model: Model, lefts: np.ndarray, rights: np.ndarray) -> Symbols:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, fields, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -65,17 +64,8 @@ class ModelTables:
 
 
 def model_digest(model: Model) -> str:
-    """SHA-256 (hex) of what the tables are made from; quicker than `Model.digest`, which covers more."""
-    blob, starts = blob_of(model)
-    rules = f"{model.alphabet} {model.merge_rule} {model.ignore_merges} {model.sentencepiece}"
-    hasher = hashlib.sha256(f"{_FORMAT} {source_digest()} {rules}".encode())
-    merges = np.fromiter(chain.from_iterable(model.merges), np.int64, 2 * len(model.merges))
-    gaps = np.array([i for i, token in enumerate(model.tokens) if token is None], np.int64)
-    for array in (starts, merges, gaps):
-        hasher.update(f"{len(array)} ".encode() + array.tobytes())
-    hasher.update(repr((sorted(model.whole_token_ids.items()), model.unknown, model.unknown_id)).encode())
-    hasher.update(blob)
-    return hasher.hexdigest()
+    """SHA-256 (hex) of what the tables are made from, and of what makes them."""
+    return hashlib.sha256(f"{_FORMAT} {source_digest()} {model.packed().digest}".encode()).hexdigest()
 
 
 def tables_of(model: Model) -> ModelTables:

@@ -13,6 +13,7 @@ import msgspec
 
 from impls.errors import InvalidFile, Unsupported
 from impls.formats.files import MAX_TABLE_ID, check_json_size, parse_json
+from impls.formats.kept import Place
 from impls.model import Model
 from impls.sentencepiece_rules import SentencePieceRules
 
@@ -52,6 +53,11 @@ _LISTS = ("tokens", "merges", "merge_counts")
 
 def read(content: bytes, path: str) -> Model:
     """The model; raises `InvalidFile` for another version, a digest that does not match, or a field that is wrong."""
+    place = Place(FORMAT, content, hashlib.sha256(content).hexdigest())
+    return place.find() or place.keep(_parsed(content, path))
+
+
+def _parsed(content: bytes, path: str) -> Model:
     check_json_size(content, path)
     try:
         document = msgspec.json.decode(content)

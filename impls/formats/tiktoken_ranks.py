@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from impls.derivations import concatenation_differs, ids_out_of_order
 from impls.errors import InvalidFile, Unsupported
 from impls.formats.files import check_lines, token_table
+from impls.formats.kept import Place
 from impls.formats.known import KNOWN
 from impls.model import Model
 from impls.patterns import name_of, resolve
@@ -39,8 +40,14 @@ def read_model(
     content: bytes, path: str, pattern: str | Sequence[str] | None, special_tokens: Mapping[str, int] | None
 ) -> Model:
     """The model of a rank file; see `impls.formats.load` for what is used where nothing is given."""
+    digest = hashlib.sha256(content).hexdigest()
+    known = KNOWN.get(digest)
+    # Not where a warning may be due.
+    place = None if known is None and pattern is None else Place(FORMAT, content, digest, pattern, special_tokens)
+    if place is not None and (kept := place.find()) is not None:
+        return kept
     ranks = read_tiktoken_ranks(content, path)
-    known = KNOWN.get(hashlib.sha256(content).hexdigest()) or KNOWN.get(digest_of(ranks))
+    known = known or KNOWN.get(digest_of(ranks))
     if pattern is None:
         if known is None or known.pattern is None:
             warnings.warn(
@@ -51,12 +58,13 @@ def read_model(
         pattern = known.pattern if known and known.pattern else "gpt2"
     if special_tokens is None:
         special_tokens = known.special_tokens if known else {}
-    return Model(
+    model = Model(
         tokens=token_table(ranks.items(), path),
         pattern=resolve(pattern),
         special_tokens=special_tokens,
         merge_rule="concatenation",
     )
+    return model if place is None else place.keep(model)
 
 
 def read_tiktoken_ranks(content: bytes, path: str) -> dict[bytes, int]:

@@ -1,0 +1,171 @@
+"""Models of large files are read once and restored from the user's cache: the same models, or read again."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+import random
+import shutil
+import warnings
+from pathlib import Path
+
+import pytest
+
+from impls import InvalidFile, Model
+from impls.formats import PatternAssumed, kept, load, own, save, tiktoken_ranks
+from impls.packed import pack, unpack
+from impls.sentencepiece_rules import SentencePieceRules
+
+BYTES = tuple(bytes([byte]) for byte in range(256))
+N_RANKS = 20_000
+
+
+def models() -> dict[str, Model]:
+    return {
+        "bytes": Model(tokens=BYTES),
+        "merges": Model(tokens=(*BYTES, b"ab", b"abc"), merges=((97, 98), (256, 99)), merge_counts=(1 << 40, 2)),
+        "gaps": Model(tokens=(*BYTES, None, b"ab", None), merge_rule="concatenation", special_tokens={"<|x|>": 256}),
+        "long tokens": Model(tokens=(*BYTES, b"a" * 300, b"b" * 70_000), pattern=(r"\s+", r"\S+|\s+")),
+        "characters": Model(tokens=(b"a", "é".encode()), alphabet="chars", unknown="?", unknown_id=9),
+        "flags": Model(
+            tokens=BYTES, added_tokens={"\U0001f600": 300}, normalization="nfc", ignore_merges=True, id_offset=3
+        ),
+        "sentencepiece": Model(
+            tokens=("\u2581".encode(), b"a"),
+            alphabet="chars",
+            unknown="<unk>",
+            unknown_id=2,
+            sentencepiece=SentencePieceRules(dummy_prefix="never", user_defined_ids=(1,)),
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", list(models()))
+def test_a_packed_model_is_restored_field_by_field(name: str) -> None:
+    model = models()[name]
+    content = bytes(pack(model).content)
+    restored = Model.restored(unpack(content))
+    assert bytes(restored.packed().content) == content
+    for field in Model.__dataclass_fields__:
+        assert getattr(restored, field) == getattr(model, field), field
+        assert type(getattr(restored, field)) is type(getattr(model, field)), field
+    assert restored == model
+    assert restored.digest == model.digest
+    assert pickle.loads(pickle.dumps(Model.restored(unpack(content)))) == model
+    assert Model.restored(unpack(content)).with_(pattern="gpt2") == model.with_(pattern="gpt2")
+
+
+def test_models_that_differ_in_anything_are_packed_otherwise() -> None:
+    model = models()["merges"]
+    changed = [
+        model,
+        model.with_(tokens=(*BYTES, b"ab", b"abc", b"x" * 9)),
+        model.with_(tokens=(*BYTES, b"ab", b"abc", None)),
+        model.with_(merges=((97, 98),), merge_counts=(1,)),
+        model.with_(merge_counts=None),
+        model.with_(pattern="gpt2"),
+        model.with_(special_tokens={"x!": 900}),
+        model.with_(added_tokens={"x!": 900}),
+        model.with_(ignore_merges=True),
+    ]
+    assert len({pack(each).digest for each in changed}) == len(changed)
+
+
+def test_tokens_of_a_restored_model_are_made_when_asked_for() -> None:
+    restored = Model.restored(unpack(pack(models()["merges"]).content))
+    assert not {"tokens", "merges"} & restored.__dict__.keys()
+    assert restored.id_by_token[b"abc"] == 257
+    assert restored.tokens is restored.tokens
+    with pytest.raises(AttributeError, match="no_such_field"):
+        restored.no_such_field  # noqa: B018
+
+
+# --- files -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, and no file too small for it."""
+    monkeypatch.setenv("BPEBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(kept, "LEAST_BYTES", 1)
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def rank_file(tmp_path: Path) -> Path:
+    rng = random.Random(5)
+    tokens = dict.fromkeys([*BYTES, *(rng.randbytes(rng.randrange(2, 9)) for _ in range(500))])
+    path = tmp_path / "some.tiktoken"
+    path.write_bytes(b"".join(b"%b %d\n" % (base64.b64encode(token), rank) for rank, token in enumerate(tokens)))
+    return path
+
+
+def no_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever reads a file all the same fails."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the file was read again")
+
+    monkeypatch.setattr(tiktoken_ranks, "read_tiktoken_ranks", refuse)
+    monkeypatch.setattr(own, "_parsed", refuse)
+
+
+def test_a_file_is_read_once(rank_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ranks = load(rank_file, pattern="cl100k")
+    path = rank_file.with_name("model.json")
+    save(ranks, path, "bpebench")
+    assert load(path) == ranks
+    no_reading(monkeypatch)
+    assert load(rank_file, pattern="cl100k") == ranks
+    assert load(path) == ranks
+
+
+@pytest.mark.parametrize("damage", ["cut short", "one bit", "empty", "another's"])
+def test_what_is_damaged_in_the_cache_is_read_again(damage: str, rank_file: Path, cache: Path) -> None:
+    expected = load(rank_file, pattern="gpt2")
+    (path,) = (cache / "read").iterdir()
+    content = path.read_bytes()
+    if damage == "another's":
+        load(rank_file, pattern="gpt2", special_tokens={"<|x|>": 5000})
+        (other,) = set((cache / "read").iterdir()) - {path}
+        shutil.copy(other, path)
+    else:
+        changed = {"cut short": content[:-1], "one bit": content[:-9] + bytes([content[-9] ^ 4]) + content[-8:]}
+        path.write_bytes(changed.get(damage, b""))
+    assert load(rank_file, pattern="gpt2") == expected
+    assert path.read_bytes() == content
+
+
+def test_another_content_or_another_request_finds_nothing(rank_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load(rank_file, pattern="gpt2")
+    assert load(rank_file, pattern="cl100k").pattern != load(rank_file, pattern="gpt2").pattern
+    assert load(rank_file, pattern="gpt2", special_tokens={"<|x|>": 5000}).special_tokens == {"<|x|>": 5000}
+    lines = rank_file.read_bytes().splitlines(keepends=True)
+    rank_file.write_bytes(b"".join([*lines[:-1], lines[0]]))
+    with pytest.raises(InvalidFile, match="was given already"):
+        load(rank_file, pattern="gpt2")
+    monkeypatch.setattr(kept, "_digest_of_sources", lambda: "of another release")
+    rank_file.write_bytes(b"".join(lines))
+    no_reading(monkeypatch)
+    with pytest.raises(AssertionError, match="read again"):
+        load(rank_file, pattern="gpt2")
+
+
+def test_a_file_that_is_not_known_is_warned_about_every_time(rank_file: Path) -> None:
+    for _ in range(2):
+        with pytest.warns(PatternAssumed):
+            load(rank_file)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load(rank_file, pattern="gpt2")
+
+
+def test_a_cache_that_cannot_be_written_costs_reading_again(rank_file: Path, cache: Path) -> None:
+    cache.write_bytes(b"")
+    assert load(rank_file, pattern="gpt2") == load(rank_file, pattern="gpt2")
+
+
+def test_small_files_leave_nothing_in_the_cache(rank_file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "LEAST_BYTES", 1 << 18)
+    load(rank_file, pattern="gpt2")
+    assert not cache.exists()
