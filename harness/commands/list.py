@@ -11,16 +11,36 @@ import impls
 from harness.commands import options
 from impls.patterns import NAMED
 
+_MATRIX = "matrix"
+
 
 @click.command("list")
 @click.argument(
     "what",
     required=False,
-    type=click.Choice(["implementations", "models", "corpora", "patterns", "formats", "workloads"]),
+    type=click.Choice(["implementations", "models", "corpora", "patterns", "formats", "workloads", _MATRIX]),
 )
+@options.implementations
+@options.models
 @options.as_json
-def command(what: str | None, as_json: bool) -> None:
-    """What there is: implementations, models, corpora, patterns, formats, workloads."""
+def command(
+    what: str | None, implementation: str | None, exclude: str | None, models: tuple[str, ...], as_json: bool
+) -> None:
+    """What there is: implementations, models, corpora, patterns, formats, workloads.
+
+    `bpebench list matrix` tries every implementation (-e, -E) on every model at hand (-m) and shows which runs which,
+    with the reason where one cannot, and what comes back of a text. That takes a few seconds a model.
+    """
+    if what == _MATRIX:
+        from harness.commands.check import default_models
+        from harness.commands.list_matrix import list_matrix
+        from harness.data import available_models
+
+        chosen = options.choose_implementations(implementation, exclude)
+        list_matrix(chosen, models or available_models() or default_models(), as_json=as_json)
+        return
+    if implementation is not None or exclude is not None or models:
+        raise click.UsageError(f"-e, -E and -m go with `bpebench list {_MATRIX}`")
     sections = {
         "implementations": _implementations,
         "models": _models,

@@ -71,6 +71,28 @@ def _mixed(size: int, random: Random) -> Iterator[str]:
         size -= length
 
 
+_STRING_CHARACTERS = (
+    "aaabcdeE 0123456789'’.,;:!?-_/\\\n\r\t  ©é\u0301"
+    "ñÇçĞğİıŞşÖöÜüß中文日本語한국어שלוםمرحبا🙂👍🏽\u200d\u200f\u00a0\u2028\u3000\ufeff\x00½²①ǅſК▁<|>"
+)
+_STRING_LENGTHS = (1, 2, 3, 5, 8, 13, 30)
+_STRING_RANGES = ((0x20, 0x7F), (0xA0, 0x1000), (0x4E00, 0xA000), (0xAC00, 0xD7A4), (0x1F300, 0x1F700), (0, 0xD800))
+
+
+def _strings(size: int, random: Random) -> Iterator[str]:
+    while size > 0:
+        length = min(size, random.choice(_STRING_LENGTHS))
+        kind = random.randrange(4)
+        if kind < 2:
+            text = "".join(random.choices(_STRING_CHARACTERS, k=length))
+        elif kind == 2:
+            text = "".join(chr(random.randrange(*random.choice(_STRING_RANGES))) for _ in range(length))
+        else:
+            text = "".join(random.choices(_MIXED_PARTS, k=length))[:length]
+        yield text
+        size -= length
+
+
 FAMILIES: dict[str, tuple[_Family, str]] = {
     "repeats": (_repeated("ab"), "`ab` over and over: one piece, quadratic where merging is"),
     "letters": (_letters, "random letters without a space: one piece that merges little"),
@@ -88,11 +110,12 @@ FAMILIES: dict[str, tuple[_Family, str]] = {
     "right-to-left": (_repeated("\u200f\u05e9\u05dc\u05d5\u05dd"), "a Hebrew word behind its direction mark, no space"),
     "surrogates": (_surrogates, "letters, lone surrogates and surrogate pairs"),
     "mixed": (_mixed, "words, numbers, emoji and white space of many scripts, 1000 characters a document"),
+    "strings": (_strings, "random strings of 1 to 30 characters, each a document: common ones, any of a script, words"),
 }
 """Family -> its generator of documents, and what it is."""
 
 
-ADVERSARIAL = tuple(family for family in FAMILIES if family not in ("surrogates", "mixed"))
+ADVERSARIAL = tuple(family for family in FAMILIES if family not in ("surrogates", "mixed", "strings"))
 """Families of one long text each, that bring out where an algorithm or a library breaks."""
 
 

@@ -48,6 +48,7 @@ GENERATED_DIGESTS = {
     "gen/right-to-left": "a6922de15ef3",
     "gen/surrogates": "d2bd63569bee",
     "gen/mixed": "3097adf260e1",
+    "gen/strings": "65b0388a8784",
 }
 _texts = st.lists(st.text(st.characters(exclude_categories=())))
 

@@ -1,0 +1,50 @@
+"""Who runs what: every implementation is tried on every model, and says in a line why it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from harness.check.tasks import Outcome, encode_corpus
+from harness.check.workers import WorkerDied, run_tasks
+from harness.data import load_model
+from harness.records import Verdict
+
+TEXT = "samples/unusual"
+"""What each encodes and brings back: a few lines nobody finds easy."""
+_MAX_BYTES = 2_000
+
+
+def support(
+    implementations: Sequence[str], models: Sequence[str], progress: Callable[[str], None] = lambda what: None
+) -> list[Verdict]:
+    """A verdict for each model and implementation: `ok`, `unsupported` or `missing` with the reason, or what failed.
+
+    `progress(what)` is called as each is done. Raises what `load_model` raises.
+    """
+    round_trips = {model: load_model(model).round_trip for model in models}
+    cells = [(implementation, model) for model in models for implementation in implementations]
+    answers = run_tasks(
+        encode_corpus,
+        [(implementation, model, TEXT, None, _MAX_BYTES) for implementation, model in cells],
+        lambda index: progress(" · ".join(cells[index])),
+    )
+    return [
+        _verdict(implementation, model, round_trips[model], answer)
+        for (implementation, model), answer in zip(cells, answers, strict=True)
+    ]
+
+
+def _verdict(implementation: str, model: str, round_trip: str, answer: Outcome | WorkerDied) -> Verdict:
+    outcome = Outcome(status="crash", reason=str(answer)) if isinstance(answer, WorkerDied) else answer
+    return Verdict(
+        implementation=implementation,
+        model=model,
+        corpus=TEXT,
+        check="round-trip" if outcome.n_texts else "load",
+        status=outcome.status,
+        reason=outcome.reason,
+        n_texts=outcome.n_texts,
+        n_bytes=outcome.n_bytes,
+        counterexample=outcome.counterexample,
+        round_trip=round_trip,
+    )

@@ -1,0 +1,64 @@
+"""`bpebench list matrix`: who runs what, and why not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import impls
+from impls.naive import Naive
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """The files of a model over bytes and of one over characters."""
+    folder = tmp_path_factory.mktemp("models")
+    for alphabet in ("bytes", "chars"):
+        spec = impls.TrainingSpec(vocab_size=300, alphabet=alphabet, unknown="<unk>", pattern="none")  # type: ignore[arg-type]
+        impls.train("priority", ["hello hello world"] * 2, spec).model.save(folder / f"{alphabet}.json")
+    return str(folder / "bytes.json"), str(folder / "chars.json")
+
+
+def test_who_runs_what_and_why_not(bpebench: Any, models: tuple[str, str]) -> None:
+    by_bytes, by_characters = models
+    ended = bpebench("list", "matrix", "-e", "^(naive|bytelevel)$", "-m", by_bytes, "-m", by_characters)
+    assert ended.status == 0
+    rows = [line.split()[1:] for line in ended.out.splitlines() if line.startswith("/")]
+    assert rows == [["exact", "yes", "yes"], ["lossy", "yes", "no"]]
+    assert f"no: bytelevel on {by_characters}: works on bytes; this model's alphabet is 'chars'" in ended.out
+
+
+def test_the_same_as_json(bpebench: Any, models: tuple[str, str]) -> None:
+    found = json.loads(bpebench("list", "matrix", "-e", "^(naive|bytelevel)$", "-m", models[1], "--json").out)["matrix"]
+    assert [(one["implementation"], one["status"]) for one in found] == [("naive", "ok"), ("bytelevel", "unsupported")]
+
+
+def test_one_that_fails_is_a_finding(
+    models: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import click
+
+    from harness.check import support
+    from harness.commands.list_matrix import list_matrix
+
+    def run_here(function: Any, tasks: Any, done: Any) -> list[Any]:
+        return [function(*task) for task in tasks]
+
+    def drops_a_token(self: Naive, text: str) -> list[int]:
+        return self._join_pieces(text, self.encode_piece)[1:]
+
+    monkeypatch.setattr(support, "run_tasks", run_here)
+    monkeypatch.setattr(Naive, "encode_ordinary", drops_a_token)
+    with pytest.raises(click.exceptions.Exit) as ended:
+        list_matrix(["naive"], models[:1], as_json=False)
+    assert ended.value.exit_code == 1
+    assert f"mismatch: naive on {models[0]}: a text does not come back" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", [("-m", "x"), ("-e", "naive"), ("-E", "naive")])
+def test_its_options_go_with_nothing_else(bpebench: Any, option: tuple[str, str]) -> None:
+    ended = bpebench("list", "models", *option)
+    assert ended.status == 2
+    assert "-e, -E and -m go with `bpebench list matrix`" in ended.err
