@@ -1,28 +1,29 @@
-"""Many texts on several threads: chunks are handed out one by one, each thread has a worker of its own."""
+"""Many texts on several threads: as lists, as arrays, or as one array of all ids."""
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from typing import Any
 
 import numpy as np
 
+from impls.compiled.builtins import Builtins
+from impls.compiled.crew import Job
 from impls.compiled.native import address
 from impls.compiled.pool import Worker
 
-CHUNK = 32
-"""Texts that are encoded in one call."""
+_CHARACTERS_PER_THREAD = 1 << 14
+"""Of fewer than these for each, no more threads are asked: waking one takes as long as encoding them."""
 
 TakeWorker = Callable[[], AbstractContextManager[Worker]]
-Ready = Callable[[list[str]], tuple[list[str], int] | None]
-"""The texts of a chunk as the kernels take them, and whether they have to be searched for special ones (1) or not (0).
-
-None where one of them may need care."""
 EncodeOne = Callable[[str], np.ndarray]
 """The careful way for one text: special tokens, surrogates, texts the pattern leaves out."""
+Ready = Callable[[list[str]], tuple[list[str] | list[str | None], int]]
+"""The texts as the kernels take them, None for one that needs care; and whether they are to be searched for special
+tokens (1) or not (0)."""
 
 
 def thread_count(threads: int | None) -> int:
@@ -33,79 +34,123 @@ def thread_count(threads: int | None) -> int:
     return threads
 
 
-def on_threads(n_texts: int, threads: int, take: TakeWorker, work: Callable[[Worker, int, int], None]) -> None:
-    """Calls `work(worker, first, last)` for every chunk; the first exception ends the rest and is raised."""
-    starts = itertools.count(0, CHUNK)
-    failed: list[BaseException] = []
+class Batches:
+    """The batches of a tokenizer: `first` gives the worker of the calling thread, `more` those of other threads.
 
-    def run() -> None:
-        with take() as worker:
-            while not failed and (first := next(starts)) < n_texts:
-                try:
-                    work(worker, first, min(first + CHUNK, n_texts))
-                except BaseException as error:
-                    failed.append(error)
-                    raise
+    `ready` is None where every text needs care; where it is not, workers have built-ins.
+    """
 
-    n_threads = min(threads, (n_texts + CHUNK - 1) // CHUNK)
-    if n_threads < 2:
-        run()
-        return
-    with ThreadPoolExecutor(n_threads) as executor:
-        for future in [executor.submit(run) for _ in range(n_threads)]:
-            future.result()
+    def __init__(self, first: TakeWorker, more: TakeWorker, ready: Ready | None, one: EncodeOne) -> None:
+        self._first, self._more, self._ready, self._one = first, more, ready, one
+
+    def lists(self, texts: list[str], threads: int) -> list[list[int]]:
+        """A list of ids per text."""
+        if self._ready is None:
+            return [array.tolist() for array in self._carefully(texts, threads)]
+        results, careful = self._collected(self._ready, texts, threads, as_arrays=False)
+        for i in careful:
+            results[i] = self._one(texts[i]).tolist()
+        return results
+
+    def arrays(self, texts: list[str], threads: int) -> list[np.ndarray]:
+        """An array of ids (uint32) per text."""
+        if self._ready is None:
+            return self._carefully(texts, threads)
+        results, careful = self._collected(self._ready, texts, threads, as_arrays=True)
+        for i in careful:
+            results[i] = self._one(texts[i])
+        return results
+
+    def ragged(self, texts: list[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """All ids behind one another (uint32) and where each text's begin (int64 of shape (n_texts + 1,))."""
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        if self._ready is None:
+            arrays = self._carefully(texts, threads)
+            np.cumsum([0, *map(len, arrays)], out=offsets)
+            return np.concatenate([np.zeros(0, np.uint32), *arrays]), offsets
+        counts = offsets[1:]
+        ids = self._joined(self._ready, texts, threads, counts)
+        careful = np.flatnonzero(counts < 0).tolist()
+        if careful:
+            ids = _with_careful_ones(ids, counts, {i: self._one(texts[i]) for i in careful})
+        np.cumsum(counts, out=counts)
+        return ids, offsets
+
+    def _carefully(self, texts: list[str], threads: int) -> list[np.ndarray]:
+        if threads < 2 or len(texts) < 2:
+            return list(map(self._one, texts))
+        with ThreadPoolExecutor(min(threads, len(texts))) as executor:
+            return list(executor.map(self._one, texts))
+
+    def _collected(
+        self, ready: Ready, texts: list[str], threads: int, *, as_arrays: bool
+    ) -> tuple[list[Any], list[int]]:
+        """What the kernels make of each text, and the numbers of the texts that need care."""
+        results: list[Any] = [None] * len(texts)
+        careful: list[int] = []
+        with self._job(texts, threads) as (job, main), closing(job.waves(*ready(texts))) as waves:
+            for first, n_texts in waves:
+                n_careful = _collect(job, main, results, first, int(as_arrays))
+                if n_careful:
+                    careful += [i for i in range(first, first + n_texts) if results[i] is None]
+        return results, careful
+
+    def _joined(self, ready: Ready, texts: list[str], threads: int, counts: np.ndarray) -> np.ndarray:
+        """All ids the kernels make, behind one another; their number by text goes to `counts`, negative for care."""
+        ids = np.empty(0, np.uint32)
+        n_ids = 0
+        with self._job(texts, threads) as (job, main), closing(job.waves(*ready(texts))) as waves:
+            for first, n_texts in waves:
+                last = first + n_texts
+                n_more = _encode(job, main, address(counts[first:]))
+                ids = _with_room(ids, n_ids + n_more, last / len(texts))
+                main.batch_copy(job.address, address(ids) + n_ids * ids.itemsize)
+                n_ids += n_more
+        ids.resize(n_ids, refcheck=False)
+        return ids
+
+    @contextmanager
+    def _job(self, texts: list[str], threads: int) -> Iterator[tuple[Job, Builtins]]:
+        # Raises TypeError for what is no str: the kernels look straight into the objects.
+        n_characters = sum(map(str.__len__, texts))
+        threads = min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
+        with ExitStack() as stack:
+            main = _builtins(stack.enter_context(self._first()))
+            helpers = [_builtins(stack.enter_context(self._more())) for _ in range(threads - 1)]
+            yield Job(main, helpers, len(texts)), main
 
 
-def lists(texts: list[str], threads: int, take: TakeWorker, ready: Ready, one: EncodeOne) -> list[list[int]]:
-    """A list of ids per text. `ready` says which texts may go the fast way."""
-    results: list[list[int]] = [[]] * len(texts)
-
-    def work(worker: Worker, first: int, last: int) -> None:
-        prepared = ready(texts[first:last]) if worker.builtins is not None else None
-        if worker.builtins is not None and prepared is not None:
-            chunk, look = prepared
-            found: list[list[int]] = [[]] * len(chunk)
-            try:
-                if worker.builtins.encode_range_to_lists(chunk, 0, len(chunk), found, look) is not None:
-                    results[first:last] = found
-                    return
-            except UnicodeEncodeError:
-                pass
-        for i in range(first, last):
-            results[i] = one(texts[i]).tolist()
-
-    on_threads(len(texts), threads, take, work)
-    return results
+def _builtins(worker: Worker) -> Builtins:
+    assert worker.builtins is not None, "batches without built-ins are encoded text by text"
+    return worker.builtins
 
 
-def ragged(
-    texts: list[str], threads: int, take: TakeWorker, ready: Ready, one: EncodeOne
-) -> tuple[np.ndarray, np.ndarray]:
-    """All ids behind one another (uint32) and where each text's begin (int64 of shape (n_texts + 1,))."""
-    offsets = np.zeros(len(texts) + 1, np.int64)
-    counts = offsets[1:]
-    chunks: list[np.ndarray] = [np.zeros(0, np.uint32)] * ((len(texts) + CHUNK - 1) // CHUNK)
-
-    def work(worker: Worker, first: int, last: int) -> None:
-        prepared = ready(texts[first:last])
-        ids = None if prepared is None else _chunk(worker, *prepared, counts[first:last])
-        if ids is None:
-            arrays = [one(text) for text in texts[first:last]]
-            counts[first:last] = [len(array) for array in arrays]
-            ids = np.concatenate(arrays)
-        chunks[first // CHUNK] = ids
-
-    on_threads(len(texts), threads, take, work)
-    np.cumsum(counts, out=counts)
-    return (np.concatenate(chunks) if chunks else np.zeros(0, np.uint32)), offsets
+def _collect(job: Job, main: Builtins, results: list[Any], first: int, as_arrays: int) -> int:
+    return job.until_left(lambda: main.batch_collect(job.address, results, first, as_arrays))
 
 
-def _chunk(worker: Worker, texts: list[str], look: int, counts: np.ndarray) -> np.ndarray | None:
-    """Ids of the texts, whose numbers go to `counts`; None where one needs care."""
-    if worker.builtins is None:
-        return None
-    try:
-        found = worker.builtins.encode_range_to_bytearray(texts, 0, len(texts), address(counts), look)
-    except UnicodeEncodeError:
-        return None
-    return None if found is None else np.frombuffer(found, np.uint32)
+def _encode(job: Job, main: Builtins, counts: int) -> int:
+    return job.until_left(lambda: main.batch_encode(job.address, counts))
+
+
+def _with_room(ids: np.ndarray, n_ids: int, share: float) -> np.ndarray:
+    """`ids` with room for `n_ids` at least, which come of this share of all texts; untouched memory is free."""
+    if n_ids <= len(ids):
+        return ids
+    size = n_ids if share == 1 else int(n_ids / share * 17 / 16) + 1
+    if len(ids) == 0:
+        return np.empty(size, np.uint32)
+    ids.resize(size, refcheck=False)
+    return ids
+
+
+def _with_careful_ones(ids: np.ndarray, counts: np.ndarray, found: dict[int, np.ndarray]) -> np.ndarray:
+    """`ids` with those of some texts put where they belong; their counts are negative before, and right afterwards."""
+    parts = []
+    place, before = 0, 0
+    for i, array in found.items():
+        end = place + int(counts[before:i].sum())
+        parts += [ids[place:end], array]
+        counts[i] = len(array)
+        place, before = end, i + 1
+    return np.concatenate([*parts, ids[place:]])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
@@ -84,8 +84,13 @@ class Builtins:
     count_ids: Callable[[str], int | None]
     decode_to_str: Callable[[list[int]], str | None]
     decode_to_bytes: Callable[[list[int]], bytes | None]
-    encode_range_to_lists: Callable[[list[str], int, int, list[Any], int], list[Any] | None]
-    encode_range_to_bytearray: Callable[[list[str], int, int, int, int], bytearray | None]
+    batch_claim: Callable[[bool], bool | None]
+    batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
+    batch_help: Callable[[int], None]
+    batch_collect: Callable[[int, list[Any], int, int], int | None]
+    batch_encode: Callable[[int, int], int | None]
+    batch_copy: Callable[[int, int], None]
+    batch_close: Callable[[int], int | None]
 
     @staticmethod
     def of(context: Context) -> Builtins:

@@ -30,4 +30,12 @@ METHODS = (
     "decode_to_str",
     "decode_to_bytes",
 )
-FAST_METHODS = ("encode_range_to_lists", "encode_range_to_bytearray")
+FAST_METHODS = (
+    "batch_claim",
+    "batch_fetch",
+    "batch_help",
+    "batch_collect",
+    "batch_encode",
+    "batch_copy",
+    "batch_close",
+)

@@ -23,7 +23,7 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 77
+N_NAMED = 78
 N_SLOTS = 80
 (
     # splitting
@@ -109,6 +109,7 @@ N_SLOTS = 80
     TEXT,  # UTF-8 of one text
     TEXT_LIMIT,
     LIST_ITEMS,  # where a list object holds the address of its items, or 0: set them by calls
+    BATCH_USED,  # ids of OUT that hold what a job has made so far
 ) = range(0, 8 * N_NAMED, 8)
 
 # A stage: a row of slots that begins as a context does, up to END_CLASS
@@ -125,8 +126,29 @@ RECORDS_AT = BOUNDS_AT + 4 * MOST_BOUNDS  # 24 bytes a piece: key, key, slot
 BUFFER_AT = RECORDS_AT + 24 * MOST_BOUNDS
 WORK_BYTES = BUFFER_AT + SHORT_BYTES + 2 * PAD_BYTES
 
+# A job: counters each on a cache line of its own, then items, then the int32 number of the first item of each task
+JOB_NEXT = 0  # the next task to take
+JOB_INSIDE = 64  # how many threads help
+JOB_CLOSED = 128  # 1: no thread may begin to help
+JOB_N_TASKS = 136
+JOB_N_ITEMS = 144
+JOB_MOST_ITEMS = 152
+JOB_LOOK = 160  # 1: texts that may hold a special token need care
+JOB_ITEMS_AT = 192
+ITEM_BYTES = 48
+ITEM_TEXT = 0  # address of the UTF-8, or 0: it is to be made
+ITEM_SIZE = 8  # its bytes, or how many they are at most
+ITEM_STR = 16
+ITEM_IDS = 24  # where its ids are,
+ITEM_MEMORY = 32  # memory only it uses, or 0,
+ITEM_COUNT = 40  # and their number, or PENDING, COLLECTED, or what a kernel returns in place of a count
+
 # What a kernel returns in place of a count
 UNCOVERED = -1
 NO_MEMORY = -2
 MAY_BE_SPECIAL = -3
 NOT_UTF8 = -4
+PENDING = -5
+"""The text has not been encoded."""
+COLLECTED = -6
+"""The ids have been made objects of."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from impls.compiled import batches, files, plain
+from impls.compiled import files, plain
+from impls.compiled.batches import Batches, Ready, thread_count
 from impls.compiled.context import Splitting
 from impls.compiled.dropping import Dropping
 from impls.compiled.files import last_safe_cut
+from impls.compiled.layout import BUSY
 from impls.compiled.own_pieces import OwnPieces, without_hidden_space
 from impls.compiled.pattern.tables import cuts_at_line_breaks
 from impls.compiled.plain import Uncovered
@@ -188,12 +191,20 @@ class Compiled(Tokenizer):
         disallowed_special: SpecialSet = "all",
     ) -> list[list[int]]:
         """One list of ids per text, in order; the threads run outside the interpreter lock."""
+        batches = self._batches(allowed_special, disallowed_special)
+        return batches.lists(list(texts), thread_count(threads))
 
-        def one(text: str) -> np.ndarray:
-            return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-
-        ready = self._ready(allowed_special, disallowed_special)
-        return batches.lists(list(texts), batches.thread_count(threads), self._pool.worker, ready, one)
+    def encode_array_batch(
+        self,
+        texts: Sequence[str],
+        threads: int | None = None,
+        *,
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> list[np.ndarray]:
+        """One array of ids (uint32) per text, in order; as `encode_batch`."""
+        batches = self._batches(allowed_special, disallowed_special)
+        return batches.arrays(list(texts), thread_count(threads))
 
     def encode_ragged(
         self,
@@ -204,28 +215,42 @@ class Compiled(Tokenizer):
         disallowed_special: SpecialSet = "all",
     ) -> tuple[np.ndarray, np.ndarray]:
         """All ids of all texts, uint32, and where each text's begin, int64 of shape (n_texts + 1,)."""
+        batches = self._batches(allowed_special, disallowed_special)
+        return batches.ragged(list(texts), thread_count(threads))
 
+    def _batches(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Batches:
         def one(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        ready = self._ready(allowed_special, disallowed_special)
-        return batches.ragged(list(texts), batches.thread_count(threads), self._pool.worker, ready, one)
+        ready = None if self._fast is None else self._ready(allowed_special, disallowed_special)
+        return Batches(self._first_worker, self._pool.worker, ready, one)
 
-    def _ready(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> batches.Ready:
-        """How chunks of a batch go the fast way."""
+    @contextmanager
+    def _first_worker(self) -> Iterator[Worker]:
+        """This tokenizer's own worker, or where it is in use one nobody else uses."""
+        builtins = self._own.builtins
+        if builtins is None or builtins.batch_claim(True) is None:
+            with self._pool.worker() as worker:
+                yield worker
+            return
+        try:
+            yield self._own
+        finally:
+            self._own.context.slots[BUSY >> 3] = 0
+
+    def _ready(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Ready:
+        """How batches go the fast way."""
         look = int(not self._reads_all_as_text(allowed_special, disallowed_special))
+        if not self._model.rewrites_text:
+            return lambda texts: (texts, look)
+        if not look:
+            return lambda texts: (list(map(self._model.normalize, texts)), 0)
 
-        def ready(texts: list[str]) -> tuple[list[str], int] | None:
-            if not self._automaton or self._own_pieces:
-                return None
-            if not self._model.rewrites_text:
-                return texts, look
-            # Special tokens are sought in the text as it was given.
-            if look and not all(map(self._specials.absent, texts)):
-                return None
-            return list(map(self._model.normalize, texts)), 0
+        # Special tokens are sought in the text as it was given.
+        def normalized(text: str) -> str | None:
+            return self._model.normalize(text) if self._specials.absent(text) else None
 
-        return ready
+        return lambda texts: (list(map(normalized, texts)), 0)
 
     def truncate(self, text: str, max_tokens: int) -> str:
         """The text of the first `max_tokens` tokens, less a last character they hold only in part.

@@ -49,6 +49,7 @@ for round in range(20):
     assert [fast.count(each) for each in texts] == list(map(len, expected))
     assert fast.encode_batch(texts, threads=1) == expected
     assert fast.encode_ragged(texts, threads=1)[0].tolist() == sum(expected, [])
+    assert [array.tolist() for array in fast.encode_array_batch(texts, threads=1)] == expected
     assert [fast.decode(ids) for ids in expected] == texts
     assert [fast.encode_ordinary(each) for each in texts] == expected
 assert faults()[0] == 0, faults()

@@ -1,173 +1,248 @@
-"""Many texts in one call: their UTF-8 is fetched with the interpreter lock held, all are encoded without it.
+"""Many texts at once: what threads share. Fetched with the interpreter lock held, encoded by all threads without it.
 
-Arguments come as the C array of a built-in: (list of str, first, last, where to, look): texts first to last - 1, and
-whether to stop at one that may hold a special token (1) or not (0).
+A wave of texts is a job: one int64 array that holds counters, an item per text and the tasks the texts fall into.
+Threads take tasks by an atomic counter. Ids go to the context of the thread that made them, and stay there until the
+thread that began the job has collected them: nobody else needs the interpreter lock before the job is done.
+
+Built-ins get their arguments as a C array; the first is always the address of the job.
 """
 
 from __future__ import annotations
 
 from impls.compiled.kernels.border import (
+    clear_error,
     encode,
-    give_back,
     list_get,
+    list_size,
     long_as_address,
     long_as_long,
+    long_from_long,
     nothing,
     restore_thread,
-    room_for,
     save_thread,
 )
-from impls.compiled.kernels.boxes import list_of_ids, list_set
 from impls.compiled.kernels.memory import (
     allocate,
+    atomic_add,
+    atomic_load,
+    atomic_store,
     declare_region,
-    external,
     increment,
     kernel,
+    load_i32,
     load_i64,
     peek,
-    release_memory,
+    store_32,
     store_64,
 )
 from impls.compiled.kernels.needle import may_hold_special
 from impls.compiled.kernels.strings import TEXT_REGION, most_bytes, own_utf8, utf8_and_size
-from impls.compiled.layout import BUSY, MAY_BE_SPECIAL, NOT_UTF8, SIZE
+from impls.compiled.layout import (
+    BATCH_USED,
+    BUSY,
+    ITEM_BYTES,
+    ITEM_COUNT,
+    ITEM_IDS,
+    ITEM_MEMORY,
+    ITEM_SIZE,
+    ITEM_STR,
+    ITEM_TEXT,
+    JOB_CLOSED,
+    JOB_INSIDE,
+    JOB_ITEMS_AT,
+    JOB_LOOK,
+    JOB_MOST_ITEMS,
+    JOB_N_ITEMS,
+    JOB_N_TASKS,
+    JOB_NEXT,
+    MAY_BE_SPECIAL,
+    NO_MEMORY,
+    NOT_UTF8,
+    NOTHING,
+    OUT,
+    OUT_LIMIT,
+    PAD_BYTES,
+    PENDING,
+    SIZE,
+)
 
-BATCH_REGION, COUNTS_REGION = 3, 4
-bytearray_from_memory = external("PyByteArray_FromStringAndSize", 2)
-ITEM_BYTES = 24
-"""Address of a text (0: it is still a str), its bytes at most, its str or the number of its ids."""
-FAILED, LEFT = 0, -1
-
-
-@kernel
-def _fetch(context: int, texts: int, first: int, last: int, items: int) -> int:
-    """What is needed of every text; returns all their bytes at most, or -1 with an exception set."""
-    total = 0
-    for i in range(first, last):
-        item = items + ITEM_BYTES * (i - first)
-        text = list_get(texts, i)
-        if text == 0:
-            return -1
-        store_64(item, 0)
-        store_64(item + 8, most_bytes(context, text))
-        store_64(item + 16, text)
-        if load_i64(item + 8) == 0:
-            address = utf8_and_size(text, item + 8)
-            if address == 0:
-                return -1
-            store_64(item, address)
-        total += load_i64(item + 8)
-    return total
-
-
-@kernel
-def _encode_all(context: int, items: int, n_items: int, out: int, look: int) -> int:
-    """Number of ids of all texts, written one behind another; negative where one of them failed."""
-    total = 0
-    for i in range(n_items):
-        item = items + ITEM_BYTES * i
-        text, n_bytes = load_i64(item), load_i64(item + 8)
-        if text == 0:
-            text = own_utf8(context, load_i64(item + 16))
-            if text == 0:
-                return NOT_UTF8
-            n_bytes = load_i64(context + SIZE)
-        declare_region(TEXT_REGION, text, text + n_bytes)
-        if look != 0 and may_hold_special(context, text, n_bytes):
-            return MAY_BE_SPECIAL
-        count = encode(context, text, n_bytes, out + 4 * total, 1)
-        if count < 0:
-            return count
-        store_64(item + 16, count)
-        total += count
-    return total
+BATCH_REGION = 3
+TASK_BYTES = 4096
+"""Texts are put together to tasks of so many bytes at least."""
+SPINS = 1 << 15
+"""Looks at the others' counter, some ten microseconds, before this thread sleeps."""
 
 
 @kernel
-def _encode_unlocked(context: int, items: int, n_items: int, out: int, look: int) -> int:
-    store_64(context + BUSY, 1)
-    state = save_thread()
-    total = _encode_all(context, items, n_items, out, look)
-    restore_thread(state)
-    store_64(context + BUSY, 0)
-    return total
+def item_at(job: int, i: int) -> int:
+    """Where the item of text `i` begins."""
+    return job + JOB_ITEMS_AT + ITEM_BYTES * i
 
 
 @kernel
-def _encode_range(context: int, arguments: int) -> int:
-    """Encodes the texts the arguments name: the address of their items, behind which stand the ids' place and number.
+def _task_at(job: int, task: int) -> int:
+    """Where the number of the first text of a task stands (int32)."""
+    return item_at(job, load_i64(job + JOB_MOST_ITEMS)) + 4 * task
 
-    FAILED with an exception set, or LEFT where the plain path has to take over.
+
+@kernel
+def first_of_task(job: int, task: int) -> int:
+    """The first text of a task; for a task there is not, the number of texts."""
+    if task >= load_i64(job + JOB_N_TASKS):
+        return load_i64(job + JOB_N_ITEMS)
+    return load_i32(_task_at(job, task))
+
+
+@kernel
+def _fetch(context: int, text: int, item: int) -> int:
+    """Fills the item of a text; returns how many bytes it has at most."""
+    store_64(item + ITEM_TEXT, 0)
+    store_64(item + ITEM_SIZE, 0)
+    store_64(item + ITEM_STR, text)
+    store_64(item + ITEM_IDS, 0)
+    store_64(item + ITEM_MEMORY, 0)
+    store_64(item + ITEM_COUNT, PENDING)
+    if text == load_i64(context + NOTHING):
+        store_64(item + ITEM_COUNT, MAY_BE_SPECIAL)
+        return 0
+    store_64(item + ITEM_SIZE, most_bytes(context, text))
+    if load_i64(item + ITEM_SIZE) == 0:
+        address = utf8_and_size(text, item + ITEM_SIZE)
+        store_64(item + ITEM_TEXT, address)
+        if address == 0:
+            clear_error()
+            store_64(item + ITEM_COUNT, NOT_UTF8)
+            store_64(item + ITEM_SIZE, 0)
+    return load_i64(item + ITEM_SIZE)
+
+
+@kernel
+def batch_fetch(context: int, arguments: int) -> int:
+    """(job, texts, first, least, look) -> int: makes a job of the texts from `first` on; how many it holds.
+
+    `texts` is a list of str, or None for what needs care. It ends where the buffer of one thread is full, but not
+    before `least` texts. `look`: whether texts that may hold a special token need care (1) or not (0).
     """
-    texts, first, last = peek(arguments), long_as_long(peek(arguments + 8)), long_as_long(peek(arguments + 16))
-    look = long_as_long(peek(arguments + 32))
+    job, texts = long_as_address(peek(arguments)), peek(arguments + 8)
+    first, least = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
+    n_texts = min(list_size(texts) - first, load_i64(job + JOB_MOST_ITEMS))
+    room = load_i64(context + OUT_LIMIT)
+    n_items, n_tasks, in_task, total = 0, 0, TASK_BYTES, 0
+    while n_items < n_texts and (n_items < least or total < room):
+        if in_task >= TASK_BYTES:
+            store_32(_task_at(job, n_tasks), n_items)
+            n_tasks += 1
+            in_task = 0
+        n_bytes = _fetch(context, list_get(texts, first + n_items), item_at(job, n_items))
+        in_task += n_bytes
+        total += n_bytes
+        n_items += 1
+    store_64(job + JOB_N_ITEMS, n_items)
+    store_64(job + JOB_N_TASKS, n_tasks)
+    store_64(job + JOB_LOOK, long_as_long(peek(arguments + 32)))
+    store_64(job + JOB_CLOSED, 0)
+    atomic_store(job + JOB_NEXT, 0)
+    store_64(context + BATCH_USED, 0)
+    return long_from_long(n_items)
+
+
+@kernel
+def _text_of(context: int, item: int) -> int:
+    """Address of the UTF-8 of an item, its size left in SIZE; 0 for a surrogate."""
+    text = load_i64(item + ITEM_TEXT)
+    if text == 0:
+        return own_utf8(context, load_i64(item + ITEM_STR))
+    store_64(context + SIZE, load_i64(item + ITEM_SIZE))
+    return text
+
+
+@kernel
+def _encode_item(context: int, item: int, look: int) -> int:
+    """Number of ids of one text, which go to this context or to memory of their own; negative where it needs care."""
+    text = _text_of(context, item)
+    if text == 0:
+        return NOT_UTF8
+    n_bytes = load_i64(context + SIZE)
+    declare_region(TEXT_REGION, text, text + n_bytes)
+    if look != 0 and may_hold_special(context, text, n_bytes):
+        return MAY_BE_SPECIAL
+    used = load_i64(context + BATCH_USED)
+    out = load_i64(context + OUT) + 4 * used
+    if used + n_bytes > load_i64(context + OUT_LIMIT):
+        out = allocate(BATCH_REGION, 4 * n_bytes + PAD_BYTES)
+        if out == 0:
+            return NO_MEMORY
+        store_64(item + ITEM_MEMORY, out)
+        return _ids_at(context, item, text, n_bytes, out)
+    count = _ids_at(context, item, text, n_bytes, out)
+    if count > 0:
+        store_64(context + BATCH_USED, used + count)
+    return count
+
+
+@kernel
+def _ids_at(context: int, item: int, text: int, n_bytes: int, out: int) -> int:
+    store_64(item + ITEM_IDS, out)
+    return encode(context, text, n_bytes, out, 1)
+
+
+@kernel
+def _work(context: int, job: int, most_bytes_more: int) -> None:
+    """Takes tasks until there are none, or until it has done `most_bytes_more`. Needs no interpreter lock."""
+    look, done = load_i64(job + JOB_LOOK), 0
+    while done < most_bytes_more:
+        task = atomic_add(job + JOB_NEXT, 1)
+        if task >= load_i64(job + JOB_N_TASKS):
+            return
+        for i in range(first_of_task(job, task), first_of_task(job, task + 1)):
+            item = item_at(job, i)
+            if load_i64(item + ITEM_COUNT) == PENDING:
+                done += load_i64(item + ITEM_SIZE)
+                # What others read of this item is written before its count.
+                atomic_store(item + ITEM_COUNT, _encode_item(context, item, look))
+
+
+@kernel
+def work(context: int, job: int, most_bytes_more: int) -> None:
+    """As `_work`, with the interpreter lock released meanwhile."""
+    state = save_thread()
+    _work(context, job, most_bytes_more)
+    restore_thread(state)
+
+
+@kernel
+def wait(job: int) -> bool:
+    """Whether the others have left a job that is closed, after a short while at most."""
+    if atomic_load(job + JOB_INSIDE) == 0:
+        return True
+    state = save_thread()
+    spins = 0
+    while spins < SPINS and atomic_load(job + JOB_INSIDE) != 0:
+        spins += 1
+    restore_thread(state)
+    return atomic_load(job + JOB_INSIDE) == 0
+
+
+@kernel
+def batch_help(context: int, arguments: int) -> int:
+    """(job) -> None: takes part in a job of another thread, if it is still open, until no task is left."""
+    job = long_as_address(peek(arguments))
+    if load_i64(job + JOB_CLOSED) == 0:
+        store_64(context + BATCH_USED, 0)
+        atomic_add(job + JOB_INSIDE, 1)
+        state = save_thread()
+        _work(context, job, 1 << 62)
+        atomic_add(job + JOB_INSIDE, -1)
+        restore_thread(state)
+    return nothing(context)
+
+
+@kernel
+def batch_claim(context: int, arguments: int) -> int:
+    """(anything) -> that, the context being marked as in use; None where it was already."""
     if load_i64(context + BUSY) != 0:
-        return LEFT
-    n_items = last - first
-    items = allocate(BATCH_REGION, ITEM_BYTES * n_items + 16)
-    if items == 0:
-        return LEFT
-    n_bytes = _fetch(context, texts, first, last, items)
-    if n_bytes < 0:
-        release_memory(items)
-        return FAILED
-    out = room_for(context, n_bytes)
-    if out == 0:
-        release_memory(items)
-        return LEFT
-    total = _encode_unlocked(context, items, n_items, out, look)
-    if total < 0:
-        give_back(context, out)
-        release_memory(items)
-        return LEFT
-    store_64(items + ITEM_BYTES * n_items, out)
-    store_64(items + ITEM_BYTES * n_items + 8, total)
-    return items
-
-
-@kernel
-def encode_range_to_lists(context: int, arguments: int) -> int:
-    """(texts, first, last, results, look): puts a list of ids at results[first:last]; returns results, or None."""
-    items = _encode_range(context, arguments)
-    if items == LEFT:
         return nothing(context)
-    if items == FAILED:
-        return 0
-    first, last, results = long_as_long(peek(arguments + 8)), long_as_long(peek(arguments + 16)), peek(arguments + 24)
-    out = load_i64(items + ITEM_BYTES * (last - first))
-    at, done = out, 0
-    while done < last - first:
-        count = load_i64(items + ITEM_BYTES * done + 16)
-        boxed = list_of_ids(context, at, count)
-        if boxed == 0:
-            break
-        list_set(results, first + done, boxed)
-        done += 1
-        at += 4 * count
-    give_back(context, out)
-    release_memory(items)
-    if done < last - first:
-        return 0
-    increment(results)
-    return results
-
-
-@kernel
-def encode_range_to_bytearray(context: int, arguments: int) -> int:
-    """(texts, first, last, address of int64 counts, look): returns a bytearray of all ids (uint32), or None."""
-    items = _encode_range(context, arguments)
-    if items == LEFT:
-        return nothing(context)
-    if items == FAILED:
-        return 0
-    n_items = long_as_long(peek(arguments + 16)) - long_as_long(peek(arguments + 8))
-    counts = long_as_address(peek(arguments + 24))
-    declare_region(COUNTS_REGION, counts, counts + 8 * n_items)
-    for i in range(n_items):
-        store_64(counts + 8 * i, load_i64(items + ITEM_BYTES * i + 16))
-    out, total = load_i64(items + ITEM_BYTES * n_items), load_i64(items + ITEM_BYTES * n_items + 8)
-    answer = bytearray_from_memory(out, 4 * total)
-    give_back(context, out)
-    release_memory(items)
+    store_64(context + BUSY, 1)
+    answer = peek(arguments)
+    increment(answer)
     return answer

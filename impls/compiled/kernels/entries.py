@@ -12,7 +12,7 @@ import numba
 from llvmlite import binding as llvm
 
 from impls.compiled.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX
-from impls.compiled.kernels import batch, border, characters, decode, dropout, encode, pairs, prepare
+from impls.compiled.kernels import batch, batch_results, border, characters, decode, dropout, encode, pairs, prepare
 from impls.compiled.kernels.border import long_as_address
 
 _PLAIN: dict[str, Callable[..., int]] = {
@@ -43,8 +43,13 @@ _METHODS: dict[str, Callable[[int, int], int]] = {
     "decode_to_bytes": border.decode_to_bytes,
 }
 _FAST_METHODS: dict[str, Callable[[int, int], int]] = {
-    "encode_range_to_lists": batch.encode_range_to_lists,
-    "encode_range_to_bytearray": batch.encode_range_to_bytearray,
+    "batch_claim": batch.batch_claim,
+    "batch_fetch": batch.batch_fetch,
+    "batch_help": batch.batch_help,
+    "batch_collect": batch_results.batch_collect,
+    "batch_encode": batch_results.batch_encode,
+    "batch_copy": batch_results.batch_copy,
+    "batch_close": batch_results.batch_close,
 }
 
 

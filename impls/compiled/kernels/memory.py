@@ -149,6 +149,18 @@ choose: Callable[..., int] = intrinsic(
 """`a if condition else b` without a branch."""
 prefetch = _procedure(1, _emit_prefetch)
 
+
+def _pointer(builder: Any, address: Any) -> Any:
+    return builder.inttoptr(address, _i64.as_pointer())
+
+
+_raw_atomic_load = operation(1, lambda builder, a: builder.load_atomic(_pointer(builder, a), "acquire", 8))
+_raw_atomic_store = _procedure(
+    2, lambda builder, a, value: builder.store_atomic(value, _pointer(builder, a), "release", 8)
+)
+_raw_atomic_add = operation(2, lambda builder, a, n: builder.atomic_rmw("add", _pointer(builder, a), n, "seq_cst"))
+"""(address, n): adds and returns what was there before. Atomic words are int64 on a boundary of 8 bytes."""
+
 _raw_load_u8, _raw_load_u16, _raw_load_u32 = _load(_i8, False), _load(_i16, False), _load(_i32, False)
 _raw_load_i32, _raw_load_i64 = _load(_i32, True), _load(_i64, True)
 _raw_store_8, _raw_store_16, _raw_store_32, _raw_store_64 = map(_store, (_i8, _i16, _i32, _i64))
@@ -196,6 +208,13 @@ if CHECKED:
     load_i32, load_i64 = _checked_load(_raw_load_i32, 4), _checked_load(_raw_load_i64, 8)
     store_8, store_16 = _checked_store(_raw_store_8, 1), _checked_store(_raw_store_16, 2)
     store_32, store_64 = _checked_store(_raw_store_32, 4), _checked_store(_raw_store_64, 8)
+    atomic_load, atomic_store = _checked_load(_raw_atomic_load, 8), _checked_store(_raw_atomic_store, 8)
+
+    @kernel
+    def atomic_add(address: int, n: int) -> int:
+        """Adds to a word others may add to; what it was before."""
+        return _raw_atomic_add(address, n) if reachable(address, 8) else 0
+
 else:
 
     @inlined
@@ -210,6 +229,7 @@ else:
     load_u8, load_u16, load_u32 = _raw_load_u8, _raw_load_u16, _raw_load_u32
     load_i32, load_i64 = _raw_load_i32, _raw_load_i64
     store_8, store_16, store_32, store_64 = _raw_store_8, _raw_store_16, _raw_store_32, _raw_store_64
+    atomic_load, atomic_store, atomic_add = _raw_atomic_load, _raw_atomic_store, _raw_atomic_add
 
 peek, peek_u32 = _raw_load_i64, _raw_load_u32
 poke_32, poke_64 = _raw_store_32, _raw_store_64

@@ -1,0 +1,121 @@
+"""Threads that wait for batches to help with, and what the thread that encodes a batch shares with them.
+
+They sleep between batches, so that a batch of a millisecond does not pay for starting them. Batches that run at the
+same time share them; a batch nobody has come to help with does all its work itself.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Generator, Sequence
+from queue import SimpleQueue
+from typing import TypeVar
+
+import numpy as np
+
+from impls.compiled.build import is_checked
+from impls.compiled.builtins import Builtins
+from impls.compiled.layout import ITEM_BYTES, JOB_ITEMS_AT, JOB_MOST_ITEMS, JOB_N_TASKS
+from impls.compiled.native import address, declare, forget
+
+_MOST_ITEMS = 1024
+"""Texts of one wave."""
+
+_Answer = TypeVar("_Answer")
+
+
+class Job:
+    """The texts of a batch in waves; `main` are the built-ins of this thread, `helpers` those of the others."""
+
+    def __init__(self, main: Builtins, helpers: Sequence[Builtins], n_texts: int) -> None:
+        self._main = main
+        self._helps = [_Help(helper, self) for helper in helpers]
+        most_items = max(1, min(n_texts, _MOST_ITEMS))
+        n_bytes = JOB_ITEMS_AT + (ITEM_BYTES + 4) * most_items
+        self._memory = np.zeros((n_bytes + 7) >> 3, np.int64)
+        self._memory[JOB_MOST_ITEMS >> 3] = most_items
+        self.address = address(self._memory)
+        self.left: SimpleQueue[None] = SimpleQueue()
+        """An entry for every time a helper has left."""
+
+    def waves(self, texts: Sequence[str | None], look: int) -> Generator[tuple[int, int], None, None]:
+        """For every wave the number of its first text and how many it has; both are for the caller to encode.
+
+        `texts` must not change meanwhile. None stands for a text that needs care; `look`: whether texts that may hold
+        a special token need care (1) or not (0). To be closed where it is not exhausted.
+        """
+        numbers = [declare(self._memory)] if is_checked() else []
+        done = 0
+        try:
+            while done < len(texts):
+                n_texts = self._main.batch_fetch(self.address, texts, done, 2 + 2 * len(self._helps), look)
+                self._ask_for_help()
+                yield done, n_texts
+                self.until_left(lambda: self._main.batch_close(self.address))
+                done += n_texts
+        finally:
+            self.until_left(lambda: self._main.batch_close(self.address))
+            forget(*numbers)
+
+    def until_left(self, ask: Callable[[], _Answer | None]) -> _Answer:
+        """What `ask` answers in the end; while that is None, waits for helpers to leave."""
+        while (answer := ask()) is None:
+            self.left.get()
+        return answer
+
+    def _ask_for_help(self) -> None:
+        n_wanted = min(len(self._helps), int(self._memory[JOB_N_TASKS >> 3]) - 1)
+        for help_ in self._helps[: max(0, n_wanted)]:
+            if not help_.asked:
+                help_.asked = True
+                _crew.ask(help_, len(self._helps))
+
+
+class _Help:
+    """What one helper does for one job, again and again; asked for at most once at a time."""
+
+    def __init__(self, helper: Builtins, job: Job) -> None:
+        self._helper, self._job = helper, job
+        self.asked = False
+
+    def __call__(self) -> None:
+        # The call returns at once where the job is over, or between two waves.
+        self.asked = False
+        self._helper.batch_help(self._job.address)
+        self._job.left.put(None)
+
+
+class _Crew:
+    """As many threads as one batch ever asked for. Daemons: the end of the program does not wait for them."""
+
+    def __init__(self) -> None:
+        self._wanted: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._n_threads = 0
+        self._starting = threading.Lock()
+
+    def ask(self, work: Callable[[], None], n_threads: int) -> None:
+        """Has one of the threads do `work`, at some time."""
+        if self._n_threads < n_threads:
+            with self._starting:
+                while self._n_threads < n_threads:
+                    threading.Thread(target=self._serve, name="bpebench-batch", daemon=True).start()
+                    self._n_threads += 1
+        self._wanted.put(work)
+
+    def _serve(self) -> None:
+        while True:
+            self._wanted.get()()
+
+
+_crew = _Crew()
+
+
+def _new_crew() -> None:
+    global _crew
+    _crew = _Crew()
+
+
+if hasattr(os, "register_at_fork"):
+    # Threads do not survive in a forked child.
+    os.register_at_fork(after_in_child=_new_crew)

@@ -1,0 +1,158 @@
+"""What the thread that began a job does: it takes part, and makes objects of what any thread has encoded.
+
+Objects need the interpreter lock, so one thread alone makes them, and encodes as long as none are to be made. The lock
+is released between.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.kernels.batch import first_of_task, item_at, wait, work
+from impls.compiled.kernels.border import (
+    long_as_address,
+    long_as_long,
+    long_from_long,
+    nothing,
+    restore_thread,
+    save_thread,
+)
+from impls.compiled.kernels.boxes import array_of_ids, list_of_ids, list_set
+from impls.compiled.kernels.memory import (
+    atomic_load,
+    atomic_store,
+    copy_memory,
+    declare_region,
+    kernel,
+    load_i64,
+    peek,
+    release_memory,
+    store_64,
+)
+from impls.compiled.layout import (
+    COLLECTED,
+    ITEM_COUNT,
+    ITEM_IDS,
+    ITEM_MEMORY,
+    JOB_CLOSED,
+    JOB_N_ITEMS,
+    JOB_N_TASKS,
+    JOB_NEXT,
+    PENDING,
+)
+
+COUNTS_REGION = 4
+STRETCH_BYTES = 1 << 15
+"""Text that is encoded before objects are made again."""
+
+
+@kernel
+def _end_of(item: int) -> None:
+    """Gives back the memory an item had to itself, and marks it as collected."""
+    memory = load_i64(item + ITEM_MEMORY)
+    if memory != 0:
+        store_64(item + ITEM_MEMORY, 0)
+        release_memory(memory)
+    atomic_store(item + ITEM_COUNT, COLLECTED)
+
+
+@kernel
+def _collect(context: int, job: int, results: int, first: int, low: int, as_arrays: int) -> int:
+    """Makes objects of what is encoded; returns the first text that was not, or -1 with an exception set."""
+    high = first_of_task(job, atomic_load(job + JOB_NEXT))
+    whole = True
+    for i in range(low, high):
+        item = item_at(job, i)
+        count = atomic_load(item + ITEM_COUNT)
+        if count >= 0:
+            if as_arrays != 0:
+                made = array_of_ids(context, load_i64(item + ITEM_IDS), count)
+            else:
+                made = list_of_ids(context, load_i64(item + ITEM_IDS), count)
+            if made == 0:
+                return -1
+            list_set(results, first + i, made)
+            _end_of(item)
+        elif count == PENDING:
+            whole = False
+        if whole:
+            low = i + 1
+    return low
+
+
+@kernel
+def batch_collect(context: int, arguments: int) -> int:
+    """(job, results, first, as_arrays) -> int: puts objects at results[first:]; how many texts need care.
+
+    None while others are still at work: to be called again when they have left.
+    """
+    job, results = long_as_address(peek(arguments)), peek(arguments + 8)
+    first, as_arrays = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
+    low = 0
+    while atomic_load(job + JOB_NEXT) < load_i64(job + JOB_N_TASKS):
+        work(context, job, STRETCH_BYTES)
+        low = _collect(context, job, results, first, low, as_arrays)
+        if low < 0:
+            return 0
+    store_64(job + JOB_CLOSED, 1)
+    if not wait(job):
+        return nothing(context)
+    if _collect(context, job, results, first, low, as_arrays) < 0:
+        return 0
+    return long_from_long(_left(job))
+
+
+@kernel
+def _left(job: int) -> int:
+    """How many texts were not collected."""
+    left = 0
+    for i in range(load_i64(job + JOB_N_ITEMS)):
+        left += load_i64(item_at(job, i) + ITEM_COUNT) != COLLECTED
+    return left
+
+
+@kernel
+def batch_encode(context: int, arguments: int) -> int:
+    """(job, address of int64 counts) -> int: the number of ids of every text, negative where it needs care; their sum.
+
+    None while others are still at work: to be called again when they have left.
+    """
+    job, counts = long_as_address(peek(arguments)), long_as_address(peek(arguments + 8))
+    work(context, job, 1 << 62)
+    store_64(job + JOB_CLOSED, 1)
+    if not wait(job):
+        return nothing(context)
+    n_items = load_i64(job + JOB_N_ITEMS)
+    declare_region(COUNTS_REGION, counts, counts + 8 * n_items)
+    total = 0
+    for i in range(n_items):
+        count = load_i64(item_at(job, i) + ITEM_COUNT)
+        store_64(counts + 8 * i, count)
+        total += max(count, 0)
+    return long_from_long(total)
+
+
+@kernel
+def batch_copy(context: int, arguments: int) -> int:
+    """(job, address of uint32 ids) -> None: copies the ids of all texts, one text behind another."""
+    job, out = long_as_address(peek(arguments)), long_as_address(peek(arguments + 8))
+    state = save_thread()
+    for i in range(load_i64(job + JOB_N_ITEMS)):
+        item = item_at(job, i)
+        n_bytes = 4 * load_i64(item + ITEM_COUNT)
+        if n_bytes > 0:
+            copy_memory(out, load_i64(item + ITEM_IDS), n_bytes)
+            out += n_bytes
+    restore_thread(state)
+    return nothing(context)
+
+
+@kernel
+def batch_close(context: int, arguments: int) -> int:
+    """(job) -> True once nobody is at work on it any more and its memory is given back; None while somebody is."""
+    job = long_as_address(peek(arguments))
+    store_64(job + JOB_CLOSED, 1)
+    atomic_store(job + JOB_NEXT, load_i64(job + JOB_N_TASKS))
+    if not wait(job):
+        return nothing(context)
+    for i in range(load_i64(job + JOB_N_ITEMS)):
+        _end_of(item_at(job, i))
+    return long_from_long(1)

@@ -1,0 +1,155 @@
+"""Batches of `compiled`: waves of texts shared by threads, whatever is in them and whoever else is at work."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import impls
+from impls.compiled import Compiled
+from impls.compiled.layout import OUT_LIMIT
+from impls.model import Model
+from impls.priority import Priority
+
+WORDS = [
+    "the cat",
+    "kedi paspasın üstünde",
+    "日本語の日本",
+    "  \n\n x",
+    "it'll",
+    "",
+    "naïve café",
+    "\U0001f389!",
+    "12345",
+]
+CAREFUL = ["a\ud800b", "<|end|>", "x<|end|>y"]
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    spec = impls.TrainingSpec(vocab_size=320, pattern="cl100k", special_tokens=("<|end|>",))
+    return Priority.train_model(["the cat sat on the mat; it'll hat the rat", "日本語の日本 kedi"] * 2, spec)
+
+
+@pytest.fixture(scope="module", params=["fast", "plain"])
+def tokenizer(request: pytest.FixtureRequest, model: Model) -> Iterator[Compiled]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "plain":
+            patch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
+        yield Compiled(model)
+
+
+@pytest.fixture
+def fast(model: Model, monkeypatch: pytest.MonkeyPatch) -> Compiled:
+    monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
+    return Compiled(model)
+
+
+def texts_of(n_texts: int, repeat: int = 9) -> list[str]:
+    return [WORDS[i % len(WORDS)] * (i % repeat) + str(i) for i in range(n_texts)]
+
+
+def check_every_batch(tokenizer: Compiled, model: Model, texts: list[str], threads: int, allowed: str = "") -> None:
+    options = {"allowed_special": allowed or (), "disallowed_special": ()}
+    reference = Priority(model)
+    expected = [reference.encode(text, **options) for text in texts]  # type: ignore[arg-type]
+    assert tokenizer.encode_batch(texts, threads, **options) == expected  # type: ignore[arg-type]
+    arrays = tokenizer.encode_array_batch(texts, threads, **options)  # type: ignore[arg-type]
+    assert [array.tolist() for array in arrays] == expected
+    assert {array.dtype for array in arrays} <= {np.dtype(np.uint32)}
+    ids, offsets = tokenizer.encode_ragged(texts, threads, **options)  # type: ignore[arg-type]
+    assert (ids.dtype, offsets.dtype) == (np.uint32, np.int64)
+    assert [ids[start:end].tolist() for start, end in pairwise(offsets)] == expected
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("n_texts", [1, 2, 1024, 1025, 2100])
+def test_any_number_of_texts_in_any_number_of_waves(
+    tokenizer: Compiled, model: Model, n_texts: int, threads: int
+) -> None:
+    check_every_batch(tokenizer, model, texts_of(n_texts), threads)
+
+
+@pytest.mark.parametrize("allowed", ["", "all"])
+@pytest.mark.parametrize("places", [[0], [5, 6], [1299], range(0, 1300, 7)])
+def test_texts_that_need_care_stand_where_they_belong(
+    tokenizer: Compiled, model: Model, places: range | list[int], allowed: str
+) -> None:
+    texts = texts_of(1300)
+    for place in places:
+        texts[place] = CAREFUL[place % len(CAREFUL)]
+    check_every_batch(tokenizer, model, texts, 2, allowed)
+
+
+def test_texts_larger_than_the_buffer_of_a_thread(fast: Compiled, model: Model) -> None:
+    fast._own.context.slots[OUT_LIMIT >> 3] = 2000
+    check_every_batch(fast, model, texts_of(100, repeat=200), 1)
+    with fast._pool.worker() as worker:
+        worker.context.slots[OUT_LIMIT >> 3] = 100
+    check_every_batch(fast, model, texts_of(100, repeat=200), 2)
+
+
+def test_a_batch_that_fails_leaves_the_tokenizer_as_it_was(tokenizer: Compiled, model: Model) -> None:
+    texts = [*texts_of(400), "<|end|>", *texts_of(400)]
+    for _ in range(3):
+        with pytest.raises(impls.SpecialToken):
+            tokenizer.encode_batch(texts, 2)
+        with pytest.raises(impls.SpecialToken):
+            tokenizer.encode_array_batch(texts, 2)
+        with pytest.raises(impls.SpecialToken):
+            tokenizer.encode_ragged(texts, 2)
+        for nonsense in (5, b"bytes", ["list"], None):
+            with pytest.raises((TypeError, AttributeError)):
+                tokenizer.encode_batch([*texts_of(100), nonsense], 2)  # type: ignore[list-item]
+        assert tokenizer.encode("the cat") == Priority(model).encode("the cat")
+        check_every_batch(tokenizer, model, texts_of(300), 2)
+
+
+def test_a_worker_in_use_is_left_alone(fast: Compiled, model: Model) -> None:
+    with fast._first_worker() as first, fast._first_worker() as second:
+        assert first is fast._own
+        assert second is not first
+        check_every_batch(fast, model, texts_of(300), 2)
+        assert fast.encode("the cat") == Priority(model).encode("the cat")
+    with fast._first_worker() as again:
+        assert again is fast._own
+
+
+def test_batches_of_several_threads_at_once(tokenizer: Compiled, model: Model) -> None:
+    texts = texts_of(700)
+    expected = [Priority(model).encode(text) for text in texts]
+    all_ids = [i for ids in expected for i in ids]
+    wrong: list[str] = []
+
+    def work() -> None:
+        for _ in range(4):
+            if tokenizer.encode_batch(texts, 3) != expected:
+                wrong.append("lists")
+            if tokenizer.encode_ragged(texts, 2)[0].tolist() != all_ids:
+                wrong.append("ragged")
+            if tokenizer.encode("the cat") != Priority(model).encode("the cat"):
+                wrong.append("one")
+
+    callers = [threading.Thread(target=work) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not wrong
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_has_threads_of_its_own(tokenizer: Compiled, model: Model) -> None:
+    texts = texts_of(500)
+    expected = [Priority(model).encode(text) for text in texts]
+    assert tokenizer.encode_batch(texts, 2) == expected
+    child = os.fork()
+    if child == 0:
+        right = tokenizer.encode_batch(texts, 2) == expected and tokenizer.encode_batch(texts, 3) == expected
+        os._exit(0 if right else 1)
+    assert os.waitpid(child, 0)[1] == 0
