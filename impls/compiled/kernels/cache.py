@@ -71,6 +71,18 @@ def _find(context: int, low: int, high: int, entry: int) -> int:
             entry = start
 
 
+@inlined
+def _exchange(first: int, found: int) -> None:
+    """Puts the entry at `found` into its first slot, and what stands there at `found`.
+
+    Both are still found: nothing is ever taken out, so every slot from where the other one belongs to `found` is full.
+    """
+    for k in range(0, SHORT_ENTRY, 8):
+        word = load_i64(first + k)
+        store_64(first + k, load_i64(found + k))
+        store_64(found + k, word)
+
+
 @kernel
 def _fill_memory(start: int, end: int) -> None:
     at = start
@@ -179,10 +191,13 @@ def write_short(context: int, entry: int, out: int) -> int:
 
 @kernel
 def short_piece(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, out: int) -> int:
-    """Ids of a piece of up to 15 bytes that its first slot does not hold."""
-    entry = _find(context, low, high, entry)
-    if load_i64(entry + 8) != 0:
-        return write_short(context, entry, out)
+    """Ids of a piece of up to 15 bytes that its first slot, `entry`, does not hold; it will, where the piece is known."""
+    found = _find(context, low, high, entry)
+    if load_i64(found + 8) != 0:
+        count = write_short(context, found, out)
+        _exchange(entry, found)
+        return count
+    entry = found
     count = piece_ids(context, piece, n_bytes, out)
     if load_i64(context + CACHE_COUNT) >= load_i64(context + CACHE_LIMIT):
         # Full: what is there serves on for a while, so that text which comes again finds a part of itself.
