@@ -5,30 +5,17 @@
 
 from __future__ import annotations
 
-from impls.compiled.kernels.cache import SHORT_ENTRY, medium_piece, medium_slot, short_piece, write_short
+from impls.compiled.kernels.cache import medium_piece, short_piece, write_short
 from impls.compiled.kernels.cache_long import long_piece
-from impls.compiled.kernels.hashing import key_high, key_high_by_byte, key_low, key_low_by_byte, mix
-from impls.compiled.kernels.memory import (
-    kernel,
-    load_i32,
-    load_i64,
-    load_u8,
-    prefetch,
-    shift_right,
-    store_8,
-    store_32,
-    store_64,
-)
+from impls.compiled.kernels.memory import kernel, load_i32, load_i64, load_u8, store_8, store_32, store_64
+from impls.compiled.kernels.records import MEDIUM_KEY, RECORD_BYTES, record_pieces
 from impls.compiled.kernels.scan import scan_block
-from impls.compiled.kernels.split_windows import windows_block
+from impls.compiled.kernels.split_windows import CL100K, GPT2, O200K, windows_block
 from impls.compiled.kernels.stages import stages_block
 from impls.compiled.layout import (
     BLOCK_BYTES,
     BOUNDS_AT,
     BUFFER_AT,
-    CACHE,
-    CACHE_SHIFT,
-    KEY_MASKS,
     MASKS_AT,
     NO_MEMORY,
     PAD_BYTES,
@@ -40,18 +27,10 @@ from impls.compiled.layout import (
     WORK,
 )
 
-RECORD_BYTES = 24
-"""Key of the piece (two words) and the address of its first slot."""
-MEDIUM_KEY, LONG_KEY = 1, 0
-"""First word of the record of a longer piece; its second word is -1, which no short key has."""
-
 
 @kernel
-def split_block(context: int, text: int, n_bytes: int, readable: int, start: int, limit: int) -> int:
-    """Ends of the pieces from `start` on, into the working space; returns how many, or UNCOVERED.
-
-    `readable` bytes from `text` on may be read. The end of the last piece is left at MASKS_AT.
-    """
+def _ends_of_block(context: int, text: int, n_bytes: int, start: int, limit: int) -> int:
+    """As `split_block`, for splitters that make no records."""
     work = load_i64(context + WORK)
     ends, state = work + BOUNDS_AT, work + MASKS_AT
     splitter = load_i64(context + SPLITTER)
@@ -59,44 +38,34 @@ def split_block(context: int, text: int, n_bytes: int, readable: int, start: int
         store_32(ends, n_bytes)
         store_64(state, n_bytes)
         return 1
-    if splitter == 1:
-        return scan_block(context, text, n_bytes, start, limit, ends, state)
     if splitter == SPLIT_BY_STAGES:
         return stages_block(context, text, n_bytes, start, limit, ends, state)
-    return windows_block(context, text, n_bytes, readable, start, limit, ends, state, splitter)
+    return scan_block(context, text, n_bytes, start, limit, ends, state)
 
 
 @kernel
-def look_up_block(context: int, text: int, readable: int, start: int, ends: int, n_pieces: int, out: int) -> int:
-    """Ids of the pieces of a block, the first of which begins at `start`; returns where `out` ends, or NO_MEMORY."""
-    records = load_i64(context + WORK) + RECORDS_AT
-    masks, cache, cache_shift = (
-        load_i64(context + KEY_MASKS),
-        load_i64(context + CACHE),
-        load_i64(context + CACHE_SHIFT),
-    )
-    record, begin = records, start
-    for i in range(n_pieces):
-        end = load_i32(ends + 4 * i)
-        length, piece = end - begin, text + begin
-        low, high = LONG_KEY, -1
-        entry = records
-        if length <= 15:
-            if begin + 16 <= readable:
-                low, high = key_low(masks, piece, length), key_high(masks, piece, length)
-            else:
-                low, high = key_low_by_byte(piece, length), key_high_by_byte(piece, length)
-            entry = cache + SHORT_ENTRY * shift_right(mix(low, high), cache_shift)
-        elif length <= 31 and begin + 32 <= readable:
-            low = MEDIUM_KEY
-            entry = medium_slot(context, piece, length)
-        prefetch(entry)
-        store_64(record, low)
-        store_64(record + 8, high)
-        store_64(record + 16, entry)
-        record += RECORD_BYTES
-        begin = end
-    record = records
+def split_block(context: int, text: int, n_bytes: int, readable: int, start: int, limit: int, record: int) -> int:
+    """Ends of the pieces from `start` on, into the working space; returns how many, or UNCOVERED.
+
+    `readable` bytes from `text` on may be read. The end of the last piece is left at MASKS_AT, the pieces' records
+    from RECORDS_AT on, where `record` is 1.
+    """
+    work = load_i64(context + WORK)
+    records = work + RECORDS_AT if record != 0 else 0
+    splitter = load_i64(context + SPLITTER)
+    if splitter == CL100K or splitter == O200K or splitter == GPT2:
+        ends, state = work + BOUNDS_AT, work + MASKS_AT
+        return windows_block(context, text, n_bytes, readable, start, limit, ends, state, splitter, records)
+    n_pieces = _ends_of_block(context, text, n_bytes, start, limit)
+    if record != 0 and n_pieces > 0:
+        record_pieces(context, text, readable, start, work + BOUNDS_AT, n_pieces, records)
+    return n_pieces
+
+
+@kernel
+def look_up_block(context: int, text: int, start: int, ends: int, n_pieces: int, out: int) -> int:
+    """Ids of the recorded pieces of a block that begins at `start`; returns where `out` ends, or NO_MEMORY."""
+    record = load_i64(context + WORK) + RECORDS_AT
     for i in range(n_pieces):
         low, high, entry = load_i64(record), load_i64(record + 8), load_i64(record + 16)
         if high != -1 and load_i64(entry + 8) == high and load_i64(entry) == low:
@@ -156,10 +125,10 @@ def encode(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
     at, total, position = out, 0, 0
     while position < n_bytes:
         limit = min(n_bytes, position + BLOCK_BYTES)
-        n_pieces = split_block(context, text, n_bytes, readable, position, limit)
+        n_pieces = split_block(context, text, n_bytes, readable, position, limit, 1)
         if n_pieces < 0:
             return UNCOVERED
-        after = look_up_block(context, text, readable, position, work + BOUNDS_AT, n_pieces, at)
+        after = look_up_block(context, text, position, work + BOUNDS_AT, n_pieces, at)
         if after == NO_MEMORY:
             return NO_MEMORY
         total += (after - at) >> 2
@@ -172,10 +141,12 @@ def encode(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
 @kernel
 def encode_pieces(context: int, text: int, n_bytes: int, ends: int, n_pieces: int, out: int) -> int:
     """As `encode`, for a text that was split elsewhere: `ends` holds n_pieces int32."""
+    records = load_i64(context + WORK) + RECORDS_AT
     at, begin, done = out, 0, 0
     while done < n_pieces:
         block = min(n_pieces - done, BLOCK_BYTES)
-        at = look_up_block(context, text, n_bytes, begin, ends + 4 * done, block, at)
+        record_pieces(context, text, n_bytes, begin, ends + 4 * done, block, records)
+        at = look_up_block(context, text, begin, ends + 4 * done, block, at)
         if at == NO_MEMORY:
             return NO_MEMORY
         done += block
@@ -195,7 +166,7 @@ def split(context: int, text: int, n_bytes: int, out: int) -> int:
     ends = load_i64(context + WORK) + BOUNDS_AT
     total, position = 0, 0
     while position < n_bytes:
-        count = split_block(context, text, n_bytes, readable, position, min(n_bytes, position + BLOCK_BYTES))
+        count = split_block(context, text, n_bytes, readable, position, min(n_bytes, position + BLOCK_BYTES), 0)
         if count < 0:
             return UNCOVERED
         for i in range(count):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from impls.compiled.kernels.memory import (
     inlined,
     kernel,
+    load_i32,
     load_i64,
     lowest_bit,
     shift_left,
@@ -17,6 +18,7 @@ from impls.compiled.kernels.memory import (
     store_64,
     wrapping_add,
 )
+from impls.compiled.kernels.records import RECORD_BYTES, record_pieces, record_wide
 from impls.compiled.kernels.scan import piece_end
 from impls.compiled.kernels.vectors import (
     APOSTROPHES,
@@ -40,14 +42,14 @@ from impls.compiled.kernels.windows import (
     READABLE,
     carried,
     is_contraction,
-    last_end,
+    last_start,
     mark_non_ascii,
     mark_non_ascii_with_case,
     run_ends,
     settled,
     write_starts,
 )
-from impls.compiled.layout import UNCOVERED
+from impls.compiled.layout import CACHE, CACHE_SHIFT, KEY_MASKS, UNCOVERED
 
 GPT2, CL100K, O200K = 4, 2, 3
 """Values of the slot SPLITTER."""
@@ -203,33 +205,70 @@ def _starts(context: int, at: int, masks: int, left: int, pattern: int) -> int:
 
 @inlined
 def _block(
-    context: int, text: int, n_bytes: int, readable: int, start: int, limit: int, ends: int, masks: int, pattern: int
+    context: int,
+    text: int,
+    n_bytes: int,
+    readable: int,
+    start: int,
+    limit: int,
+    ends: int,
+    masks: int,
+    pattern: int,
+    record: int,
 ) -> int:
+    key_masks, cache = load_i64(context + KEY_MASKS), load_i64(context + CACHE)
+    cache_shift = load_i64(context + CACHE_SHIFT)
     at, window = ends, start
     while window < limit:
         starts = 0
         if window + READABLE <= readable:
             starts = _starts(context, text + window, masks, n_bytes - window, pattern)
         if starts != 0:
-            at = write_starts(starts, window, at)
-            window = last_end(at)
+            after = write_starts(starts, window, at)
+            begin = window
+            if record != 0:
+                # Records are made here and not in a loop of their own: they do not wait for the next window.
+                while at < after:
+                    end = load_i32(at)
+                    record_wide(context, key_masks, cache, cache_shift, text + begin, end - begin, record)
+                    record += RECORD_BYTES
+                    begin = end
+                    at += 4
+            at = after
+            window += last_start(starts)
         else:
+            begin = window
             window = piece_end(context, text, n_bytes, window)
             if window < 0:
                 return UNCOVERED
             store_32(at, window)
             at += 4
+            if record != 0:
+                record_pieces(context, text, readable, begin, at - 4, 1, record)
+                record += RECORD_BYTES
     store_64(masks, window)
     return (at - ends) >> 2
 
 
 @kernel
 def windows_block(
-    context: int, text: int, n_bytes: int, readable: int, start: int, limit: int, ends: int, masks: int, pattern: int
+    context: int,
+    text: int,
+    n_bytes: int,
+    readable: int,
+    start: int,
+    limit: int,
+    ends: int,
+    masks: int,
+    pattern: int,
+    record: int,
 ) -> int:
-    """As `scan.scan_block`, by windows; the end of the last piece is left at `masks`, which has 256 bytes."""
+    """As `scan.scan_block`, by windows; the end of the last piece is left at `masks`, which has 256 bytes.
+
+    The pieces' records are written from `record` on, unless it is 0.
+    """
     if pattern == CL100K:
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, CL100K)
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, CL100K, record)
     if pattern == O200K:
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, O200K)
-    return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2)
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, O200K, record)
+    return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, record)

@@ -13,7 +13,6 @@ from impls.compiled.kernels.memory import (
     inlined,
     kernel,
     leading_zeros,
-    load_i32,
     load_i64,
     load_u8,
     load_u16,
@@ -44,8 +43,8 @@ from impls.compiled.kernels.vectors import (
 from impls.compiled.layout import CHARACTER_FLAGS, FLAG_PAGES
 from impls.compiled.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
 
-READABLE = 72
-"""Bytes a window may look at: 64, and the rest of a character that begins in its last byte."""
+READABLE = 96
+"""Bytes that may be read from a window on: 64, and those of a record of a piece that begins in its last byte."""
 EDGE = 4
 """Bytes before the far edge whose marks may still change: the longest contraction is three bytes long."""
 LEAST = 8
@@ -183,6 +182,6 @@ def write_starts(starts: int, window: int, at: int) -> int:
 
 
 @inlined
-def last_end(at: int) -> int:
-    """The end that was written last before `at`."""
-    return load_i32(at - 4)
+def last_start(starts: int) -> int:
+    """The last of `starts`, which are not 0."""
+    return 63 - leading_zeros(starts)
