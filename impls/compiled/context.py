@@ -42,9 +42,10 @@ class FlagTables:
 
 @dataclass(frozen=True, slots=True)
 class Splitting:
-    """How a context splits: no pattern at all (0), an automaton (1), faster windows over it (2 to 4) or stages (5)."""
+    """How a context splits."""
 
     splitter: int
+    """No pattern at all, an automaton, stages, or windows over an automaton: `layout.WHOLE_TEXT` and so on."""
     tables: SplitTables | None
     flags: FlagTables | None = None
     stages: tuple[SplitTables, ...] = ()

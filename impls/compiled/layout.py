@@ -27,7 +27,7 @@ N_NAMED = 78
 N_SLOTS = 80
 (
     # splitting
-    SPLITTER,  # 0: the text is one piece; 1: automaton; 2, 3, 4: windows for cl100k, o200k, gpt2; 5: stages
+    SPLITTER,  # WHOLE_TEXT and so on, below
     TRANSITIONS,
     ASCII_CLASSES,
     PAGES,
@@ -112,14 +112,16 @@ N_SLOTS = 80
     BATCH_USED,  # ids of OUT that hold what a job has made so far
 ) = range(0, 8 * N_NAMED, 8)
 
+# Values of the slot SPLITTER; from CL100K on, windows over an automaton
+WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, CL100K, QWEN, O200K, TEKKEN, GPT2 = range(8)
+
 # A stage: a row of slots that begins as a context does, up to END_CLASS
 STAGE_BYTES = 64
 STAGE_HAS_GAPS = CHARACTER_FLAGS  # 1 where what the pattern leaves out is a piece of its own
 STAGE_END = FLAG_PAGES  # where the present piece of the stage ends
-SPLIT_BY_STAGES = 5
 
 # Working space, by offset from WORK
-MASKS_AT = 0  # 64-byte windows: 32 int64
+MASKS_AT = 0  # 64-byte windows: 64 int64
 BOUNDS_AT = 512  # int32 ends of the pieces of a block
 MOST_BOUNDS = 2 * BLOCK_BYTES + 512
 RECORDS_AT = BOUNDS_AT + 4 * MOST_BOUNDS  # 24 bytes a piece: key, key, slot

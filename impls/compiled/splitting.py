@@ -13,7 +13,7 @@ import regex
 from impls.compiled.arrays import packed, unpacked
 from impls.compiled.build import source_digest
 from impls.compiled.context import FlagTables, Splitting
-from impls.compiled.layout import SPLIT_BY_STAGES
+from impls.compiled.layout import AUTOMATON, CL100K, GPT2, O200K, QWEN, STAGES_IN_TURN, TEKKEN, WHOLE_TEXT
 from impls.compiled.pattern.classes import paged
 from impls.compiled.pattern.flags import character_flags
 from impls.compiled.pattern.syntax import NotExpressible
@@ -21,7 +21,6 @@ from impls.compiled.pattern.tables import SplitTables, split_tables
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.patterns import NAMED
 
-WHOLE_TEXT, AUTOMATON, CL100K, O200K, GPT2 = range(5)
 _FORMAT = 2
 _WINDOWS = {
     "gpt2": GPT2,
@@ -29,7 +28,9 @@ _WINDOWS = {
     "cl100k": CL100K,
     "cl100k-0.14": CL100K,
     "llama3": CL100K,
+    "qwen": QWEN,
     "o200k": O200K,
+    "tekken": TEKKEN,
 }
 
 
@@ -54,13 +55,13 @@ def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple
         except NotExpressible as error:
             return None, f"regex: {error}" if len(stages) == 1 else f"regex: stage {number}: {error}"
     if len(tables) > 1:
-        return Splitting(SPLIT_BY_STAGES, None, stages=tuple(tables)), f"automaton, {len(tables)} stages"
+        return Splitting(STAGES_IN_TURN, None, stages=tuple(tables)), f"automaton, {len(tables)} stages"
     if tables[0].has_gaps:
-        return Splitting(SPLIT_BY_STAGES, None, stages=tuple(tables)), "automaton, gaps"
+        return Splitting(STAGES_IN_TURN, None, stages=tuple(tables)), "automaton, gaps"
     windows = next((splitter for name, splitter in _WINDOWS.items() if NAMED[name] == stages), AUTOMATON)
     if windows == AUTOMATON or not with_windows:
         return Splitting(AUTOMATON, tables[0]), "automaton"
-    return Splitting(windows, tables[0], _flag_tables(with_case=windows == O200K)), "automaton, windows"
+    return Splitting(windows, tables[0], _flag_tables(with_case=windows in (O200K, TEKKEN))), "automaton, windows"
 
 
 def with_borders(splitting: Splitting, borders: SplitTables) -> tuple[Splitting, str]:
@@ -68,7 +69,7 @@ def with_borders(splitting: Splitting, borders: SplitTables) -> tuple[Splitting,
     stages = (*splitting.automata, borders)
     if len(stages) == 1:
         return Splitting(AUTOMATON, borders), "automaton, borders"
-    return Splitting(SPLIT_BY_STAGES, None, stages=stages), f"automaton, {len(stages) - 1} stages, borders"
+    return Splitting(STAGES_IN_TURN, None, stages=stages), f"automaton, {len(stages) - 1} stages, borders"
 
 
 def _split_tables(pattern: str) -> SplitTables:

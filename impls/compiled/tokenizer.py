@@ -15,14 +15,14 @@ from impls.compiled.batches import Batches, Ready, thread_count
 from impls.compiled.context import Splitting
 from impls.compiled.dropping import Dropping
 from impls.compiled.files import last_safe_cut
-from impls.compiled.layout import BUSY
+from impls.compiled.layout import AUTOMATON, BUSY
 from impls.compiled.own_pieces import OwnPieces, without_hidden_space
 from impls.compiled.pattern.tables import cuts_at_line_breaks
 from impls.compiled.plain import Uncovered
 from impls.compiled.pool import Pool, Worker
 from impls.compiled.specials import Specials
 from impls.compiled.spelling import borders
-from impls.compiled.splitting import AUTOMATON, splitting_of, windows_wanted, with_borders
+from impls.compiled.splitting import splitting_of, windows_wanted, with_borders
 from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of
 from impls.dropout import Dropout

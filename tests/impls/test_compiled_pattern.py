@@ -10,12 +10,12 @@ import pytest
 
 from impls.compiled import plain
 from impls.compiled.context import Context, Splitting
-from impls.compiled.layout import SPLIT_BY_STAGES
+from impls.compiled.layout import AUTOMATON, STAGES_IN_TURN
 from impls.compiled.pattern.classes import members
 from impls.compiled.pattern.possessive import check
 from impls.compiled.pattern.syntax import NotExpressible, parse
 from impls.compiled.pattern.tables import cuts_at_line_breaks, split_tables
-from impls.compiled.splitting import AUTOMATON, splitting_of
+from impls.compiled.splitting import splitting_of
 from impls.compiled.tables import ModelTables, build_tables
 from impls.errors import InvalidPattern
 from impls.formats.split_stages import with_gaps
@@ -126,7 +126,7 @@ def test_several_stages_cut_the_pieces_of_the_one_before(byte_tables: ModelTable
             for _ in range(rng.choice([1, 2, 2, 3]))
         )
         splitting, words = splitting_of(stages)
-        if splitting is None or splitting.splitter != SPLIT_BY_STAGES:
+        if splitting is None or splitting.splitter != STAGES_IN_TURN:
             continue
         expressed += 1
         assert words.startswith("automaton, ")

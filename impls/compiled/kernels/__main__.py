@@ -31,6 +31,7 @@ def object_file() -> bytes:
                 function.add_function_attribute("noinline")
     machine = target_machine()
     _optimise(whole, machine)
+    _refuse_what_needs_numba(whole)
     image: bytes = machine.emit_object(whole)
     return image
 
@@ -41,6 +42,13 @@ def _module(name: str, entry: Any) -> Any:
     for written in (f'@"{entry.native_name}"', f"@{entry.native_name}"):
         code = code.replace(written, f"@{name}")
     return llvm.parse_assembly(code)
+
+
+def _refuse_what_needs_numba(module: Any) -> None:
+    """A kernel that may raise calls Numba's own runtime, which is not there when the object file is loaded."""
+    for function in module.functions:
+        if function.is_declaration and function.name.startswith(("numba_", "NRT_")):
+            raise RuntimeError(f"a kernel needs {function.name}, so it can raise or allocates; it must do neither")
 
 
 def _optimise(module: Any, machine: Any) -> None:

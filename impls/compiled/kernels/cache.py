@@ -191,7 +191,10 @@ def write_short(context: int, entry: int, out: int) -> int:
 
 @kernel
 def short_piece(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, out: int) -> int:
-    """Ids of a piece of up to 15 bytes that its first slot, `entry`, does not hold; it will, where the piece is known."""
+    """Ids of a piece of up to 15 bytes that its first slot, `entry`, does not hold.
+
+    A piece that is found further on moves into its first slot: there the vocabulary came first, not what text is of.
+    """
     found = _find(context, low, high, entry)
     if load_i64(found + 8) != 0:
         count = write_short(context, found, out)

@@ -10,20 +10,22 @@ from impls.compiled.kernels.cache_long import long_piece
 from impls.compiled.kernels.memory import kernel, load_i32, load_i64, load_u8, store_8, store_32, store_64
 from impls.compiled.kernels.records import MEDIUM_KEY, RECORD_BYTES, record_pieces
 from impls.compiled.kernels.scan import scan_block
-from impls.compiled.kernels.split_windows import CL100K, GPT2, O200K, windows_block
+from impls.compiled.kernels.split_windows import windows_block
 from impls.compiled.kernels.stages import stages_block
 from impls.compiled.layout import (
     BLOCK_BYTES,
     BOUNDS_AT,
     BUFFER_AT,
+    CL100K,
     MASKS_AT,
     NO_MEMORY,
     PAD_BYTES,
     RECORDS_AT,
     SHORT_BYTES,
-    SPLIT_BY_STAGES,
     SPLITTER,
+    STAGES_IN_TURN,
     UNCOVERED,
+    WHOLE_TEXT,
     WORK,
 )
 
@@ -34,11 +36,11 @@ def _ends_of_block(context: int, text: int, n_bytes: int, start: int, limit: int
     work = load_i64(context + WORK)
     ends, state = work + BOUNDS_AT, work + MASKS_AT
     splitter = load_i64(context + SPLITTER)
-    if splitter == 0:
+    if splitter == WHOLE_TEXT:
         store_32(ends, n_bytes)
         store_64(state, n_bytes)
         return 1
-    if splitter == SPLIT_BY_STAGES:
+    if splitter == STAGES_IN_TURN:
         return stages_block(context, text, n_bytes, start, limit, ends, state)
     return scan_block(context, text, n_bytes, start, limit, ends, state)
 
@@ -53,7 +55,7 @@ def split_block(context: int, text: int, n_bytes: int, readable: int, start: int
     work = load_i64(context + WORK)
     records = work + RECORDS_AT if record != 0 else 0
     splitter = load_i64(context + SPLITTER)
-    if splitter == CL100K or splitter == O200K or splitter == GPT2:
+    if splitter >= CL100K:
         ends, state = work + BOUNDS_AT, work + MASKS_AT
         return windows_block(context, text, n_bytes, readable, start, limit, ends, state, splitter, records)
     n_pieces = _ends_of_block(context, text, n_bytes, start, limit)

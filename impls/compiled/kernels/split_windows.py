@@ -1,4 +1,4 @@
-"""The three window splitters: where pieces begin in 64 bytes, for the patterns gpt2, cl100k (and llama3) and o200k.
+"""The window splitters: where pieces begin in 64 bytes, for gpt2, cl100k (and llama3), qwen, o200k and tekken.
 
 Each is the bit-parallel twin of its pattern in `impls.patterns`; tests compare them with `regex`. Below, a `run` is
 a maximal stretch of one kind, and a piece that begins with white space takes its last character along.
@@ -49,10 +49,7 @@ from impls.compiled.kernels.windows import (
     settled,
     write_starts,
 )
-from impls.compiled.layout import CACHE, CACHE_SHIFT, KEY_MASKS, UNCOVERED
-
-GPT2, CL100K, O200K = 4, 2, 3
-"""Values of the slot SPLITTER."""
+from impls.compiled.layout import CACHE, CACHE_SHIFT, CL100K, GPT2, KEY_MASKS, O200K, QWEN, TEKKEN, UNCOVERED
 
 
 @inlined
@@ -93,8 +90,8 @@ def _newline_starts(newlines: int, blanks: int, punctuation: int) -> int:
 
 
 @inlined
-def _common_starts(masks: int, letters: int, blanks: int, punctuation: int) -> int:
-    """Marks that cl100k and o200k share: runs, digits by threes, white space."""
+def _common_starts(masks: int, letters: int, blanks: int, punctuation: int, splitter: int) -> int:
+    """Marks that all but gpt2 share: runs, digits one by one or by threes, white space."""
     digits, newlines = load_i64(masks + DIGITS), load_i64(masks + NEWLINES)
     spaces = blanks | newlines
     # Punctuation begins a piece unless a space leads it in; one such character leads a run of letters in.
@@ -103,7 +100,10 @@ def _common_starts(masks: int, letters: int, blanks: int, punctuation: int) -> i
     letter_runs = letters & ~shift_left(letters, 1)
     led_in = wrapping_add(shift_left(leading, 1), continuation) & ~continuation & letter_runs
     starts = leading | (letter_runs & ~shift_left(blanks, 1) & ~led_in)
-    starts |= _every_third(digits & ~shift_left(digits, 1), digits)
+    if splitter == QWEN or splitter == TEKKEN:  # noqa: SIM109 - of a tuple Numba makes code that can raise
+        starts |= digits
+    else:
+        starts |= _every_third(digits & ~shift_left(digits, 1), digits)
     if newlines != 0:
         starts |= _newline_starts(newlines, blanks, punctuation)
     else:
@@ -166,19 +166,22 @@ def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
 
 
 @inlined
-def _starts(context: int, at: int, masks: int, left: int, pattern: int) -> int:
-    """Marks of the window at `at`, `left` bytes before the end of the text; 0 where the automaton has to help."""
+def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: int) -> int:
+    """Marks of the window at `at`, `left` bytes before the end of the text; 0 where the automaton has to help.
+
+    `kind` is known when this is compiled: GPT2, O200K (tekken too, which knows no contractions) or CL100K (qwen too).
+    """
     ascii_masks(at, masks)
     size, cuts = 64, 0
     store_64(masks + CONTINUATION, 0)
     if load_i64(masks + HIGH) != 0:
-        if pattern == O200K:
+        if kind == O200K:
             mark_non_ascii_with_case(context, at, masks)
         else:
             mark_non_ascii(context, at, masks)
         cuts = load_i64(masks + CUTS)
     letters, upper = load_i64(masks + LETTERS), load_i64(masks + UPPER)
-    if pattern == O200K:
+    if kind == O200K:
         if load_i64(masks + HIGH) != 0:
             # Upper case behind a letter of no case needs the automaton; so does a mark that follows no letter.
             cuts |= upper & shift_left(load_i64(masks + ANY_CASE), 1)
@@ -190,16 +193,17 @@ def _starts(context: int, at: int, masks: int, left: int, pattern: int) -> int:
         return 0
     blanks = load_i64(masks + SPACES) | load_i64(masks + OTHER_SPACES)
     spaces = blanks | load_i64(masks + NEWLINES)
-    if pattern == GPT2:
+    if kind == GPT2:
         starts = _gpt2_starts(masks, at, letters, blanks)
     else:
         punctuation = ~(letters | load_i64(masks + DIGITS) | spaces)
-        starts = _common_starts(masks, letters, blanks, punctuation)
-        if pattern == CL100K:
+        starts = _common_starts(masks, letters, blanks, punctuation, splitter)
+        if kind == CL100K:
             starts = _split_contractions(starts, at, masks, letters)
         else:
             starts |= upper & shift_left(letters & ~upper, 1)
-            starts = _suffix_contractions(starts, at, masks, letters, size)
+            if splitter == O200K:
+                starts = _suffix_contractions(starts, at, masks, letters, size)
     return settled(starts, spaces, size)
 
 
@@ -213,7 +217,8 @@ def _block(
     limit: int,
     ends: int,
     masks: int,
-    pattern: int,
+    kind: int,
+    splitter: int,
     record: int,
 ) -> int:
     key_masks, cache = load_i64(context + KEY_MASKS), load_i64(context + CACHE)
@@ -222,7 +227,7 @@ def _block(
     while window < limit:
         starts = 0
         if window + READABLE <= readable:
-            starts = _starts(context, text + window, masks, n_bytes - window, pattern)
+            starts = _starts(context, text + window, masks, n_bytes - window, kind, splitter)
         if starts != 0:
             after = write_starts(starts, window, at)
             begin = window
@@ -260,15 +265,15 @@ def windows_block(
     limit: int,
     ends: int,
     masks: int,
-    pattern: int,
+    splitter: int,
     record: int,
 ) -> int:
     """As `scan.scan_block`, by windows; the end of the last piece is left at `masks`, which has 256 bytes.
 
     The pieces' records are written from `record` on, unless it is 0.
     """
-    if pattern == CL100K:
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, CL100K, record)
-    if pattern == O200K:
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, O200K, record)
-    return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, record)
+    if splitter == GPT2:
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, splitter, record)
+    if splitter == O200K or splitter == TEKKEN:  # noqa: SIM109 - as above
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, O200K, splitter, record)
+    return _block(context, text, n_bytes, readable, start, limit, ends, masks, CL100K, splitter, record)

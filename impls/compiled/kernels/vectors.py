@@ -21,6 +21,11 @@ LETTERS, DIGITS, NEWLINES, SPACES, OTHER_SPACES, APOSTROPHES, HIGH, UPPER, SLASH
 CONTINUATION, CYRILLIC_D0, CYRILLIC_D1, IDEOGRAPHS, LEAD_E4, LEAD_E9, BELOW_B0, BELOW_A0, FROM_B8, UP_TO_BE = range(
     80, 160, 8
 )
+# Masks of `latin_masks`, `greek_masks`, `semitic_masks` and `kana_masks`, by offset; of one of them at a time
+LEAD_C3, LEAD_C4, LEAD_C5, SIGNS, UP_TO_9E, ODD, UP_TO_88, FROM_B9, ONLY_BF = range(192, 264, 8)
+LEAD_CE, FROM_AC, LEAD_CF, UP_TO_8E = range(192, 224, 8)
+LEAD_D7, FROM_90_TO_AA, LEAD_D8, FROM_A0, LEAD_D9, FROM_81_TO_8A = range(192, 240, 8)
+LEAD_E3, ONLY_81, ONLY_82, ONLY_83, FROM_81, BUT_97_TO_A0, BUT_BB = range(192, 248, 8)
 
 Mask = Callable[[Any, Any], Any]
 
@@ -73,6 +78,35 @@ _HIGH: list[Mask] = [
     _between(0xB8, 0xBF),
     _between(0x80, 0xBE),
 ]
+_LATIN: list[Mask] = [
+    _between(0xC3, 0xC3),
+    _between(0xC4, 0xC4),
+    _between(0xC5, 0xC5),
+    _either(_between(0x97, 0x97), _between(0xB7, 0xB7)),
+    _between(0x80, 0x9E),
+    lambda builder, data: builder.icmp_unsigned("!=", builder.and_(data, _constant(1)), _constant(0)),
+    _between(0x80, 0x88),
+    _between(0xB9, 0xBF),
+    _between(0xBF, 0xBF),
+]
+_GREEK: list[Mask] = [_between(0xCE, 0xCE), _between(0xAC, 0xBF), _between(0xCF, 0xCF), _between(0x80, 0x8E)]
+_SEMITIC: list[Mask] = [
+    _between(0xD7, 0xD7),
+    _between(0x90, 0xAA),
+    _between(0xD8, 0xD8),
+    _between(0xA0, 0xBF),
+    _between(0xD9, 0xD9),
+    _between(0x81, 0x8A),
+]
+_KANA: list[Mask] = [
+    _between(0xE3, 0xE3),
+    _between(0x81, 0x81),
+    _between(0x82, 0x82),
+    _between(0x83, 0x83),
+    _between(0x81, 0xBF),
+    _either(_between(0x80, 0x96), _between(0xA1, 0xBF)),
+    _either(_between(0x80, 0xBA), _between(0xBC, 0xBF)),
+]
 
 
 def _masks(kinds: list[Mask], first: int) -> Any:
@@ -110,6 +144,10 @@ def _emit_equal_pairs(builder: Any, address: Any, other: Any, a: Any, b: Any) ->
 _raw_equal_pairs = operation(4, _emit_equal_pairs)
 _store_ascii_masks = _masks(_ASCII, LETTERS)
 _store_high_masks = _masks(_HIGH, CONTINUATION)
+_store_latin_masks = _masks(_LATIN, LEAD_C3)
+_store_greek_masks = _masks(_GREEK, LEAD_CE)
+_store_semitic_masks = _masks(_SEMITIC, LEAD_D7)
+_store_kana_masks = _masks(_KANA, LEAD_E3)
 
 
 @inlined
@@ -124,6 +162,34 @@ def high_masks(address: int, masks: int) -> None:
     """Masks of lead and continuation bytes of 64 bytes."""
     if reachable(address, WIDTH):
         _store_high_masks(address, masks)
+
+
+@inlined
+def latin_masks(address: int, masks: int) -> None:
+    """Masks of 64 bytes for `alphabets.latin`."""
+    if reachable(address, WIDTH):
+        _store_latin_masks(address, masks)
+
+
+@inlined
+def greek_masks(address: int, masks: int) -> None:
+    """Masks of 64 bytes for `alphabets.greek_lower`."""
+    if reachable(address, WIDTH):
+        _store_greek_masks(address, masks)
+
+
+@inlined
+def semitic_masks(address: int, masks: int) -> None:
+    """Masks of 64 bytes for `alphabets.semitic`."""
+    if reachable(address, WIDTH):
+        _store_semitic_masks(address, masks)
+
+
+@inlined
+def kana_masks(address: int, masks: int) -> None:
+    """Masks of 64 bytes for `alphabets.kana`."""
+    if reachable(address, WIDTH):
+        _store_kana_masks(address, masks)
 
 
 @inlined

@@ -8,6 +8,14 @@ than ASCII's, letters that fold to ASCII) cuts the window short; where nothing i
 
 from __future__ import annotations
 
+from impls.compiled.kernels.alphabets import (
+    WHOLE,
+    is_latin,
+    is_semitic,
+    latin_upper,
+    three_bytes_wide,
+    two_bytes_wide,
+)
 from impls.compiled.kernels.memory import (
     bit_count,
     inlined,
@@ -87,8 +95,13 @@ def mark_non_ascii(context: int, at: int, masks: int) -> None:
     others = load_i64(masks + HIGH) & ~(continuation | two | three)
     while others != 0:
         i = lowest_bit(others)
-        others &= others - 1
         byte = load_u8(at + i)
+        two, three = two_bytes_wide(at, masks, byte), three_bytes_wide(at, masks, byte, load_u8(at + i + 1))
+        if shift_right(two | three, i) & 1:
+            letters |= two | shift_left(two, 1) | three | shift_left(three, 1) | shift_left(three, 2)
+            others &= ~(two | three)
+            continue
+        others &= others - 1
         flags = _flags_at(context, at + i, byte)
         bytes_ = shift_left(shift_left(1, width(byte)) - 1, i)
         letters |= _spread(flags & LETTER, bytes_)
@@ -102,8 +115,7 @@ def mark_non_ascii_with_case(context: int, at: int, masks: int) -> None:
     """As `mark_non_ascii`, for a pattern that tells case: completes UPPER too, fills ANY_CASE and MARKS."""
     high_masks(at, masks)
     continuation = load_i64(masks + CONTINUATION)
-    whole = ~shift_left(1, 63)
-    d0, d1 = load_i64(masks + CYRILLIC_D0) & whole, load_i64(masks + CYRILLIC_D1) & whole
+    d0, d1 = load_i64(masks + CYRILLIC_D0) & WHOLE, load_i64(masks + CYRILLIC_D1) & WHOLE
     upper_two = d0 & shift_right(load_i64(masks + BELOW_B0), 1)
     two = d0 | (d1 & shift_right(load_i64(masks + BELOW_A0), 1))
     three = _ideographs(masks)
@@ -114,8 +126,19 @@ def mark_non_ascii_with_case(context: int, at: int, masks: int) -> None:
     others = load_i64(masks + HIGH) & ~(continuation | two | three)
     while others != 0:
         i = lowest_bit(others)
-        others &= others - 1
         byte = load_u8(at + i)
+        two, three = two_bytes_wide(at, masks, byte), three_bytes_wide(at, masks, byte, load_u8(at + i + 1))
+        if shift_right(two | three, i) & 1:
+            found = two | shift_left(two, 1) | three | shift_left(three, 1) | shift_left(three, 2)
+            letters |= found
+            others &= ~(two | three)
+            if is_latin(byte):
+                upper_two = latin_upper(masks, two)
+                upper |= upper_two | shift_left(upper_two, 1)
+            elif three != 0 or is_semitic(byte):
+                any_case |= found
+            continue
+        others &= others - 1
         flags = _flags_at(context, at + i, byte)
         bytes_ = shift_left(shift_left(1, width(byte)) - 1, i)
         letters |= _spread(flags & LETTER, bytes_)

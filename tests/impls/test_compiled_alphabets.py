@@ -1,0 +1,57 @@
+"""The window splitters know letters of many alphabets by their bytes; every one of these stands where it matters."""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from itertools import pairwise
+
+import pytest
+
+from impls.compiled import plain
+from impls.compiled.context import Context
+from impls.compiled.layout import CL100K
+from impls.compiled.splitting import splitting_of
+from impls.compiled.tables import build_tables
+from impls.model import Model
+from impls.patterns import NAMED, Splitter
+
+WINDOWED = ("gpt2", "cl100k", "qwen", "o200k", "tekken")
+CHARACTERS = [chr(code) for code in (*range(0x80, 0x0800), *range(0x2FF0, 0x3130), *range(0x4DF0, 0x4E10))]
+"""Latin, Greek, Cyrillic, Hebrew and Arabic whole; kana and what stands around it; where ideographs begin."""
+ASCII = "abzAZ  \n\t'1.,s/"
+
+
+def pieces(context: Context, text: str) -> list[str]:
+    data = text.encode()
+    ends = [0, *plain.piece_ends(context, text).tolist()]
+    return [data[start:end].decode() for start, end in pairwise(ends)]
+
+
+@pytest.fixture(scope="module", params=WINDOWED)
+def sides(request: pytest.FixtureRequest) -> tuple[Context, Splitter]:
+    """The windows of a pattern and `regex`."""
+    splitting, words = splitting_of(NAMED[request.param])
+    assert splitting is not None
+    assert words == "automaton, windows"
+    assert splitting.splitter >= CL100K
+    tables = build_tables(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
+    return Context(tables, splitting), Splitter(NAMED[request.param])
+
+
+def test_every_letter_is_classed_as_regex_does(sides: tuple[Context, Splitter]) -> None:
+    context, reference = sides
+    for start in range(0, len(CHARACTERS), 40):
+        some = CHARACTERS[start : start + 40]
+        text = "".join(f"a{c}b {c}A{c}bB{c} x{c}'s 12{c}3 {c}\n.{c}," for c in some)
+        assert pieces(context, text) == reference.split(text), f"between {some[0]!r} and {some[-1]!r}"
+
+
+def test_letters_at_random_are_cut_as_regex_does(sides: tuple[Context, Splitter], fuzz: int) -> None:
+    context, reference = sides
+    rng = random.Random(4)
+    letters = [c for c in CHARACTERS if unicodedata.category(c)[0] == "L"]
+    for _ in range(30 * fuzz):
+        alphabet = [*rng.choices(letters, k=6), *rng.choices(CHARACTERS, k=2), *rng.choices(ASCII, k=4)]
+        text = "".join(rng.choices(alphabet, k=rng.choice([30, 100, 500])))
+        assert pieces(context, text) == reference.split(text), repr(text)
