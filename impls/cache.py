@@ -6,7 +6,7 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 DIGEST_BYTES = 32
 
@@ -21,22 +21,31 @@ def cache_folder() -> Path:
     return Path(user_cache_dir("bpebench", appauthor=False))
 
 
-def checksum(path: Path, content: Any) -> bytes:
-    """SHA-256 of a file's name and content: a file that was copied over another is as bad as a damaged one."""
-    hasher = hashlib.sha256(path.name.encode() + b"\0")
-    hasher.update(content)
-    return hasher.digest()
+class Kept(NamedTuple):
+    """What a file of the cache holds."""
+
+    content: memoryview
+    sha256: str
+    """Of the content, hex."""
 
 
-def read_checked(path: Path) -> memoryview | None:
-    """The content of a file of `write_checked`; None where it is missing or damaged."""
+def checksum(path: Path, sha256: bytes) -> bytes:
+    """What stands in front of a content of that SHA-256: a file copied over another is as bad as a damaged one."""
+    return hashlib.sha256(path.name.encode() + b"\0" + sha256).digest()
+
+
+def read_checked(path: Path) -> Kept | None:
+    """What a file of `write_checked` holds; None where it is missing or damaged."""
     try:
         with path.open("rb", buffering=0) as file:
-            content = file.read()
+            everything = memoryview(file.read())
     except (OSError, ValueError):
         return None
-    found = memoryview(content)[DIGEST_BYTES:]
-    return found if checksum(path, found) == content[:DIGEST_BYTES] else None
+    content = everything[DIGEST_BYTES:]
+    digest = hashlib.sha256(content)
+    if checksum(path, digest.digest()) != everything[:DIGEST_BYTES]:
+        return None
+    return Kept(content, digest.hexdigest())
 
 
 def write_checked(path: Path, content: Any) -> bool:
@@ -46,7 +55,7 @@ def write_checked(path: Path, content: Any) -> bool:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(checksum(path, content))
+                file.write(checksum(path, hashlib.sha256(content).digest()))
                 file.write(content)
             Path(temporary).replace(path)
         except OSError:

@@ -19,7 +19,6 @@ import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -41,11 +40,8 @@ class Packed:
     head: dict[str, Any]
     """Fields by name; `parts` tells the bytes of the long ones, `kind` the type code of the lengths."""
     parts: dict[str, memoryview]
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 (hex) of the content: what the model is, on this kind of machine."""
-        return hashlib.sha256(self.content).hexdigest()
+    digest: str
+    """SHA-256 (hex) of the content: what the model is, on this kind of machine."""
 
     @property
     def lengths(self) -> memoryview:
@@ -108,11 +104,12 @@ def pack(model: Model) -> Packed:
         "parts": [len(parts[name]) for name in _LONG],
     }
     written = json.dumps(head).encode()
-    return unpack(b"".join([len(written).to_bytes(_HEAD_BYTES, sys.byteorder), written, *(parts[n] for n in _LONG)]))
+    content = b"".join([len(written).to_bytes(_HEAD_BYTES, sys.byteorder), written, *(parts[name] for name in _LONG)])
+    return unpack(content, hashlib.sha256(content).hexdigest())
 
 
-def unpack(content: bytes | memoryview) -> Packed:
-    """The parts of what `pack` made; none is copied."""
+def unpack(content: bytes | memoryview, sha256: str) -> Packed:
+    """The parts of what `pack` made, by its bytes and their SHA-256 (hex); none is copied."""
     view = memoryview(content)
     at = _HEAD_BYTES + int.from_bytes(view[:_HEAD_BYTES], sys.byteorder)
     head = json.loads(bytes(view[_HEAD_BYTES:at]))
@@ -120,7 +117,7 @@ def unpack(content: bytes | memoryview) -> Packed:
     for name, n_bytes in zip(_LONG, head["parts"], strict=True):
         parts[name] = view[at : at + n_bytes]
         at += n_bytes
-    return Packed(content, head, parts)
+    return Packed(content, head, parts, sha256)
 
 
 def _narrowest(numbers: Sequence[int]) -> str:

@@ -165,8 +165,10 @@ def ensure(items: Sequence[Item]) -> None:
 
 def read_item(item: Item) -> bytes:
     """The verified content of a file of the cache, fetched where it is missing."""
-    ensure([item])
     content = read_stored(item.path, item.sha256)
+    if content is None:
+        ensure([item])
+        content = read_stored(item.path, item.sha256)
     if content is None:
         raise DataError(f"{cache_folder() / item.path}: gone as soon as it was fetched; is something clearing it?")
     return content

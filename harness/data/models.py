@@ -9,7 +9,7 @@ from typing import Any
 from harness.data.cache import cache_folder
 from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
 from harness.data.errors import DataError
-from harness.data.fetching import ensure, is_fetched
+from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.hub import PREFIX, hub_tokenizer_file
 from impls.errors import BPEError, UnknownName
 from impls.model import Model
@@ -49,8 +49,12 @@ def load_model(name_or_path: str | Path) -> Model:
 def _published(vocabulary: Vocabulary) -> Model:
     from impls.formats import load
 
-    ensure(vocabulary.items)
-    model = load(cache_folder() / vocabulary.path)
+    path = cache_folder() / vocabulary.path
+    if [item.path for item in vocabulary.items] == [vocabulary.path]:
+        model = load(path, content=read_item(vocabulary.items[0]))
+    else:
+        ensure(vocabulary.items)
+        model = load(path)
     return model if vocabulary.normalization is None else model.with_(normalization=vocabulary.normalization)
 
 

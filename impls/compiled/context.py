@@ -108,12 +108,15 @@ class Context:
         self._hold(layout.SMALL_SCRATCH, aligned_zeros(2048))
 
     def _cache(self) -> None:
-        rows = self.tables.rows
-        bits = min(_MOST_CACHE_BITS, max(_LEAST_CACHE_BITS, (4 * len(rows)).bit_length()))
-        bits = max(bits, (2 * len(rows)).bit_length())
+        tokens, rows = self.tables.row_tokens, self.tables.rows
+        n_entries = len(tokens) + len(rows)
+        bits = min(_MOST_CACHE_BITS, max(_LEAST_CACHE_BITS, (4 * n_entries).bit_length()))
+        bits = max(bits, (2 * n_entries).bit_length())
         self._hold(layout.CACHE, aligned_zeros(32 << bits))
         self._set(layout.CACHE_SHIFT, 64 - bits)
         self._set(layout.CACHE_LIMIT, (3 << bits) // 4)
+        self._hold(layout.CACHE_TOKENS, tokens)
+        self._set(layout.N_CACHE_TOKENS, len(tokens))
         self._hold(layout.CACHE_ROWS, rows)
         self._set(layout.N_CACHE_ROWS, len(rows))
         self._hold(layout.MEDIUM, aligned_zeros(64 << _MEDIUM_BITS))

@@ -19,12 +19,15 @@ PAD_BYTES = 128
 MOST_SMALL = 62
 """Pieces up to this many bytes are merged in one 64-bit alive mask."""
 
+COUNT_AT = 21
+"""Where the number of ids stands in the last word of a short cache entry."""
+
 N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 78
-N_SLOTS = 80
+N_NAMED = 80
+N_SLOTS = 88
 (
     # splitting
     SPLITTER,  # WHOLE_TEXT and so on, below
@@ -63,7 +66,9 @@ N_SLOTS = 80
     CACHE_COUNT,
     CACHE_LIMIT,
     N_REFUSED,  # pieces that found the cache full
-    CACHE_ROWS,  # the vocabulary's own entries, to start from
+    CACHE_TOKENS,  # int32: tokens that stand in the cache from the start, each as its own id
+    N_CACHE_TOKENS,
+    CACHE_ROWS,  # entries of the vocabulary that are more than that
     N_CACHE_ROWS,
     MEDIUM,  # 64-byte entries for pieces of 16 to 31 bytes
     MEDIUM_SHIFT,

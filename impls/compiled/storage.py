@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -32,4 +33,4 @@ def read_checked(path: Path) -> np.ndarray | None:
                 return None
     except (OSError, ValueError):
         return None
-    return content if cache.checksum(path, content.data) == digest else None
+    return content if cache.checksum(path, hashlib.sha256(content.data).digest()) == digest else None

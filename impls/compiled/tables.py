@@ -10,14 +10,14 @@ import numpy as np
 
 from impls.compiled.arrays import packed, unpacked
 from impls.compiled.build import is_checked, source_digest
-from impls.compiled.layout import NONE, SYMBOL_BITS
+from impls.compiled.layout import COUNT_AT, NONE, SYMBOL_BITS
 from impls.compiled.native import Native, address
 from impls.compiled.spelling import Spelling, from_characters
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.compiled.symbols import Symbols, blob_of, from_merges, from_parts
 from impls.model import Model
 
-_FORMAT = 3
+_FORMAT = 4
 _TINY = 1 << 12
 
 
@@ -49,8 +49,10 @@ class ModelTables:
     """int64 of shape (n_ids + 1,): where a token begins in `blob`; -1 - start for an id no token has."""
     whole: np.ndarray
     """int32: ids of the tokens that are one piece although merging does not make them."""
+    row_tokens: np.ndarray
+    """int32: tokens that stand in the cache from the start, their bytes those in `blob` and their ids themselves."""
     rows: np.ndarray
-    """int64 of shape (n, 4): cache entries of the vocabulary."""
+    """int64 of shape (n, 4): entries the cache holds from the start beside these."""
 
     @property
     def n_symbols(self) -> int:
@@ -113,6 +115,7 @@ def build_tables(model: Model) -> ModelTables:
         blob=decoded,
         starts=decoded_starts,
         whole=np.zeros(0, np.int32),
+        row_tokens=np.zeros(0, np.int32),
         rows=np.zeros((0, 4), np.int64),
     )
     if symbols.monotone:
@@ -249,4 +252,22 @@ def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: 
         if len(whole):
             bare = replace(bare, whole=whole)
             context = Context(bare, None)
-    return replace(bare, rows=context.vocabulary_rows(data, starts))
+    rows = context.vocabulary_rows(data, starts)
+    plain = _are_tokens(rows, bare)
+    return replace(bare, row_tokens=rows[plain, 2].astype(np.int32), rows=np.ascontiguousarray(rows[~plain]))
+
+
+def _are_tokens(rows: np.ndarray, tables: ModelTables) -> np.ndarray:
+    """Whether each cache entry says no more than that the bytes of a token in `blob` have its id."""
+    ids = rows[:, 2]
+    plain: np.ndarray = (rows[:, 3] == 1 << COUNT_AT) & (ids >= 0) & (ids < len(tables.starts) - 1)
+    ids = np.where(plain, ids, 0)
+    begin, end = tables.starts[ids], tables.starts[ids + 1]
+    lengths = np.where(end < 0, -1 - end, end) - begin
+    keys = rows[:, :2].copy().view(np.uint8)
+    plain &= (begin >= 0) & (lengths == keys[:, 15])
+    begin = np.where(plain, begin, 0)
+    for at in range(15):
+        byte = np.where(at < lengths, tables.blob[np.minimum(begin + at, len(tables.blob) - 1)], 0)
+        plain &= keys[:, at] == byte
+    return plain

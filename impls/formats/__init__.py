@@ -22,7 +22,7 @@ from impls.formats import (
     tokenizer_json,
     tokenizer_json_writer,
 )
-from impls.formats.files import is_folder, parse_json, read_bytes, without_collecting, write_atomically
+from impls.formats.files import is_folder, looked_at, parse_json, read_bytes, without_collecting, write_atomically
 from impls.formats.subword_nmt import IdsAssigned
 from impls.formats.tiktoken_ranks import PatternAssumed
 from impls.formats.tokenizer_json import DropoutIgnored
@@ -68,6 +68,7 @@ def load(
     *,
     pattern: str | Sequence[str] | None = None,
     special_tokens: Mapping[str, int] | None = None,
+    content: bytes | None = None,
 ) -> Model:
     """The model in a file or folder, its format found by content; raises `InvalidFile` naming what is wrong.
 
@@ -75,9 +76,9 @@ def load(
     published ones (`impls.formats.known`) are known by their SHA-256 and get theirs; any other is read with the
     pattern `gpt2` (what `TrainingSpec` trains with unless told otherwise), no special tokens, and a `PatternAssumed`
     warning, as the ids are its maker's only if that was the pattern. Give `pattern=` to be sure, "none" included;
-    a bad one raises `InvalidPattern`.
+    a bad one raises `InvalidPattern`. `content` is what the file holds, where that is known already.
     """
-    return load_with_format(path, pattern=pattern, special_tokens=special_tokens)[1]
+    return load_with_format(path, pattern=pattern, special_tokens=special_tokens, content=content)[1]
 
 
 def load_with_format(
@@ -85,13 +86,14 @@ def load_with_format(
     *,
     pattern: str | Sequence[str] | None = None,
     special_tokens: Mapping[str, int] | None = None,
+    content: bytes | None = None,
 ) -> tuple[str, Model]:
     """The format that was found, and what `load` gives."""
     path = Path(path)
     stages = None if pattern is None else resolve(pattern)
     try:
         with without_collecting():
-            format, model = _read(path, stages, special_tokens)
+            format, model = _read(path, content, stages, special_tokens)
         if format != tiktoken_ranks.FORMAT:
             given = {"pattern": stages, "special_tokens": special_tokens}
             changes = {name: value for name, value in given.items() if value is not None}
@@ -105,10 +107,15 @@ def load_with_format(
     return format, model
 
 
-def _read(path: Path, stages: tuple[str, ...] | None, special_tokens: Mapping[str, int] | None) -> tuple[str, Model]:
-    if is_folder(path):
+def _read(
+    path: Path,
+    content: bytes | None,
+    stages: tuple[str, ...] | None,
+    special_tokens: Mapping[str, int] | None,
+) -> tuple[str, Model]:
+    if content is None and is_folder(path):
         return _read_folder(path)
-    content = read_bytes(path)
+    content = read_bytes(path) if content is None else looked_at(content, path)
     if sentencepiece_model.looks_like(content):
         return sentencepiece_model.FORMAT, sentencepiece_model.read(content, str(path))
     start = content[:_LOOKED_AT].lstrip(_BLANK)

@@ -30,6 +30,7 @@ MAX_JSON_KEYS = 5 << 17
 million."""
 
 
+_TOO_LARGE = f"more than {MAX_FILE_BYTES >> 20} MiB; no vocabulary is that large"
 _PACKED = "which is not opened here; unpack it and name the file in it"
 _OTHER_KINDS = {
     b"PK\x03\x04": f"this is a zip archive, {_PACKED}",
@@ -85,8 +86,15 @@ def read_bytes(path: Path) -> bytes:
         raise InvalidFile(str(path), "this is a folder, not a file") from None
     except (OSError, ValueError) as error:
         raise InvalidFile(str(path), f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if content is None or len(content) > MAX_FILE_BYTES:
-        raise InvalidFile(str(path), f"more than {MAX_FILE_BYTES >> 20} MiB; no vocabulary is that large")
+    if content is None:
+        raise InvalidFile(str(path), _TOO_LARGE)
+    return looked_at(content, path)
+
+
+def looked_at(content: bytes, path: Path) -> bytes:
+    """`content`; raises `InvalidFile` where it is empty, too large, or of another kind."""
+    if len(content) > MAX_FILE_BYTES:
+        raise InvalidFile(str(path), _TOO_LARGE)
     if content.isspace() or not content:
         raise InvalidFile(str(path), "the file is empty")
     for magic, problem in _OTHER_KINDS.items():

@@ -25,6 +25,7 @@ LEAST_BYTES = 1 << 18
 
 _HERE = Path(__file__).parent
 _SOURCES = (
+    "../cache.py",
     "../model.py",
     "../model_checks.py",
     "../packed.py",
@@ -50,8 +51,8 @@ class Place:
 
     def find(self) -> Model | None:
         """The model, or None where it is not kept."""
-        content = None if self._path is None else read_checked(self._path)
-        return None if content is None else Model.restored(unpack(content))
+        kept = None if self._path is None else read_checked(self._path)
+        return None if kept is None else Model.restored(unpack(kept.content, kept.sha256))
 
     def keep(self, model: Model) -> Model:
         """Keeps `model` and gives it back."""

@@ -9,13 +9,15 @@ table that is full for long starts again from the vocabulary's own entries.
 from __future__ import annotations
 
 from impls.compiled.kernels.cache_long import long_piece
-from impls.compiled.kernels.hashing import K1, K2, K3, mix
+from impls.compiled.kernels.decode import token_length
+from impls.compiled.kernels.hashing import K1, K2, K3, key_high, key_low, mix
 from impls.compiled.kernels.memory import (
     inlined,
     kernel,
     load_i32,
     load_i64,
     load_u32,
+    prefetch,
     shift_left,
     shift_right,
     store_32,
@@ -33,19 +35,25 @@ from impls.compiled.layout import (
     CACHE_LIMIT,
     CACHE_ROWS,
     CACHE_SHIFT,
+    CACHE_TOKENS,
+    COUNT_AT,
     KEY_MASKS,
     MEDIUM,
     MEDIUM_COUNT,
     MEDIUM_LIMIT,
     MEDIUM_SHIFT,
     N_CACHE_ROWS,
+    N_CACHE_TOKENS,
     N_REFUSED,
     NONE,
+    TOKEN_BYTES,
+    TOKEN_STARTS,
 )
 
 SHORT_ENTRY, MEDIUM_ENTRY = 32, 64
-COUNT_AT = 21
 ARENA_COUNT = 15
+AHEAD = 16
+"""How many tokens before its turn a token's slot is fetched, when the table is filled."""
 MOST_SHORT_IDS, MOST_MEDIUM_IDS = 4, 7
 IDS_OF_PAIR = NONE | (NONE << 32)
 """Two ids in one word, without what else it holds."""
@@ -100,21 +108,43 @@ def reset_cache(context: int) -> None:
     reset_medium(context)
 
 
+@inlined
+def _key_of_token(context: int, token: int) -> tuple[int, int]:
+    """The key of a token of up to 15 bytes; reads 16 bytes of the blob."""
+    masks = load_i64(context + KEY_MASKS)
+    start = load_i64(load_i64(context + TOKEN_STARTS) + 8 * token)
+    piece, length = load_i64(context + TOKEN_BYTES) + start, token_length(context, token, start)
+    return key_low(masks, piece, length), key_high(masks, piece, length)
+
+
 @kernel
 def load_vocabulary(context: int) -> None:
     """Puts the vocabulary's own entries into an empty table."""
+    tokens = load_i64(context + CACHE_TOKENS)
+    n_tokens = load_i64(context + N_CACHE_TOKENS)
+    for i in range(n_tokens):
+        if i + AHEAD < n_tokens:
+            low, high = _key_of_token(context, load_i32(tokens + 4 * (i + AHEAD)))
+            prefetch(short_slot(context, low, high))
+        token = load_i32(tokens + 4 * i)
+        low, high = _key_of_token(context, token)
+        _put(context, low, high, token, shift_left(1, COUNT_AT))
     row = load_i64(context + CACHE_ROWS)
     n_rows = load_i64(context + N_CACHE_ROWS)
     for _ in range(n_rows):
-        low, high = load_i64(row), load_i64(row + 8)
-        entry = _find(context, low, high, short_slot(context, low, high))
-        store_64(entry, low)
-        store_64(entry + 8, high)
-        store_64(entry + 16, load_i64(row + 16))
-        store_64(entry + 24, load_i64(row + 24))
+        _put(context, load_i64(row), load_i64(row + 8), load_i64(row + 16), load_i64(row + 24))
         row += SHORT_ENTRY
-    store_64(context + CACHE_COUNT, n_rows)
+    store_64(context + CACHE_COUNT, n_tokens + n_rows)
     store_64(context + ARENA_USED, 0)
+
+
+@kernel
+def _put(context: int, low: int, high: int, third: int, fourth: int) -> None:
+    entry = _find(context, low, high, short_slot(context, low, high))
+    store_64(entry, low)
+    store_64(entry + 8, high)
+    store_64(entry + 16, third)
+    store_64(entry + 24, fourth)
 
 
 @kernel
@@ -213,7 +243,7 @@ def short_piece(context: int, piece: int, n_bytes: int, low: int, high: int, ent
         entry = _find(context, low, high, short_slot(context, low, high))
     if short_entry(context, entry, low, high, out, count):
         store_64(context + CACHE_COUNT, load_i64(context + CACHE_COUNT) + 1)
-    elif load_i64(context + CACHE_COUNT) > load_i64(context + N_CACHE_ROWS):
+    elif load_i64(context + CACHE_COUNT) > load_i64(context + N_CACHE_TOKENS) + load_i64(context + N_CACHE_ROWS):
         reset_cache(context)
     return count
 
