@@ -43,7 +43,7 @@ N_SLOTS = 88
     # merging
     PAIRS,  # perfect hash: int64 entries (left << 21 | right) << 21 | symbol
     PAIR_SHIFT,
-    DISPLACEMENTS,  # uint16 by bucket
+    DISPLACEMENTS,  # uint32 by bucket: displacement | bits of its keys << 16
     BUCKET_SHIFT,
     FIRST_ROUND,  # int64 by byte pair: symbol | left bound << 21 | right bound << 42
     BYTE_SYMBOLS,  # int32 by byte

@@ -28,7 +28,7 @@ class ModelTables:
     pairs: np.ndarray
     """int64, a power of two of perfect-hash slots."""
     displacements: np.ndarray
-    """uint16, a quarter as many."""
+    """uint32, a quarter as many: a displacement, and above it a bit for each key of the bucket."""
     first_round: np.ndarray
     """int64 of shape (65536,)."""
     characters: np.ndarray
@@ -178,7 +178,7 @@ def _perfect_hash(native: Native, merges: np.ndarray) -> tuple[np.ndarray, np.nd
     bits = max(6, int(len(merges) * 1.15).bit_length())
     while True:
         pairs = np.full(1 << bits, -1, np.int64)
-        displacements = np.zeros(1 << (bits - 2), np.uint16)
+        displacements = np.zeros(1 << (bits - 2), np.uint32)
         scratch = np.zeros(len(merges) + len(displacements) + 16, np.int32)
         with native.reachable(merges, pairs, displacements, scratch):
             placed = native.build_pairs(

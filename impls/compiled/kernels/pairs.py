@@ -1,7 +1,9 @@
 """Which symbol two neighbours merge into: a perfect hash of pairs, built and looked up.
 
 Hash and displace (Belazzougui, Botelho, Dietzfelbinger 2009, "Hash, displace, and compress"): a 16-bit displacement
-per bucket, one 8-byte entry per slot that holds the whole key, so a lookup is exact and takes two loads.
+per bucket, one 8-byte entry per slot that holds the whole key, so a lookup is exact and takes two loads. Most pairs
+do not merge; beside the displacement 16 bits say which keys a bucket may hold (Bloom 1970, "Space/time trade-offs in
+hash coding"), and a pair that it certainly does not hold reads slot 0, which is near, in place of its own.
 """
 
 from __future__ import annotations
@@ -13,10 +15,9 @@ from impls.compiled.kernels.memory import (
     kernel,
     load_i32,
     load_i64,
-    load_u16,
+    load_u32,
     shift_left,
     shift_right,
-    store_16,
     store_32,
     store_64,
     wrapping_multiply,
@@ -27,20 +28,40 @@ MOST_DISPLACEMENT = 65536
 
 
 @inlined
+def _filter_bit(product: int, bucket_shift: int) -> int:
+    """Place of a key's bit among the upper 16 of its bucket's word: the hash's bits behind those of the bucket."""
+    return 16 + (shift_right(product, bucket_shift - 4) & 15)
+
+
+@inlined
 def merged(pairs: int, pair_shift: int, displacements: int, bucket_shift: int, left: int, right: int) -> int:
     """The symbol `left` and `right` merge into, or NONE; it is also the rank of the merge."""
     key = (left << SYMBOL_BITS) | right
-    displacement = load_u16(displacements + 2 * shift_right(wrapping_multiply(key, K1), bucket_shift))
-    slot = shift_right(wrapping_multiply(wrapping_multiply(key, K1) ^ displacement, K2), pair_shift)
-    entry = load_i64(pairs + 8 * slot)
+    product = wrapping_multiply(key, K1)
+    word = load_u32(displacements + 4 * shift_right(product, bucket_shift))
+    slot = shift_right(wrapping_multiply(product ^ (word & (MOST_DISPLACEMENT - 1)), K2), pair_shift)
+    known = shift_right(word, _filter_bit(product, bucket_shift)) & 1
+    entry = load_i64(pairs + 8 * choose(known != 0, slot, 0))
     return choose(shift_right(entry, SYMBOL_BITS) == key, entry & NONE, NONE)
 
 
 @kernel
 def _place_bucket(
-    keys: int, order: int, first: int, last: int, pairs: int, pair_shift: int, displacements: int, bucket: int
+    keys: int,
+    order: int,
+    first: int,
+    last: int,
+    pairs: int,
+    pair_shift: int,
+    displacements: int,
+    bucket_shift: int,
+    bucket: int,
 ) -> int:
     """Finds a displacement for the keys order[first:last]; -1 where there is none."""
+    bits = 0
+    for at in range(first, last):
+        key = shift_right(load_i64(keys + 8 * load_i32(order + 4 * at)), SYMBOL_BITS)
+        bits |= shift_left(1, _filter_bit(wrapping_multiply(key, K1), bucket_shift))
     for displacement in range(MOST_DISPLACEMENT):
         placed = 0
         free = True
@@ -54,7 +75,7 @@ def _place_bucket(
             store_64(slot, entry)
             placed += 1
         if free:
-            store_16(displacements + 2 * bucket, displacement)
+            store_32(displacements + 4 * bucket, bits | displacement)
             return displacement
         for at in range(first, first + placed):
             entry = load_i64(keys + 8 * load_i32(order + 4 * at))
@@ -94,7 +115,7 @@ def build_pairs(
         for bucket in range(n_buckets):
             first, last = load_i32(starts + 4 * bucket), load_i32(starts + 4 * bucket + 4)
             if last - first == size and (
-                _place_bucket(keys, order, first, last, pairs, pair_shift, displacements, bucket) < 0
+                _place_bucket(keys, order, first, last, pairs, pair_shift, displacements, bucket_shift, bucket) < 0
             ):
                 return -1
         size -= 1
