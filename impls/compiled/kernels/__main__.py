@@ -1,12 +1,14 @@
 """Compiles the kernels: `python -m impls.compiled.kernels FILE` writes the object file for this processor.
 
 A process of its own, so that Numba, its memory and its settings stay out of the process that uses the kernels. Numba
-runs without its optimiser (NUMBA_OPT=0): LLVM optimises all entries together, once.
+runs without its optimiser (NUMBA_OPT=0) and links nothing: LLVM gets every function as it was lowered, and optimises
+all of them together, once.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +16,23 @@ from llvmlite import binding as llvm
 
 from impls.compiled.build import expose_regions, is_checked, target_machine
 from impls.compiled.kernels.entries import compiled_entries
+from impls.compiled.kernels.sources import collected
 
 
 def object_file() -> bytes:
     """All entries in one object file; everything that is not exported is internal to it."""
     expose_regions()
+    with collected() as modules:
+        entries = compiled_entries()
+    return image_of(entries, modules)
+
+
+def image_of(entries: Mapping[str, Any], modules: Sequence[str]) -> bytes:
+    """The object file of callbacks by exported name, from the `modules` that were collected; see `sources`."""
     whole = llvm.parse_assembly("")
-    entries = compiled_entries()
-    for name, entry in entries.items():
-        whole.link_in(_module(name, entry))
-    # Only now: functions that several entries call are in every module, and linking makes them one.
+    for text in modules or [entry.inspect_llvm() for entry in entries.values()]:
+        whole.link_in(llvm.parse_assembly(_exported(text, entries)))
+    # Only now: one module calls functions of another, and linking makes one of those that are in several.
     for function in whole.functions:
         if not function.is_declaration and function.name not in entries:
             function.linkage = "internal"
@@ -36,12 +45,12 @@ def object_file() -> bytes:
     return image
 
 
-def _module(name: str, entry: Any) -> Any:
-    """The LLVM module of a callback, exported as `name`."""
-    code = entry.inspect_llvm()
-    for written in (f'@"{entry.native_name}"', f"@{entry.native_name}"):
-        code = code.replace(written, f"@{name}")
-    return llvm.parse_assembly(code)
+def _exported(code: str, entries: Mapping[str, Any]) -> str:
+    """`code` with the callbacks it defines under the names they are exported by."""
+    for name, entry in entries.items():
+        if entry.native_name in code:
+            code = code.replace(f'@"{entry.native_name}"', f"@{name}").replace(f"@{entry.native_name}", f"@{name}")
+    return code
 
 
 def _refuse_what_needs_numba(module: Any) -> None:
@@ -52,10 +61,16 @@ def _refuse_what_needs_numba(module: Any) -> None:
 
 
 def _optimise(module: Any, machine: Any) -> None:
+    # First of all what must be inlined is, so that everything else sees functions as they will be.
+    _run(module, machine, 0, vectorised=False)
     # The checked build is large: a check stands at every access. It is kept small rather than fast.
-    options = llvm.create_pipeline_tuning_options(speed_level=1 if is_checked() else 3)
-    options.loop_vectorization = not is_checked()
-    options.slp_vectorization = not is_checked()
+    _run(module, machine, 1 if is_checked() else 3, vectorised=not is_checked())
+
+
+def _run(module: Any, machine: Any, level: int, *, vectorised: bool) -> None:
+    """LLVM's own passes of an optimisation level."""
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = options.slp_vectorization = vectorised
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
 

@@ -29,14 +29,24 @@ _i1, _i8, _i16, _i32, _i64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 _int = types.int64
 
 
+_OPTIONS: dict[str, Any] = {
+    "error_model": "numpy",
+    "boundscheck": False,
+    # Kernels are called by kernels and through callbacks; nobody calls one from Python.
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "no_rewrites": True,
+}
+
+
 def kernel(function: _Function) -> _Function:
     """Compiled where it is called; LLVM decides about inlining."""
-    return cast(_Function, numba.njit(error_model="numpy", boundscheck=False)(function))
+    return cast(_Function, numba.njit(**_OPTIONS)(function))
 
 
 def inlined(function: _Function) -> _Function:
     """As `kernel`, always inlined."""
-    return cast(_Function, numba.njit(error_model="numpy", boundscheck=False, forceinline=True)(function))
+    return cast(_Function, numba.njit(forceinline=True, **_OPTIONS)(function))
 
 
 def _procedure(n_arguments: int, emit: Callable[..., None]) -> Callable[..., None]:

@@ -1,0 +1,54 @@
+"""LLVM code of what Numba compiles, taken as it is lowered.
+
+Numba links, optimises and translates every function for itself, with all the functions it calls, to be able to run it
+at once. Here nothing is run: all functions are linked once, optimised once and translated once, so a library of code
+only collects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba.core.cgutils import normalize_ir_text
+from numba.core.codegen import JITCodeLibrary
+from numba.core.registry import cpu_target
+from numba.core.runtime.nrt import rtsys
+
+_readable: Callable[[str], str] = normalize_ir_text
+"""LLVM reads UTF-8, Numba writes names in Latin-1."""
+
+
+@contextmanager
+def collected() -> Iterator[list[str]]:
+    """The LLVM modules (text) of what is compiled while the block runs, one a function; none can be called, ever.
+
+    Empty where a release of Numba makes its libraries in another way: then they are made, and can be read, as usual.
+    """
+    modules: list[str] = []
+
+    class Collecting(JITCodeLibrary):
+        """Keeps modules in place of linking them."""
+
+        def add_ir_module(self, ir_module: Any) -> None:
+            modules.append(_readable(str(ir_module)))
+
+        def add_linking_library(self, library: Any) -> None:
+            pass
+
+        def finalize(self) -> None:
+            self._finalized = True
+
+        def get_pointer_to_function(self, name: str) -> int:
+            return 0
+
+    rtsys.initialize(cpu_target.target_context)  # Numba's own runtime, which other code of this process may need
+    codegen = cpu_target.target_context.codegen()
+    usual, codegen._library_class = codegen._library_class, Collecting
+    codegen.set_env = lambda *_: None
+    try:
+        yield modules
+    finally:
+        codegen._library_class = usual
+        del codegen.set_env
