@@ -34,8 +34,8 @@ class Charsmap:
         if self._replacements and not self._replacements.endswith(b"\0"):
             raise InvalidModel("the charsmap ends within a replacement; it is cut short")
 
-    def prefix(self, text: bytes, start: int) -> tuple[int, bytes] | None:
-        """(length, replacement) of the longest entry `text` has at `start`, both in bytes, or None.
+    def prefix(self, text: bytes, start: int, *, longest: bool = True) -> tuple[int, bytes] | None:
+        """(length, replacement) of the longest entry `text` has at `start` (or the shortest), in bytes, or None.
 
         Raises `InvalidModel` where the trie leads out of the table.
         """
@@ -51,6 +51,8 @@ class Charsmap:
             node ^= _offset(unit)
             if unit & _HAS_LEAF and node < n_units:
                 found = at + 1 - start, units[node] & _VALUE
+                if not longest:
+                    break
         if found is None:
             return None
         length, place = found

@@ -23,6 +23,7 @@ from impls.patterns import Splitter
 from impls.sentencepiece_rules import Cuts
 from impls.specification import Ties, TrainingSpec
 from impls.text import repair_surrogates, special_matcher
+from impls.whole_tokens import WholeTokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,6 +65,7 @@ class Tokenizer(Decoder, ABC):
         self._cuts = None if model.sentencepiece is None else Cuts(model)
         self._as_given = (self.normalizes or not model.rewrites_text) and bool(self.surrogate_errors)
         self._added = bool(model.added_tokens)
+        self._whole_tokens = WholeTokens(model)
 
     @property
     def model(self) -> Model:
@@ -240,6 +242,8 @@ class Tokenizer(Decoder, ABC):
         if disallowed and (found := special_matcher(frozenset(disallowed)).search(text)):
             raise SpecialToken(found[0], found.start())
         whole = allowed | model.added_tokens.keys()
+        if whole and self._whole_tokens.hidden:
+            return False
         return not whole or special_matcher(frozenset(whole)).search(repair_surrogates(text)) is None
 
     def _allowed(self, allowed_special: SpecialSet) -> set[str]:
@@ -250,21 +254,19 @@ class Tokenizer(Decoder, ABC):
         self, text: str, allowed_special: SpecialSet, encode: Callable[[str], list[int]] | None = None
     ) -> list[int]:
         model, encode = self._model, encode or self.encode_ordinary
-        text = repair_surrogates(text)
         whole = self._allowed(allowed_special) | model.added_tokens.keys()
+
+        def normalize(segment: str, first: bool) -> str:
+            return segment if self.normalizes else model.normalize(segment, first=first)
+
         ids: list[int] = []
-        start = 0
-        for found in special_matcher(frozenset(whole)).finditer(text):
-            ids += self._encode_segment(encode, text[start : found.start()], start)
-            ids.append(model.whole_token_ids[found[0]])
-            start = found.end()
-        return ids + self._encode_segment(encode, text[start:], start)
+        for part, i, offset in self._whole_tokens.parts(repair_surrogates(text), whole, normalize):
+            ids += self._encode_segment(encode, part, offset) if i is None else [i]
+        return ids
 
     def _encode_segment(self, encode: Callable[[str], list[int]], text: str, offset: int) -> list[int]:
-        if not text:
-            return []
         try:
-            return encode(text if self.normalizes else self._model.normalize(text, first=offset == 0))
+            return encode(text)
         except UnknownSymbol as error:
             raise UnknownSymbol(error.character, offset + error.offset) from None
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from impls.errors import UnknownSymbol
 from impls.model_checks import check_model
+from impls.normalization import normalizer
 from impls.packed import Packed, pack
 from impls.patterns import resolve
 from impls.round_trip import round_trip_of
@@ -45,8 +45,11 @@ class Model:
     """Text -> id, recognised only when allowed."""
     added_tokens: Mapping[str, int] = field(default_factory=dict)
     """Text -> id, always recognised (Hugging Face's added tokens)."""
+    whole_token_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Text of a special or added token -> how it is found, where it is not just anywhere; see `impls.whole_tokens`."""
     normalization: str | None = None
-    """None, "nfc", or the name of the charsmap in `sentencepiece`; applied before splitting."""
+    """None, the names of steps (see `impls.normalization`), or the name of the charsmap in `sentencepiece`; applied
+    before splitting."""
     alphabet: Literal["bytes", "chars"] = "bytes"
     merge_rule: Literal["pairs", "concatenation"] = "pairs"
     ignore_merges: bool = False
@@ -66,6 +69,8 @@ class Model:
         object.__setattr__(self, "pattern", resolve(self.pattern))
         for name in ("special_tokens", "added_tokens"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        flags = {text: tuple(flags) for text, flags in self.whole_token_flags.items()}
+        object.__setattr__(self, "whole_token_flags", MappingProxyType(flags))
         if self.merge_counts is not None:
             object.__setattr__(self, "merge_counts", tuple(self.merge_counts))
         check_model(self)
@@ -103,6 +108,7 @@ class Model:
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         fields["special_tokens"] = dict(self.special_tokens)
         fields["added_tokens"] = dict(self.added_tokens)
+        fields["whole_token_flags"] = dict(self.whole_token_flags)
         return fields
 
     # --- files ---------------------------------------------------------------------------------------------
@@ -121,7 +127,11 @@ class Model:
         return load(Path(path))
 
     def with_(self, **changes: Any) -> Model:
-        """A copy with other fields, checked again."""
+        """A copy with other fields, checked again; flags of special and added tokens go with the tokens."""
+        if self.whole_token_flags and "whole_token_flags" not in changes:
+            kept = [changes.get(name, getattr(self, name)) for name in ("special_tokens", "added_tokens")]
+            whole = {text for tokens in kept for text in tokens}
+            changes["whole_token_flags"] = {t: flags for t, flags in self.whole_token_flags.items() if t in whole}
         return replace(self, **changes)
 
     @cached_property
@@ -130,7 +140,7 @@ class Model:
         content = {
             name: value if not isinstance(value, tuple) or name == "pattern" else None
             for name, value in self._fields().items()
-            if name != "sentencepiece"
+            if name != "sentencepiece" and (value or name != "whole_token_flags")
         }
         if self.sentencepiece is not None:
             rules = asdict(self.sentencepiece)
@@ -248,11 +258,22 @@ class Model:
 
         `first` tells whether it begins the whole text, or stands behind a special token.
         """
-        if self.normalization == "nfc":
-            text = unicodedata.normalize("NFC", text)
+        if self.normalization is not None and not self.has_charsmap_only:
+            text = self.normalizer(text)
         if self.sentencepiece is None or not self.sentencepiece.changes_text:
             return text
         return write_text(text, self.sentencepiece, self.user_defined_texts, first=first)
+
+    @property
+    def has_charsmap_only(self) -> bool:
+        """Whether `normalization` is the name of a charsmap, and no steps."""
+        return self.sentencepiece is not None and self.sentencepiece.looks_up
+
+    @cached_property
+    def normalizer(self) -> Callable[[str], str]:
+        """The steps of `normalization` as a function."""
+        charsmap = b"" if self.sentencepiece is None else self.sentencepiece.charsmap
+        return normalizer(self.normalization, charsmap) if self.normalization and not self.has_charsmap_only else str
 
     @property
     def rewrites_text(self) -> bool:

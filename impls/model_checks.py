@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from impls.errors import InvalidModel
+from impls.normalization import normalizer
 from impls.sentencepiece_rules import check_rules
+from impls.whole_tokens import check_flags
 
 if TYPE_CHECKING:
     from impls.model import Model
@@ -20,8 +22,10 @@ def check_model(model: Model) -> None:
         raise InvalidModel(f"alphabet must be 'bytes' or 'chars', not {model.alphabet!r}")
     if model.merge_rule not in ("pairs", "concatenation"):
         raise InvalidModel(f"merge_rule must be 'pairs' or 'concatenation', not {model.merge_rule!r}")
-    if model.normalization not in (None, "nfc") and model.sentencepiece is None:
-        raise InvalidModel(f"normalization {model.normalization!r} is not one of: nfc")
+    if model.normalization is not None and not model.has_charsmap_only:
+        if not model.normalization:
+            raise InvalidModel("normalization must be None or name a step, not ''")
+        normalizer(model.normalization, b"" if model.sentencepiece is None else model.sentencepiece.charsmap)
     if (model.unknown is None) != (model.unknown_id is None):
         raise InvalidModel("unknown and unknown_id go together")
     if model.merge_rule == "concatenation" and model.merges:
@@ -37,6 +41,8 @@ def check_model(model: Model) -> None:
         if joined not in model.id_by_token:
             raise InvalidModel(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} make no token")
     _check_whole_tokens(model)
+    if model.whole_token_flags and (problem := check_flags(model)) is not None:
+        raise InvalidModel(problem)
     if model.sentencepiece is not None:
         check_rules(model, model.sentencepiece)
 

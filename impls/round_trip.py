@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING, Literal
 
+from impls.normalization import is_settled
 from impls.sentencepiece_rules import SPACE_MARK, SentencePieceRules, write_text
 from impls.text import special_matcher
 
@@ -25,10 +25,22 @@ def round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
     rules = model.sentencepiece
     if model.alphabet == "chars" and model.unknown is not None and not (rules and rules.byte_ids):
         return "lossy", "characters outside the alphabet become the unknown token"
+    if model.normalization is not None and not model.has_charsmap_only:
+        marks = rules is not None and rules.escape_spaces
+        if not is_settled(model.normalization, space_of_mark=marks):
+            return "lossy", f"normalization {model.normalization}: done again it may change a text again"
+    if _swallows_spaces(model):
+        return "lossy", "white space around some added tokens is not kept"
     reasons = [] if model.normalization is None else [f"normalization {model.normalization}"]
     if rules is not None:
         reasons += _changes(rules)
     return ("normalising", "; ".join(reasons)) if reasons else ("exact", None)
+
+
+def _swallows_spaces(model: Model) -> bool:
+    """Whether tokens that are always recognised take white space in, or the mark before them."""
+    swallows = {"lstrip", "rstrip"} if model.sentencepiece is None else {"lstrip", "rstrip", "normalized"}
+    return any(swallows & set(model.whole_token_flags.get(text, ())) for text in model.added_tokens)
 
 
 def _changes(rules: SentencePieceRules) -> list[str]:
@@ -53,10 +65,9 @@ def comes_back_as(model: Model, text: str) -> str | None:
     """
     if model.round_trip == "lossy":
         return None
-    if model.added_tokens and special_matcher(frozenset(model.added_tokens)).search(text):
+    if model.added_tokens and (model.whole_token_flags or special_matcher(frozenset(model.added_tokens)).search(text)):
         return text if model.round_trip == "exact" else None
-    if model.normalization == "nfc":
-        text = unicodedata.normalize("NFC", text)
+    text = model.normalizer(text)
     rules = model.sentencepiece
     if rules is None:
         return text

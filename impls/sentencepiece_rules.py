@@ -48,6 +48,8 @@ class SentencePieceRules:
     """Spaces at the ends go, and of several spaces one stays."""
     charsmap: bytes = b""
     """The compiled normalisation that `Model.normalization` names; see `impls.charsmap`."""
+    charsmap_by_graphemes: bool = False
+    """The charsmap is a step of `Model.normalization`, as Hugging Face looks it up, and comes before all else."""
     byte_ids: tuple[int, ...] = ()
     """The id of each of the 256 bytes, for characters that are no token; empty: they become the unknown token."""
     user_defined_ids: tuple[int, ...] = ()
@@ -75,7 +77,12 @@ class SentencePieceRules:
     @property
     def changes_text(self) -> bool:
         """Whether a text is written otherwise than it stands."""
-        return self.escape_spaces or self.dummy_prefix != "never" or self.remove_extra_spaces or bool(self.charsmap)
+        return self.escape_spaces or self.dummy_prefix != "never" or self.remove_extra_spaces or self.looks_up
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether the charsmap is looked up as SentencePiece does it."""
+        return bool(self.charsmap) and not self.charsmap_by_graphemes
 
 
 # --- writing a text ------------------------------------------------------------------------------------------
@@ -89,7 +96,7 @@ def write_text(text: str, rules: SentencePieceRules, user_defined: Collection[st
     """
     if not text:
         return ""
-    if rules.charsmap or (rules.remove_extra_spaces and user_defined):
+    if rules.looks_up or (rules.remove_extra_spaces and user_defined):
         text = _replaced(text, rules, user_defined)
     elif rules.remove_extra_spaces:
         text = re.sub("  +", " ", text.strip(" "))
@@ -111,7 +118,7 @@ def _replaced(text: str, rules: SentencePieceRules, user_defined: Collection[str
 
     A replacement may begin with spaces, and be empty: then what stood before it counts for what follows.
     """
-    charsmap = _charsmap_of(rules.charsmap)
+    charsmap = _charsmap_of(rules.charsmap if rules.looks_up else b"")
     own = special_matcher(frozenset(user_defined)) if user_defined else None
     found = own.search(text) if own else None
     parts: list[str] = []
@@ -273,10 +280,12 @@ def check_rules(model: Model, rules: SentencePieceRules) -> None:
         raise InvalidModel("SentencePiece's rules need the alphabet 'chars', and no end_of_word")
     if rules.dummy_prefix not in ("always", "missing", "first", "never"):
         raise InvalidModel(f"dummy_prefix must be always, missing, first or never, not {rules.dummy_prefix!r}")
-    if bool(rules.charsmap) != (model.normalization not in (None, "nfc")):
+    if rules.charsmap and model.normalization in (None, "nfc"):
         raise InvalidModel(f"the normalization {model.normalization!r} and a charsmap go together")
     if rules.charsmap:
         Charsmap(rules.charsmap)
+    if rules.charsmap_by_graphemes and not rules.charsmap:
+        raise InvalidModel("there is no charsmap to look graphemes up in")
     _check_ids(model, rules)
     if rules.ranks and model.merge_rule != "concatenation":
         raise InvalidModel("ranks belong to the rule 'concatenation'; a list of merges is in rank order")

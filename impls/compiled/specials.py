@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from impls.model import Model
 from impls.text import special_matcher
+from impls.whole_tokens import WholeTokens
 
 _MOST_NEEDLES = 4
 
@@ -18,11 +19,14 @@ class Specials:
         """What every special text begins with: b"" where there are none, None where they share no beginning."""
         self.none = not texts
         """Whether the model has no special texts."""
+        self._hidden = WholeTokens(model).hidden
         self._prefix = prefix
         self._texts = frozenset(texts)
 
     def absent(self, text: str) -> bool:
         """Whether `text` holds no special text, so it is encoded as it stands."""
+        if self._hidden:
+            return False
         if self.none or (self._prefix and self._prefix not in text):
             return True
         if len(self._texts) <= _MOST_NEEDLES:

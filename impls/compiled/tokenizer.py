@@ -291,7 +291,10 @@ class Compiled(Tokenizer):
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
         kind: np.dtype[np.unsignedinteger] = np.dtype(np.uint16 if self._model.vocab_size <= 1 << 16 else np.uint32)
-        steps = self._cuts_at_line_breaks and not any("\n" in special for special in self._model.whole_token_ids)
+        whole = self._model.whole_token_ids
+        steps = self._cuts_at_line_breaks and not (
+            self._model.whole_token_flags or any("\n" in special for special in whole)
+        )
         return files.encode_file(Path(source), Path(target), encode, kind, last_safe_cut if steps else None, progress)
 
     # --- decoding ------------------------------------------------------------------------------------------

@@ -23,13 +23,26 @@ from impls.formats import (
     tokenizer_json_writer,
 )
 from impls.formats.files import is_folder, looked_at, parse_json, read_bytes, without_collecting, write_atomically
+from impls.formats.space_steps import OlderUnicode
 from impls.formats.subword_nmt import IdsAssigned
 from impls.formats.tiktoken_ranks import PatternAssumed
-from impls.formats.tokenizer_json import DropoutIgnored
+from impls.formats.tokenizer_json import DropoutIgnored, OtherIds, TemplateIgnored
 from impls.model import Model
 from impls.patterns import resolve
 
-__all__ = ["DropoutIgnored", "IdsAssigned", "PatternAssumed", "formats", "load", "load_with_format", "losses", "save"]
+__all__ = [
+    "DropoutIgnored",
+    "IdsAssigned",
+    "OlderUnicode",
+    "OtherIds",
+    "PatternAssumed",
+    "TemplateIgnored",
+    "formats",
+    "load",
+    "load_with_format",
+    "losses",
+    "save",
+]
 
 
 _BLANK = b"\xef\xbb\xbf \t\r\n"  # a byte order mark and white space
@@ -177,7 +190,11 @@ def save(model: Model, path: Path, format: str) -> None:
 
 def losses(model: Model, format: str) -> list[str]:
     """What the format would not keep of `model`, a line each; raises as `save` does where it can hold nothing of it."""
-    return _get(format).losses(model)
+    lost = _get(format).losses(model)
+    if model.whole_token_flags and format not in (own.FORMAT, tokenizer_json.FORMAT):
+        text, flags = next(iter(model.whole_token_flags.items()))
+        lost.append(f"whole_token_flags: {len(model.whole_token_flags)}, the first is {text!r}: {', '.join(flags)}")
+    return lost
 
 
 def _get(format: str) -> _Format:

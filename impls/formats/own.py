@@ -21,7 +21,10 @@ FORMAT = "bpebench"
 NAME = "bpebench model"
 VERSION = 1
 VERSION_OF_RULES = 2
-"""The version of files that hold SentencePiece's rules; releases that know only the first refuse them by it."""
+VERSION_OF_FLAGS = 3
+"""The versions of files that hold SentencePiece's rules, and flags of whole tokens or a normalisation other than NFC;
+releases that know only lower ones refuse them by it."""
+_VERSIONS = (VERSION, VERSION_OF_RULES, VERSION_OF_FLAGS)
 
 
 class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -41,6 +44,7 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     pattern: tuple[str, ...] = ()
     special_tokens: dict[str, int] = {}
     added_tokens: dict[str, int] = {}
+    whole_token_flags: dict[str, tuple[str, ...]] = {}
     sentencepiece: SentencePieceRules | None = None
     tokens: tuple[bytes | None, ...]
     merges: tuple[tuple[int, int], ...] = ()
@@ -67,10 +71,10 @@ def _parsed(content: bytes, path: str) -> Model:
     if not isinstance(document, dict) or document.get("format") != NAME:
         raise InvalidFile(path, f"the field 'format' is not {NAME!r}; this is no bpebench model")
     version = document.get("version")
-    if version not in (VERSION, VERSION_OF_RULES):
+    if version not in _VERSIONS:
         raise InvalidFile(
             path,
-            f"the field 'version' is {version!r}; this release reads version {VERSION} and {VERSION_OF_RULES}, "
+            f"the field 'version' is {version!r}; this release reads version {', '.join(map(str, _VERSIONS))}; "
             "install the one that wrote it",
         )
     if document.get("digest") != _digest(document):
@@ -91,12 +95,13 @@ def write(model: Model) -> bytes:
     fields: dict[str, Any] = {
         name: getattr(model, name) for name in _Document.__struct_fields__ if name not in (*_HEAD, *_LISTS)
     }
-    fields |= {name: dict(fields[name]) for name in ("special_tokens", "added_tokens")}
+    fields |= {name: dict(fields[name]) for name in ("special_tokens", "added_tokens", "whole_token_flags")}
     fields |= {name: getattr(model, name) for name in _LISTS}
-    version = VERSION_OF_RULES
+    version = _version(model)
     if model.sentencepiece is None:  # written as ever
-        version = VERSION
         del fields["sentencepiece"]
+    if not model.whole_token_flags:
+        del fields["whole_token_flags"]
     document = msgspec.to_builtins({"format": NAME, "version": version, "digest": "", **fields})
     try:
         document["digest"] = _digest(document)
@@ -107,6 +112,14 @@ def write(model: Model) -> bytes:
         for name, value in document.items()
     ]
     return b"{\n" + b",\n".join(lines) + b"\n}\n"
+
+
+def _version(model: Model) -> int:
+    rules = model.sentencepiece
+    by_steps = not model.has_charsmap_only and model.normalization not in (None, "nfc")
+    if model.whole_token_flags or by_steps:
+        return VERSION_OF_FLAGS
+    return VERSION if rules is None else VERSION_OF_RULES
 
 
 def losses(model: Model) -> list[str]:

@@ -94,8 +94,9 @@ def _trainer(model: Model, rules: SentencePieceRules, unknown_id: int) -> bytes:
 
 
 def _normalizer(model: Model, rules: SentencePieceRules) -> bytes:
-    name = model.normalization if rules.charsmap and model.normalization else "identity"
-    message = length(fields.NORMALIZER_NAME, name.encode()) + length(fields.NORMALIZER_CHARSMAP, rules.charsmap)
+    name = model.normalization if rules.looks_up and model.normalization else "identity"
+    charsmap = rules.charsmap if rules.looks_up else b""
+    message = length(fields.NORMALIZER_NAME, name.encode()) + length(fields.NORMALIZER_CHARSMAP, charsmap)
     message += varint(fields.NORMALIZER_DUMMY_PREFIX, rules.dummy_prefix != "never")
     message += varint(fields.NORMALIZER_REMOVE_EXTRA, rules.remove_extra_spaces)
     return message + varint(fields.NORMALIZER_ESCAPE, rules.escape_spaces)
@@ -110,8 +111,8 @@ def losses(model: Model) -> list[str]:
         lost.append("alphabet: bytes are written as GPT-2's printable characters; give it texts written so")
     if model.pattern:
         lost.append("pattern: it splits no texts; give it their pieces one by one")
-    if model.normalization == "nfc":
-        lost.append("normalization: nfc; give it texts in this form")
+    if model.normalization is not None and not model.has_charsmap_only:
+        lost.append(f"normalization: {model.normalization}; give it texts in this form")
     if rules.dummy_prefix in ("missing", "first"):
         lost.append("dummy_prefix: a space is put before every text, also before one that begins with a space")
     if model.added_tokens:

@@ -2,18 +2,24 @@
 
 A converted SentencePiece model has `Prepend` and `Replace` (Llama 2, Mistral) or `Replace` alone (Gemma) as its
 normalizer, or `Metaspace` as its pre-tokenizer; `Precompiled` holds the compiled normalisation. These steps are read
-and written, and spaces that are dropped as we write that; every other normalizer is refused by name.
+and written, spaces that are dropped as we write that, and before them the steps of `impls.normalization`; every other
+normalizer is refused by name.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
-from impls.errors import InvalidFile
+import regex
+
+from impls.errors import InvalidFile, InvalidPattern
+from impls.formats.oniguruma import from_oniguruma, to_oniguruma
 from impls.model import Model
+from impls.normalization import PREFIX_SPACE, call, steps_of
 from impls.sentencepiece_rules import SPACE_MARK, DummyPrefix, SentencePieceRules
 
 WORDS_STAGE = f"{SPACE_MARK}[^{SPACE_MARK}]*|[^{SPACE_MARK}]+"
@@ -36,7 +42,8 @@ _DROPPED: list[dict[str, Any]] = [
 class Spaces:
     """What the steps say, found one by one."""
 
-    normalization: str | None = None
+    steps: list[str] = field(default_factory=list)
+    """The steps of `Model.normalization`."""
     escape_spaces: bool = False
     dummy_prefix: DummyPrefix = "never"
     remove_extra_spaces: bool = False
@@ -45,11 +52,28 @@ class Spaces:
     """Split stages that go before all others."""
     prepended: str = ""
     """What `Prepend` puts before a text."""
+    by_metaspace: bool = False
+    """Whether a `Metaspace` marks the spaces, after the normalizer and after added tokens were found in its text."""
+
+    @property
+    def normalization(self) -> str | None:
+        """The names of all steps."""
+        return "+".join(self.steps) or None
+
+    @property
+    def tells_normalized(self) -> bool:
+        """Whether a model can say what is done before added tokens are sought in a normalised text, and what after."""
+        return not (self.by_metaspace and (self.dummy_prefix == "never" or self.remove_extra_spaces))
+
+    @property
+    def marks(self) -> bool:
+        """Whether white space is written otherwise."""
+        return self.escape_spaces or self.dummy_prefix != "never" or self.remove_extra_spaces
 
     @property
     def rewrites(self) -> bool:
-        """Whether a text is written otherwise, but for its normal form NFC."""
-        return self.escape_spaces or self.dummy_prefix != "never" or self.remove_extra_spaces or bool(self.charsmap)
+        """Whether SentencePiece's rules write a text otherwise."""
+        return self.marks or bool(self.charsmap)
 
 
 def read_normalizer(normalizer: Any, path: str) -> Spaces:
@@ -80,25 +104,85 @@ def _flat(value: Any, where: str, key: str, path: str) -> list[tuple[str, dict[s
     return [found for k, step in enumerate(steps) for found in _flat(step, f"{where}.{key}[{k}]", key, path)]
 
 
+_BY_NAME = {
+    "NFC": "nfc",
+    "NFD": "nfd",
+    "NFKC": "nfkc",
+    "NFKD": "nfkd",
+    "Lowercase": "lowercase",
+    "StripAccents": "strip-accents",
+    "Nmt": "nmt",
+}
+_STRIPS = {(True, True): "strip", (True, False): "strip-left", (False, True): "strip-right"}
+_OF_OLD_TABLES = {"NFD", "NFKC", "NFKD", "Lowercase", "StripAccents"}
+
+
+_KEEP_THE_START = frozenset({"nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip-right"})
+"""After these the first place of a text is still the first."""
+
+
+class OlderUnicode(UserWarning):
+    """Hugging Face's library does this step by older tables of characters than Python's."""
+
+
+def warn_of_older_unicode(kind: str, where: str, path: str) -> None:
+    """A warning for a step that few, young characters pass otherwise in the library."""
+    warnings.warn(
+        f"{path}: {where}: {kind} is done by Python's Unicode; its library knows less of it, and characters younger "
+        "than Unicode 8 to 12 may get other ids there",
+        OlderUnicode,
+        stacklevel=6,
+    )
+
+
 def _read_step(step: dict[str, Any], where: str, spaces: Spaces, path: str) -> None:
     kind = step.get("type")
     marks = (" ", SPACE_MARK) if not spaces.escape_spaces else (SPACE_MARK,)
-    if kind == "NFC" and not spaces.rewrites:
-        spaces.normalization = "nfc"
-    elif kind == "Prepend" and step.get("prepend") in marks and spaces.dummy_prefix == "never":
+    if kind == "Prepend" and step.get("prepend") in marks and spaces.dummy_prefix == "never":
         spaces.dummy_prefix = "always"
         spaces.prepended = step["prepend"]
     elif kind == "Replace" and step.get("pattern") == {"String": " "} and step.get("content") == SPACE_MARK:
         spaces.escape_spaces = True
-    elif kind == "Precompiled" and not spaces.rewrites and spaces.normalization is None:
+    elif kind == "Precompiled" and not spaces.rewrites and not spaces.steps:
         spaces.charsmap = _charsmap(step.get("precompiled_charsmap"), where, path)
-        spaces.normalization = "charsmap" if spaces.charsmap else None
+        spaces.steps += ["charsmap"] if spaces.charsmap else []
+    elif (name := _step_name(step, where, path)) is not None and not spaces.marks:
+        spaces.steps += [name] if name else []
+        if kind in _OF_OLD_TABLES:
+            warn_of_older_unicode(str(kind), where, path)
     else:
         raise InvalidFile(
             path,
-            f"{where}.type: {kind!r} is not supported as it is given here; supported are NFC, Precompiled, and Prepend "
-            f"and Replace for white space as {SPACE_MARK!a}",
+            f"{where}.type: {kind!r} is not supported as it is given here; supported are NFC, NFD, NFKC, NFKD, "
+            "Lowercase, StripAccents, Strip, Nmt, Replace and Prepend, Precompiled as the first, and after them "
+            f"Prepend and Replace for white space as {SPACE_MARK!a}",
         )
+
+
+def _step_name(step: dict[str, Any], where: str, path: str) -> str | None:
+    """How `Model.normalization` names a step, "" for one that does nothing, None for one it does not know."""
+    kind = step.get("type")
+    if isinstance(kind, str) and kind in _BY_NAME:
+        return _BY_NAME[kind]
+    if kind == "Strip":
+        return _STRIPS.get((step.get("strip_left") is True, step.get("strip_right") is True), "")
+    if kind == "Prepend" and isinstance(before := step.get("prepend"), str):
+        return call("prepend", before) if before else ""
+    if kind != "Replace":
+        return None
+    pattern, content = step.get("pattern"), step.get("content")
+    match pattern, content:
+        case {"String": str() as old, **others}, str() if old and not others:
+            return call("replace", old, content)
+        case {"Regex": str() as expression, **others}, str() if not others:
+            try:
+                translated = from_oniguruma(expression)
+                if regex.match(translated, "") is not None:
+                    raise InvalidPattern("a pattern that matches nothing at all")
+            except (InvalidPattern, regex.error) as error:
+                raise InvalidFile(path, f"{where}.pattern: {error}") from None
+            return call("replace-regex", translated, content)
+    raise InvalidFile(path, f"{where}: Replace needs one String or Regex as 'pattern', and a text as 'content'")
 
 
 def _charsmap(value: Any, where: str, path: str) -> bytes:
@@ -116,7 +200,10 @@ def read_metaspace(step: dict[str, Any], where: str, spaces: Spaces, path: str) 
     prefixes: dict[Any, DummyPrefix] = {"always": "missing", "first": "first", "never": "never"}
     if scheme not in prefixes:
         raise InvalidFile(path, f"{where}.prepend_scheme: {scheme!r} is not one of: {', '.join(prefixes)}")
-    spaces.escape_spaces = True
+    if scheme == "first" and not _KEEP_THE_START.issuperset(spaces.steps):
+        raise InvalidFile(path, f"{where}.prepend_scheme: 'first' after a normalizer that may drop characters is not "
+                          "supported")  # fmt: skip
+    spaces.escape_spaces = spaces.by_metaspace = True
     if spaces.dummy_prefix == "never":
         spaces.dummy_prefix = prefixes[scheme]
     if step.get("split", True):
@@ -136,11 +223,11 @@ def write_normalizer(model: Model) -> dict[str, Any] | None:
     """The `normalizer` of a model."""
     steps: list[dict[str, Any]] = []
     rules = model.sentencepiece
-    if model.normalization == "nfc":
-        steps.append({"type": "NFC"})
+    if rules is not None and rules.charsmap:
+        steps.append({"type": "Precompiled", "precompiled_charsmap": base64.b64encode(rules.charsmap).decode()})
+    if model.normalization is not None and not model.has_charsmap_only:
+        steps += filter(None, (_written(name, texts) for name, texts in steps_of(model.normalization)))
     if rules is not None:
-        if rules.charsmap:
-            steps.append({"type": "Precompiled", "precompiled_charsmap": base64.b64encode(rules.charsmap).decode()})
         if rules.remove_extra_spaces:
             steps += _DROPPED
         if rules.dummy_prefix == "always":
@@ -150,6 +237,21 @@ def write_normalizer(model: Model) -> dict[str, Any] | None:
     if len(steps) < 2:
         return steps[0] if steps else None
     return {"type": "Sequence", "normalizers": steps}
+
+
+def _written(name: str, texts: list[str]) -> dict[str, Any] | None:
+    if name in ("charsmap", PREFIX_SPACE):  # Precompiled, and what ByteLevel does
+        return None
+    if name == "prepend":
+        return {"type": "Prepend", "prepend": texts[0]}
+    if name == "replace":
+        return {"type": "Replace", "pattern": {"String": texts[0]}, "content": texts[1]}
+    if name == "replace-regex":
+        return {"type": "Replace", "pattern": {"Regex": to_oniguruma(texts[0])}, "content": texts[1]}
+    for (left, right), strip in _STRIPS.items():
+        if name == strip:
+            return {"type": "Strip", "strip_left": left, "strip_right": right}
+    return {"type": next(kind for kind, known in _BY_NAME.items() if known == name)}
 
 
 def write_metaspace(model: Model) -> tuple[dict[str, Any] | None, tuple[str, ...]]:

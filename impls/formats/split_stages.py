@@ -13,11 +13,13 @@ import regex
 
 from impls.errors import InvalidFile, InvalidPattern
 from impls.formats.oniguruma import from_oniguruma, leaves_nothing_out, to_oniguruma
-from impls.formats.space_steps import Spaces, read_metaspace
+from impls.formats.space_steps import Spaces, read_metaspace, warn_of_older_unicode
+from impls.normalization import PREFIX_SPACE
 from impls.patterns import MAX_CHARACTERS, NAMED
 
 BYTE_LEVEL = "ByteLevel"
 _MAX_STEPS = 16
+_PUNCTUATION = r"[\p{P}$+<=>^`|~]"
 _KNOWN_TO_COVER = {stage for stages in NAMED.values() for stage in stages}
 _GAP = r"|(?:(?!{0})[\s\S])+"
 _ONE_CLASS = re.compile(r"(\[(?!\^)(?:[^\[\]\\]|\\.)+\]|\\p\{\w+\})(?:\+|\{1(?:,\d*)?\})?", re.DOTALL)
@@ -40,7 +42,13 @@ def read_stages(pre_tokenizer: Any, path: str, spaces: Spaces | None = None) -> 
         if kind == BYTE_LEVEL:
             byte_level = True
             if step.get("add_prefix_space", True):
-                raise InvalidFile(path, f"{field}.add_prefix_space: a space put before the text is not supported")
+                if stages:
+                    raise InvalidFile(
+                        path,
+                        f"{field}.add_prefix_space: a space put before every piece is not supported; only the "
+                        "first step may put one before the text",
+                    )
+                spaces.steps.append(PREFIX_SPACE)
             if step.get("use_regex", True):
                 stages += NAMED["gpt2"]
         elif kind == "Split":
@@ -51,11 +59,14 @@ def read_stages(pre_tokenizer: Any, path: str, spaces: Spaces | None = None) -> 
             stages += spaces.stages
         elif kind == "Digits":
             stages.append(r"\p{N}|\P{N}+" if step.get("individual_digits") else r"\p{N}+|\P{N}+")
+        elif kind == "Punctuation":
+            stages.append(_behaving(_PUNCTUATION, step.get("behavior", "Isolated"), False, field, path))
+            warn_of_older_unicode(kind, f"{field}.type", path)
         else:
             raise InvalidFile(
                 path,
-                f"{field}.type: {kind!r} is not supported here; supported are ByteLevel, Split, Digits, and Metaspace "
-                "where it is the first",
+                f"{field}.type: {kind!r} is not supported here; supported are ByteLevel, Split, Digits, "
+                "Punctuation, and Metaspace where it is the first",
             )
     return tuple(stages), byte_level
 
@@ -87,23 +98,36 @@ def _read_split(step: dict[str, Any], field: str, path: str) -> str:
         raise InvalidFile(path, f"{field}.pattern: {len(text)} characters; at most {MAX_CHARACTERS} are taken")
     try:
         expression = from_oniguruma(text) if "Regex" in pattern else regex.escape(text)
-        covers = expression in _KNOWN_TO_COVER or leaves_nothing_out(expression)
-        if not covers and regex.match(expression, "") is not None:
+        if regex.match(expression, "") is not None:
             raise InvalidPattern("a pattern that matches nothing at all splits between all characters there")
     except (InvalidPattern, regex.error) as error:
         raise InvalidFile(path, f"{field}.pattern: {error}") from None
-    behavior, invert = step.get("behavior"), step.get("invert", False)
-    if behavior in ("MergedWithPrevious", "MergedWithNext") and not invert and "String" in pattern and len(text) == 1:
-        others = f"[^{expression}]"
-        first = f"{others}*{expression}" if behavior == "MergedWithPrevious" else f"{expression}{others}*"
-        return f"{first}|{others}+"
-    if behavior == "Isolated":
+    try:
+        return _behaving(expression, step.get("behavior"), bool(step.get("invert", False)), field, path)
+    except InvalidPattern as error:
+        raise InvalidFile(path, f"{field}.pattern: {error}") from None
+
+
+def _behaving(expression: str, behavior: Any, invert: bool, field: str, path: str) -> str:
+    """The stage that cuts as Hugging Face does what `expression` finds, or with `invert` what lies between.
+
+    Of `ab1c23d` and `[0-9]`: Isolated `ab 1 c 2 3 d`, Contiguous `ab 1 c 23 d`, MergedWithPrevious `ab1 c2 3 d`,
+    MergedWithNext `ab 1c 2 3d`. `Removed` leaves text out, which no model here can say.
+    """
+    covers = expression in _KNOWN_TO_COVER or leaves_nothing_out(expression)
+    if behavior == "Isolated" or (behavior == "Removed" and invert and covers):
         return expression if covers else with_gaps(expression)
-    if behavior == "Removed" and invert:
-        if not covers:
-            raise InvalidFile(path, f"{field}.behavior: 'Removed' drops the text the pattern leaves out")
-        return expression
-    raise InvalidFile(path, f"{field}.behavior: {behavior!r} with invert={invert!r} is not supported; 'Isolated' is")
+    if behavior == "Removed":
+        raise InvalidFile(path, f"{field}.behavior: 'Removed' drops text, which is not supported")
+    simple = _complement(expression)
+    between = simple if simple is not None else f"(?:(?!{expression})[\\s\\S])"
+    found = expression if simple is not None else f"(?:{expression})"
+    if behavior == "Contiguous":
+        return f"(?:{found})+|{between}+"
+    if behavior in ("MergedWithPrevious", "MergedWithNext"):
+        goes_before = (behavior == "MergedWithNext") != invert
+        return f"{found}{between}*|{between}+" if goes_before else f"{between}*{found}|{between}+"
+    raise InvalidFile(path, f"{field}.behavior: {behavior!r} is not supported; 'Isolated' is")
 
 
 def with_gaps(expression: str) -> str:
@@ -140,10 +164,10 @@ def _complement(expression: str) -> str | None:
     return f"[^{members[1:]}" if members.startswith("[") else rf"\P{members[2:]}"
 
 
-def write_stages(stages: tuple[str, ...], *, byte_level: bool) -> dict[str, Any] | None:
+def write_stages(stages: tuple[str, ...], *, byte_level: bool, add_prefix_space: bool = False) -> dict[str, Any] | None:
     """The `pre_tokenizer` of `stages`; raises `InvalidPattern` for what Oniguruma would cut in another way."""
     if byte_level and stages in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
-        return _byte_level(use_regex=True)
+        return _byte_level(use_regex=True, add_prefix_space=add_prefix_space)
     steps: list[dict[str, Any]] = [
         {
             "type": "Split",
@@ -154,7 +178,9 @@ def write_stages(stages: tuple[str, ...], *, byte_level: bool) -> dict[str, Any]
         for stage in stages
     ]
     if byte_level:
-        steps.append(_byte_level(use_regex=False))
+        if add_prefix_space and steps:
+            raise InvalidPattern("a space before the text is not written with a pattern other than GPT-2's")
+        steps.append(_byte_level(use_regex=False, add_prefix_space=add_prefix_space))
     if len(steps) < 2:
         return steps[0] if steps else None
     return {"type": "Sequence", "pretokenizers": steps}
@@ -168,5 +194,5 @@ def in_sequence(first: dict[str, Any] | None, then: dict[str, Any] | None) -> di
     return {"type": "Sequence", "pretokenizers": [first, *steps]}
 
 
-def _byte_level(*, use_regex: bool) -> dict[str, Any]:
-    return {"type": BYTE_LEVEL, "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+def _byte_level(*, use_regex: bool, add_prefix_space: bool = False) -> dict[str, Any]:
+    return {"type": BYTE_LEVEL, "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": use_regex}

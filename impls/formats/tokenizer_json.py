@@ -1,10 +1,11 @@
 """Reading Hugging Face's tokenizer.json: byte-level BPE, and BPE over the characters of the text.
 
-What a model cannot express is refused with the name of the field, never passed over; `truncation`, `padding`,
-`post_processor` and `decoder` do not change the ids of a text and are left out. Dropout, which makes encoding random,
-is left out with a `DropoutIgnored` warning. Other kinds of model (Unigram, WordPiece, WordLevel) are refused by name.
-A converted SentencePiece model (`byte_fallback`, `fuse_unk`, marks for white space) gets that library's rules, with the
-listed merges; what its ids are read as is taken to be what SentencePiece reads, special tokens apart.
+What a model cannot express is refused with the name of the field, never passed over; `truncation`, `padding` and
+`decoder` do not change the ids of a text and are left out. So are a `post_processor` that puts special tokens around a
+text, with a `TemplateIgnored` warning, and dropout, which makes encoding random, with a `DropoutIgnored` warning. Other
+kinds of model (Unigram, WordPiece, WordLevel) are refused by name. A converted SentencePiece model (`byte_fallback`,
+`fuse_unk`, marks for white space) gets that library's rules, with the listed merges; what its ids are read as is taken
+to be what SentencePiece reads, special tokens apart.
 """
 
 from __future__ import annotations
@@ -20,13 +21,23 @@ from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
 from impls.formats.space_steps import Spaces, check_prefix, read_normalizer
 from impls.formats.split_stages import read_stages
 from impls.model import Model
+from impls.normalization import call
 from impls.sentencepiece_rules import SentencePieceRules
+from impls.whole_tokens import FLAGS, can_meet
 
 FORMAT = "tokenizer.json"
 
 
 class DropoutIgnored(UserWarning):
     """The file asks for BPE-dropout; the model is read without it, and encodes the same text the same way always."""
+
+
+class OtherIds(UserWarning):
+    """An added token has an id that Hugging Face's library would not give it; the model has that of the file."""
+
+
+class TemplateIgnored(UserWarning):
+    """The file puts special tokens around every text; the model is read without that, and encodes the text alone."""
 
 
 def read(content: bytes, path: str) -> Model:
@@ -41,8 +52,11 @@ def read_document(document: Any, path: str) -> Model:
     _refuse_other_models(bpe, path)
     spaces = read_normalizer(fields.get("normalizer"), path)
     stages, byte_level = read_stages(fields.get("pre_tokenizer"), path, spaces)
+    if byte_level and spaces.prepended == " " and not spaces.escape_spaces:
+        spaces.steps.append(call("prepend", " "))
+        spaces.dummy_prefix, spaces.prepended = "never", ""
     check_prefix(spaces, path)
-    special, added = _whole_tokens(fields.get("added_tokens"), path)
+    special, added, flags = _whole_tokens(fields.get("added_tokens"), spaces, path)
     vocab = check_ids(bpe.get("vocab"), "model.vocab", path)
     merges = _merges(bpe.get("merges"), path)
     whole = {**special, **added}
@@ -50,6 +64,8 @@ def read_document(document: Any, path: str) -> Model:
         if vocab.get(text, i) != i:
             raise InvalidFile(path, f"added_tokens: {text!a} has id {i} here and id {vocab[text]} in model.vocab")
     unknown = _unknown(bpe.get("unk_token"), vocab, whole, byte_level, path)
+    if byte_level and any(left + right == unknown for left, right in merges):
+        unknown = None
     listed = [*whole, *([] if unknown is None else [unknown])]
     kept = without_whole_tokens(vocab, merges, listed, CHARACTER_TO_BYTE if byte_level else ())
     rules = _rules(bpe, spaces, kept, unknown, byte_level, path)
@@ -60,12 +76,13 @@ def read_document(document: Any, path: str) -> Model:
         tokens = token_table(((_utf8(token, path), i) for token, i in kept.items()), path)
         if rules and rules.byte_ids:
             tokens += (None,) * (max(rules.byte_ids) + 1 - len(tokens))
-    return Model(
+    model = Model(
         tokens=tokens,
         merges=read_merges(merges, kept, "model.merges", path),
         pattern=stages,
         special_tokens=special,
         added_tokens=added,
+        whole_token_flags=flags,
         normalization=spaces.normalization,
         alphabet="bytes" if byte_level else "chars",
         ignore_merges=bool(bpe.get("ignore_merges", False)),
@@ -73,6 +90,9 @@ def read_document(document: Any, path: str) -> Model:
         unknown_id=None if unknown is None else vocab.get(unknown, whole.get(unknown)),
         sentencepiece=rules,
     )
+    _note_other_ids(fields.get("added_tokens") or [], vocab, path)
+    _note_template(fields.get("post_processor"), path)
+    return model
 
 
 def _rules(
@@ -86,7 +106,9 @@ def _rules(
     if byte_level:
         # Bytes are never unknown, so nothing falls back and nothing is fused.
         if spaces.rewrites:
-            raise InvalidFile(path, "pre_tokenizer.type: ByteLevel after marks for white space is not supported")
+            raise InvalidFile(
+                path, "pre_tokenizer.type: ByteLevel after marks for white space or Precompiled is not supported"
+            )
         return None
     if len(byte_ids) not in (0, 256):
         raise InvalidFile(path, f"model.byte_fallback: {len(byte_ids)} of the 256 tokens <0x00> to <0xFF> are there")
@@ -95,6 +117,7 @@ def _rules(
         dummy_prefix=spaces.dummy_prefix,
         remove_extra_spaces=spaces.remove_extra_spaces,
         charsmap=spaces.charsmap,
+        charsmap_by_graphemes=bool(spaces.charsmap),
         byte_ids=byte_ids,
         fuse_unknown=fuse_unknown,
         unknown_text=unknown or UNKNOWN_SURFACE,
@@ -139,26 +162,77 @@ def _unknown(text: Any, vocab: dict[str, int], whole: dict[str, int], byte_level
     return text
 
 
-def _whole_tokens(entries: Any, path: str) -> tuple[dict[str, int], dict[str, int]]:
-    """(special tokens, other added tokens), text -> id."""
+def _whole_tokens(
+    entries: Any, spaces: Spaces, path: str
+) -> tuple[dict[str, int], dict[str, int], dict[str, tuple[str, ...]]]:
+    """(special tokens, other added tokens), text -> id, and how those are found that are not found just anywhere."""
     if entries is None:
         entries = []
     if not isinstance(entries, list):
         raise InvalidFile(path, "added_tokens: a list is expected")
     special: dict[str, int] = {}
     added: dict[str, int] = {}
+    flags: dict[str, tuple[str, ...]] = {}
     for index, entry in enumerate(entries):
         field = f"added_tokens[{index}]"
         text, i = _object(entry, field, path).get("content"), entry.get("id")
         if not isinstance(text, str) or not isinstance(i, int):
             raise InvalidFile(path, f"{field}: a text as 'content' and a whole number as 'id' are expected")
-        for flag in ("single_word", "lstrip", "rstrip"):
-            if entry.get(flag):
-                raise InvalidFile(path, f"{field}.{flag}: {text!a} takes in its surroundings, which is not supported")
         if text in special or text in added:
             raise InvalidFile(path, f"{field}: {text!a} stands twice in added_tokens")
         (special if entry.get("special") else added)[text] = i
-    return special, added
+        flags[text] = tuple(flag for flag in FLAGS if entry.get(flag))
+    if not (spaces.rewrites or spaces.steps) and not _order_matters(flags):
+        flags = {text: tuple(flag for flag in found if flag != "normalized") for text, found in flags.items()}
+    if not spaces.tells_normalized and (later := [text for text, found in flags.items() if "normalized" in found]):
+        raise InvalidFile(path, f"added_tokens: {later[0]!a} is normalized, which is not supported with this Metaspace")
+    return special, added, {text: found for text, found in flags.items() if found}
+
+
+def _note_other_ids(entries: list[dict[str, Any]], vocab: dict[str, int], path: str) -> None:
+    """A warning for an id the library does not keep: of a token that is not in the vocabulary it takes the next one."""
+    highest = -1
+    for index, entry in enumerate(entries):
+        text, i = entry["content"], entry["id"]
+        given = vocab.get(text, highest + 1 if highest >= len(vocab) else len(vocab))
+        if given != i:
+            warnings.warn(
+                f"{path}: added_tokens[{index}]: {text!a} has the id {i} here; Hugging Face's library gives it {given}",
+                OtherIds,
+                stacklevel=4,
+            )
+            return
+        highest = max(highest, i)
+
+
+def _order_matters(flags: dict[str, tuple[str, ...]]) -> bool:
+    """Whether it tells that tokens which are not `normalized` are looked for first."""
+    later = {text for text, found in flags.items() if "normalized" in found}
+    takes_spaces = any({"lstrip", "rstrip"} & set(found) for found in flags.values())
+    others = flags.keys() - later
+    return bool(later and others) and (takes_spaces or can_meet(later, others))
+
+
+def _note_template(post_processor: Any, path: str) -> None:
+    """A warning where special tokens are put around a text; a `post_processor` that does nothing else is left out."""
+    steps = [post_processor]
+    if isinstance(post_processor, dict) and isinstance(inner := post_processor.get("processors"), list):
+        steps = inner
+    for step in steps:
+        kind = step.get("type") if isinstance(step, dict) else None
+        if kind in ("BertProcessing", "RobertaProcessing") or (kind == "TemplateProcessing" and _puts_tokens(step)):
+            warnings.warn(
+                f"{path}: post_processor: {kind}, which puts special tokens around a text, is left out; ids are those "
+                "of the text alone",
+                TemplateIgnored,
+                stacklevel=4,
+            )
+            return
+
+
+def _puts_tokens(template: dict[str, Any]) -> bool:
+    single = template.get("single")
+    return isinstance(single, list) and any(isinstance(part, dict) and "SpecialToken" in part for part in single)
 
 
 def _merges(entries: Any, path: str) -> list[tuple[str, str]]:

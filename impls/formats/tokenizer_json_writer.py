@@ -13,7 +13,9 @@ from impls.formats.space_steps import write_decoder, write_metaspace, write_norm
 from impls.formats.split_stages import in_sequence, write_stages
 from impls.formats.tokenizer_json import FORMAT
 from impls.model import Model
+from impls.normalization import without_prefix_space
 from impls.sentencepiece_rules import SentencePieceRules
+from impls.whole_tokens import FLAGS
 
 _BYTE_LEVEL_DECODER = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 
@@ -52,7 +54,7 @@ def _lost_rules(rules: SentencePieceRules) -> list[str]:
     lost: list[str] = []
     if not rules.shows_specials:
         lost.append("special_tokens: they are found in every text, and read as their text")
-    if rules.charsmap:
+    if rules.looks_up:
         lost.append("normalization: Hugging Face looks a grapheme up at a time, and normalises some texts otherwise")
     if rules.user_defined_ids:
         lost.append("user_defined_ids: what stands behind such a token gets a prefix of its own")
@@ -75,7 +77,11 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
     byte_level = model.alphabet == "bytes"
     try:
         metaspace, stages = write_metaspace(model)
-        pre_tokenizer = in_sequence(metaspace, write_stages(stages, byte_level=byte_level))
+        prefix_space = without_prefix_space(None if model.has_charsmap_only else model.normalization)[1]
+        pre_tokenizer = in_sequence(
+            metaspace, write_stages(stages, byte_level=byte_level, add_prefix_space=prefix_space)
+        )
+        normalizer = write_normalizer(model)
     except InvalidPattern as error:
         raise Unsupported(FORMAT, str(error)) from None
     text_of = to_printable if byte_level else bytes.decode
@@ -92,7 +98,7 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
         "truncation": None,
         "padding": None,
         "added_tokens": _added_tokens(model, vocab),
-        "normalizer": write_normalizer(model),
+        "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer,
         "post_processor": None,
         "decoder": _decoder(model),
@@ -127,5 +133,7 @@ def _added_tokens(model: Model, vocab: dict[str, int]) -> list[dict[str, Any]]:
                 add_whole_token(vocab, *whole, FORMAT)
             break
         highest = max(highest, i)
-    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
-    return [{"id": i, "content": text, **flags, "special": text in model.special_tokens} for text, i in in_order]
+    flags_of = {text: {flag: flag in model.whole_token_flags.get(text, ()) for flag in FLAGS} for text, _ in in_order}
+    return [
+        {"id": i, "content": text, **flags_of[text], "special": text in model.special_tokens} for text, i in in_order
+    ]

@@ -107,7 +107,9 @@ class SentencePiece(Tokenizer):
 def _is_its_own(model: Model) -> bool:
     """Whether the library can be given whole texts as they stand."""
     rules = model.sentencepiece
-    if rules is None or model.pattern or model.normalization == "nfc" or b"\0" in model.id_by_token:
+    if rules is None or model.pattern or model.whole_token_flags or b"\0" in model.id_by_token:
+        return False
+    if model.normalization is not None and not model.has_charsmap_only:
         return False
     return rules.dummy_prefix in ("always", "never") and not _unknown_by_us(model)
 

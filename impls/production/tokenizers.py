@@ -49,6 +49,7 @@ class HuggingFace(Tokenizer):
         self._decodes_alike = model.alphabet == "bytes" and not any(
             not text.isascii() and CHARACTER_TO_BYTE.keys() >= set(text) for text in model.whole_token_ids
         )  # the library would read such a special token as printable bytes
+        self._decodes_alike = self._decodes_alike and not _found_late(model)
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
@@ -137,19 +138,31 @@ def _parallelism(wanted: bool) -> Iterator[None]:
 def _normalizes_alike(model: Model) -> bool:
     """Whether the library writes texts by SentencePiece's rules as that library does, so that it can be left to it."""
     rules = model.sentencepiece
-    if rules is None or rules.charsmap or rules.user_defined_ids:
+    if rules is None or rules.charsmap or rules.user_defined_ids or model.normalization or model.whole_token_flags:
         return False
     return rules.dummy_prefix != "first"  # we give it what stands between special tokens, and it would call all first
 
 
 def _for_written_texts(model: Model) -> Model:
     """The model for texts that `Model.normalize` has written."""
+    if _found_late(model):  # not again in what is written
+        model = model.with_(special_tokens={}, added_tokens={})
     if model.sentencepiece is None:
-        return model
+        return model if model.normalization is None else model.with_(normalization=None)
     rules = replace(
-        model.sentencepiece, escape_spaces=False, dummy_prefix="never", remove_extra_spaces=False, charsmap=b""
+        model.sentencepiece,
+        escape_spaces=False,
+        dummy_prefix="never",
+        remove_extra_spaces=False,
+        charsmap=b"",
+        charsmap_by_graphemes=False,
     )
     return model.with_(sentencepiece=rules, normalization=None)
+
+
+def _found_late(model: Model) -> bool:
+    """Whether special or added tokens are looked for in texts that were written already."""
+    return any("normalized" in flags for flags in model.whole_token_flags.values())
 
 
 def _document(model: Model) -> str:

@@ -49,8 +49,8 @@ def test_a_mutated_file_is_read_or_refused_in_one_line(format: str, good: dict[s
 def test_the_fuzzer_finds_a_planted_fault(
     good: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def careless(entries: Any, *_: object) -> tuple[dict[str, int], dict[str, int]]:
-        return {entry["content"]: entry["id"] for entry in entries}, {}
+    def careless(entries: Any, *_: object) -> tuple[dict[str, int], dict[str, int], dict[str, tuple[str, ...]]]:
+        return {entry["content"]: entry["id"] for entry in entries}, {}, {}
 
     monkeypatch.setattr("impls.formats.tokenizer_json._whole_tokens", careless)
     rng = random.Random(1)

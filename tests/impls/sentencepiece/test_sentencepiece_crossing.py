@@ -165,8 +165,8 @@ def load_again(model: Model, tmp_path: Path) -> Model:
     [
         ({"model": {"vocab": {"a": 0, "<0x41>": 1}, "merges": [], "unk_token": None}}, "1 of the 256 tokens"),
         ({"normalizer": {"type": "Prepend", "prepend": "▁"}}, "'Prepend' of '\\u2581' is not supported without"),
-        ({"normalizer": {"type": "Prepend", "prepend": "x"}}, "normalizer.type: 'Prepend' is not supported"),
-        ({"normalizer": {"type": "Lowercase"}}, "normalizer.type: 'Lowercase' is not supported"),
+        ({"normalizer": {"type": "Prepend", "prepend": 1}}, "normalizer.type: 'Prepend' is not supported"),
+        ({"normalizer": {"type": "BertNormalizer"}}, "normalizer.type: 'BertNormalizer' is not supported"),
         (
             {"normalizer": {"type": "Sequence", "normalizers": [REPLACE, {"type": "NFC"}]}},
             "normalizer.normalizers[1].type: 'NFC' is not supported as it is given here",

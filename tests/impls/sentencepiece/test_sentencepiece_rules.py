@@ -165,7 +165,7 @@ def test_a_text_is_cut_only_where_no_token_reaches_across() -> None:
         ({"alphabet": "bytes"}, "of 256 byte"),
         ({"end_of_word": "</w>"}, "no end_of_word"),
         ({"dummy_prefix": "often"}, "dummy_prefix must be"),
-        ({"normalization": "nmt_nfkc"}, "go together"),
+        ({"normalization": "nmt_nfkc"}, "normalization 'nmt_nfkc' is not one of: nfc, "),
         ({"charsmap": b"\x08\0\0\0ab"}, "go together"),
         ({"charsmap": b"\x08\0\0\0ab", "normalization": "nfkc"}, "cut short or damaged"),
         ({"byte_ids": (0,)}, "256 different ones"),

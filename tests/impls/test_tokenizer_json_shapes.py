@@ -1,0 +1,346 @@
+"""Every shape of tokenizer.json that is read gives the ids Hugging Face's library gives."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import random
+import warnings
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+import tokenizers
+from sentencepiece import sentencepiece_model_pb2
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+import impls
+from impls import Model, TrainingSpec
+from impls.errors import InvalidModel, UnknownSymbol
+from impls.formats import OlderUnicode, OtherIds, TemplateIgnored, load, losses, save
+from impls.round_trip import comes_back_as
+
+Document = dict[str, Any]
+SAMPLES = Path(__file__).parents[2] / "datasets" / "samples"
+ODD = """<m> | <m> |<n>|<w>|x<w>y| <w>,|<W>|theq|a theq |  |   |İ|ﬁ|Å|Σ|ς|①|½|3|12|1234|▁|'s|ab|_|’|.|!?|a|Z|ü|日本|
+한글|😀|x|the| the|<|>|²|Ⅷ|ǅ"""
+ODD_CHARACTERS = "\t\t\n\r\u0301\u0338\u00a0\u200b\u3000\u0085\x1c\x01\ufeff\u200d"
+
+
+@cache
+def texts() -> list[str]:
+    rng = random.Random("shapes")
+    odd = [*ODD.split("|"), *ODD_CHARACTERS, "\t\t", "\r\n", "e\u0301"]
+    lines = [line for name in ("tr", "en", "code") for line in (SAMPLES / f"{name}.txt").read_text().split("\n")]
+    return [
+        "",
+        " ",
+        "a",
+        " a",
+        "a ",
+        *lines[::9],
+        *("".join(rng.choices(odd, k=rng.randrange(1, 8))) for _ in range(130)),
+    ]
+
+
+@cache
+def trained(alphabet: str) -> Document:
+    """A small file as the library trains it, over bytes or over characters with marks for spaces."""
+    by_bytes = alphabet == "bytes"
+    tokenizer = Tokenizer(models.BPE() if by_bytes else models.BPE(unk_token="<unk>"))
+    words = pre_tokenizers.Split(tokenizers.Regex("▁[^▁]*|[^▁]+"), "isolated")
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False) if by_bytes else words
+    lines = [*(SAMPLES / "tr.txt").read_text().split("\n"), "the thes ab abab 12 1234 ..!? <m> <n> ###"] * 2
+    trainer = trainers.BpeTrainer(
+        vocab_size=500,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet() if by_bytes else [],
+        special_tokens=[] if by_bytes else ["<unk>", "<s>"],
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(lines if by_bytes else ["▁" + line.replace(" ", "▁") for line in lines], trainer)
+    document: Document = json.loads(tokenizer.to_str())
+    if not by_bytes:
+        document["pre_tokenizer"] = None
+    return document
+
+
+def a_file(alphabet: str, model: Document | None = None, **fields: Any) -> Document:
+    document = deepcopy(trained(alphabet) | fields)
+    document["model"] |= model or {}
+    if document["model"]["byte_fallback"]:
+        first = n_ids(alphabet)
+        document["model"]["vocab"] |= {f"<0x{byte:02X}>": first + byte for byte in range(256)}
+        for entry in document["added_tokens"]:
+            entry["id"] += 256 if entry["id"] >= first else 0
+    return document
+
+
+def n_ids(alphabet: str) -> int:
+    return len(trained(alphabet)["model"]["vocab"])
+
+
+def byte_level(*, prefix: bool = False, regex: bool = True) -> Document:
+    return {"type": "ByteLevel", "add_prefix_space": prefix, "trim_offsets": True, "use_regex": regex}
+
+
+def before(*steps: Document, regex: bool = True) -> Document:
+    return {"type": "Sequence", "pretokenizers": [*steps, byte_level(regex=regex)]}
+
+
+def chain(*steps: Document | str) -> Document:
+    return {"type": "Sequence", "normalizers": [{"type": step} if isinstance(step, str) else step for step in steps]}
+
+
+def split(pattern: str, behavior: str, *, invert: bool, kind: str = "Regex") -> Document:
+    return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": invert}
+
+
+def metaspace(scheme: str, *, splits: bool = True) -> Document:
+    return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": splits}
+
+
+def replace(old: str, new: str, kind: str = "String") -> Document:
+    return {"type": "Replace", "pattern": {kind: old}, "content": new}
+
+
+def strip(left: bool, right: bool) -> Document:
+    return {"type": "Strip", "strip_left": left, "strip_right": right}
+
+
+LLAMA = ({"type": "Prepend", "prepend": "▁"}, replace(" ", "▁"))
+FALL_BACK = {"byte_fallback": True, "fuse_unk": True}
+BEHAVIORS = ("Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext")
+NORMALIZERS: dict[str, Document] = {
+    **{name: {"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")},
+    "Strip": strip(True, True),
+    "Strip left": strip(True, False),
+    "Strip right": strip(False, True),
+    "Replace": replace("ab", "xyz"),
+    "Replace white space": replace(r"\s+", " ", "Regex"),
+    "Prepend": {"type": "Prepend", "prepend": "x"},
+    "Prepend a space": {"type": "Prepend", "prepend": " "},
+    "without accents": chain("NFD", "StripAccents", "Lowercase"),
+    "nested": chain(chain("NFKC"), "Lowercase", strip(True, True)),
+}
+
+
+def token(text: str, i: int, *, special: bool = True, **flags: bool) -> Document:
+    none = dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
+    return {"id": i, "content": text, **none, "normalized": not special, **flags, "special": special}
+
+
+def added(alphabet: str, **flags: bool) -> list[Document]:
+    first = n_ids(alphabet)
+    others = ("<n>", "<w>", "\t\t")
+    more = [token(text, first + 1 + k, special=text == "<n>") for k, text in enumerate(others)]
+    own: list[Document] = trained(alphabet)["added_tokens"]
+    return [*own, token("<m>", first, **flags), *more]
+
+
+def shapes() -> dict[str, Document]:
+    found: dict[str, Document] = {}
+    for name, step in NORMALIZERS.items():
+        found[f"bytes, {name}"] = a_file("bytes", normalizer=step)
+        if not name.startswith("Prepend"):
+            found[f"marks, {name}"] = a_file("chars", FALL_BACK, normalizer=chain(step, *LLAMA))
+    for behavior in BEHAVIORS:
+        for invert in (False, True):
+            for kind, pattern in (("Regex", r"\s?\p{L}+"), ("Regex", r"\p{N}"), ("String", " "), ("Regex", " |\n|ab")):
+                step = split(pattern, behavior, invert=invert, kind=kind)
+                name = f"Split at {pattern!r}, {behavior}, {'inverted' if invert else 'not inverted'}"
+                found[name] = a_file("bytes", pre_tokenizer=before(step, regex=False))
+        found[f"Punctuation, {behavior}"] = a_file(
+            "bytes", pre_tokenizer=before({"type": "Punctuation", "behavior": behavior})
+        )
+    for single in (False, True):
+        found[f"Digits, {single}"] = a_file(
+            "bytes", pre_tokenizer=before({"type": "Digits", "individual_digits": single})
+        )
+        found[f"a space before, pattern {single}"] = a_file(
+            "bytes", pre_tokenizer=byte_level(prefix=True, regex=single)
+        )
+    for scheme in ("always", "first", "never"):
+        for splits in (False, True):
+            found[f"Metaspace {scheme}, {splits}"] = a_file("chars", pre_tokenizer=metaspace(scheme, splits=splits))
+    found["Metaspace, then Punctuation"] = a_file(
+        "chars",
+        pre_tokenizer={"type": "Sequence", "pretokenizers": [metaspace("first"), {"type": "Punctuation"}]},
+    )
+    found["marks, split at spaces"] = a_file(
+        "chars",
+        FALL_BACK,
+        normalizer=LLAMA[1],
+        pre_tokenizer=split(" ", "MergedWithPrevious", invert=False, kind="String"),
+    )
+    for fuses in (False, True):
+        found[f"unknown, fused {fuses}"] = a_file("chars", {"fuse_unk": fuses}, normalizer=chain(*LLAMA))
+        found[f"no unknown, fused {fuses}"] = a_file(
+            "chars", {"fuse_unk": fuses, "unk_token": None}, normalizer=chain(*LLAMA)
+        )
+    found["whole words, bytes"] = a_file("bytes", {"ignore_merges": True})
+    found["whole words, marks"] = a_file("chars", {**FALL_BACK, "ignore_merges": True}, normalizer=chain(*LLAMA))
+    found["empty affixes"] = a_file(
+        "bytes", {"continuing_subword_prefix": "", "end_of_word_suffix": "", "dropout": 0.0}
+    )
+    found["unknown that is a token"] = a_file("bytes", {"unk_token": "ab", "fuse_unk": True})
+    table = {"type": "Precompiled", "precompiled_charsmap": charsmap()}
+    found["Precompiled, Metaspace"] = a_file("chars", normalizer=table, pre_tokenizer=metaspace("always"))
+    found["Precompiled, spaces"] = a_file(
+        "chars",
+        normalizer=chain(table, strip(False, True), replace(" {2,}", "▁", "Regex")),
+        pre_tokenizer=metaspace("always"),
+    )
+    for flags in ("", "lstrip", "rstrip", "lstrip rstrip", "single_word", "normalized", "normalized lstrip rstrip"):
+        given = dict.fromkeys(flags.split(), True)
+        found |= {
+            f"tokens {flags}, bytes": a_file("bytes", added_tokens=added("bytes", **given)),
+            f"tokens {flags}, NFC": a_file("bytes", added_tokens=added("bytes", **given), normalizer={"type": "NFC"}),
+            f"tokens {flags}, lowercase": a_file(
+                "bytes", added_tokens=added("bytes", **given), normalizer={"type": "Lowercase"}
+            ),
+            f"tokens {flags}, a space before": a_file(
+                "bytes", added_tokens=added("bytes", **given), pre_tokenizer=byte_level(prefix=True)
+            ),
+            f"tokens {flags}, marks": a_file(
+                "chars", FALL_BACK, added_tokens=added("chars", **given), normalizer=chain(*LLAMA)
+            ),
+            f"tokens {flags}, Metaspace": a_file(
+                "chars", added_tokens=added("chars", **given), pre_tokenizer=metaspace("first")
+            ),
+        }
+    first = n_ids("bytes")
+    found["tokens that overlap"] = a_file(
+        "bytes", added_tokens=[token("x<w>y", first, special=False), token("<w>", first + 1)]
+    )
+    found["a word of its own"] = a_file("bytes", added_tokens=[token("theq", first, single_word=True)])
+    return found
+
+
+@cache
+def charsmap() -> str:
+    file = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["low lower"] * 9),
+        model_writer=file,
+        model_type="bpe",
+        vocab_size=20,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    proto = sentencepiece_model_pb2.ModelProto()
+    proto.ParseFromString(file.getvalue())
+    return base64.b64encode(proto.normalizer_spec.precompiled_charsmap).decode()
+
+
+SHAPES = shapes()
+IN_ALL = [
+    "bytes, without accents",
+    "a space before, pattern True",
+    "Precompiled, spaces",
+    "Punctuation, Contiguous",
+    "tokens normalized lstrip rstrip, NFC",
+    "tokens normalized, marks",
+    "tokens lstrip rstrip, Metaspace",
+    "Split at '\\\\s?\\\\p{L}+', MergedWithPrevious, not inverted",
+]
+
+
+def read(document: Document, folder: Path) -> Model:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(document))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return load(path)
+
+
+def assert_same_ids(implementation: str, document: Document, model: Model, some: list[str]) -> None:
+    """The library drops characters without a token where there is no unknown one; ours raises."""
+    theirs = Tokenizer.from_str(json.dumps(document))
+    ours = impls.load(implementation, model)
+    for text in some:
+        try:
+            ids = ours.encode(text, allowed_special="all")
+        except UnknownSymbol:
+            assert model.unknown is None
+        else:
+            assert ids == theirs.encode(text, add_special_tokens=False).ids, text
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_ids_are_those_of_the_library(name: str, tmp_path: Path) -> None:
+    model = read(SHAPES[name], tmp_path)
+    assert_same_ids("priority", SHAPES[name], model, texts())
+
+
+@pytest.mark.parametrize("implementation", ["naive", "wordcount", "compiled", "tokenizers", "sentencepiece"])
+@pytest.mark.parametrize("name", IN_ALL)
+def test_all_implementations_follow_a_shape(implementation: str, name: str, tmp_path: Path) -> None:
+    assert_same_ids(implementation, SHAPES[name], read(SHAPES[name], tmp_path), texts()[-60:])
+
+
+@pytest.mark.parametrize("name", [name for name in SHAPES if name.startswith(("bytes", "marks", "tokens", "a space"))])
+def test_what_a_model_promises_of_its_texts_holds(name: str, tmp_path: Path) -> None:
+    model = read(SHAPES[name], tmp_path)
+    tokenizer = impls.load("priority", model)
+    for text in texts()[-60:]:
+        promised = comes_back_as(model, text)
+        assert promised is None or tokenizer.decode(tokenizer.encode(text, disallowed_special=())) == promised, text
+        if promised is not None:
+            assert comes_back_as(model, promised) in (None, promised)
+
+
+@pytest.mark.parametrize("name", IN_ALL)
+def test_a_shape_is_kept_by_our_files(name: str, tmp_path: Path) -> None:
+    model = read(SHAPES[name], tmp_path)
+    save(model, tmp_path / "own.json", "bpebench")
+    assert load(tmp_path / "own.json") == model
+    if "a space before" in name or losses(model, "tokenizer.json"):
+        return
+    save(model, tmp_path / "again.json", "tokenizer.json")
+    assert_same_ids("priority", json.loads((tmp_path / "again.json").read_text()), model, texts()[-60:])
+
+
+def test_flags_of_tokens_are_told_as_lost_by_formats_without_them(tmp_path: Path) -> None:
+    model = read(SHAPES["tokens lstrip rstrip, bytes"], tmp_path)
+    assert "whole_token_flags: 3, the first is '<m>': lstrip, rstrip" in losses(model, "tiktoken")
+    assert not any("flags" in line for line in losses(model, "tokenizer.json"))
+
+
+def test_what_the_library_does_otherwise_or_is_left_out_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    template = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}], "pair": []}
+    for kind, document in (
+        (OlderUnicode, SHAPES["Punctuation, Isolated"]),
+        (OlderUnicode, SHAPES["bytes, Lowercase"]),
+        (TemplateIgnored, a_file("bytes", post_processor=template)),
+        (OtherIds, a_file("bytes", added_tokens=[token("<m>", n_ids("bytes") + 9)])),
+    ):
+        path.write_text(json.dumps(document))
+        with pytest.warns(kind):
+            load(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"normalization": "nfx"}, "normalization 'nfx' is not one of: nfc, "),
+        ({"normalization": 'replace("a")'}, "is not one of"),
+        ({"normalization": 'replace-regex("(","")'}, "normalization replace-regex: "),
+        ({"normalization": "charsmap"}, "there is no such table"),
+        ({"normalization": ""}, "must be None or name a step"),
+        ({"whole_token_flags": {"<s>": ("left",)}}, "'<s>' has ('left',); known are single_word"),
+        ({"whole_token_flags": {"<t>": ("lstrip",)}}, "'<t>' is no special or added token"),
+        ({"whole_token_flags": {" ": ("normalized",)}, "normalization": "strip"}, "nothing is left of ' '"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(changes: dict[str, Any], problem: str) -> None:
+    model = impls.get("naive").train_model([""], TrainingSpec(vocab_size=257, special_tokens=("<s>",)))
+    if " " in changes.get("whole_token_flags", {}):
+        model = model.with_(added_tokens={" ": model.id_by_token[b" "]})
+    with pytest.raises(InvalidModel) as told:
+        model.with_(**changes)
+    assert problem in str(told.value)
