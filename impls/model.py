@@ -80,7 +80,7 @@ class Model:
         """The model `packed` was made of, which is not checked again; tokens and merges are made when asked for."""
         model = object.__new__(Model)
         fields = packed.fields()
-        for name in ("special_tokens", "added_tokens"):
+        for name in ("special_tokens", "added_tokens", "whole_token_flags"):
             fields[name] = MappingProxyType(fields[name])
         model.__dict__.update(fields, _packed=packed)
         return model

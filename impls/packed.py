@@ -72,6 +72,7 @@ class Packed:
         counts = tuple(self.parts["counts"].cast("q").tolist())
         return fields | {
             "pattern": tuple(fields["pattern"]),
+            "whole_token_flags": {text: tuple(flags) for text, flags in fields["whole_token_flags"].items()},
             "merge_counts": counts if self.head["has_counts"] else None,
         }
 
@@ -98,6 +99,7 @@ def pack(model: Model) -> Packed:
     head |= {
         "special_tokens": dict(model.special_tokens),
         "added_tokens": dict(model.added_tokens),
+        "whole_token_flags": dict(model.whole_token_flags),
         "sentencepiece": rules,
         "has_counts": model.merge_counts is not None,
         "kind": kind,

@@ -26,11 +26,14 @@ LEAST_BYTES = 1 << 18
 _HERE = Path(__file__).parent
 _SOURCES = (
     "../cache.py",
+    "../charsmap.py",
     "../model.py",
     "../model_checks.py",
+    "../normalization.py",
     "../packed.py",
     "../patterns.py",
     "../sentencepiece_rules.py",
+    "../whole_tokens.py",
     "files.py",
     "kept.py",
     "known.py",
