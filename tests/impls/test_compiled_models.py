@@ -15,6 +15,8 @@ from impls.priority import Priority
 
 BYTES = [bytes([byte]) for byte in range(256)]
 LETTERS = b"abcd \xc3\xa9"
+WINDOW = 4096
+"""Bytes a long piece is merged by."""
 
 
 def random_text(rng: random.Random) -> str:
@@ -75,6 +77,46 @@ def test_random_models_encode_as_priority_does(kind: str, fuzz: int) -> None:
             assert fast.encode_array(text).tolist() == expected
             assert fast.count(text) == len(expected)
             assert fast.decode(expected) == text
+
+
+def long_text(rng: random.Random) -> str:
+    """Letters at random, or a few of them over and over, or runs: around the ends of windows."""
+    length = rng.choice([WINDOW - 1, WINDOW, WINDOW + 1, WINDOW + 500, 2 * WINDOW, 3 * WINDOW + rng.randrange(WINDOW)])
+    kind = rng.randrange(4)
+    if kind == 0:
+        return "".join(rng.choices("aaabbcd", k=length))
+    if kind == 1:
+        period = "".join(rng.choices("abcdé", k=rng.randrange(1, 30)))
+        return period * (length // len(period) + 1)
+    if kind == 2:
+        return "".join(rng.choice("abcd") * rng.choice([1, 2, 3, 50, 700]) for _ in range(length // 100))
+    return "".join(rng.choices("abé", k=length))
+
+
+@pytest.mark.parametrize("kind", ["rank file", "monotone", "any order"])
+def test_long_pieces_of_random_models(kind: str, fuzz: int) -> None:
+    rng = random.Random(kind)
+    for _ in range(6 * fuzz):
+        model = random_rank_file(rng) if kind == "rank file" else random_pairs(rng, monotone=kind == "monotone")
+        fast, reference = Compiled(model.with_(pattern=())), Priority(model.with_(pattern=()))
+        for _ in range(8):
+            text = long_text(rng)
+            assert fast.encode(text) == reference.encode(text)
+
+
+@pytest.mark.parametrize("longest", [16, 512, 1024, 4096, 16384])
+def test_tokens_as_long_as_a_window_and_longer(longest: int) -> None:
+    tokens = list(BYTES)
+    size = 2
+    while size <= longest:
+        tokens.append(b"a" * size)
+        size *= 2
+    model = Model(tokens=(*tokens, b"ba", b"ab"), merge_rule="concatenation", pattern=())
+    fast, reference = Compiled(model), Priority(model)
+    rng = random.Random(longest)
+    for length in (WINDOW, WINDOW + 1, 3 * WINDOW, 3 * WINDOW + 77, 5 * WINDOW - 1):
+        for text in ("a" * length, "b" + "a" * length, "".join(rng.choices(["a" * 300, "b", "c"], k=length // 150))):
+            assert fast.encode(text) == reference.encode(text)
 
 
 def test_tokens_made_by_several_merges_are_renumbered() -> None:
