@@ -68,12 +68,9 @@ class Batches:
             arrays = self._carefully(texts, threads)
             np.cumsum([0, *map(len, arrays)], out=offsets)
             return np.concatenate([np.zeros(0, np.uint32), *arrays]), offsets
-        counts = offsets[1:]
-        ids = self._joined(self._ready, texts, threads, counts)
-        careful = np.flatnonzero(counts < 0).tolist()
+        ids, careful = self._joined(self._ready, texts, threads, offsets)
         if careful:
-            ids = _with_careful_ones(ids, counts, {i: self._one(texts[i]) for i in careful})
-        np.cumsum(counts, out=counts)
+            ids = _with_careful_ones(ids, offsets, {i: self._one(texts[i]) for i in careful})
         return ids, offsets
 
     def _carefully(self, texts: list[str], threads: int) -> list[np.ndarray]:
@@ -95,19 +92,28 @@ class Batches:
                     careful += [i for i in range(first, first + n_texts) if results[i] is None]
         return results, careful
 
-    def _joined(self, ready: Ready, texts: list[str], threads: int, counts: np.ndarray) -> np.ndarray:
-        """All ids the kernels make, behind one another; their number by text goes to `counts`, negative for care."""
+    def _joined(
+        self, ready: Ready, texts: list[str], threads: int, offsets: np.ndarray
+    ) -> tuple[np.ndarray, list[int]]:
+        """All ids the kernels make, behind one another, and the numbers of the texts that need care.
+
+        `offsets`, zeros before, is filled; a text that needs care has no ids yet.
+        """
         ids = np.empty(0, np.uint32)
-        n_ids = 0
+        place, n_ids = address(offsets), 0
+        careful: list[int] = []
         with self._job(texts, threads) as (job, main), closing(job.waves(*ready(texts))) as waves:
             for first, n_texts in waves:
-                last = first + n_texts
-                n_more = _encode(job, main, address(counts[first:]))
-                ids = _with_room(ids, n_ids + n_more, last / len(texts))
+                n_more = _encode(job, main, place + first * offsets.itemsize)
+                if n_more < 0:
+                    n_more = ~n_more
+                    careful += [first + i for i in job.texts_that_need_care()]
+                ids = _with_room(ids, n_ids + n_more, (first + n_texts) / len(texts))
                 main.batch_copy(job.address, address(ids) + n_ids * ids.itemsize)
                 n_ids += n_more
-        ids.resize(n_ids, refcheck=False)
-        return ids
+        if len(ids) > n_ids:
+            ids.resize(n_ids, refcheck=False)
+        return ids, careful
 
     @contextmanager
     def _job(self, texts: list[str], threads: int) -> Iterator[tuple[Job, Builtins]]:
@@ -129,8 +135,8 @@ def _collect(job: Job, main: Builtins, results: list[Any], first: int, as_arrays
     return job.until_left(lambda: main.batch_collect(job.address, results, first, as_arrays))
 
 
-def _encode(job: Job, main: Builtins, counts: int) -> int:
-    return job.until_left(lambda: main.batch_encode(job.address, counts))
+def _encode(job: Job, main: Builtins, offsets: int) -> int:
+    return job.until_left(lambda: main.batch_encode(job.address, offsets))
 
 
 def _with_room(ids: np.ndarray, n_ids: int, share: float) -> np.ndarray:
@@ -144,13 +150,14 @@ def _with_room(ids: np.ndarray, n_ids: int, share: float) -> np.ndarray:
     return ids
 
 
-def _with_careful_ones(ids: np.ndarray, counts: np.ndarray, found: dict[int, np.ndarray]) -> np.ndarray:
-    """`ids` with those of some texts put where they belong; their counts are negative before, and right afterwards."""
+def _with_careful_ones(ids: np.ndarray, offsets: np.ndarray, found: dict[int, np.ndarray]) -> np.ndarray:
+    """`ids` with those of some texts, which had none, put where they belong; `offsets` are mended."""
     parts = []
-    place, before = 0, 0
+    before = 0
+    more = np.zeros_like(offsets)
     for i, array in found.items():
-        end = place + int(counts[before:i].sum())
-        parts += [ids[place:end], array]
-        counts[i] = len(array)
-        place, before = end, i + 1
-    return np.concatenate([*parts, ids[place:]])
+        parts += [ids[before : offsets[i]], array]
+        before = offsets[i]
+        more[i + 1] = len(array)
+    offsets += np.cumsum(more)
+    return np.concatenate([*parts, ids[before:]])

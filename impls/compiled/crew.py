@@ -16,7 +16,7 @@ import numpy as np
 
 from impls.compiled.build import is_checked
 from impls.compiled.builtins import Builtins
-from impls.compiled.layout import ITEM_BYTES, JOB_ITEMS_AT, JOB_MOST_ITEMS, JOB_N_TASKS
+from impls.compiled.layout import ITEM_BYTES, ITEM_COUNT, JOB_ITEMS_AT, JOB_MOST_ITEMS, JOB_N_ITEMS, JOB_N_TASKS
 from impls.compiled.native import address, declare, forget
 
 _MOST_ITEMS = 1024
@@ -57,6 +57,13 @@ class Job:
         finally:
             self.until_left(lambda: self._main.batch_close(self.address))
             forget(*numbers)
+
+    def texts_that_need_care(self) -> list[int]:
+        """Which texts of the wave that has been encoded the kernels did not encode, counted from its first."""
+        n_texts = int(self._memory[JOB_N_ITEMS >> 3])
+        counts = self._memory[(JOB_ITEMS_AT + ITEM_COUNT) >> 3 :: ITEM_BYTES >> 3][:n_texts]
+        found: list[int] = np.flatnonzero(counts < 0).tolist()
+        return found
 
     def until_left(self, ask: Callable[[], _Answer | None]) -> _Answer:
         """What `ask` answers in the end; while that is None, waits for helpers to leave."""

@@ -39,7 +39,7 @@ from impls.compiled.layout import (
     PENDING,
 )
 
-COUNTS_REGION = 4
+OFFSETS_REGION = 4
 STRETCH_BYTES = 1 << 15
 """Text that is encoded before objects are made again."""
 
@@ -111,23 +111,26 @@ def _left(job: int) -> int:
 
 @kernel
 def batch_encode(context: int, arguments: int) -> int:
-    """(job, address of int64 counts) -> int: the number of ids of every text, negative where it needs care; their sum.
+    """(job, address of int64 offsets) -> int: the number of ids of all texts, or ~that where some of them need care.
 
+    Behind the first offset, which is there, come those where the ids of each text end; a text that needs care has none.
     None while others are still at work: to be called again when they have left.
     """
-    job, counts = long_as_address(peek(arguments)), long_as_address(peek(arguments + 8))
+    job, offsets = long_as_address(peek(arguments)), long_as_address(peek(arguments + 8))
     work(context, job, 1 << 62)
     store_64(job + JOB_CLOSED, 1)
     if not wait(job):
         return nothing(context)
     n_items = load_i64(job + JOB_N_ITEMS)
-    declare_region(COUNTS_REGION, counts, counts + 8 * n_items)
-    total = 0
+    declare_region(OFFSETS_REGION, offsets, offsets + 8 * n_items + 8)
+    start = load_i64(offsets)
+    end, care = start, 0
     for i in range(n_items):
         count = load_i64(item_at(job, i) + ITEM_COUNT)
-        store_64(counts + 8 * i, count)
-        total += max(count, 0)
-    return long_from_long(total)
+        care |= count
+        end += max(count, 0)
+        store_64(offsets + 8 * i + 8, end)
+    return long_from_long(end - start if care >= 0 else ~(end - start))
 
 
 @kernel
