@@ -145,7 +145,7 @@ class Measurement(Record, tag="measurement"):
     copy: int = 0
     """1 for the second process of the implementation that is run twice to measure the noise floor (A/A)."""
     state: str = "warm-same"
-    """What the process had read before: warm-same, warm-other, same-object or cold."""
+    """What the process had read before: warm-same, warm-between, warm-other, same-object or cold."""
     round: int = 0
     order: int = 0
     """Position at which this workload ran within its process."""

@@ -2,7 +2,8 @@
 
 This room knows text, ids and models. It must not know any particular algorithm, and nothing of the harness.
 An implementation overrides one hook: `encode_piece` where it works piece by piece, or `encode_ordinary` where
-it takes whole texts (and, where a library has them, `encode_ordinary_array` and `encode_ordinary_batch`).
+it takes whole texts (and, where a library has them, `encode_ordinary_array`, `encode_ordinary_batch` and
+`encode_ordinary_ragged`).
 Everything around the hooks (special tokens, lone surrogates, threads) is here, and costs a call two checks where there
 is nothing to do. Decoding is `impls.decoding`, the specification `impls.specification`.
 """
@@ -12,7 +13,6 @@ from __future__ import annotations
 import os
 from abc import ABC
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
@@ -20,6 +20,7 @@ from impls.decoding import Decoder
 from impls.dropout import Dropout
 from impls.errors import BPEError, SpecialToken, UnknownSymbol, Unsupported
 from impls.patterns import Splitter
+from impls.ragged import joined, map_on_threads
 from impls.sentencepiece_rules import Cuts
 from impls.specification import Ties, TrainingSpec
 from impls.text import repair_surrogates, special_matcher
@@ -127,7 +128,16 @@ class Tokenizer(Decoder, ABC):
 
     def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `encode_ordinary` for each text, on up to `threads` threads."""
-        return _map_on_threads(self.encode_ordinary, texts, threads)
+        return map_on_threads(self.encode_ordinary, texts, threads)
+
+    def encode_ordinary_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `encode_ragged`, for texts in which nothing is special and no surrogate is left.
+
+        Made of `encode_ordinary_array` where an implementation has its own, else of `encode_ordinary_batch`.
+        """
+        if type(self).encode_ordinary_array is Tokenizer.encode_ordinary_array:
+            return joined(self.encode_ordinary_batch(texts, threads))
+        return joined(map_on_threads(self.encode_ordinary_array, texts, threads))
 
     def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
         """Ids of one piece; each coin says of one possible merge whether it is left out, see `impls.dropout`."""
@@ -208,22 +218,35 @@ class Tokenizer(Decoder, ABC):
         disallowed_special: SpecialSet = "all",
     ) -> list[list[int]]:
         """One list of ids per text, in order. `threads=None` uses all cores, as far as the algorithm can."""
-        threads = os.cpu_count() or 1 if threads is None else threads
-        if threads < 1:
-            raise ValueError(f"threads must be at least 1 or None, not {threads}")
-        plain = not (allowed_special or disallowed_special or self._added)
-        if plain or all(self._is_ordinary(text, allowed_special, disallowed_special) for text in texts):
-            if self._as_given:
-                try:
-                    return self.encode_ordinary_batch(texts, threads)
-                except self.surrogate_errors:
-                    pass
-            return self.encode_ordinary_batch(list(map(self._repaired, texts)), threads)
 
         def one(text: str) -> list[int]:
             return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        return _map_on_threads(one, texts, threads)
+        threads = _thread_count(threads)
+        if self._are_ordinary(texts, allowed_special, disallowed_special):
+            return self._encode_all_as(self.encode_ordinary_batch, texts, threads)
+        return map_on_threads(one, texts, threads)
+
+    def encode_ragged(
+        self,
+        texts: Sequence[str],
+        threads: int | None = None,
+        *,
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Ids of all texts in one array, uint32, and where each text's begin: int64 of shape (n_texts + 1,).
+
+        The ids of text i are `ids[offsets[i]:offsets[i + 1]]`; `threads` as in `encode_batch`.
+        """
+
+        def one(text: str) -> np.ndarray:
+            return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
+
+        threads = _thread_count(threads)
+        if self._are_ordinary(texts, allowed_special, disallowed_special):
+            return self._encode_all_as(self.encode_ordinary_ragged, texts, threads)
+        return joined(map_on_threads(one, texts, threads))
 
     def count(self, text: str) -> int:
         """How many tokens `text` has, special text read as ordinary text."""
@@ -245,6 +268,10 @@ class Tokenizer(Decoder, ABC):
         if whole and self._whole_tokens.hidden:
             return False
         return not whole or special_matcher(frozenset(whole)).search(repair_surrogates(text)) is None
+
+    def _are_ordinary(self, texts: Sequence[str], allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
+        plain = not (allowed_special or disallowed_special or self._added)
+        return plain or all(self._is_ordinary(text, allowed_special, disallowed_special) for text in texts)
 
     def _allowed(self, allowed_special: SpecialSet) -> set[str]:
         specials = set(self._model.special_tokens)
@@ -279,13 +306,23 @@ class Tokenizer(Decoder, ABC):
                 pass
         return encode(self._repaired(text))
 
+    def _encode_all_as(self, encode: Callable[[Sequence[str], int], Ids], texts: Sequence[str], threads: int) -> Ids:
+        """As `_encode_as`, for several texts."""
+        if self._as_given:
+            try:
+                return encode(texts, threads)
+            except self.surrogate_errors:
+                pass
+        return encode(list(map(self._repaired, texts)), threads)
+
     def _repaired(self, text: str) -> str:
         text = repair_surrogates(text)
         return text if self.normalizes else self._model.normalize(text)
 
 
-def _map_on_threads(encode: Callable[[str], list[int]], texts: Sequence[str], threads: int) -> list[list[int]]:
-    if threads == 1 or len(texts) < 2:
-        return [encode(text) for text in texts]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(encode, texts))
+def _thread_count(threads: int | None) -> int:
+    """`threads`, or all cores for None."""
+    threads = os.cpu_count() or 1 if threads is None else threads
+    if threads < 1:
+        raise ValueError(f"threads must be at least 1 or None, not {threads}")
+    return threads

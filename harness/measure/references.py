@@ -7,6 +7,7 @@ import contextlib
 from harness.measure.materials import Materials
 from harness.measure.processes import Worker, WorkerFailed
 from harness.measure.protocol import Expected, Job, Open, Opened, Refer
+from harness.measure.workloads import STRETCHES
 
 ENCODERS = ("tiktoken", "priority", "naive")
 """Asked in this order for the ids; the first that can run the model and the text answers."""
@@ -24,7 +25,7 @@ class References:
         self._materials = materials
         self._encoders, self._trainers = encoders, trainers
         self._workers: dict[tuple[str, str], Worker | None] = {}
-        self._answers: dict[tuple[str, str, int, bool, str], Expected | None] = {}
+        self._answers: dict[tuple[str, str, int, str, str], Expected | None] = {}
         self._number = 0
 
     def __enter__(self) -> References:
@@ -41,7 +42,13 @@ class References:
 
     def expected(self, job: Job, model: str) -> Expected | None:
         """The answer to a job on a model (empty: training), or None where no reference can give one."""
-        key = (model, job.texts, job.n_bytes, job.state == "warm-other", repr(sorted(job.training.items())))
+        key = (
+            model,
+            job.texts,
+            job.n_bytes,
+            job.state if job.state in STRETCHES else "",
+            repr(sorted(job.training.items())),
+        )
         if key not in self._answers:
             self._answers[key] = self._asked(job, model)
         return self._answers[key]

@@ -1,12 +1,14 @@
 """What one pass of each task does, and what its answer must be. Runs in the worker; holds no clock.
 
 Every implementation is given the same texts in the same pieces, reads special tokens as ordinary text, and answers
-ids only: a list for `encode` and its kin, an array for `encode-array`, a number for `count`.
+ids only: a list for `encode` and its kin, arrays for `encode-array`, `encode-documents-array` and `encode-ragged`, a
+number for `count`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import msgspec
 import numpy as np
 
 from harness.measure.answers import (
+    NotIds,
     digest_of_counts,
     digest_of_ids,
     digest_of_merges,
@@ -21,9 +24,13 @@ from harness.measure.answers import (
     read_ids,
 )
 from harness.measure.protocol import Expected, Job
-from harness.measure.texts import read_texts, take, take_each
+from harness.measure.texts import read_texts, stretches, take
+from harness.measure.workloads import BATCHES, STRETCHES
 from impls import Model, Tokenizer, TrainingSpec
 from impls.text import repair_surrogates
+
+_ARRAYS = ("encode-array", "encode-documents-array", "encode-ragged")
+"""Tasks that answer arrays."""
 
 Inputs = Sequence[Any]
 Pass = Callable[[Inputs], Any]
@@ -32,15 +39,21 @@ Pass = Callable[[Inputs], Any]
 class Work(msgspec.Struct, kw_only=True):
     """A job made ready to run."""
 
-    texts: list[bytes]
-    """What one pass reads; for `warm-other` the texts of all passes."""
-    warm_up: bytes | None
-    """For `warm-other`: text to read first."""
+    passes: list[list[bytes]]
+    """What each pass reads; one that every pass reads again, but for `warm-other`."""
+    other: list[bytes]
+    """Other text: for `warm-other` to read before the first pass, for `warm-between` before every one."""
     run: Pass
     """One pass over the inputs."""
     fresh: Callable[[list[bytes]], Inputs]
     """New inputs for a pass over these texts, made outside the timing."""
     n_calls: int
+    """Of one pass."""
+
+    @property
+    def texts(self) -> list[bytes]:
+        """The texts of all passes."""
+        return [text for texts in self.passes for text in texts]
 
     @property
     def n_bytes(self) -> int:
@@ -55,26 +68,37 @@ def strings(texts: list[bytes]) -> list[str]:
 
 def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenizer], ids_file: str = "") -> Work:
     """Read a job's texts and bind the call to be timed."""
-    texts = read_texts(Path(job.texts))
-    warm_up: bytes | None = None
-    if job.state == "warm-other":
-        warm_up, *texts = take_each(texts, job.n_bytes)
-    else:
-        texts = take(texts, job.n_bytes)
+    other: list[bytes] = []
+    passes = [take(texts, job.n_bytes) for texts in stretches(read_texts(Path(job.texts)), job.state)]
+    if job.state in STRETCHES:
+        other, *passes = passes
     fresh: Callable[[list[bytes]], Inputs] = strings
     if job.state == "same-object":
-        kept = strings(texts)
+        kept = strings(passes[0])
         fresh = lambda _: kept  # noqa: E731
     if job.task == "train":
         spec = TrainingSpec(**job.training)
         run: Pass = lambda inputs: implementation.train_model(inputs, spec)  # noqa: E731
-        return Work(texts=texts, warm_up=None, run=run, fresh=fresh, n_calls=1)
+        return Work(passes=passes, other=other, run=run, fresh=fresh, n_calls=1)
     assert tokenizer is not None, "only training runs without a model"
     if job.task == "decode":
         ids = read_ids(Path(ids_file))
         fresh = lambda _: [list(some) for some in ids]  # noqa: E731
-    n_calls = 1 if job.task == "encode-batch" or warm_up is not None else len(texts)
-    return Work(texts=texts, warm_up=warm_up, run=_pass(job, tokenizer), fresh=fresh, n_calls=n_calls)
+    run = _pass(job, tokenizer)
+    if job.state == "warm-between":
+        fresh = _behind(fresh, run, other)
+    n_calls = 1 if job.task in BATCHES else len(passes[0])
+    return Work(passes=passes, other=other, run=run, fresh=fresh, n_calls=n_calls)
+
+
+def _behind(fresh: Callable[[list[bytes]], Inputs], run: Pass, other: list[bytes]) -> Callable[[list[bytes]], Inputs]:
+    """As `fresh`, after a pass over other text."""
+
+    def inputs(texts: list[bytes]) -> Inputs:
+        run(fresh(other))
+        return fresh(texts)
+
+    return inputs
 
 
 def _pass(job: Job, tokenizer: Tokenizer) -> Pass:
@@ -84,20 +108,40 @@ def _pass(job: Job, tokenizer: Tokenizer) -> Pass:
     if job.task == "count":
         count = tokenizer.count
         return lambda inputs: [count(text) for text in inputs]
-    if job.task == "encode-batch":
-        encode_batch, threads = tokenizer.encode_batch, job.threads
-        return lambda inputs: encode_batch(inputs, threads, disallowed_special=())
-    encode: Callable[..., Any] = tokenizer.encode_array if job.task == "encode-array" else tokenizer.encode
+    if job.task in BATCHES:
+        batch: Callable[..., Any] = tokenizer.encode_batch if job.task == "encode-batch" else tokenizer.encode_ragged
+        threads = job.threads
+        return lambda inputs: batch(inputs, threads, disallowed_special=())
+    encode: Callable[..., Any] = tokenizer.encode_array if job.task in _ARRAYS else tokenizer.encode
     return lambda inputs: [encode(text, disallowed_special=()) for text in inputs]
 
 
 def same(job: Job, a: Any, b: Any) -> bool:
     """Whether two passes answered the same."""
-    if job.task == "encode-array":
+    if job.task in _ARRAYS:
         return len(a) == len(b) and all(map(np.array_equal, a, b))
     if job.task == "train":
         return bool(digest_of_model(a) == digest_of_model(b))
     return bool(a == b)
+
+
+def joined(job: Job, answers: Sequence[Any]) -> Any:
+    """The answers of passes one after the other as one, an entry a text; raises `NotIds`."""
+    if job.task == "train":
+        return answers[-1]
+    return [entry for answer in answers for entry in (_rows(answer) if job.task == "encode-ragged" else answer)]
+
+
+def _rows(answer: Any) -> list[np.ndarray]:
+    """The ids of each text, of all ids in one array and their borders."""
+    try:
+        ids, offsets = answer
+        borders = [int(border) for border in offsets]
+    except (TypeError, ValueError) as error:
+        raise NotIds(f"an answer that is not an array of ids and one of borders: {error}") from None
+    if borders[:1] != [0] or borders[-1] != len(ids) or any(a > b for a, b in pairwise(borders)):
+        raise NotIds(f"borders that do not cut {len(ids)} ids")
+    return [ids[a:b] for a, b in pairwise(borders)]
 
 
 def digest_of_model(model: Model) -> str:

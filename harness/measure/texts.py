@@ -11,11 +11,7 @@ from random import Random
 
 import msgspec
 
-from harness.measure.workloads import Workload
-
-WARM_OTHER_PASSES = 5
-"""Passes of a `warm-other` workload, each on text of its own; one more text comes first, to warm up on."""
-
+from harness.measure.workloads import DOCUMENTS, STRETCHES, State, Workload
 
 SHUFFLED_CHARACTERS = 64_000_000
 
@@ -36,25 +32,29 @@ def shuffled(documents: Iterable[str]) -> list[str]:
 def workload_texts(documents: Iterable[str], workload: Workload) -> list[bytes]:
     """The texts of `workload`, cut from `documents`; fewer bytes than asked for where the corpus has no more.
 
-    A document split is kept only for `train`; elsewhere documents are joined by line ends, then cut anew.
+    A document split is kept only for `train`; elsewhere documents are joined by line ends, then cut anew. For states
+    that read several stretches, the texts of one stand behind those of the other, equally many of each.
     """
     if workload.task == "train":
         return list(_whole_documents(documents, workload.skip_bytes, workload.max_bytes))
+    n_stretches = STRETCHES.get(workload.state, 1)
+    content = _joined(documents, workload.skip_bytes, workload.max_bytes * n_stretches)
     if workload.task == "encode-short":
-        content = _joined(documents, workload.skip_bytes, workload.max_bytes)
         text = content.decode("utf-8", "surrogatepass")
         size = workload.text_characters
-        return [_encoded(text[start : start + size]) for start in range(0, len(text), size)]
-    if workload.task in ("encode-documents", "encode-batch"):
-        content = _joined(documents, workload.skip_bytes, workload.max_bytes)
-        return list(_chunks(content, workload.document_bytes))
-    if workload.state == "warm-other":
-        n_texts = WARM_OTHER_PASSES + 1
-        content = _joined(documents, workload.skip_bytes, workload.max_bytes * n_texts)
-        size = max(1, min(workload.max_bytes, len(content) // n_texts))
-        return list(_chunks(content, size))[:n_texts]
-    content = _joined(documents, workload.skip_bytes, workload.max_bytes)
-    return [content] if content else []
+        texts = [_encoded(text[start : start + size]) for start in range(0, len(text), size)]
+    elif workload.task in DOCUMENTS:
+        texts = list(_chunks(content, workload.document_bytes))
+    else:
+        size = max(1, len(content) // n_stretches)
+        texts = list(_chunks(content, size))[:n_stretches]
+    return texts[: len(texts) // n_stretches * n_stretches]
+
+
+def stretches(texts: list[bytes], workload_state: State) -> list[list[bytes]]:
+    """The texts of a workload in as many groups of equally many as its state asks for (`STRETCHES`)."""
+    size = len(texts) // STRETCHES.get(workload_state, 1)
+    return [texts[start : start + size] for start in range(0, len(texts), size)] if size else []
 
 
 def _encoded(text: str) -> bytes:
@@ -127,11 +127,6 @@ def take(texts: list[bytes], n_bytes: int) -> list[bytes]:
         taken.append(text)
         room -= len(text)
     return taken
-
-
-def take_each(texts: list[bytes], n_bytes: int) -> list[bytes]:
-    """The first `n_bytes` of every text (all of it, for 0)."""
-    return texts if not n_bytes else [next(_chunks(text, n_bytes)) for text in texts]
 
 
 def write_texts(path: Path, texts: list[bytes]) -> None:

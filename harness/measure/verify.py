@@ -5,27 +5,28 @@ Runs in worker processes. An implementation that declares itself inexact is judg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from harness.measure.answers import NotIds, first_difference, read_ids
 from harness.measure.protocol import Expected, Failed, Job
-from harness.measure.tasks import Work, digest, digest_of_model, expected_digest, lost_text, strings
+from harness.measure.tasks import Work, digest, digest_of_model, expected_digest, joined, lost_text, strings
+from harness.measure.workloads import ENCODING
 from harness.records import Counterexample, Text
 from impls import BPEError, Tokenizer
 from impls.text import repair_surrogates
 
 MOST_IDS_SHOWN = 200
-_READS_TEXT = ("encode", "encode-array", "encode-batch", "encode-documents", "encode-short")
 
 
 def judge(
-    job: Job, work: Work, answer: Any, tokenizer: Tokenizer | None, expected: Expected | None
+    job: Job, work: Work, answers: Sequence[Any], tokenizer: Tokenizer | None, expected: Expected | None
 ) -> tuple[str, int] | Failed:
-    """Digest and number of tokens of a right answer, or the mismatch."""
+    """Digest and number of tokens of the right answers of all passes, or the mismatch."""
     try:
+        answer = joined(job, answers)
         found, n_tokens = digest(job, answer)
     except NotIds as error:
         return Failed(status="mismatch", reason=str(error))
@@ -34,7 +35,7 @@ def judge(
         wanted = expected_digest(job, work.texts, expected)
         if found != wanted:
             return explained(job, work.texts, answer, tokenizer, expected)
-    if job.task in _READS_TEXT and tokenizer is not None and tokenizer.model.lossy is None:
+    if job.task in ENCODING and tokenizer is not None and tokenizer.model.lossy is None:
         lost = lost_text(work.texts, answer, tokenizer)
         if lost is not None:
             return Failed(

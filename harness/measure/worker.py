@@ -20,7 +20,7 @@ import msgspec
 from harness import memory
 from harness.failures import reason_of, status_of, told
 from harness.measure import placement, tasks, timing, verify
-from harness.measure.answers import read_ids, write_ids
+from harness.measure.answers import NotIds, read_ids, write_ids
 from harness.measure.protocol import (
     Expected,
     Failed,
@@ -41,6 +41,7 @@ from harness.measure.protocol import (
     request_decoder,
     to_line,
 )
+from harness.measure.workloads import ENCODING, ONCE_ONLY
 from impls import Missing, Model, Tokenizer, Unsupported, get
 
 FIRST_TEXT = "hello world"
@@ -96,8 +97,7 @@ def size(request: Size, opening: Opening) -> Sized:
     """The slice of a job's texts whose pass fits the budget."""
     job = request.job
     whole = tasks.prepare(job, opening.tokenizer, opening.implementation, request.ids_file)
-    per_text = job.state == "warm-other"
-    full_bytes = max(map(len, whole.texts), default=0) if per_text else whole.n_bytes
+    full_bytes = max(sum(map(len, texts)) for texts in whole.passes)
 
     def seconds(n_bytes: int) -> float:
         if job.task == "decode":
@@ -105,7 +105,7 @@ def size(request: Size, opening: Opening) -> Sized:
             inputs = [ids[: int(len(ids) * share)] for ids in read_ids(Path(request.ids_file))]
             return timing.timed(whole.run, inputs)[0]
         work = tasks.prepare(msgspec.structs.replace(job, n_bytes=n_bytes), opening.tokenizer, opening.implementation)
-        return timing.timed(work.run, work.fresh(work.texts[:1] if per_text else work.texts))[0]
+        return timing.timed(work.run, work.fresh(work.passes[0]))[0]
 
     seconds(min(full_bytes, _FIRST_BYTES))  # what only the first call costs says nothing about size
     n_bytes, taken = timing.largest_size(seconds, full_bytes, request.budget_seconds)
@@ -133,31 +133,29 @@ def measure(request: Measure, opening: Opening) -> Measured | Failed:
     work = tasks.prepare(job, opening.tokenizer, opening.implementation, "" if expected is None else expected.ids_file)
     gc.collect()
     gc.freeze()
-    if job.state == "cold":
-        samples, answer = _once_each(work, [work.texts])
-    elif job.state == "warm-other":
-        assert work.warm_up is not None
-        work.run(work.fresh([work.warm_up]))
-        samples, answer = _once_each(work, [[text] for text in work.texts])
+    if job.state == "warm-other":
+        work.run(work.fresh(work.other))
+    if job.state in ONCE_ONLY:
+        samples, answers = _once_each(work)
     else:
-        answer = work.run(work.fresh(work.texts))
-    verdict = verify.judge(job, work, answer, opening.tokenizer, expected)
+        answers = [work.run(work.fresh(work.texts))]
+    verdict = verify.judge(job, work, answers, opening.tokenizer, expected)
     if isinstance(verdict, Failed):
         return verdict
-    if job.state not in ("cold", "warm-other"):
+    if job.state not in ONCE_ONLY:
         try:
             samples = timing.sample(
                 work.run,
                 lambda: work.fresh(work.texts),
-                lambda got: tasks.same(job, got, answer),
+                lambda got: tasks.same(job, got, answers[0]),
                 n_samples=request.n_samples,
                 sample_seconds=request.sample_seconds,
                 most_seconds=request.most_seconds,
             )
         except timing.WrongAnswer as error:
-            return _wrong_later(job, work, error, answer, opening)
+            return _wrong_later(job, work, error, answers[0], opening)
     peak = memory.peak_bytes()
-    passes = len(work.texts) if job.state == "warm-other" else 1
+    passes = len(work.passes)
     return Measured(
         samples_seconds=samples.seconds,
         loops=samples.loops,
@@ -170,25 +168,26 @@ def measure(request: Measure, opening: Opening) -> Measured | Failed:
     )
 
 
-def _once_each(work: tasks.Work, passes: list[list[bytes]]) -> tuple[timing.Samples, list[object]]:
-    """One timed pass over each group of texts, and all answers in a row."""
+def _once_each(work: tasks.Work) -> tuple[timing.Samples, list[object]]:
+    """The timed passes, each on texts of its own, and their answers."""
     seconds: list[float] = []
     answers: list[object] = []
-    for texts in passes:
+    for texts in work.passes:
         taken, answer = timing.timed(work.run, work.fresh(texts))
         seconds.append(taken)
-        answers += answer
+        answers.append(answer)
     return timing.Samples(seconds, 1), answers
 
 
 def _wrong_later(job: Job, work: tasks.Work, error: timing.WrongAnswer, right: object, opening: Opening) -> Failed:
     """The mismatch of a timed pass that answered otherwise than the verified one."""
     reason = f"pass {error.which} after the verified one answered otherwise"
-    if job.task not in ("encode", "encode-array", "encode-batch", "encode-documents", "encode-short"):
+    if job.task not in ENCODING:
         return Failed(status="mismatch", reason=reason)
     try:
-        found = verify.mismatch(work.texts, right, error.answer, opening.tokenizer, "the verified pass")
-    except (TypeError, ValueError):
+        wanted, got = (tasks.joined(job, [answer]) for answer in (right, error.answer))
+        found = verify.mismatch(work.texts, wanted, got, opening.tokenizer, "the verified pass")
+    except (NotIds, TypeError, ValueError):
         return Failed(status="mismatch", reason=reason)
     return msgspec.structs.replace(found, reason=reason)
 

@@ -20,16 +20,35 @@ Task = Literal[
     "encode",
     "encode-array",
     "encode-batch",
+    "encode-ragged",
     "encode-documents",
+    "encode-documents-array",
     "encode-short",
     "count",
     "decode",
     "load",
     "train",
 ]
-State = Literal["warm-same", "warm-other", "same-object", "cold"]
+State = Literal["warm-same", "warm-between", "warm-other", "same-object", "cold"]
 ONCE_ONLY: tuple[State, ...] = ("warm-other", "cold")
 """States whose every pass needs text the process has not seen."""
+ENCODING: tuple[Task, ...] = (
+    "encode",
+    "encode-array",
+    "encode-batch",
+    "encode-ragged",
+    "encode-documents",
+    "encode-documents-array",
+    "encode-short",
+)
+"""Tasks that read texts and answer ids."""
+BATCHES: tuple[Task, ...] = ("encode-batch", "encode-ragged")
+"""Tasks that give all texts to one call, and may use several threads."""
+DOCUMENTS: tuple[Task, ...] = (*BATCHES, "encode-documents", "encode-documents-array")
+"""Tasks on texts of `document_bytes`."""
+STRETCHES: Mapping[State, int] = {"warm-between": 2, "warm-other": 6}
+"""Into how many stretches of one size a text is cut: the first is read before what is timed, each of the others is a
+pass of its own; other states read one."""
 
 
 class WorkloadError(BPEError):
@@ -53,6 +72,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of one pass, where the implementation is fast enough for them."""
     whole: bool = False
     """Whether the text is never sliced, however slow the implementation: some texts break only at their full length."""
+    own_process: bool = False
+    """Whether no other workload runs in its process, so that none has read its texts before."""
     document_bytes: int = 4096
     text_characters: int = 50
     threads: int = 1
@@ -68,23 +89,23 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def group(self) -> str:
-        """Workloads of one group share a process: cold and load have processes of their own."""
-        if self.task == "load" or self.state == "cold":
+        """Workloads of one group share a process: cold, load and those that say so have processes of their own."""
+        if self.task == "load" or self.state == "cold" or self.own_process:
             return self.name
         return f"{self.model if self.task != 'train' else 'train'} with {self.threads} thread(s)"
 
     @property
     def text_key(self) -> tuple[Any, ...]:
         """Equal for workloads that run on the same texts."""
-        if self.task in ("encode-documents", "encode-batch"):
+        if self.task in DOCUMENTS:
             cut: tuple[Any, ...] = ("documents", self.document_bytes)
         elif self.task == "encode-short":
             cut = ("short", self.text_characters)
         elif self.task == "train":
             cut = ("whole documents",)
         else:
-            cut = ("one text", self.state == "warm-other")
-        return (*cut, self.corpus, self.split, self.skip_bytes, self.max_bytes)
+            cut = ("one text",)
+        return (*cut, STRETCHES.get(self.state), self.corpus, self.split, self.skip_bytes, self.max_bytes)
 
     def applies_to(self, implementation: str) -> bool:
         """Whether the workload is meant for `implementation`."""
@@ -111,6 +132,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     skip_bytes: int = 0
     max_bytes: int = 1_000_000
     whole: bool = False
+    own_process: bool = False
     document_bytes: int = 4096
     text_characters: int = 50
     threads: int | Literal["all"] = 1
@@ -171,8 +193,8 @@ def _problem(template: Template) -> str | None:
         return "corpora: name at least one"
     if task == "load" and template.corpora:
         return "corpora: the task 'load' reads no text"
-    if state in ("warm-other", "cold") and task not in ("encode", "encode-array"):
-        return f"state: {state!r} is for the tasks 'encode' and 'encode-array', not {task!r}"
+    if state in ("warm-between", "warm-other", "cold") and task not in ENCODING:
+        return f"state: {state!r} is for the tasks {', '.join(ENCODING)}, not {task!r}"
     if state == "same-object" and task in ("load", "train", "decode"):
         return f"state: 'same-object' is for tasks that read texts again, not {task!r}"
     for key in ("max_bytes", "document_bytes", "text_characters"):
@@ -182,8 +204,8 @@ def _problem(template: Template) -> str | None:
         return f"skip_bytes: must not be negative, not {template.skip_bytes}"
     if isinstance(template.threads, int) and template.threads < 1:
         return f'threads: must be at least 1, or "all", not {template.threads}'
-    if template.threads != 1 and task != "encode-batch":
-        return f"threads: is for the task 'encode-batch', not {task!r}"
+    if template.threads != 1 and task not in BATCHES:
+        return f"threads: is for the tasks {' and '.join(BATCHES)}, not {task!r}"
     for expression in template.implementations:
         try:
             re.compile(expression)

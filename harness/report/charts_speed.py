@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.measure.stats import ratio_interval
+from harness.measure.workloads import BATCHES
 from harness.report import compression, plots, speed, wording
 from harness.report.chart import IMAGE_ONLY, Chart, in_words
 from harness.report.table import Row
@@ -136,12 +137,15 @@ def _beats(other: Row, point: Row) -> bool:
 
 def thread_charts(records: Sequence[object]) -> list[Chart]:
     """How much faster a batch is on several threads than on one."""
-    batches: dict[tuple[str, str], dict[str, dict[int, Any]]] = {}
+    batches: dict[tuple[str, ...], dict[str, dict[int, Any]]] = {}
     for t in timings(records):
-        if t.task == "encode-batch" and t.rounds:
-            batches.setdefault((t.model, t.corpus), {}).setdefault(t.implementation, {})[t.threads] = t
+        if t.task in BATCHES and t.rounds:
+            kind = () if t.task == "encode-batch" else ("arrays",)
+            state = () if t.state == "warm-same" else (t.state,)
+            key = (t.model, t.corpus, *kind, *state)
+            batches.setdefault(key, {}).setdefault(t.implementation, {})[t.threads] = t
     found = []
-    for (model, corpus), by_name in batches.items():
+    for key, by_name in batches.items():
         most = max((n for by_threads in by_name.values() for n in by_threads), default=1)
         dots: list[Row] = []
         for name, by_threads in by_name.items():
@@ -159,11 +163,11 @@ def thread_charts(records: Sequence[object]) -> list[Chart]:
             )  # fmt: skip
         dots.sort(key=lambda dot: -dot["median"])
         if dots:
-            words = f"Gain of {most} threads: {model}, {corpus}"
+            words = f"Gain of {most} threads: {', '.join(key)}"
             unit = "times the speed of one thread"
             found.append(
                 Chart(
-                    name=f"threads-{model}-{corpus}",
+                    name=f"threads-{'-'.join(key)}",
                     section="threads",
                     title=words,
                     subtitle=f"{unit} · higher is better, {most} is the most there can be",

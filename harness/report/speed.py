@@ -19,7 +19,8 @@ SPEED_KEYS = (
     "told_from_above", "n_rounds", "n_samples", "n_bytes", "full_bytes", "n_tokens", "peak_memory_bytes",
 )  # fmt: skip
 TASK_ORDER = (
-    "encode", "encode-array", "encode-documents", "encode-short", "encode-batch", "count", "decode", "load", "train",
+    "encode", "encode-array", "encode-documents", "encode-documents-array", "encode-short", "encode-batch",
+    "encode-ragged", "count", "decode", "load", "train",
 )  # fmt: skip
 
 

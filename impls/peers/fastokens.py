@@ -56,9 +56,20 @@ class Fastokens(Tokenizer):
 
     def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `encode_ordinary` for each text; by the library's threads where it has this many."""
-        if threads == 1 or threads != int(os.environ.get(_THREADS) or rayon_threads()):
+        if threads != _library_threads():
             return super().encode_ordinary_batch(texts, threads)
         return [found.ids for found in self._tokenizer.encode_batch(list(texts))]
+
+    def encode_ordinary_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `encode_ordinary_batch`; read-only views of the library's flat output."""
+        if threads != _library_threads():
+            return super().encode_ordinary_ragged(texts, threads)
+        ids, offsets = self._tokenizer.encode_batch_flat(list(texts))
+        return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
+
+
+def _library_threads() -> int:
+    return int(os.environ.get(_THREADS) or rayon_threads())
 
 
 def _tokenizer(model: Model) -> Any:

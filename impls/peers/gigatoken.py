@@ -33,6 +33,8 @@ from impls.training import base_symbols, merge_budget
 gigatoken = library("gigatoken", "gigatoken", "gigatoken")
 
 _SCHEMES = {NAMED["gpt2"]: "gpt2", NAMED["cl100k"]: "gpt4", NAMED["o200k"]: "o200k"}
+_WORTH_A_BATCH = 16_384
+"""Characters from which a batch of one text makes a list sooner than its array does."""
 _NO_BYTE_OF_UTF8 = b"\xff"
 _TIES = {"raw": "raw_token_ids", "gpt2": "huggingface"}
 
@@ -51,7 +53,10 @@ class Gigatoken(Tokenizer):
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special; the library gives arrays, and lists only in batches."""
-        ids: list[int] = self._backend.encode(text).tolist()
+        if len(text) < _WORTH_A_BATCH:
+            ids: list[int] = self._backend.encode(text).tolist()
+            return ids
+        (ids,) = self._backend.encode_batch_list([text], parallel=False)
         return ids
 
     def encode_ordinary_array(self, text: str) -> np.ndarray:
@@ -61,10 +66,17 @@ class Gigatoken(Tokenizer):
 
     def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `encode_ordinary` for each text; by the library's pool where that has this many threads."""
-        if threads == 1 or threads != rayon_threads():
+        if threads not in (1, rayon_threads()):
             return super().encode_ordinary_batch(texts, threads)
-        found: list[list[int]] = self._backend.encode_batch_list(list(texts), parallel=True)
+        found: list[list[int]] = self._backend.encode_batch_list(list(texts), parallel=threads > 1)
         return found
+
+    def encode_ordinary_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `encode_ordinary_batch`; the two buffers of the awkward array the library makes."""
+        if threads not in (1, rayon_threads()):
+            return super().encode_ordinary_ragged(texts, threads)
+        layout = self._backend.encode_batch(list(texts), parallel=threads > 1).layout
+        return layout.content.data, layout.offsets.data
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. The library panics for an id it has not, a special token's too."""

@@ -46,10 +46,17 @@ class Splintr(Tokenizer):
 
     def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `encode_ordinary` for each text; by the library's pool where that has this many threads."""
-        if threads == 1 or threads != rayon_threads():
+        if threads != rayon_threads():
             return super().encode_ordinary_batch(texts, threads)
         found: list[list[int]] = self._tokenizer.encode_batch(texts)
         return found
+
+    def encode_ordinary_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `encode_ordinary_batch`; read-only views of the library's flat output."""
+        if threads != rayon_threads():
+            return super().encode_ordinary_ragged(texts, threads)
+        ids, offsets = self._tokenizer.encode_batch_flat(texts)
+        return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. The library raises for an id it has not, a special token's too."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -52,7 +53,7 @@ def workload(name: str = "encode", **changes: object) -> Workload:
 def toys() -> Iterator[None]:
     """Install the toys where worker processes find them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(TOYS))
+        patch.setenv("PYTHONPATH", str(TOYS), prepend=os.pathsep)
         yield
 
 
@@ -197,6 +198,56 @@ def test_cold_and_warm_other_read_each_text_once() -> None:
     assert len(by_name["cold", 0].samples_seconds) == 1
     assert len(by_name["other", 0].samples_seconds) == 5
     assert by_name["other", 0].n_bytes == 2_000
+
+
+FORMS = [
+    workload(
+        f"{task}-{state}", task=task, state=state, max_bytes=2_000, document_bytes=300, threads=threads, whole=True
+    )
+    for state in ("warm-same", "warm-between", "warm-other")
+    for task, threads in (
+        ("encode-documents", 1),
+        ("encode-documents-array", 1),
+        ("encode-short", 1),
+        ("encode-batch", 2),
+        ("encode-ragged", 2),
+    )
+]
+
+
+ONCE = msgspec.structs.replace(PROFILE, rounds=1)
+
+
+def test_documents_and_batches_are_verified_and_timed_in_every_state() -> None:
+    cold = workload("cold", task="encode-ragged", state="cold", max_bytes=2_000, document_bytes=300, threads=2)
+    records = carry_out(Plan(profile=ONCE, implementations=("toy-bytes",), workloads=(*FORMS, cold)))
+    assert [record.reason for record in records if record.status != "ok"] == []
+    for record in records:
+        one_call = record.task in ("encode-batch", "encode-ragged")
+        assert record.n_calls == (1 if one_call else record.n_texts), record.workload
+        assert record.n_tokens == record.n_bytes <= 2_000
+        assert record.n_texts >= 6
+        if record.state == "warm-other":
+            assert len(record.samples_seconds) == 5
+    digests = {(record.task == "encode-short", record.state): set() for record in records}
+    for record in records:
+        digests[record.task == "encode-short", record.state].add(record.digest)
+    assert {len(some) for some in digests.values()} == {1}, "lists and arrays, one call and many: the same ids"
+
+
+def test_wrong_ids_are_found_in_every_form_and_state() -> None:
+    records = carry_out(Plan(profile=ONCE, implementations=("toy-wrong-on-q",), workloads=tuple(FORMS)))
+    assert {record.status for record in records} == {"mismatch"}
+    assert {record.workload for record in records} == {form.name for form in FORMS}
+    for record in records:
+        assert record.counterexample is not None, record.workload
+        assert "q" in record.counterexample.text.text
+
+
+def test_a_workload_that_says_so_has_a_process_to_itself() -> None:
+    together = [workload(f"w{number}") for number in range(3)]
+    plan = Plan(profile=PROFILE, implementations=("a",), workloads=(*together, workload("own", own_process=True)))
+    assert sorted(len(turn.workloads) for turn in turns(plan)) == [1, 1, 3, 3]
 
 
 def test_the_order_depends_on_the_seed_and_not_on_what_has_run() -> None:

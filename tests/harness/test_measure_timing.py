@@ -6,15 +6,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.measure import overhead, tasks, timing
+from harness.measure.answers import NotIds
 from harness.measure.protocol import Job
 from harness.measure.texts import write_texts
 from harness.measure.workloads import State, Task
 from impls import Model, Tokenizer
+from impls.ragged import joined
 
 BYTES = Model(tokens=tuple(bytes([byte]) for byte in range(256)))
 
@@ -142,11 +145,15 @@ class Listening(Tokenizer):
 
     def encode_array(self, text: str, **_: Any) -> Any:
         self.heard.append(text)
-        return super().encode_array(text)
+        return np.array(list(text.encode()), np.uint32)
 
     def count(self, text: str) -> int:
         self.heard.append(text)
         return len(text.encode())
+
+    def encode_ragged(self, texts: Sequence[str], threads: int | None = None, **_: Any) -> Any:
+        self.heard.append((tuple(texts), threads))
+        return joined([list(text.encode()) for text in texts])
 
     def encode_batch(self, texts: Sequence[str], threads: int | None = None, **_: Any) -> list[list[int]]:
         self.heard.append((tuple(texts), threads))
@@ -168,7 +175,7 @@ def work_of(task: Task, folder: Path, state: State = "warm-same", threads: int =
     return tasks.prepare(job, tokenizer, Listening, str(ids)), tokenizer
 
 
-@pytest.mark.parametrize("task", ["encode", "encode-documents", "encode-short", "count"])
+@pytest.mark.parametrize("task", ["encode", "encode-documents", "encode-documents-array", "encode-short", "count"])
 def test_a_pass_calls_the_implementation_once_a_text_and_nothing_else(task: Task, tmp_path: Path) -> None:
     work, tokenizer = work_of(task, tmp_path)
     work.run(work.fresh(work.texts))
@@ -189,9 +196,41 @@ def test_a_batch_is_one_call_with_its_threads_and_decoding_reads_the_reference_s
     work.run(work.fresh(work.texts))
     assert tokenizer.heard == [(("first text", "second text"), 2)]
     assert work.n_calls == 1
+    work, tokenizer = work_of("encode-ragged", tmp_path, threads=2)
+    answer = work.run(work.fresh(work.texts))
+    assert tokenizer.heard == [(("first text", "second text"), 2)]
+    job = Job(task="encode-ragged", state="warm-same")
+    assert [row.tolist() for row in tasks.joined(job, [answer])] == [list(b"first text"), list(b"second text")]
     work, tokenizer = work_of("decode", tmp_path)
     assert work.run(work.fresh(work.texts)) == ["first text", "second text"]
     assert tokenizer.heard == [list(b"first text"), list(b"second text")]
+
+
+def test_between_two_passes_other_text_is_read_outside_the_clock(tmp_path: Path) -> None:
+    work, tokenizer = work_of("encode-short", tmp_path, "warm-between")
+    assert work.texts == [b"second text"]
+    for _ in range(2):
+        inputs = work.fresh(work.texts)
+        assert tokenizer.heard == ["first text"]
+        work.run(inputs)
+        assert tokenizer.heard == ["first text", "second text"]
+        tokenizer.heard.clear()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        (np.arange(3), np.array([0, 2])),
+        (np.arange(3), np.array([1, 3])),
+        (np.arange(3), np.array([0, 2, 1, 3])),
+        (np.arange(3), np.array([], int)),
+        (np.arange(3), ["x"]),
+    ],
+)
+def test_ids_and_borders_that_do_not_fit_are_no_ids(answer: Any) -> None:
+    with pytest.raises(NotIds):
+        tasks.joined(Job(task="encode-ragged", state="warm-same"), [answer])
 
 
 def test_the_overhead_is_measured_on_the_very_pass_that_workloads_run() -> None:

@@ -8,8 +8,11 @@ from typing import get_args
 
 import pytest
 
+from harness.data import load_corpus
 from harness.measure.schedule import PROFILES
+from harness.measure.texts import stretches, workload_texts
 from harness.measure.workloads import (
+    State,
     Task,
     WorkloadError,
     expand,
@@ -19,6 +22,9 @@ from harness.measure.workloads import (
     short_name,
 )
 
+BY_NAME = ("lead-", "family-")
+"""Workloads that are in no profile."""
+MODELS = ("cl100k_base", "o200k_base")
 GOOD = """
 [[workload]]
 name = "encode"
@@ -107,16 +113,39 @@ def test_the_shipped_workloads_have_unique_names_known_profiles_and_an_analysis(
     workloads = load_workloads()
     assert max(Counter(workload.name for workload in workloads).values()) == 1
     for workload in workloads:
-        assert workload.profiles, workload.name
+        assert workload.profiles or workload.name.startswith(BY_NAME), workload.name
         assert set(workload.profiles) <= set(PROFILES), workload.name
         assert len(workload.analysis.split()) > 10, workload.name
 
 
-@pytest.mark.parametrize("profile", ["default", "rigorous"])
-def test_the_full_profiles_cover_every_task_and_every_state(profile: str) -> None:
-    chosen = select(load_workloads(), profile=profile)
-    assert {workload.task for workload in chosen} == set(get_args(Task))
-    assert {workload.state for workload in chosen} == {"warm-same", "warm-other", "same-object", "cold"}
+def test_the_rigorous_profile_covers_every_task_and_every_state_the_default_one_all_but_the_rarer_forms() -> None:
+    rigorous, default = (select(load_workloads(), profile=profile) for profile in ("rigorous", "default"))
+    assert {workload.task for workload in rigorous} == set(get_args(Task))
+    assert {workload.state for workload in rigorous} == set(get_args(State))
+    left_out = {"encode-documents-array", "encode-ragged"}
+    assert {workload.task for workload in default} == set(get_args(Task)) - left_out
+    assert {workload.state for workload in default} == set(get_args(State)) - {"warm-between"}
+
+
+def test_the_workloads_that_tell_who_leads_are_each_run_on_both_models_and_all_five_texts() -> None:
+    names = {workload.name for workload in select(load_workloads(), include=["^lead-"])}
+    calls = {"cold", "cold-array", "documents", "documents-array", "warm-array", "short", "decode"}
+    calls |= {f"{form}-{threads}" for form in ("batch", "ragged") for threads in (1, 2)}
+    texts = ("mixed", "turkish", "english", "code", "cjk")
+    expected = {f"lead-{call}/{model}/{text}" for call in calls for model in MODELS for text in texts}
+    assert names == expected | {f"lead-load/{model}" for model in MODELS}
+
+
+@pytest.mark.corpus
+def test_batches_on_one_and_two_threads_and_of_lists_and_arrays_are_the_same_texts() -> None:
+    batches = select(load_workloads(), include=["^lead-(batch|ragged)-.*/cjk$"])
+    assert len({workload.text_key for workload in batches}) == 1
+    texts = workload_texts(load_corpus("cjk").documents(), batches[0])
+    parts = stretches(texts, "warm-other")
+    assert len(parts) == 6
+    assert {len(part) for part in parts} == {len(texts) // 6}
+    assert all(sum(map(len, part)) > 100_000 for part in parts)
+    assert len({text for part in parts for text in part}) == len(texts)
 
 
 def test_cold_and_load_have_processes_of_their_own_and_threads_are_never_mixed() -> None:
@@ -125,7 +154,7 @@ def test_cold_and_load_have_processes_of_their_own_and_threads_are_never_mixed()
         groups.setdefault(workload.group, []).append(workload.name)
     for workload in load_workloads():
         together = [w for w in load_workloads() if w.group == workload.group]
-        if workload.task == "load" or workload.state == "cold":
+        if workload.task == "load" or workload.state == "cold" or workload.own_process:
             assert len(together) == 1
         assert len({w.threads for w in together}) == 1
         assert len({w.model for w in together if w.task != "train"}) <= 1
@@ -162,9 +191,9 @@ def test_names_of_models_keep_what_is_not_a_folder() -> None:
 @pytest.mark.corpus
 def test_the_expected_digests_are_those_of_two_implementations() -> None:
     import impls
-    from harness.data import load_corpus, load_model
+    from harness.data import load_model
     from harness.measure.answers import digest_of_ids
-    from harness.measure.texts import shuffled, take, workload_texts
+    from harness.measure.texts import shuffled, take
 
     checked = 0
     for workload in load_workloads():

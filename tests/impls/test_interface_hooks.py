@@ -1,12 +1,14 @@
 """What the interface does around an implementation's hooks, and what it does not do to ordinary text."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
 from impls import Model, SpecialToken, Tokenizer
+from impls.ragged import joined
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
 PLAIN = Model(tokens=BYTES)
@@ -103,6 +105,53 @@ def test_text_is_normalised_in_every_form(kind: type[Tokenizer]) -> None:
     assert tokenizer.encode("e\u0301") == expected
     assert tokenizer.encode_array("e\u0301").tolist() == expected
     assert tokenizer.encode_batch(["e\u0301"]) == [expected]
+
+
+class Flat(Library):
+    """Has a call for many texts that gives one array."""
+
+    def encode_ordinary_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        self.calls.append((tuple(texts), threads, "ragged"))
+        return joined([list(text.encode()) for text in texts])
+
+
+@pytest.mark.parametrize("kind", [Library, Careless, Flat])
+@pytest.mark.parametrize("threads", [1, 2, None])
+def test_ragged_arrays_hold_what_a_batch_lists(kind: type[Tokenizer], threads: int | None) -> None:
+    for model in (PLAIN, SPECIAL, ADDED, NFC):
+        for texts in ([], [""], ["a", "", "é\u0301"], ["a\ud83d", "<a>", "b"]):
+            tokenizer = kind(model)
+            ids, offsets = tokenizer.encode_ragged(texts, threads)
+            assert (ids.dtype, offsets.dtype) == (np.uint32, np.int64)
+            assert len(offsets) == len(texts) + 1
+            rows = [ids[start:end].tolist() for start, end in pairwise(offsets)]
+            assert rows == tokenizer.encode_batch(texts, threads)
+
+
+def test_ragged_arrays_keep_to_what_is_special() -> None:
+    for tokenizer in (Library(SPECIAL), Careless(SPECIAL), Flat(SPECIAL)):
+        ids, offsets = tokenizer.encode_ragged(["a<s>", "b"], 2, allowed_special={"<s>"})
+        assert (ids.tolist(), offsets.tolist()) == ([97, 256, 98], [0, 2, 3])
+        with pytest.raises(SpecialToken):
+            tokenizer.encode_ragged(["b", "ab<s>"])
+        with pytest.raises(ValueError, match="at least 1"):
+            tokenizer.encode_ragged(["b"], 0)
+
+
+def test_a_library_s_own_ragged_arrays_are_asked_for_and_else_its_arrays_and_else_its_batches() -> None:
+    texts = ["a", "b"]
+    flat, library = Flat(PLAIN), Library(PLAIN)
+    flat.encode_ragged(texts, 2, disallowed_special=())
+    assert flat.calls == [(("a", "b"), 2, "ragged")]
+    library.encode_ragged(texts, 1, disallowed_special=())
+    assert library.calls == [("a", "array"), ("b", "array")]
+
+    class Lists(Library):
+        encode_ordinary_array = Tokenizer.encode_ordinary_array
+
+    lists = Lists(PLAIN)
+    lists.encode_ragged(texts, 3, disallowed_special=())
+    assert lists.calls == [(("a", "b"), 3)]
 
 
 def test_arrays_are_uint32_whatever_they_are_made_of() -> None:

@@ -92,11 +92,19 @@ def encodings(ids: list[list[int]]) -> list[SimpleNamespace]:
     return [SimpleNamespace(ids=some) for some in ids]
 
 
+def awkward(ids: bytes, borders: bytes) -> SimpleNamespace:
+    """An awkward array, of which only the buffers are looked at."""
+    content = SimpleNamespace(data=np.frombuffer(ids, np.uint32))
+    offsets = SimpleNamespace(data=np.frombuffer(borders, np.int64))
+    return SimpleNamespace(layout=SimpleNamespace(content=content, offsets=offsets))
+
+
 def gigatoken(_: Model) -> SimpleNamespace:
     def tokenizer(engine: Engine) -> SimpleNamespace:
         backend = SimpleNamespace(
             encode=raising_type_error(lambda text: np.array(engine.ids(text), np.uint32)),
             encode_batch_list=lambda texts, parallel: raising_type_error(engine.batch)(texts),
+            encode_batch=lambda texts, parallel: awkward(*raising_type_error(engine.flat)(texts)),
             decode=panicking(engine.data),
         )
         return SimpleNamespace(backend=backend)
@@ -140,6 +148,7 @@ def splintr(_: Model) -> SimpleNamespace:
             encode_ordinary=engine.ids,
             encode_flat=lambda text: engine.flat([text])[0],
             encode_batch=lambda texts: engine.batch(list(texts)),
+            encode_batch_flat=lambda texts: engine.flat(list(texts)),
             decode_bytes=engine.data,
         )
 

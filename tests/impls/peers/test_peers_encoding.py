@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -86,6 +86,11 @@ def test_every_form_gives_the_ids_of_priority(
     assert [peer.count(text) for text in TEXTS] == list(map(len, expected))
     for threads in (1, 2, None):
         assert peer.encode_batch(TEXTS, threads, disallowed_special=()) == expected
+        flat, borders = peer.encode_ragged(TEXTS, threads, disallowed_special=())
+        assert (flat.dtype, borders.dtype) == (np.uint32, np.int64)
+        assert [flat[a:b].tolist() for a, b in pairwise(borders)] == expected
+    long = 20_000 * "ab "
+    assert peer.encode(long) == peer.encode_array(long).tolist()
     for text, ids in zip(TEXTS, expected, strict=True):
         assert peer.decode(ids) == text
         assert peer.decode_bytes(ids) == text.encode()
