@@ -36,6 +36,17 @@ _O200K = "|".join(
 )
 _QWEN = _CL100K.replace(r"\p{N}{1,3}", r"\p{N}")
 _TEKKEN = _O200K.replace(_CONTRACTIONS, "").replace(r"\p{N}{1,3}", r"\p{N}")
+# As its file has it: line ends stand for themselves.
+_DEEPSEEK_WORDS = (
+    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
+    "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+"
+    r"|\s+(?!\S)|\s+"
+)
+_DEEPSEEK = (
+    r"\p{N}{1,3}|\P{N}+",
+    "[一-龥\u3040-ゟ゠-ヿ]+|[^一-龥\u3040-ゟ゠-ヿ]+",
+    _DEEPSEEK_WORDS + rf"|(?:(?!{_DEEPSEEK_WORDS})[\s\S])+",
+)
 _TURKISH_S1 = r"\p{L}+(?:'\p{L}+)?| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+"
 # A word or a number keeps its suffixes behind either apostrophe, any number of times; combining marks belong to
 # their letter; one leading space joins words and numbers alike.
@@ -53,11 +64,13 @@ NAMED: dict[str, tuple[str, ...]] = {
     "llama3": (_CL100K,),
     "qwen": (_QWEN,),
     "tekken": (_TEKKEN,),
+    "deepseek": _DEEPSEEK,
     "turkish-s1": (_TURKISH_S1,),
     "turkish": (_TURKISH,),
     "none": (),
 }
-"""Name -> split stages. `gpt2` also serves r50k and p50k; `none` cuts nothing.
+"""Name -> split stages. `gpt2` also serves r50k and p50k; `none` cuts nothing. `deepseek` has three stages: digits by
+threes, ideographs and kana apart, then the rest.
 
 The 0.14 forms are what tiktoken 0.14 ships, with possessive quantifiers. `gpt2-0.14` cuts as `gpt2` does.
 `cl100k-0.14` differs from `cl100k` at the end of a text: closing white space that holds a line end, then a blank, is

@@ -117,8 +117,8 @@ N_SLOTS = 88
     BATCH_USED,  # ids of OUT that hold what a job has made so far
 ) = range(0, 8 * N_NAMED, 8)
 
-# Values of the slot SPLITTER; from CL100K on, windows over an automaton
-WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, CL100K, QWEN, O200K, TEKKEN, GPT2 = range(8)
+# Values of the slot SPLITTER; from CL100K on, windows over an automaton (deepseek: over stages)
+WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, CL100K, QWEN, O200K, TEKKEN, GPT2, DEEPSEEK = range(9)
 
 # A stage: a row of slots that begins as a context does, up to END_CLASS
 STAGE_BYTES = 64

@@ -13,9 +13,9 @@ import regex
 from impls.compiled.arrays import packed, unpacked
 from impls.compiled.build import source_digest
 from impls.compiled.context import FlagTables, Splitting
-from impls.compiled.layout import AUTOMATON, CL100K, GPT2, O200K, QWEN, STAGES_IN_TURN, TEKKEN, WHOLE_TEXT
+from impls.compiled.layout import AUTOMATON, CL100K, DEEPSEEK, GPT2, O200K, QWEN, STAGES_IN_TURN, TEKKEN, WHOLE_TEXT
 from impls.compiled.pattern.classes import paged
-from impls.compiled.pattern.flags import character_flags
+from impls.compiled.pattern.flags import Kind, character_flags
 from impls.compiled.pattern.syntax import NotExpressible
 from impls.compiled.pattern.tables import SplitTables, split_tables
 from impls.compiled.storage import cache_folder, read_checked, write_checked
@@ -55,13 +55,17 @@ def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple
         except NotExpressible as error:
             return None, f"regex: {error}" if len(stages) == 1 else f"regex: stage {number}: {error}"
     if len(tables) > 1:
-        return Splitting(STAGES_IN_TURN, None, stages=tuple(tables)), f"automaton, {len(tables)} stages"
+        words = f"automaton, {len(tables)} stages"
+        if stages == NAMED["deepseek"] and with_windows:
+            return Splitting(DEEPSEEK, None, _flag_tables("deepseek"), stages=tuple(tables)), f"{words}, windows"
+        return Splitting(STAGES_IN_TURN, None, stages=tuple(tables)), words
     if tables[0].has_gaps:
         return Splitting(STAGES_IN_TURN, None, stages=tuple(tables)), "automaton, gaps"
     windows = next((splitter for name, splitter in _WINDOWS.items() if NAMED[name] == stages), AUTOMATON)
     if windows == AUTOMATON or not with_windows:
         return Splitting(AUTOMATON, tables[0]), "automaton"
-    return Splitting(windows, tables[0], _flag_tables(with_case=windows in (O200K, TEKKEN))), "automaton, windows"
+    flags = _flag_tables("with case" if windows in (O200K, TEKKEN) else "without case")
+    return Splitting(windows, tables[0], flags), "automaton, windows"
 
 
 def with_borders(splitting: Splitting, borders: SplitTables) -> tuple[Splitting, str]:
@@ -95,13 +99,13 @@ def _split_tables(pattern: str) -> SplitTables:
     )
 
 
-@lru_cache(maxsize=2)
-def _flag_tables(*, with_case: bool) -> FlagTables:
+@lru_cache(maxsize=3)
+def _flag_tables(kind: Kind) -> FlagTables:
     def make() -> dict[str, np.ndarray]:
-        pages, flags = paged(character_flags(with_case=with_case))
+        pages, flags = paged(character_flags(kind))
         return {"pages": pages, "flags": flags}
 
-    kept = _kept(f"flags, with case: {with_case}", make)
+    kept = _kept(f"flags, {kind}", make)
     return FlagTables(kept["pages"], kept["flags"])
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.corpus
 @pytest.mark.parametrize(
     ("name", "library", "splitting"),
     [
-        ("deepseek", "tokenizers", "automaton, 3 stages"),
+        ("deepseek", "tokenizers", "automaton, 3 stages, windows"),
         ("qwen-nfc", "tokenizers", "automaton"),
         ("mistral-v3", "sentencepiece", "automaton, borders"),
     ],

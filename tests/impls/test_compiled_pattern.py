@@ -27,15 +27,7 @@ ATOMS = [
     "a", "b", "'", " ", r"\n", r"\d", r"\w", r"\W", "é", "[ab']",
 ]  # fmt: skip
 ALPHABET = "aabbcf'' \n\r\t1½Aéſ\u0301日한\u00a0\U0001f389-_"
-DEEPSEEK = (
-    r"\p{N}{1,3}|\P{N}+",
-    "[一-龥\u3040-ゟ゠-ヿ]+|[^一-龥\u3040-ゟ゠-ヿ]+",
-    with_gaps(
-        r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
-        r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
-)
-"""Three stages: digits by threes, ideographs and kana apart, then the rest."""
+DEEPSEEK = NAMED["deepseek"]
 TEXTS = ["", "a", " ", "\n", "ab'c  a\n\n b", "  \r\n a1½ 'b-_", "日本 한국\u0301é", "a" * 5000 + " \n" * 300]
 
 
@@ -135,10 +127,13 @@ def test_several_stages_cut_the_pieces_of_the_one_before(byte_tables: ModelTable
             assert automaton_pieces(context, text) == reference.split(text), (stages, text)
 
 
-def test_the_three_stages_of_deepseek_need_no_regex(byte_tables: ModelTables) -> None:
-    splitting, words = splitting_of(DEEPSEEK)
+@pytest.mark.parametrize(
+    ("with_windows", "how"), [(False, "automaton, 3 stages"), (True, "automaton, 3 stages, windows")]
+)
+def test_the_three_stages_of_deepseek_need_no_regex(with_windows: bool, how: str, byte_tables: ModelTables) -> None:
+    splitting, words = splitting_of(DEEPSEEK, with_windows=with_windows)
     assert splitting is not None
-    assert words == "automaton, 3 stages"
+    assert words == how
     context, reference = Context(byte_tables, splitting), Splitter(DEEPSEEK)
     rng = random.Random(9)
     alphabet = ALPHABET + "漢字かなカナ12345!#\x00\u0378"

@@ -20,6 +20,8 @@ from impls.compiled.kernels.memory import (
 )
 from impls.compiled.kernels.records import RECORD_BYTES, record_pieces, record_wide
 from impls.compiled.kernels.scan import piece_end
+from impls.compiled.kernels.split_deepseek import deepseek_starts, mark_kinds
+from impls.compiled.kernels.stages import begin_stages, piece_end_by_stages
 from impls.compiled.kernels.vectors import (
     APOSTROPHES,
     CONTINUATION,
@@ -40,53 +42,16 @@ from impls.compiled.kernels.windows import (
     LEAST,
     MARKS,
     READABLE,
-    carried,
+    every_third,
     is_contraction,
     last_start,
     mark_non_ascii,
     mark_non_ascii_with_case,
-    run_ends,
+    newline_starts,
     settled,
     write_starts,
 )
-from impls.compiled.layout import CACHE, CACHE_SHIFT, CL100K, GPT2, KEY_MASKS, O200K, QWEN, TEKKEN, UNCOVERED
-
-
-@inlined
-def _every_third(run_starts: int, runs: int) -> int:
-    """Marks at every third byte of each run, its start included."""
-    inner = runs & shift_left(runs, 1) & shift_left(runs, 2) & shift_left(runs, 3)
-    marks = run_starts
-    more = run_starts
-    while True:
-        more = shift_left(more, 3) & inner
-        if more == 0:
-            return marks
-        marks |= more
-
-
-@inlined
-def _newline_starts(newlines: int, blanks: int, punctuation: int) -> int:
-    """Beginnings of white space where line breaks occur.
-
-    Line breaks right behind punctuation belong to it; of other white space, everything up to the last line break is
-    one piece, and blanks behind it begin another.
-    """
-    spaces = blanks | newlines
-    behind = shift_left(punctuation, 1) & newlines
-    free = spaces & ~carried(behind, newlines)
-    starts = free & ~shift_left(free, 1)
-    blank_starts = shift_left(newlines, 1) & blanks
-    if run_ends(blank_starts, blanks) & newlines == 0:
-        return starts | blank_starts
-    while blank_starts != 0:
-        first = blank_starts & -blank_starts
-        blank_starts &= blank_starts - 1
-        end = run_ends(first, blanks)
-        end &= ~(first - 1)
-        if (end & -end & newlines) == 0:
-            starts |= first
-    return starts
+from impls.compiled.layout import CACHE, CACHE_SHIFT, CL100K, DEEPSEEK, GPT2, KEY_MASKS, O200K, QWEN, TEKKEN, UNCOVERED
 
 
 @inlined
@@ -103,9 +68,9 @@ def _common_starts(masks: int, letters: int, blanks: int, punctuation: int, spli
     if splitter == QWEN or splitter == TEKKEN:  # noqa: SIM109 - of a tuple Numba makes code that can raise
         starts |= digits
     else:
-        starts |= _every_third(digits & ~shift_left(digits, 1), digits)
+        starts |= every_third(digits & ~shift_left(digits, 1), digits)
     if newlines != 0:
-        starts |= _newline_starts(newlines, blanks, punctuation)
+        starts |= newline_starts(newlines, blanks, punctuation)
     else:
         starts |= spaces & ~shift_left(spaces, 1)
     return starts | (blanks & ~shift_right(spaces, 1))
@@ -169,7 +134,8 @@ def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
 def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: int) -> int:
     """Marks of the window at `at`, `left` bytes before the end of the text; 0 where the automaton has to help.
 
-    `kind` is known when this is compiled: GPT2, O200K (tekken too, which knows no contractions) or CL100K (qwen too).
+    `kind` is known when this is compiled: GPT2, O200K (tekken too, which knows no contractions), CL100K (qwen too) or
+    DEEPSEEK.
     """
     ascii_masks(at, masks)
     size, cuts = 64, 0
@@ -177,8 +143,11 @@ def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: i
     if load_i64(masks + HIGH) != 0:
         if kind == O200K:
             mark_non_ascii_with_case(context, at, masks)
-        else:
+        elif kind != DEEPSEEK:
             mark_non_ascii(context, at, masks)
+        cuts = load_i64(masks + CUTS)
+    if kind == DEEPSEEK:
+        mark_kinds(context, at, masks)
         cuts = load_i64(masks + CUTS)
     letters, upper = load_i64(masks + LETTERS), load_i64(masks + UPPER)
     if kind == O200K:
@@ -195,6 +164,8 @@ def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: i
     spaces = blanks | load_i64(masks + NEWLINES)
     if kind == GPT2:
         starts = _gpt2_starts(masks, at, letters, blanks)
+    elif kind == DEEPSEEK:
+        starts = deepseek_starts(masks, letters, blanks)
     else:
         punctuation = ~(letters | load_i64(masks + DIGITS) | spaces)
         starts = _common_starts(masks, letters, blanks, punctuation, splitter)
@@ -243,7 +214,10 @@ def _block(
             window += last_start(starts)
         else:
             begin = window
-            window = piece_end(context, text, n_bytes, window)
+            if kind == DEEPSEEK:
+                window = piece_end_by_stages(context, text, n_bytes, window)
+            else:
+                window = piece_end(context, text, n_bytes, window)
             if window < 0:
                 return UNCOVERED
             store_32(at, window)
@@ -274,6 +248,10 @@ def windows_block(
     """
     if splitter == GPT2:
         return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, splitter, record)
+    if splitter == DEEPSEEK:
+        if start == 0:
+            begin_stages(context)
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, DEEPSEEK, splitter, record)
     if splitter == O200K or splitter == TEKKEN:  # noqa: SIM109 - as above
         return _block(context, text, n_bytes, readable, start, limit, ends, masks, O200K, splitter, record)
     return _block(context, text, n_bytes, readable, start, limit, ends, masks, CL100K, splitter, record)

@@ -24,32 +24,46 @@ def _stage_end(stage: int, text: int, n_bytes: int, start: int) -> int:
 
 
 @kernel
+def begin_stages(context: int) -> None:
+    """Forgets what an earlier text left in the stages."""
+    stage = load_i64(context + STAGES)
+    behind = stage + STAGE_BYTES * load_i64(context + N_STAGES)
+    while stage < behind:
+        store_64(stage + STAGE_END, 0)
+        stage += STAGE_BYTES
+
+
+@kernel
+def piece_end_by_stages(context: int, text: int, n_bytes: int, begin: int) -> int:
+    """End of the piece that begins at `begin` < n_bytes, or UNCOVERED; `begin` never goes back within a text."""
+    stage = load_i64(context + STAGES)
+    behind = stage + STAGE_BYTES * load_i64(context + N_STAGES)
+    end = n_bytes
+    while stage < behind:
+        if load_i64(stage + STAGE_END) <= begin:
+            end = _stage_end(stage, text, end, begin)
+            if end < 0:
+                return UNCOVERED
+            store_64(stage + STAGE_END, end)
+        end = load_i64(stage + STAGE_END)
+        stage += STAGE_BYTES
+    return end
+
+
+@kernel
 def stages_block(context: int, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int) -> int:
     """Ends (int32) of the pieces from `start` until one ends at `limit` or later; returns how many, or UNCOVERED.
 
     The end of the last piece is left in the int64 at `state`. A text is split from its start, block by block.
     """
-    stages = load_i64(context + STAGES)
-    behind = stages + STAGE_BYTES * load_i64(context + N_STAGES)
     if start == 0:
-        stage = stages
-        while stage < behind:
-            store_64(stage + STAGE_END, 0)
-            stage += STAGE_BYTES
+        begin_stages(context)
     at, begin = ends, start
     while begin < limit:
-        end = n_bytes
-        stage = stages
-        while stage < behind:
-            if load_i64(stage + STAGE_END) <= begin:
-                end = _stage_end(stage, text, end, begin)
-                if end < 0:
-                    return UNCOVERED
-                store_64(stage + STAGE_END, end)
-            end = load_i64(stage + STAGE_END)
-            stage += STAGE_BYTES
-        store_32(at, end)
+        begin = piece_end_by_stages(context, text, n_bytes, begin)
+        if begin < 0:
+            return UNCOVERED
+        store_32(at, begin)
         at += 4
-        begin = end
     store_64(state, begin)
     return (at - ends) >> 2

@@ -26,6 +26,8 @@ LEAD_C3, LEAD_C4, LEAD_C5, SIGNS, UP_TO_9E, ODD, UP_TO_88, FROM_B9, ONLY_BF = ra
 LEAD_CE, FROM_AC, LEAD_CF, UP_TO_8E = range(192, 224, 8)
 LEAD_D7, FROM_90_TO_AA, LEAD_D8, FROM_A0, LEAD_D9, FROM_81_TO_8A = range(192, 240, 8)
 LEAD_E3, ONLY_81, ONLY_82, ONLY_83, FROM_81, BUT_97_TO_A0, BUT_BB = range(192, 248, 8)
+# Masks of `deepseek_masks`, by offset
+CONTROLS, HANGUL, UP_TO_BD = range(400, 424, 8)
 
 Mask = Callable[[Any, Any], Any]
 
@@ -107,6 +109,11 @@ _KANA: list[Mask] = [
     _either(_between(0x80, 0x96), _between(0xA1, 0xBF)),
     _either(_between(0x80, 0xBA), _between(0xBC, 0xBF)),
 ]
+_DEEPSEEK: list[Mask] = [
+    _either(_between(0, 8), _between(14, 31), _between(127, 127)),
+    _between(0xEB, 0xEC),
+    _between(0x80, 0xBD),
+]
 
 
 def _masks(kinds: list[Mask], first: int) -> Any:
@@ -148,6 +155,7 @@ _store_latin_masks = _masks(_LATIN, LEAD_C3)
 _store_greek_masks = _masks(_GREEK, LEAD_CE)
 _store_semitic_masks = _masks(_SEMITIC, LEAD_D7)
 _store_kana_masks = _masks(_KANA, LEAD_E3)
+_store_deepseek_masks = _masks(_DEEPSEEK, CONTROLS)
 
 
 @inlined
@@ -190,6 +198,13 @@ def kana_masks(address: int, masks: int) -> None:
     """Masks of 64 bytes for `alphabets.kana`."""
     if reachable(address, WIDTH):
         _store_kana_masks(address, masks)
+
+
+@inlined
+def deepseek_masks(address: int, masks: int) -> None:
+    """Masks of 64 bytes that `split_deepseek` needs besides."""
+    if reachable(address, WIDTH):
+        _store_deepseek_masks(address, masks)
 
 
 @inlined

@@ -62,7 +62,8 @@ ANY_CASE, MARKS, CUTS = 160, 168, 176
 
 
 @inlined
-def _flags_at(context: int, at: int, byte: int) -> int:
+def flags_at(context: int, at: int, byte: int) -> int:
+    """What `pattern.flags` says of the character at `at` that begins with `byte`."""
     code = code_point(at, byte)
     page = load_u16(load_i64(context + FLAG_PAGES) + 2 * (code >> 6))
     return load_u8(load_i64(context + CHARACTER_FLAGS) + (page << 6) + (code & 63))
@@ -77,7 +78,7 @@ def _ideographs(masks: int) -> int:
 
 
 @inlined
-def _spread(flag: int, bytes_: int) -> int:
+def spread(flag: int, bytes_: int) -> int:
     """`bytes_` where the flag is not 0, else no bit."""
     return bytes_ if flag != 0 else 0
 
@@ -102,10 +103,10 @@ def mark_non_ascii(context: int, at: int, masks: int) -> None:
             others &= ~(two | three)
             continue
         others &= others - 1
-        flags = _flags_at(context, at + i, byte)
+        flags = flags_at(context, at + i, byte)
         bytes_ = shift_left(shift_left(1, width(byte)) - 1, i)
-        letters |= _spread(flags & LETTER, bytes_)
-        cuts |= _spread(flags & CUT, bytes_)
+        letters |= spread(flags & LETTER, bytes_)
+        cuts |= spread(flags & CUT, bytes_)
     store_64(masks + LETTERS, letters)
     store_64(masks + CUTS, cuts)
 
@@ -139,13 +140,13 @@ def mark_non_ascii_with_case(context: int, at: int, masks: int) -> None:
                 any_case |= found
             continue
         others &= others - 1
-        flags = _flags_at(context, at + i, byte)
+        flags = flags_at(context, at + i, byte)
         bytes_ = shift_left(shift_left(1, width(byte)) - 1, i)
-        letters |= _spread(flags & LETTER, bytes_)
-        cuts |= _spread(flags & CUT, bytes_)
-        upper |= _spread(flags & UPPER_CASE, bytes_)
-        any_case |= _spread(flags & BOTH_CASES, bytes_)
-        marks |= _spread(flags & MARK, bytes_)
+        letters |= spread(flags & LETTER, bytes_)
+        cuts |= spread(flags & CUT, bytes_)
+        upper |= spread(flags & UPPER_CASE, bytes_)
+        any_case |= spread(flags & BOTH_CASES, bytes_)
+        marks |= spread(flags & MARK, bytes_)
     store_64(masks + LETTERS, letters)
     store_64(masks + UPPER, upper)
     store_64(masks + ANY_CASE, any_case)
@@ -163,6 +164,43 @@ def carried(starts: int, runs: int) -> int:
 def run_ends(starts: int, runs: int) -> int:
     """The first bit behind the run that each of `starts` (bits of `runs`) stands in."""
     return wrapping_add(starts, runs) & ~runs
+
+
+@inlined
+def every_third(run_starts: int, runs: int) -> int:
+    """Marks at every third byte of each run, its start included."""
+    inner = runs & shift_left(runs, 1) & shift_left(runs, 2) & shift_left(runs, 3)
+    marks = run_starts
+    more = run_starts
+    while True:
+        more = shift_left(more, 3) & inner
+        if more == 0:
+            return marks
+        marks |= more
+
+
+@inlined
+def newline_starts(newlines: int, blanks: int, punctuation: int) -> int:
+    """Beginnings of white space where line breaks occur.
+
+    Line breaks right behind punctuation belong to it; of other white space, everything up to the last line break is
+    one piece, and blanks behind it begin another.
+    """
+    spaces = blanks | newlines
+    behind = shift_left(punctuation, 1) & newlines
+    free = spaces & ~carried(behind, newlines)
+    starts = free & ~shift_left(free, 1)
+    blank_starts = shift_left(newlines, 1) & blanks
+    if run_ends(blank_starts, blanks) & newlines == 0:
+        return starts | blank_starts
+    while blank_starts != 0:
+        first = blank_starts & -blank_starts
+        blank_starts &= blank_starts - 1
+        end = run_ends(first, blanks)
+        end &= ~(first - 1)
+        if (end & -end & newlines) == 0:
+            starts |= first
+    return starts
 
 
 @inlined
