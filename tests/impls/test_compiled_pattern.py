@@ -75,6 +75,26 @@ def test_named_patterns_cut_as_regex_does(name: str, byte_tables: ModelTables) -
         assert automaton_pieces(context, text) == reference.split(text)
 
 
+AROUND_WORDS = [
+    "", " ", "  ", "'", "'s", "'S", "'ll", "'re'", "A", "AB", "Ab", "é", "É", "日", "1", "12", "\n", "\r", "\t", "-",
+    "/", "\u0301", "ſ", "'ſ", "\u212a", "\u00a0", ".", "{", "`", "@",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(NAMED))
+def test_words_longer_than_a_window_are_cut_as_regex_does(name: str, byte_tables: ModelTables) -> None:
+    splitting, _ = splitting_of(NAMED[name])
+    context, reference = Context(byte_tables, splitting), Splitter(NAMED[name])
+    rng = random.Random(name)
+    for _ in range(300):
+        parts = []
+        for _ in range(rng.randrange(1, 5)):
+            word = "".join(rng.choices("aaamsz", k=rng.choice([1, 31, 32, 33, 39, 40, 41, 63, 64, 65, 72, 100, 300])))
+            parts += [rng.choice(AROUND_WORDS), rng.choice(AROUND_WORDS), word]
+        text = "".join([*parts, rng.choice(AROUND_WORDS), " " * rng.choice([0, 200])])
+        assert automaton_pieces(context, text) == reference.split(text), text
+
+
 def test_random_patterns_cut_as_regex_does(byte_tables: ModelTables, fuzz: int) -> None:
     rng = random.Random(7)
     expressed = 0

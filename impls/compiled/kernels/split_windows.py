@@ -6,6 +6,7 @@ a maximal stretch of one kind, and a piece that begins with white space takes it
 
 from __future__ import annotations
 
+from impls.compiled.kernels.long_runs import inner_start
 from impls.compiled.kernels.memory import (
     inlined,
     kernel,
@@ -217,7 +218,7 @@ def _block(
             if kind == DEEPSEEK:
                 window = piece_end_by_stages(context, text, n_bytes, window)
             else:
-                window = piece_end(context, text, n_bytes, window)
+                window = piece_end(context, text, n_bytes, inner_start(text, n_bytes, window))
             if window < 0:
                 return UNCOVERED
             store_32(at, window)
