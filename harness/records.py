@@ -142,6 +142,8 @@ class Measurement(Record, tag="measurement"):
     reason: str = ""
     exact: bool = True
     """False where the implementation says itself that its ids differ: shown, never ranked among the exact."""
+    round_trip: str = ""
+    """What the model lets one expect of its texts, as in `Verdict`."""
     copy: int = 0
     """1 for the second process of the implementation that is run twice to measure the noise floor (A/A)."""
     state: str = "warm-same"
@@ -193,6 +195,8 @@ class Compression(Record, tag="compression"):
     vocab_size: int
     status: Status = "ok"
     reason: str = ""
+    round_trip: str = ""
+    """What the model lets one expect of its texts, as in `Verdict`."""
 
 
 class Trained(Record, tag="trained"):

@@ -26,6 +26,7 @@ def command(old: Path, new: Path, fail_if: str | None, as_json: bool) -> None:
     from harness.measure.comparison import compare_runs, parse_condition
     from harness.measure.samples import measured_floor
     from harness.records import Measurement, RecordError, of_kind, read_records
+    from harness.report.round_trips import named, note, recorded, round_trip
 
     condition = None if fail_if is None else parse_condition(fail_if)
     runs = [list(of_kind(read_records(folder), Measurement)) for folder in (old, new)]
@@ -43,11 +44,23 @@ def command(old: Path, new: Path, fail_if: str | None, as_json: bool) -> None:
             }
         )
     else:
+        known = recorded(record for run in runs for record in run)
+        models = {record.workload: record.model for run in runs for record in run}
+        shown = {name: named(name, round_trip(model, known)) for name, model in models.items()}
         rows = [
-            [d.workload, d.implementation, f"{d.ratio.value:.3f}", f"{d.ratio.low:.3f}–{d.ratio.high:.3f}", d.claim]
+            [
+                shown[d.workload],
+                d.implementation,
+                f"{d.ratio.value:.3f}",
+                f"{d.ratio.low:.3f}–{d.ratio.high:.3f}",
+                d.claim,
+            ]
             for d in differences
         ]
         click.echo(options.table(rows, ["workload", "implementation", "time new/old", "95 % interval", "claim"]))
+        used = {models[d.workload] for d in differences} - {""}
+        if said := note({model: round_trip(model, known) for model in sorted(used)}):
+            click.echo(f"\n{said}")
         told = [f"{floor:.1%}" for floor in floors if floor is not None]
         unknown = "unknown, so nothing is claimed (run both with --profile default)"
         click.echo(f"\nnoise floors of the two runs: {', '.join(told) if len(told) == 2 else unknown}")

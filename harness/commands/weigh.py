@@ -41,6 +41,7 @@ def command(
     from harness.data import load_corpus, load_model
     from harness.measure.compression import bytes_per_token, characters_per_token, compression, tokens_per_word
     from harness.records import RecordWriter
+    from harness.report.round_trips import named, note
 
     if not models:
         raise click.UsageError("name at least one vocabulary with -m")
@@ -60,14 +61,16 @@ def command(
         return
     rows = [
         [
-            r.corpus, r.model, f"{r.vocab_size:,}", f"{r.n_bytes:,}", f"{r.n_tokens:,}", _figure(bytes_per_token(r)),
+            r.corpus, named(r.model, r.round_trip),
+            f"{r.vocab_size:,}", f"{r.n_bytes:,}", f"{r.n_tokens:,}", _figure(bytes_per_token(r)),
             _figure(characters_per_token(r)), _figure(tokens_per_word(r)), f"{r.n_tokens * price / 1e6:.6f}",
         ]
         for r in records
     ]  # fmt: skip
     headers = ["corpus", "model", "vocab", "bytes", "tokens", "bytes/token", "chars/token", "tokens/word", "cost"]
     click.echo(options.table(rows, headers))
-    click.echo(f"\ncost of all of it at {price:g} per million tokens")
+    said = note({r.model: r.round_trip for r in records})
+    click.echo(f"\ncost of all of it at {price:g} per million tokens. {said}")
 
 
 def _counter(model: impls.Model) -> impls.Tokenizer:

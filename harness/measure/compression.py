@@ -43,6 +43,7 @@ def compression(
         n_words=n_words,
         n_tokens=n_tokens,
         vocab_size=tokenizer.model.n_tokens,
+        round_trip=tokenizer.model.round_trip,
     )
 
 

@@ -234,6 +234,7 @@ class Conductor:
             task=workload.task,
             state=workload.state,
             model=short_name(workload.model),
+            round_trip=self._materials.round_trip(workload.model),
             corpus=short_corpus(workload.corpus),
             status="ok",
             round=turn.round,

@@ -55,6 +55,8 @@ class ModelFile(msgspec.Struct, frozen=True):
     path: str
     digest: str
     n_tokens: int
+    round_trip: str = ""
+    """`Model.round_trip`."""
 
 
 class Materials:
@@ -94,6 +96,11 @@ class Materials:
         if name not in self._models:
             self._models[name] = self._made(lambda: self._make_model(name, len(self._models)))
         return _or_raise(self._models[name])
+
+    def round_trip(self, name: str) -> str:
+        """`Model.round_trip` of a model that was made; empty of any other."""
+        made = self._models.get(name)
+        return made.round_trip if isinstance(made, ModelFile) else ""
 
     def own_format(self, name: str) -> str:
         """Path of a model in the suite's own format; raises `Unavailable`."""
@@ -138,7 +145,7 @@ class Materials:
             _ = model.recovered_merges  # derived once here, not in every worker of a library that lists merges
         path = self.new_path(f"model-{number}.pickle")
         path.write_bytes(pickle.dumps(model))
-        return ModelFile(str(path), model.digest, model.n_tokens)
+        return ModelFile(str(path), model.digest, model.n_tokens, model.round_trip)
 
     def _made(self, make: Callable[[], M]) -> M | Unavailable:
         try:

@@ -175,6 +175,7 @@ class _Curve(NamedTuple):
         self, worker: Worker, workload: Workload, record: Measurement, materials: Materials, references: References
     ) -> None:
         """Fill in `record`. A pass may run past the limit a little, so that what is ended there took at least that."""
+        record.round_trip = materials.round_trip(self.scale.model)
         texts = materials.texts(workload)
         record.full_bytes = record.n_bytes = texts.n_bytes
         job = Job(task="encode", state="cold", texts=texts.path)

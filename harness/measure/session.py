@@ -210,5 +210,5 @@ def _compression(workload: Workload, materials: Materials, references: Reference
         record.n_characters += len(text)
         record.n_words += len(text.split())
     record.implementation, record.n_tokens = expected.reference, expected.n_tokens
-    record.vocab_size = model.n_tokens
+    record.vocab_size, record.round_trip = model.n_tokens, model.round_trip
     return record

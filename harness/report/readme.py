@@ -10,9 +10,13 @@ from harness.records import write_atomically
 from harness.report import palette
 from harness.report.charts import svg
 from harness.report.contents import Run, digest_line, image_path, made, run_of
-from harness.report.markers import Block, ReadmeError, blocks
+from harness.report.markers import ReadmeError, blocks
 
 UNCOMMITTED = "results/local"
+
+
+_REMEDY = "bpebench report --readme"
+"""Makes every block anew from the run its marker names; a run named beside it would take the place of them all."""
 
 
 def splice(readme_text: str, run_folder: Path | None = None, *, root: Path | None = None) -> str:
@@ -43,11 +47,11 @@ def is_stale(readme_text: str, *, root: Path | None = None) -> list[str]:
         if block.needs_run and not block.run:
             stale.append(f"{where} names no run yet; run `bpebench report results/NAME --readme`")
         elif block.marker + made(block, runs, root) != readme_text[block.marker_start : block.end]:
-            stale.append(f"{where} is stale; run `{_remedy(block)}`")
+            stale.append(f"{where} is stale; run `{_REMEDY}`")
         elif block.chart is not None:
             chart = runs[block.run].charts[block.chart]
             stale += [
-                f"{where}: {image_path(block.run, chart, scheme)} is stale or missing; run `{_remedy(block)}`"
+                f"{where}: {image_path(block.run, chart, scheme)} is stale or missing; run `{_REMEDY}`"
                 for scheme in palette.SCHEMES
                 if digest_line(chart) not in _read(root / image_path(block.run, chart, scheme))
             ]
@@ -79,10 +83,6 @@ def _label(run_folder: Path, root: Path) -> str:
     if label == UNCOMMITTED or label.startswith(UNCOMMITTED + "/"):
         raise ReadmeError(f"{run_folder}: is not committed, so a README must not name it; run with --out results/NAME")
     return label
-
-
-def _remedy(block: Block) -> str:
-    return "bpebench report --readme" if not block.run else f"bpebench report {block.run} --readme"
 
 
 def _images(text: str, root: Path) -> Iterator[tuple[Path, str]]:

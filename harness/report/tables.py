@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.report import breaks, compression, correctness, layout, resources, scaling, speed, trainers, training
+from harness.report import (
+    breaks,
+    compression,
+    correctness,
+    layout,
+    resources,
+    round_trips,
+    scaling,
+    speed,
+    trainers,
+    training,
+)
 from harness.report.compression import DEFAULT_PRICE_PER_MILLION
 from harness.report.table import Column, Row, Table
 
@@ -49,7 +60,8 @@ def tables(
         scaling.scaling_table(records),
         correctness.failures_table(records),
     )
-    return {table.name: table for table in every if len(table.frame)}
+    known = round_trips.recorded(records)
+    return {table.name: round_trips.with_round_trips(table, known) for table in every if len(table.frame)}
 
 
 _ONLY_ELSEWHERE = ("agreement-pairs", "trainer-pairs")
@@ -76,7 +88,9 @@ def render_check(records: Sequence[object], width: int | None = None) -> str:
         correctness.counterexamples_table(records),
         correctness.round_trip_table(records),
     )
-    return "\n".join(layout.render(table, "text", width=width) for table in every if len(table.frame))
+    known = round_trips.recorded(records)
+    shown = [round_trips.with_round_trips(table, known) for table in every if len(table.frame)]
+    return "\n".join(layout.render(table, "text", width=width) for table in shown)
 
 
 def render_trainers(records: Sequence[object], width: int | None = None) -> str:

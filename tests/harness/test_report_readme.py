@@ -80,7 +80,7 @@ def test_a_spliced_readme_is_fresh_and_an_edited_one_is_stale(root: Path) -> Non
     fresh = splice(readme(f"turkish run:{RUN}", "help"), root=root)
     assert is_stale(fresh, root=root) == []
     (line,) = is_stale(fresh.replace("10,000", "20,000"), root=root)
-    assert line.startswith("line 4: generated:turkish is stale; run `bpebench report results/a-run --readme`")
+    assert line.startswith("line 4: generated:turkish is stale; run `bpebench report --readme`")
 
 
 def test_a_block_that_names_no_run_yet_is_stale(root: Path) -> None:

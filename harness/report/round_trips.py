@@ -1,0 +1,95 @@
+"""How the tables say what becomes of a text under each model: exact, normalising or lossy.
+
+An exact model stands there by its name; another has the word behind it. What a run did not record is taken from the
+catalogue of published vocabularies; of any other model nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from harness.data.catalogue import vocabulary_named
+from harness.records import Compression, Measurement, Verdict
+from harness.report import wording
+from harness.report.table import Table
+
+_MEANING = {
+    "exact": "every text comes back",
+    "normalising": "a normal form of it comes back",
+    "lossy": "less of it comes back",
+}
+
+
+def recorded(records: Iterable[object]) -> dict[str, str]:
+    """Model -> round trip, as far as the records tell."""
+    kinds = (Compression, Measurement, Verdict)
+    return {r.model: r.round_trip for r in records if isinstance(r, kinds) and r.round_trip}
+
+
+def round_trip(model: str, known: Mapping[str, str]) -> str:
+    """`exact`, `normalising`, `lossy`, or empty where it is not known."""
+    if model in known:
+        return known[model]
+    vocabulary = vocabulary_named(model)
+    return "" if vocabulary is None else vocabulary.round_trip
+
+
+def named(shown: str, round_trip: str) -> str:
+    """What stands for a model, with its round trip where that is not exact.
+
+    >>> named("mistral-v1", "normalising"), named("gpt2", "exact")
+    ('mistral-v1 (normalising)', 'gpt2')
+    """
+    return shown if round_trip in ("", "exact") else f"{shown} ({round_trip})"
+
+
+def note(round_trips: Mapping[str, str]) -> str:
+    """What the names do not say, of model -> round trip; empty where nothing is known of any model.
+
+    >>> note({"gpt2": "exact", "mine": ""}), note({"gpt2": "exact"})
+    ('Round trip: exact; not recorded of mine.', 'Round trip: exact.')
+    """
+    found = set(round_trips.values())
+    if not any(found):
+        return ""
+    told = [f"{name}: {meaning}" for name, meaning in _MEANING.items() if name in found and name != "exact"]
+    unknown = [model for model, name in round_trips.items() if not name]
+    parts = [f"exact, but where a name says otherwise ({'; '.join(told)})" if told else "exact"]
+    parts += [f"not recorded of {', '.join(unknown)}"] if unknown else []
+    return f"Round trip: {'; '.join(parts)}."
+
+
+def with_round_trips(table: Table, known: Mapping[str, str]) -> Table:
+    """`table`, which names models, with what each of them does to texts; any other as it is."""
+    frame = table.frame
+    if "model" not in frame or "round_trip" in frame or not len(frame):
+        return table
+    by_model = {
+        model: round_trip(model, known) for model in frame["model"].unique() if isinstance(model, str) and model
+    }
+    titles = dict(table.group_title)
+    if table.group_by is not None:
+        for value, models in frame.groupby(table.group_by, sort=False)["model"]:
+            group = str(value)
+            of_group = {by_model.get(model, "") for model in models}
+            if table.group_by in ("model", "workload") and len(of_group) == 1:
+                titles[group] = named(titles.get(group, group), of_group.pop())
+    columns = tuple(
+        replace(column, write=_with_round_trip(column.write, by_model)) if column.key == "model" else column
+        for column in table.columns
+    )
+    run = frame["model"][frame["status"] == "ok"] if "status" in frame else frame["model"]
+    added = note({model: by_model[model] for model in run.unique() if model in by_model})
+    return replace(
+        table,
+        frame=frame.assign(round_trip=[by_model.get(model, "") for model in frame["model"]]),
+        columns=columns,
+        group_title=titles,
+        note=" ".join(part for part in (table.note, added) if part),
+    )
+
+
+def _with_round_trip(write: Callable[[Any], str], by_model: Mapping[str, str]) -> Callable[[Any], str]:
+    return lambda model: wording.ABSENT if wording.is_absent(model) else named(write(model), by_model.get(model, ""))
