@@ -19,7 +19,8 @@ import sys
 from array import array
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import accumulate, chain, pairwise
+from itertools import chain
+from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 from impls.sentencepiece_rules import SentencePieceRules
@@ -55,8 +56,10 @@ class Packed:
 
     def tokens(self) -> tuple[bytes | None, ...]:
         """`Model.tokens`."""
-        blob = bytes(self.blob)
-        return tuple([blob[start:end] or None for start, end in pairwise(accumulate(self.lengths, initial=0))])
+        lengths = self.lengths.tolist()
+        codes = {length: f"{length}s" for length in set(lengths)}
+        tokens = Struct("=" + "".join(map(codes.__getitem__, lengths))).unpack(self.blob)
+        return tuple([token or None for token in tokens]) if 0 in codes else tokens
 
     def merges(self) -> tuple[tuple[int, int], ...]:
         """`Model.merges`."""
