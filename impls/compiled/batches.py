@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,14 +35,27 @@ def thread_count(threads: int | None) -> int:
     return threads
 
 
+@dataclass(slots=True)
+class Density:
+    """How many ids the characters of the last batch had: what the next one is expected to have."""
+
+    ids_per_character: float = 0.0
+
+    def expected_ids(self, n_characters: int) -> int:
+        """A few more ids than so many characters are likely to have; 0 before anything is known."""
+        return int(n_characters * self.ids_per_character * 33 / 32)
+
+
 class Batches:
     """The batches of a tokenizer: `first` gives the worker of the calling thread, `more` those of other threads.
 
     `ready` is None where every text needs care; where it is not, workers have built-ins.
     """
 
-    def __init__(self, first: TakeWorker, more: TakeWorker, ready: Ready | None, one: EncodeOne) -> None:
-        self._first, self._more, self._ready, self._one = first, more, ready, one
+    def __init__(
+        self, first: TakeWorker, more: TakeWorker, ready: Ready | None, one: EncodeOne, density: Density
+    ) -> None:
+        self._first, self._more, self._ready, self._one, self._density = first, more, ready, one, density
 
     def lists(self, texts: list[str], threads: int) -> list[list[int]]:
         """A list of ids per text."""
@@ -99,21 +113,24 @@ class Batches:
 
         `offsets`, zeros before, is filled; a text that needs care has no ids yet.
         """
-        ids = np.empty(0, np.uint32)
+        n_characters = sum(map(len, texts))
+        ids = np.empty(self._density.expected_ids(n_characters), np.uint32)
         place, n_ids = address(offsets), 0
         careful: list[int] = []
         with self._job(texts, threads) as (job, main), closing(job.waves(*ready(texts))) as waves:
             for first, n_texts in waves:
-                n_more = _encode(job, main, place + first * offsets.itemsize)
+                n_more = _encode(job, main, place + first * offsets.itemsize, ids, n_ids)
                 if n_more < 0:
                     n_more = ~n_more
                     careful += [first + i for i in job.texts_that_need_care()]
-                ids = _with_room(ids, n_ids + n_more, (first + n_texts) / len(texts))
-                main.batch_copy(job.address, address(ids) + n_ids * ids.itemsize)
+                if n_ids + n_more > len(ids):
+                    _make_room(ids, n_ids + n_more, (first + n_texts) / len(texts))
+                    main.batch_copy(job.address, address(ids) + n_ids * ids.itemsize, len(ids) - n_ids)
                 n_ids += n_more
-        if len(ids) > n_ids:
+        self._density.ids_per_character = n_ids / max(1, n_characters)
+        if len(ids) - n_ids > n_ids >> 4:
             ids.resize(n_ids, refcheck=False)
-        return ids, careful
+        return ids[:n_ids], careful
 
     @contextmanager
     def _job(self, texts: list[str], threads: int) -> Iterator[tuple[Job, Builtins]]:
@@ -135,19 +152,14 @@ def _collect(job: Job, main: Builtins, results: list[Any], first: int, as_arrays
     return job.until_left(lambda: main.batch_collect(job.address, results, first, as_arrays))
 
 
-def _encode(job: Job, main: Builtins, offsets: int) -> int:
-    return job.until_left(lambda: main.batch_encode(job.address, offsets))
+def _encode(job: Job, main: Builtins, offsets: int, ids: np.ndarray, n_ids: int) -> int:
+    place, room = address(ids) + n_ids * ids.itemsize, len(ids) - n_ids
+    return job.until_left(lambda: main.batch_encode(job.address, offsets, place, room))
 
 
-def _with_room(ids: np.ndarray, n_ids: int, share: float) -> np.ndarray:
-    """`ids` with room for `n_ids` at least, which come of this share of all texts; untouched memory is free."""
-    if n_ids <= len(ids):
-        return ids
-    size = n_ids if share == 1 else int(n_ids / share * 17 / 16) + 1
-    if len(ids) == 0:
-        return np.empty(size, np.uint32)
-    ids.resize(size, refcheck=False)
-    return ids
+def _make_room(ids: np.ndarray, n_ids: int, share: float) -> None:
+    """Makes `ids` hold `n_ids` at least, which come of this share of all texts; untouched memory is free."""
+    ids.resize(n_ids if share == 1 else int(n_ids / share * 17 / 16) + 1, refcheck=False)
 
 
 def _with_careful_ones(ids: np.ndarray, offsets: np.ndarray, found: dict[int, np.ndarray]) -> np.ndarray:

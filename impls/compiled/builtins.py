@@ -88,8 +88,8 @@ class Builtins:
     batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
     batch_help: Callable[[int], None]
     batch_collect: Callable[[int, list[Any], int, int], int | None]
-    batch_encode: Callable[[int, int], int | None]
-    batch_copy: Callable[[int, int], None]
+    batch_encode: Callable[[int, int, int, int], int | None]
+    batch_copy: Callable[[int, int, int], None]
     batch_close: Callable[[int], int | None]
 
     @staticmethod

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from impls.compiled import files, plain
-from impls.compiled.batches import Batches, Ready, thread_count
+from impls.compiled.batches import Batches, Density, Ready, thread_count
 from impls.compiled.context import Splitting
 from impls.compiled.dropping import Dropping
 from impls.compiled.files import last_safe_cut
@@ -58,6 +58,7 @@ class Compiled(Tokenizer):
         self._specials = Specials(model)
         self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), self._specials.needle)
         self._dropping = Dropping(model)
+        self._density = Density()
         # One worker serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
         self._own = self._pool.new()
         builtins = self._own.builtins
@@ -223,7 +224,7 @@ class Compiled(Tokenizer):
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
         ready = None if self._fast is None else self._ready(allowed_special, disallowed_special)
-        return Batches(self._first_worker, self._pool.worker, ready, one)
+        return Batches(self._first_worker, self._pool.worker, ready, one, self._density)
 
     @contextmanager
     def _first_worker(self) -> Iterator[Worker]:

@@ -48,6 +48,8 @@ from impls.compiled.layout import (
     ITEM_STR,
     ITEM_TEXT,
     JOB_CLOSED,
+    JOB_COPIED,
+    JOB_COPIED_IDS,
     JOB_INSIDE,
     JOB_ITEMS_AT,
     JOB_LOOK,
@@ -140,6 +142,8 @@ def batch_fetch(context: int, arguments: int) -> int:
     store_64(job + JOB_N_ITEMS, n_items)
     store_64(job + JOB_N_TASKS, n_tasks)
     store_64(job + JOB_LOOK, long_as_long(peek(arguments + 32)))
+    store_64(job + JOB_COPIED, 0)
+    store_64(job + JOB_COPIED_IDS, 0)
     store_64(job + JOB_CLOSED, 0)
     atomic_store(job + JOB_NEXT, 0)
     store_64(context + BATCH_USED, 0)
@@ -187,7 +191,7 @@ def _ids_at(context: int, item: int, text: int, n_bytes: int, out: int) -> int:
 
 
 @kernel
-def _work(context: int, job: int, most_bytes_more: int) -> None:
+def take_part(context: int, job: int, most_bytes_more: int) -> None:
     """Takes tasks until there are none, or until it has done `most_bytes_more`. Needs no interpreter lock."""
     look, done = load_i64(job + JOB_LOOK), 0
     while done < most_bytes_more:
@@ -204,9 +208,9 @@ def _work(context: int, job: int, most_bytes_more: int) -> None:
 
 @kernel
 def work(context: int, job: int, most_bytes_more: int) -> None:
-    """As `_work`, with the interpreter lock released meanwhile."""
+    """As `take_part`, with the interpreter lock released meanwhile."""
     state = save_thread()
-    _work(context, job, most_bytes_more)
+    take_part(context, job, most_bytes_more)
     restore_thread(state)
 
 
@@ -231,7 +235,7 @@ def batch_help(context: int, arguments: int) -> int:
         store_64(context + BATCH_USED, 0)
         atomic_add(job + JOB_INSIDE, 1)
         state = save_thread()
-        _work(context, job, 1 << 62)
+        take_part(context, job, 1 << 62)
         atomic_add(job + JOB_INSIDE, -1)
         restore_thread(state)
     return nothing(context)

@@ -6,7 +6,7 @@ is released between.
 
 from __future__ import annotations
 
-from impls.compiled.kernels.batch import first_of_task, item_at, wait, work
+from impls.compiled.kernels.batch import first_of_task, item_at, take_part, wait, work
 from impls.compiled.kernels.border import (
     long_as_address,
     long_as_long,
@@ -33,6 +33,8 @@ from impls.compiled.layout import (
     ITEM_IDS,
     ITEM_MEMORY,
     JOB_CLOSED,
+    JOB_COPIED,
+    JOB_COPIED_IDS,
     JOB_N_ITEMS,
     JOB_N_TASKS,
     JOB_NEXT,
@@ -110,17 +112,25 @@ def _left(job: int) -> int:
 
 
 @kernel
-def batch_encode(context: int, arguments: int) -> int:
-    """(job, address of int64 offsets) -> int: the number of ids of all texts, or ~that where some of them need care.
+def _copy_what_is_ready(job: int, out: int, room: int) -> None:
+    """Copies ids of the texts behind those that are copied already, as long as they are there and there is room."""
+    copied, n_ids = load_i64(job + JOB_COPIED), load_i64(job + JOB_COPIED_IDS)
+    while copied < load_i64(job + JOB_N_ITEMS):
+        item = item_at(job, copied)
+        count = atomic_load(item + ITEM_COUNT)
+        if count == PENDING or n_ids + count > room:
+            break
+        if count > 0:
+            copy_memory(out + 4 * n_ids, load_i64(item + ITEM_IDS), 4 * count)
+            n_ids += count
+        copied += 1
+    store_64(job + JOB_COPIED, copied)
+    store_64(job + JOB_COPIED_IDS, n_ids)
 
-    Behind the first offset, which is there, come those where the ids of each text end; a text that needs care has none.
-    None while others are still at work: to be called again when they have left.
-    """
-    job, offsets = long_as_address(peek(arguments)), long_as_address(peek(arguments + 8))
-    work(context, job, 1 << 62)
-    store_64(job + JOB_CLOSED, 1)
-    if not wait(job):
-        return nothing(context)
+
+@kernel
+def _offsets(job: int, offsets: int) -> int:
+    """Fills in where the ids of each text end, behind where the first begin; see `batch_encode`."""
     n_items = load_i64(job + JOB_N_ITEMS)
     declare_region(OFFSETS_REGION, offsets, offsets + 8 * n_items + 8)
     start = load_i64(offsets)
@@ -130,20 +140,38 @@ def batch_encode(context: int, arguments: int) -> int:
         care |= count
         end += max(count, 0)
         store_64(offsets + 8 * i + 8, end)
-    return long_from_long(end - start if care >= 0 else ~(end - start))
+    return end - start if care >= 0 else ~(end - start)
+
+
+@kernel
+def batch_encode(context: int, arguments: int) -> int:
+    """(job, address of int64 offsets, address of uint32 ids, room for them) -> int: how many ids all texts have.
+
+    It is ~that where some of the texts need care. Ids are copied as far as there is room. Behind the first offset,
+    which is there, come those where the ids of each text end; a text that needs care has none. None while others are
+    still at work: to be called again when they have left.
+    """
+    job, offsets = long_as_address(peek(arguments)), long_as_address(peek(arguments + 8))
+    out, room = long_as_address(peek(arguments + 16)), long_as_long(peek(arguments + 24))
+    state = save_thread()
+    while atomic_load(job + JOB_NEXT) < load_i64(job + JOB_N_TASKS):
+        take_part(context, job, STRETCH_BYTES)
+        _copy_what_is_ready(job, out, room)
+    restore_thread(state)
+    store_64(job + JOB_CLOSED, 1)
+    if not wait(job):
+        return nothing(context)
+    _copy_what_is_ready(job, out, room)
+    return long_from_long(_offsets(job, offsets))
 
 
 @kernel
 def batch_copy(context: int, arguments: int) -> int:
-    """(job, address of uint32 ids) -> None: copies the ids of all texts, one text behind another."""
+    """(job, address of uint32 ids, room) -> None: copies what there was no room for; what was copied is there."""
     job, out = long_as_address(peek(arguments)), long_as_address(peek(arguments + 8))
+    room = long_as_long(peek(arguments + 16))
     state = save_thread()
-    for i in range(load_i64(job + JOB_N_ITEMS)):
-        item = item_at(job, i)
-        n_bytes = 4 * load_i64(item + ITEM_COUNT)
-        if n_bytes > 0:
-            copy_memory(out, load_i64(item + ITEM_IDS), n_bytes)
-            out += n_bytes
+    _copy_what_is_ready(job, out, room)
     restore_thread(state)
     return nothing(context)
 
