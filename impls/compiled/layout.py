@@ -10,7 +10,7 @@ SYMBOL_BITS = 21
 NONE = (1 << SYMBOL_BITS) - 1
 """No symbol, no merge; symbols are below it."""
 
-BLOCK_BYTES = 4096
+BLOCK_BYTES = 1024
 """Text is split and looked up in blocks of this many bytes."""
 SHORT_BYTES = 1000
 """Texts up to this long are copied into a padded buffer first, so wide loads may pass their end."""
