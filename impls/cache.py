@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 DIGEST_BYTES = 32
+MOST_BYTES = 1 << 29
+"""Of files of one kind in one folder."""
 
 
 def cache_folder() -> Path:
@@ -49,7 +52,10 @@ def read_checked(path: Path) -> Kept | None:
 
 
 def write_checked(path: Path, content: Any) -> bool:
-    """Writes a file whole, behind its checksum; False where the place cannot be written."""
+    """Writes a file whole, behind its checksum; False where the place cannot be written.
+
+    Of files of its kind in the folder the oldest go that are past `MOST_BYTES`: what other releases have left.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -63,4 +69,15 @@ def write_checked(path: Path, content: Any) -> bool:
             raise
     except OSError:
         return False
+    _forget_oldest(path.parent, path.suffix)
     return True
+
+
+def _forget_oldest(folder: Path, suffix: str) -> None:
+    with contextlib.suppress(OSError):
+        found = [(entry.stat(), entry) for entry in os.scandir(folder) if entry.name.endswith(suffix)]
+        n_bytes = 0
+        for about, entry in sorted(found, key=lambda each: -each[0].st_mtime_ns):
+            n_bytes += about.st_size
+            if n_bytes > MOST_BYTES:
+                Path(entry).unlink(missing_ok=True)

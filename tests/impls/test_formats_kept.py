@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import pickle
 import random
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from impls import InvalidFile, Model
+from impls.cache import write_checked
 from impls.formats import PatternAssumed, kept, load, own, save, tiktoken_ranks
 from impls.packed import pack
 from impls.sentencepiece_rules import SentencePieceRules
@@ -170,3 +172,13 @@ def test_small_files_leave_nothing_in_the_cache(rank_file: Path, cache: Path, mo
     monkeypatch.setattr(kept, "LEAST_BYTES", 1 << 18)
     load(rank_file, pattern="gpt2")
     assert not cache.exists()
+
+
+def test_the_oldest_files_go_when_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("impls.cache.MOST_BYTES", 250)
+    (tmp_path / "entry.lock").write_bytes(bytes(300))
+    for number in range(5):
+        path = tmp_path / f"{number}.bin"
+        assert write_checked(path, bytes(60))
+        os.utime(path, (number, number))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["3.bin", "4.bin", "entry.lock"]
