@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from impls.compiled.builtins import Builtins
 from impls.compiled.crew import Job
 from impls.compiled.native import address
-from impls.compiled.pool import Worker
+from impls.compiled.pool import Pool, Worker
 
 _CHARACTERS_PER_THREAD = 1 << 14
 """Of fewer than these for each, no more threads are asked: waking one takes as long as encoding them."""
@@ -47,15 +47,13 @@ class Density:
 
 
 class Batches:
-    """The batches of a tokenizer: `first` gives the worker of the calling thread, `more` those of other threads.
+    """The batches of a tokenizer: `first` gives the worker of the calling thread, `pool` those of other threads.
 
     `ready` is None where every text needs care; where it is not, workers have built-ins.
     """
 
-    def __init__(
-        self, first: TakeWorker, more: TakeWorker, ready: Ready | None, one: EncodeOne, density: Density
-    ) -> None:
-        self._first, self._more, self._ready, self._one, self._density = first, more, ready, one, density
+    def __init__(self, first: TakeWorker, pool: Pool, ready: Ready | None, one: EncodeOne, density: Density) -> None:
+        self._first, self._pool, self._ready, self._one, self._density = first, pool, ready, one, density
 
     def lists(self, texts: list[str], threads: int) -> list[list[int]]:
         """A list of ids per text."""
@@ -137,10 +135,9 @@ class Batches:
         # Raises TypeError for what is no str: the kernels look straight into the objects.
         n_characters = sum(map(str.__len__, texts))
         threads = min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
-        with ExitStack() as stack:
-            main = _builtins(stack.enter_context(self._first()))
-            helpers = [_builtins(stack.enter_context(self._more())) for _ in range(threads - 1)]
-            yield Job(main, helpers, len(texts)), main
+        with self._first() as worker:
+            main = _builtins(worker)
+            yield Job(main, self._pool, threads - 1, len(texts)), main
 
 
 def _builtins(worker: Worker) -> Builtins:

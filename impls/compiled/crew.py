@@ -6,6 +6,7 @@ same time share them; a batch nobody has come to help with does all its work its
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Generator, Sequence
@@ -18,6 +19,7 @@ from impls.compiled.build import is_checked
 from impls.compiled.builtins import Builtins
 from impls.compiled.layout import ITEM_BYTES, ITEM_COUNT, JOB_ITEMS_AT, JOB_MOST_ITEMS, JOB_N_ITEMS, JOB_N_TASKS
 from impls.compiled.native import address, declare, forget
+from impls.compiled.pool import Pool, Worker
 
 _MOST_ITEMS = 1024
 """Texts of one wave."""
@@ -26,11 +28,11 @@ _Answer = TypeVar("_Answer")
 
 
 class Job:
-    """The texts of a batch in waves; `main` are the built-ins of this thread, `helpers` those of the others."""
+    """The texts of a batch in waves; `main` are the built-ins of this thread, others take their workers from `pool`."""
 
-    def __init__(self, main: Builtins, helpers: Sequence[Builtins], n_texts: int) -> None:
+    def __init__(self, main: Builtins, pool: Pool, n_helpers: int, n_texts: int) -> None:
         self._main = main
-        self._helps = [_Help(helper, self) for helper in helpers]
+        self._helps = [_Help(pool, self) for _ in range(n_helpers)]
         most_items = max(1, min(n_texts, _MOST_ITEMS))
         n_bytes = JOB_ITEMS_AT + (ITEM_BYTES + 4) * most_items
         self._memory = np.zeros((n_bytes + 7) >> 3, np.int64)
@@ -56,6 +58,8 @@ class Job:
                 done += n_texts
         finally:
             self.until_left(lambda: self._main.batch_close(self.address))
+            for help_ in self._helps:
+                help_.end()
             forget(*numbers)
 
     def texts_that_need_care(self) -> list[int]:
@@ -80,17 +84,46 @@ class Job:
 
 
 class _Help:
-    """What one helper does for one job, again and again; asked for at most once at a time."""
+    """What one helper does for one job, again and again; asked for at most once at a time.
 
-    def __init__(self, helper: Builtins, job: Job) -> None:
-        self._helper, self._job = helper, job
+    Its worker is taken by the helper, since making one may take longer than the job; it is given back by whoever
+    ends the job, because ids lie there until they are collected.
+    """
+
+    def __init__(self, pool: Pool, job: Job) -> None:
+        self._pool, self._job = pool, job
+        self._worker: Worker | None = None
+        self._over = False
+        self._lock = threading.Lock()
         self.asked = False
 
     def __call__(self) -> None:
         # The call returns at once where the job is over, or between two waves.
         self.asked = False
-        self._helper.batch_help(self._job.address)
-        self._job.left.put(None)
+        try:
+            worker = self._taken()
+            if worker is not None and worker.builtins is not None:
+                worker.builtins.batch_help(self._job.address)
+        finally:
+            self._job.left.put(None)
+
+    def _taken(self) -> Worker | None:
+        if self._worker is None and not self._over:
+            worker = self._pool.take()
+            with self._lock:
+                if self._over:
+                    self._pool.give(worker)
+                else:
+                    self._worker = worker
+        return self._worker
+
+    def end(self) -> None:
+        """The job is over, and nobody is at work on it."""
+        with self._lock:
+            self._over = True
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            self._pool.give(worker)
 
 
 class _Crew:
@@ -112,7 +145,9 @@ class _Crew:
 
     def _serve(self) -> None:
         while True:
-            self._wanted.get()()
+            with contextlib.suppress(MemoryError):
+                # Without this helper the others do the work.
+                self._wanted.get()()
 
 
 _crew = _Crew()

@@ -50,17 +50,25 @@ class Pool:
         """A worker of one's own."""
         return self._make()
 
+    def take(self) -> Worker:
+        """A worker nobody else uses until it is given back."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return self._make()
+
+    def give(self, worker: Worker) -> None:
+        """Gives back what `take` gave."""
+        self._free.append(worker)
+
     @contextmanager
     def worker(self) -> Iterator[Worker]:
         """A worker nobody else uses while the block runs."""
-        try:
-            worker = self._free.pop()
-        except IndexError:
-            worker = self._make()
+        worker = self.take()
         try:
             yield worker
         finally:
-            self._free.append(worker)
+            self.give(worker)
 
 
 def _worker(tables: ModelTables, splitting: Splitting, needle: bytes | None) -> Worker:

@@ -224,7 +224,7 @@ class Compiled(Tokenizer):
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
         ready = None if self._fast is None else self._ready(allowed_special, disallowed_special)
-        return Batches(self._first_worker, self._pool.worker, ready, one, self._density)
+        return Batches(self._first_worker, self._pool, ready, one, self._density)
 
     @contextmanager
     def _first_worker(self) -> Iterator[Worker]:
