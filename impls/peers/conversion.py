@@ -6,6 +6,7 @@ them. So is normalisation, which `Tokenizer` does beforehand.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 from impls.errors import Unsupported
 from impls.formats.known import KNOWN
+from impls.formats.sentencepiece_writer import proto
 from impls.formats.tiktoken_ranks import digest_of, write_tiktoken_ranks
 from impls.formats.tokenizer_json_writer import write_compact
 from impls.model import Model
@@ -44,8 +46,12 @@ def rank_file(model: Model) -> bytes:
     return write_tiktoken_ranks(model.id_by_token)
 
 
-def tokenizer_json(name: str, model: Model) -> bytes:
-    """The model as tokenizer.json; raises `Unsupported` where a list of merges would not give the model's ids."""
+def tokenizer_json(name: str, model: Model, *, every_way: bool = False, dense: bool = False) -> bytes:
+    """The model as tokenizer.json; raises `Unsupported` where a list of merges would not give the model's ids.
+
+    With `every_way` a token that no lower ranks make is listed by every way to join it, as the files of llama3 do; with
+    `dense` ids without a token get one that no text holds.
+    """
     if model.alphabet != "bytes":
         raise Unsupported(name, "its tokens start from bytes; this model's alphabet is 'chars'")
     without: dict[str, object] = {
@@ -54,11 +60,50 @@ def tokenizer_json(name: str, model: Model) -> bytes:
         "normalization": None,
         "merge_counts": None,
     }
-    if why := underived_reason(model):
+    why = underived_reason(model)
+    if why and not every_way:
         raise Unsupported(name, why)
-    if model.merge_rule == "concatenation":
+    if model.merge_rule == "concatenation" and not why:
         without |= {"merges": model.recovered_merges[0], "merge_rule": "pairs"}
-    plain = model.with_(**without)
+    content = _written(name, model.with_(**without))
+    return _without_gaps(content) if dense else content
+
+
+def has_plain_rules(model: Model) -> bool:
+    """Whether a model of SentencePiece has only rules the libraries know: marks for spaces, bytes for the unknown.
+
+    A library is then given texts as they stand, and writes the marks itself. Pieces a user defined are allowed, though
+    around them, or of them, most libraries give other ids than SentencePiece's own; they are rare in texts.
+    """
+    rules = model.sentencepiece
+    if rules is None or model.pattern or model.normalization is not None or not rules.escape_spaces:
+        return False
+    rarer = rules.charsmap or rules.remove_extra_spaces or rules.unused_ids
+    return not rarer and rules.dummy_prefix == "always" and bool(rules.byte_ids)
+
+
+def sentencepiece_json(name: str, model: Model) -> bytes:
+    """A model that `has_plain_rules` as tokenizer.json, without a gap between its ids."""
+    return _without_gaps(_written(name, model.with_(special_tokens={}, added_tokens={})))
+
+
+def sentencepiece_file(model: Model) -> bytes:
+    """A model that `has_plain_rules` as SentencePiece's `.model`."""
+    return proto(model.with_(special_tokens={}, added_tokens={}))
+
+
+def _without_gaps(content: bytes) -> bytes:
+    """A tokenizer.json where each id has a token: one with a space, which no text as it is written there holds."""
+    document = json.loads(content)
+    vocabulary = document["model"]["vocab"]
+    gaps = set(range(max(vocabulary.values()))).difference(vocabulary.values())
+    if not gaps:
+        return content
+    vocabulary |= {f" {i}": i for i in sorted(gaps)}
+    return json.dumps(document, ensure_ascii=False).encode()
+
+
+def _written(name: str, plain: Model) -> bytes:
     try:
         return write_compact(plain)
     except Unsupported as error:

@@ -18,11 +18,14 @@ from impls.model import Model
 from impls.peers.conversion import (
     WHOLE_TEXT,
     file_of,
+    has_plain_rules,
     has_ranks,
     plain_pattern,
     rank_file,
     rayon_threads,
+    sentencepiece_json,
     tokenizer_json,
+    underived_reason,
 )
 from impls.peers.packages import library, loading
 
@@ -40,6 +43,7 @@ class Fastokens(Tokenizer):
     surrogate_errors = (UnicodeEncodeError,)
 
     def __init__(self, model: Model) -> None:
+        self.normalizes = has_plain_rules(model)
         super().__init__(model)
         if "RAYON_NUM_THREADS" in os.environ:
             os.environ.setdefault(_THREADS, str(rayon_threads()))
@@ -75,10 +79,16 @@ def _library_threads() -> int:
 def _tokenizer(model: Model) -> Any:
     name = Fastokens.name
     with loading(name):
-        if has_ranks(model):
+        if has_plain_rules(model):
+            return fastokens.Tokenizer.from_json_str(sentencepiece_json(name, model).decode())
+        if (
+            has_ranks(model)
+            and len(model.id_by_token) > max(model.id_by_token.values())
+            and not underived_reason(model)
+        ):
             pattern = plain_pattern(model)
             with file_of(rank_file(model), "model.tiktoken") as path:
                 return fastokens.Tokenizer.from_tiktoken(
                     path, pattern=pattern[0] if pattern else WHOLE_TEXT, special_tokens={}
                 )
-        return fastokens.Tokenizer.from_json_str(tokenizer_json(name, model).decode())
+        return fastokens.Tokenizer.from_json_str(tokenizer_json(name, model, every_way=True, dense=True).decode())

@@ -18,11 +18,14 @@ from impls.patterns import NAMED, resolve
 from impls.peers.conversion import (
     as_list,
     file_of,
+    has_plain_rules,
     has_ranks,
     plain_pattern,
     rank_file,
     rayon_threads,
+    sentencepiece_file,
     tokenizer_json,
+    underived_reason,
 )
 from impls.peers.packages import library, loading, refuses
 from impls.peers.quiet import quiet_descriptors
@@ -48,6 +51,7 @@ class Gigatoken(Tokenizer):
     surrogate_errors = (TypeError,)
 
     def __init__(self, model: Model) -> None:
+        self.normalizes = has_plain_rules(model)
         super().__init__(model)
         self._backend = _backend(model)
 
@@ -81,6 +85,8 @@ class Gigatoken(Tokenizer):
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. The library panics for an id it has not, a special token's too."""
         ids = as_list(ids)
+        if self.normalizes:
+            return super().decode_bytes(ids)
         try:
             data: bytes = self._backend.decode(ids)
             return data
@@ -112,15 +118,18 @@ class Gigatoken(Tokenizer):
 
 def _backend(model: Model) -> Any:
     name = Gigatoken.name
+    if has_plain_rules(model):
+        with loading(name):
+            return gigatoken.Tokenizer.from_sentencepiece(sentencepiece_file(model)).backend
     pattern = plain_pattern(model)
     if not pattern:
         raise Unsupported(name, "it splits by patterns it knows, and this model does not split")
     scheme = _SCHEMES.get(pattern)
     with loading(name):
-        if scheme is not None and has_ranks(model) and None not in model.tokens:
+        if scheme is not None and has_ranks(model) and None not in model.tokens and not underived_reason(model):
             with file_of(rank_file(model), "model.tiktoken") as path:
                 return gigatoken.Tokenizer.from_tiktoken(path, pretokenizer=scheme, special_tokens={}).backend
-        return gigatoken.Tokenizer.from_json(tokenizer_json(name, model)).backend
+        return gigatoken.Tokenizer.from_json(tokenizer_json(name, model, every_way=True)).backend
 
 
 def _utf8(texts: Iterable[str]) -> Iterator[bytes]:

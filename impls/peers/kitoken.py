@@ -11,8 +11,16 @@ from typing import Any, ClassVar, Literal
 from impls.formats.known import KNOWN
 from impls.interface import Tokenizer
 from impls.model import Model
-from impls.peers.conversion import as_list, public_digest, rank_file, tokenizer_json
+from impls.peers.conversion import (
+    as_list,
+    has_plain_rules,
+    public_digest,
+    rank_file,
+    sentencepiece_file,
+    tokenizer_json,
+)
 from impls.peers.packages import library, loading
+from impls.peers.quiet import quiet_descriptors
 
 kitoken = library("kitoken", "kitoken", "kitoken")
 
@@ -26,6 +34,7 @@ class Kitoken(Tokenizer):
     surrogate_errors = (UnicodeEncodeError,)
 
     def __init__(self, model: Model) -> None:
+        self.normalizes = has_plain_rules(model)
         super().__init__(model)
         self._tokenizer = _tokenizer(model)
 
@@ -44,6 +53,8 @@ class Kitoken(Tokenizer):
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. The library raises for an id it has not, a special token's too."""
         ids = as_list(ids)
+        if self.normalizes:
+            return super().decode_bytes(ids)
         try:
             data: bytes = self._tokenizer.decode(ids, True)
             return data
@@ -53,6 +64,9 @@ class Kitoken(Tokenizer):
 
 def _tokenizer(model: Model) -> Any:
     name = Kitoken.name
+    if has_plain_rules(model):
+        with loading(name), quiet_descriptors():  # it names each id without a token
+            return kitoken.Kitoken.from_sentencepiece(sentencepiece_file(model))
     digest = public_digest(model)
     with loading(name):
         if digest is not None and KNOWN[digest].special_tokens == model.whole_token_ids:

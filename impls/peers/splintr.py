@@ -12,10 +12,12 @@ from impls.model import Model
 from impls.peers.conversion import (
     WHOLE_TEXT,
     as_list,
+    has_plain_rules,
     has_ranks,
     plain_pattern,
     rank_file,
     rayon_threads,
+    sentencepiece_json,
     tokenizer_json,
 )
 from impls.peers.packages import library, loading
@@ -32,35 +34,44 @@ class Splintr(Tokenizer):
     surrogate_errors = (UnicodeEncodeError,)
 
     def __init__(self, model: Model) -> None:
+        self.normalizes = has_plain_rules(model)
         super().__init__(model)
         self._tokenizer = _tokenizer(model)
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
+        if not text:
+            return []
         ids: list[int] = self._tokenizer.encode_ordinary(text)
         return ids
 
     def encode_ordinary_array(self, text: str) -> np.ndarray:
         """As `encode_ordinary`, as a read-only view of the library's flat output."""
-        return np.frombuffer(self._tokenizer.encode_flat(text), np.uint32)
+        return np.frombuffer(self._tokenizer.encode_flat(text) if text else b"", np.uint32)
 
     def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `encode_ordinary` for each text; by the library's pool where that has this many threads."""
-        if threads != rayon_threads():
+        if threads != rayon_threads() or self._adds_to_nothing(texts):
             return super().encode_ordinary_batch(texts, threads)
         found: list[list[int]] = self._tokenizer.encode_batch(texts)
         return found
 
     def encode_ordinary_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """As `encode_ordinary_batch`; read-only views of the library's flat output."""
-        if threads != rayon_threads():
+        if threads != rayon_threads() or self._adds_to_nothing(texts):
             return super().encode_ordinary_ragged(texts, threads)
         ids, offsets = self._tokenizer.encode_batch_flat(texts)
         return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
 
+    def _adds_to_nothing(self, texts: Sequence[str]) -> bool:
+        """Whether the library would put SentencePiece's mark before a text without a character."""
+        return self.normalizes and not all(texts)
+
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. The library raises for an id it has not, a special token's too."""
         ids = as_list(ids)
+        if self.normalizes:
+            return super().decode_bytes(ids)
         try:
             data: bytes = self._tokenizer.decode_bytes(ids)
             return data
@@ -71,6 +82,8 @@ class Splintr(Tokenizer):
 def _tokenizer(model: Model) -> Any:
     name = Splintr.name
     with loading(name):
+        if has_plain_rules(model):
+            return splintr.from_json_bytes(sentencepiece_json(name, model))
         if has_ranks(model):
             pattern = plain_pattern(model)
             return splintr.Tokenizer.from_bytes(rank_file(model), pattern[0] if pattern else WHOLE_TEXT)

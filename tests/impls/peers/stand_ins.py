@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import sentencepiece
 
 import impls
 from impls import Model, UnknownId
@@ -28,10 +29,20 @@ class PanicException(BaseException):
     """What a Rust library raises when it panics."""
 
 
+def without_fillers(content: bytes) -> bytes:
+    """A tokenizer.json without the tokens that only fill the gaps between ids."""
+    document = json.loads(content)
+    vocabulary = document["model"]["vocab"]
+    document["model"]["vocab"] = {token: i for token, i in vocabulary.items() if " " not in token}
+    return json.dumps(document).encode()
+
+
 class Engine:
     """A library's tokenizer over what an adapter handed to it."""
 
     def __init__(self, content: bytes, pattern: str | None = None) -> None:
+        if content[:1] == b"{":
+            content = without_fillers(content)
         with conversion.file_of(content, "model") as path, warnings.catch_warnings():
             warnings.simplefilter("error")
             stages = None if pattern is None else [pattern]
@@ -66,6 +77,13 @@ class Engine:
             return b"".join(token for token in known if token is not None).decode()
         except UnicodeDecodeError:
             return None
+
+
+class SentencePieceEngine(Engine):
+    """A library's tokenizer over a SentencePiece model, answered by SentencePiece."""
+
+    def __init__(self, content: bytes) -> None:
+        self.tokenizer = sentencepiece.SentencePieceProcessor(model_proto=content)
 
 
 def raising_type_error(call: Any) -> Any:
@@ -120,9 +138,11 @@ def gigatoken(_: Model) -> SimpleNamespace:
             raise RuntimeError("Unknown pre_tokenizer\n\nLocation:")
         return tokenizer(engine)
 
-    return SimpleNamespace(
-        Tokenizer=SimpleNamespace(from_tiktoken=from_tiktoken, from_json=from_json), **gigatoken_trainer()
-    )
+    def from_sentencepiece(content: bytes) -> SimpleNamespace:
+        return tokenizer(SentencePieceEngine(content))
+
+    forms = SimpleNamespace(from_tiktoken=from_tiktoken, from_json=from_json, from_sentencepiece=from_sentencepiece)
+    return SimpleNamespace(Tokenizer=forms, **gigatoken_trainer())
 
 
 def fastokens(_: Model) -> SimpleNamespace:
@@ -156,11 +176,16 @@ def splintr(_: Model) -> SimpleNamespace:
 
 
 def kitoken(_: Model) -> SimpleNamespace:
-    def tokenizer(content: bytes) -> SimpleNamespace:
-        engine = Engine(content)
+    def tokenizer(engine: Engine) -> SimpleNamespace:
         return SimpleNamespace(encode=engine.ids, encode_all=engine.batch, decode=lambda ids, _: engine.data(ids))
 
-    return SimpleNamespace(Kitoken=SimpleNamespace(from_tiktoken=tokenizer, from_tokenizers=tokenizer))
+    return SimpleNamespace(
+        Kitoken=SimpleNamespace(
+            from_tiktoken=lambda content: tokenizer(Engine(content)),
+            from_tokenizers=lambda content: tokenizer(Engine(content)),
+            from_sentencepiece=lambda content: tokenizer(SentencePieceEngine(content)),
+        )
+    )
 
 
 def tokie(_: Model) -> SimpleNamespace:
