@@ -23,9 +23,9 @@ import impls
 from impls import Model
 from impls.round_trip import comes_back_as
 
-pytestmark = pytest.mark.corpus
-
 FULL = os.environ.get("BPEBENCH_FULL", "0") not in ("", "0")
+pytestmark = [pytest.mark.corpus, *([pytest.mark.timeout(0)] if FULL else [])]
+
 SMALL = ("gpt2-merges", "whisper", "mistral-v1", "mistral-v3")
 QUICK = ["naive", "wordcount", "priority", "bytelevel", "compiled", "tiktoken"]
 ALL = [*QUICK, "backtracking", "tokenizers", "sentencepiece"]
