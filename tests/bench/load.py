@@ -24,7 +24,7 @@ from time import perf_counter
 marks = {"start": perf_counter()}
 def mark(name):
     marks[name] = perf_counter()
-import impls, impls.compiled, impls.formats, harness.data, harness.memory
+import platformdirs, impls, impls.compiled, impls.formats, harness.data, harness.memory
 from impls.compiled.native import Native
 mark("imports")
 before = harness.memory.resident_bytes()
@@ -76,14 +76,13 @@ def _loaded(model: str, environment: dict[str, str]) -> dict[str, float]:
 
 def _first_times(model: str, n_processes: int) -> list[dict[str, float]]:
     """Loads with a cache that holds vocabularies and kernels alone, a new one each time."""
-    from impls.cache import cache_folder
-
+    cache = Path(_run("from impls.cache import cache_folder\nprint(cache_folder())", {}).strip())
     found: list[dict[str, float]] = []
     for _ in range(n_processes):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "compiled").mkdir()
             for kept in ("vocabularies", "compiled/kernels"):
-                (Path(folder) / kept).symlink_to(cache_folder() / kept)
+                (Path(folder) / kept).symlink_to(cache / kept)
             found.append(_loaded(model, {"BPEBENCH_CACHE": folder}))
     return found
 
@@ -113,7 +112,10 @@ def _print_compilation() -> None:
 
 def _run(code: str, environment: dict[str, str], *arguments: str) -> str:
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, env=_environment(environment), check=True, stdout=subprocess.PIPE, text=True).stdout
+    done = subprocess.run(command, env=_environment(environment), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit((done.stderr.strip().splitlines() or ["a process ended without a word"])[-1])
+    return done.stdout
 
 
 def _environment(changes: dict[str, str]) -> dict[str, str]:
