@@ -94,19 +94,19 @@ def check_ids(plan: CheckPlan, out: Path | None, *, resume: bool, as_json: bool)
     """Carry out `plan` and print what it found; exits with 1 on a fault."""
     from harness.check import check
     from harness.data import load_corpus, load_model
-    from harness.records import RecordWriter
+    from harness.measure.recording import digests, recording
     from harness.report.tables import render_check
 
     for model in plan.models:
         load_model(model)
     for corpus in plan.corpora:
         next(iter(load_corpus(corpus, split=plan.split, max_bytes=1).documents()), None)
-    writer = None if out is None else RecordWriter(out, resume=resume)
-    with progress("checking", len(plan.cells)) as bar:
-        result = check(plan, lambda what: bar.advance(1, what))
-    if writer is not None:
-        with writer:
-            writer.write(*result.verdicts, *result.agreements)
+    with recording(out, plan.implementations, options.command_line(), resume=resume) as kept:
+        with progress("checking", len(plan.cells)) as bar:
+            result = check(plan, lambda what: bar.advance(1, what))
+        kept.write(*result.verdicts, *result.agreements)
+        if out is not None:
+            kept.facts["digests"] = digests(plan.models, plan.corpora, plan.split)
     options.show_checked(result, render_check, "everything that must agree agrees", json=as_json)
 
 

@@ -38,7 +38,7 @@ def check_trainers(
     from harness.check import TrainerPlan
     from harness.check import check_trainers as compare
     from harness.data import load_corpus
-    from harness.records import RecordWriter
+    from harness.measure.recording import digests, recording
     from harness.report.tables import render_trainers
 
     size = DEFAULT_VOCAB_SIZE if vocab_size is None else vocab_size
@@ -48,10 +48,10 @@ def check_trainers(
     for corpus in plan.corpora:
         if next(iter(load_corpus(corpus).documents()), None) is None:
             raise click.UsageError(f"nothing to train on in {corpus}")
-    writer = None if out is None else RecordWriter(out, resume=resume)
-    with progress("training", len(plan.cells)) as bar:
-        result = compare(plan, lambda what: bar.advance(1, what))
-    if writer is not None:
-        with writer:
-            writer.write(*result.verdicts, *result.agreements)
+    with recording(out, trainers, options.command_line(), resume=resume) as kept:
+        with progress("training", len(plan.cells)) as bar:
+            result = compare(plan, lambda what: bar.advance(1, what))
+        kept.write(*result.verdicts, *result.agreements)
+        if out is not None:
+            kept.facts["digests"] = digests((), plan.corpora)
     options.show_checked(result, render_trainers, "every pair that must agree agrees", json=as_json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -120,6 +121,11 @@ class Checked(Protocol):
     @property
     def faults(self) -> Sequence[str]:
         """A line for each thing that must not be."""
+
+
+def command_line() -> str:
+    """The command as typed, for the record."""
+    return shlex.join(["bpebench", *sys.argv[1:]])
 
 
 def show_checked(found: Checked, render: Callable[[Sequence[Any]], str], good: str, *, json: bool) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,15 +92,10 @@ def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
     from harness.measure.session import measure
 
     with progress("measuring") as bar:
-        outcome = measure(plan, out, resume=resume, command=command_line(), progress=_Watcher(bar))
+        outcome = measure(plan, out, resume=resume, command=options.command_line(), progress=_Watcher(bar))
         for warning in outcome.warnings:
             bar.note(f"warning: {warning}")
     return sum(1 for m in outcome.measurements if m.exact and m.status in FAULTS)
-
-
-def command_line() -> str:
-    """The command as typed, for the record."""
-    return shlex.join(["bpebench", *sys.argv[1:]])
 
 
 class _Watcher:

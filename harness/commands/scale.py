@@ -52,8 +52,9 @@ def command(
 
     from harness.data import load_corpus, load_model
     from harness.measure.materials import Materials
+    from harness.measure.recording import recording
     from harness.measure.scaling import Scale, ends, exponents, measure_scaling
-    from harness.records import RecordWriter, read_records
+    from harness.records import read_records
 
     load_model(model)
     scale = Scale(
@@ -64,20 +65,20 @@ def command(
         rounds=rounds,
         limit_seconds=limit,
     )
-    writer = None if out is None else RecordWriter(out, resume=resume)
     points = len(scale.implementations) * len(scale.families) * len(scale.sizes) * rounds
-    with progress("scaling", points) as bar:
+    with (
+        recording(out, scale.implementations, options.command_line(), resume=resume) as kept,
+        progress("scaling", points) as bar,
+    ):
 
         def keep(record: Measurement) -> None:
-            if writer is not None:
-                writer.write(record)
+            kept.write(record)
             bar.advance(1, f"{record.implementation} · {record.corpus}")
 
         with Materials(load_model, lambda name, split: load_corpus(name, split=split)) as materials:
             done = read_records(out) if out is not None and resume else []
             records = measure_scaling(scale, materials, keep, done=done)
-    if writer is not None:
-        writer.close()
+            kept.facts["digests"] = materials.digests()
     found = exponents(records)
     ended = ends(records)
     if as_json:

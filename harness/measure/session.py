@@ -5,17 +5,16 @@ A command calls `measure` with a plan and prints; nothing here prints or parses.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from harness.measure import cautions, provenance
+from harness.measure import cautions
 from harness.measure.materials import LoadCorpus, LoadModel, Materials, Unavailable
 from harness.measure.protocol import Job
+from harness.measure.recording import described
 from harness.measure.references import References
 from harness.measure.run import Progress, Silent, run
 from harness.measure.samples import measured_floor, measured_resolution
@@ -70,31 +69,26 @@ def measure(
     with RecordWriter(folder, resume=resume) as writer:
         done = read_records(folder)
         _keep_plan(folder, plan, has_records=bool(list(of_kind(done, Measurement))))
-        facts = _machine_facts(folder, plan, command)
-        provenance.write_machine(folder, facts)
-        materials = Materials(load_model or _load_model, load_corpus or _load_corpus)
-        with materials, References(materials) as references:
-            run(
-                plan,
-                materials,
-                writer.write,
-                done=done,
-                progress=progress or Silent(),
-                references=references,
-                memory_limit_bytes=memory_limit_bytes,
-            )
-            _compress(plan, materials, references, writer.write, done)
-            facts["digests"] = materials.digests()
-    records = read_records(folder)
-    measurements = list(of_kind(records, Measurement))
-    facts["load_after"] = provenance.load()
-    facts["noise_floor"] = measured_floor(measurements)
-    facts["resolution"] = measured_resolution(measurements)
-    facts["warnings"] = [
-        *cautions.machine_warnings(facts, facts["load_before"]),
-        *cautions.sample_warnings(measurements),
-    ]
-    provenance.write_machine(folder, facts)
+        own = {"profile": plan.profile.name, "seed": plan.seed, "estimate_seconds": round(estimate_seconds(plan))}
+        with described(folder, plan.implementations, command, **own) as facts:
+            materials = Materials(load_model or _load_model, load_corpus or _load_corpus)
+            with materials, References(materials) as references:
+                run(
+                    plan,
+                    materials,
+                    writer.write,
+                    done=done,
+                    progress=progress or Silent(),
+                    references=references,
+                    memory_limit_bytes=memory_limit_bytes,
+                )
+                _compress(plan, materials, references, writer.write, done)
+                facts["digests"] = materials.digests()
+            records = read_records(folder)
+            measurements = list(of_kind(records, Measurement))
+            facts["noise_floor"] = measured_floor(measurements)
+            facts["resolution"] = measured_resolution(measurements)
+            facts["warnings"] = cautions.sample_warnings(measurements)
     return Outcome(records=records, floor=facts["noise_floor"], warnings=facts["warnings"])
 
 
@@ -140,21 +134,6 @@ def _publishable(plan: Plan) -> Plan:
         for workload in plan.workloads
     )
     return msgspec.structs.replace(plan, workloads=workloads)
-
-
-def _machine_facts(folder: Path, plan: Plan, command: str) -> dict[str, Any]:
-    """Facts as they are now; of a run taken up again the load before its first start is kept."""
-    facts = provenance.machine(plan.implementations)
-    before = provenance.read_machine(folder)
-    return {
-        "command": re.sub(r"(?<=[\s='\"])/\S*/", "", command),
-        "profile": plan.profile.name,
-        "seed": plan.seed,
-        "date": before.get("date") or datetime.now(UTC).date().isoformat(),
-        "resumed": before.get("resumed", -1) + 1,
-        "estimate_seconds": round(estimate_seconds(plan)),
-        "load_before": before.get("load_before", provenance.load()),
-    } | facts
 
 
 def _compress(
