@@ -62,6 +62,8 @@ class Tokenizer(Decoder, ABC):
 
     def __init__(self, model: Model) -> None:
         """Prepare `model`; raises `Unsupported` where this algorithm cannot run it."""
+        if model.belongs_to not in (None, self.name):
+            raise Unsupported(self.name, f"the vocabulary is {model.belongs_to}'s own, and no byte pair encoding")
         self._model = model
         self._cuts = None if model.sentencepiece is None else Cuts(model)
         self._as_given = (self.normalizes or not model.rewrites_text) and bool(self.surrogate_errors)

@@ -62,6 +62,8 @@ class Model:
     unknown_id: int | None = None
     sentencepiece: SentencePieceRules | None = None
     """What SentencePiece does around the merges, for a model that comes from it."""
+    belongs_to: str | None = None
+    """The one implementation that runs this vocabulary, which is no byte pair encoding; None: all may."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tokens", tuple(self.tokens))
@@ -140,7 +142,7 @@ class Model:
         content = {
             name: value if not isinstance(value, tuple) or name == "pattern" else None
             for name, value in self._fields().items()
-            if name != "sentencepiece" and (value or name != "whole_token_flags")
+            if name != "sentencepiece" and (value or name not in ("whole_token_flags", "belongs_to"))
         }
         if self.sentencepiece is not None:
             rules = asdict(self.sentencepiece)
@@ -318,7 +320,7 @@ class Model:
         """
         from impls.derivations import irregularities
 
-        return irregularities(self)
+        return () if self.belongs_to is not None else irregularities(self)
 
     @cached_property
     def round_trip(self) -> Literal["exact", "normalising", "lossy"]:

@@ -31,6 +31,16 @@ _OWN = {
 }
 
 
+OWN_VOCABULARIES = ("turkish-tokenizer",)
+"""Implementations that run one vocabulary, their own, and no other; their model has their name."""
+
+
+def own_model(name: str) -> Model:
+    """The vocabulary of one of `OWN_VOCABULARIES`; raises `Missing` where its package is not installed."""
+    model: Model = get(name).own_model()  # type: ignore[attr-defined]
+    return model
+
+
 @cache
 def _plugins() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=_GROUP) if point.name not in _OWN}

@@ -20,6 +20,8 @@ def round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
     `exact`: every text (lone surrogates aside, which become U+FFFD). `normalising`: a normal form of it, the same when
     it is encoded and decoded again. `lossy`: what is lost cannot be told from the ids.
     """
+    if model.belongs_to is not None:
+        return "lossy", f"{model.belongs_to} reads its ids, and not as every text was"
     if model.end_of_word is not None:
         return "lossy", "end_of_word: white space around words is not kept"
     rules = model.sentencepiece

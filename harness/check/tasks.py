@@ -72,6 +72,7 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
     except BaseException as error:  # whatever a foreign library throws while it loads is a verdict, not our end
         return Outcome(status=status_of(error), reason=named(error))
     outcome = Outcome(status="ok", round_trip=tokenizer.model.round_trip)
+    n_lost, lost = 0, ""
     for text, n_bytes, whole in _texts(corpus, split, max_bytes):
         outcome.n_texts += 1
         outcome.n_bytes += n_bytes
@@ -89,6 +90,11 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
         if outcome.status == "ok" and not _is_what_comes_back(back, text, tokenizer.model):
             outcome.status, outcome.reason = "mismatch", "a text does not come back"
             outcome.counterexample = _round_trip_counterexample(tokenizer, text)
+        if outcome.round_trip == "lossy" and back != repair_surrogates(text):
+            n_lost, lost = n_lost + 1, lost or text
+    if outcome.status == "ok" and n_lost:
+        outcome.reason = f"{n_lost:,} of {outcome.n_texts:,} texts do not come back"
+        outcome.counterexample = _lost_counterexample(tokenizer, lost)
     return outcome
 
 
@@ -118,6 +124,18 @@ def _round_trip_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counter
     ids = tokenizer.encode(small, disallowed_special=())
     note = f"comes back as {tokenizer.decode(ids)!a}"
     return Counterexample(Text.of(small), None, ids, note=note)
+
+
+def _lost_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
+    """The smallest text within `text` that a lossy model does not give back; that it does not is no fault."""
+
+    def back(candidate: str) -> str:
+        return tokenizer.decode(tokenizer.encode(candidate, disallowed_special=()))
+
+    small = smallest_text(text, _safe(lambda candidate: back(candidate) != repair_surrogates(candidate)))
+    return Counterexample(
+        Text.of(small), None, tokenizer.encode(small, disallowed_special=()), note=f"comes back as {back(small)!a}"
+    )
 
 
 def irregularities_of(model: str) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ def _about(name: str, model: Model) -> dict[str, object]:
         "added tokens": dict(model.added_tokens),
         "alphabet": model.alphabet,
         "merge rule": model.merge_rule,
-        "merges": len(model.merges) or "by rank of the joined bytes",
+        "merges": len(model.merges) or ("none" if model.merge_rule == "pairs" else "by rank of the joined bytes"),
         "pattern": name_of(model.pattern) or " then ".join(model.pattern),
         "normalization": model.normalization or "none",
         "white space": _white_space(model),

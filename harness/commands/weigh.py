@@ -74,6 +74,8 @@ def command(
 
 
 def _counter(model: impls.Model) -> impls.Tokenizer:
+    if model.belongs_to is not None:
+        return impls.load(model.belongs_to, model)
     for name in _COUNTERS[:-1]:
         try:
             return impls.load(name, model)

@@ -12,7 +12,9 @@ from harness.data.errors import DataError
 from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.hub import PREFIX, hub_tokenizer_file
 from impls.errors import BPEError, UnknownName
+from impls.listing import listed
 from impls.model import Model
+from impls.registry import OWN_VOCABULARIES, own_model
 
 _TRAINED_SUFFIX = ".json"
 
@@ -27,6 +29,8 @@ def load_model(name_or_path: str | Path) -> Model:
         vocabulary = vocabulary_named(name)
         if vocabulary is not None:
             return _published(vocabulary)
+        if name in OWN_VOCABULARIES:
+            return own_model(name)
         if name.startswith(PREFIX):
             from impls.formats import load
 
@@ -80,7 +84,7 @@ def trained_model_path(name: str) -> Path:
     """Where a model trained under `name` is kept; raises `DataError` for a name that cannot be one."""
     if not _is_plain(name):
         raise DataError(f"{name!r} cannot be a model's name: use letters, digits, '_', '-', '+' and '.'")
-    if vocabulary_named(name) is not None:
+    if vocabulary_named(name) is not None or name in OWN_VOCABULARIES:
         raise DataError(f"{name!r} is the name of a published vocabulary; choose another")
     return cache_folder() / "models" / f"{name}{_TRAINED_SUFFIX}"
 
@@ -92,8 +96,8 @@ def trained_model_names() -> list[str]:
 
 
 def model_names() -> list[str]:
-    """Every name `load_model` takes: published vocabularies, then models trained here."""
-    return [*vocabularies(), *trained_model_names()]
+    """Every name `load_model` takes: published vocabularies, libraries' own, then models trained here."""
+    return [*vocabularies(), *OWN_VOCABULARIES, *trained_model_names()]
 
 
 def available_models() -> list[str]:
@@ -115,6 +119,10 @@ def describe_models() -> list[dict[str, Any]]:
         }
         for vocabulary in vocabularies().values()
     ]
+    for name in OWN_VOCABULARIES:
+        row = {"name": name, "language": "tr", "licence": "MIT", "round_trip": "lossy", "bytes": 0}
+        here = listed(name).state == "installed"
+        rows.append({**row, "cached": here, "about": f"the own vocabulary of the package {name}, which alone runs it"})
     for name in trained_model_names():
         size = trained_model_path(name).stat().st_size
         row = {"name": name, "language": "", "licence": "", "round_trip": _round_trip(name), "bytes": size}

@@ -87,8 +87,14 @@ def with_round_trips(table: Table, known: Mapping[str, str]) -> Table:
         frame=frame.assign(round_trip=[by_model.get(model, "") for model in frame["model"]]),
         columns=columns,
         group_title=titles,
-        note=" ".join(part for part in (table.note, added) if part),
+        note=_joined(table.note, added),
     )
+
+
+def _joined(first: str, second: str) -> str:
+    """Two notes as one, a full stop between them."""
+    stop = "" if not first or first.endswith((".", "!", "?")) else "."
+    return f"{first}{stop} {second}".strip() if second else first
 
 
 def _with_round_trip(write: Callable[[Any], str], by_model: Mapping[str, str]) -> Callable[[Any], str]:

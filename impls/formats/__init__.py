@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from impls.errors import InvalidFile, InvalidModel, InvalidPattern, UnknownName
+from impls.errors import InvalidFile, InvalidModel, InvalidPattern, UnknownName, Unsupported
 from impls.formats import (
     gpt2_pair,
     minbpe,
@@ -184,17 +184,24 @@ def _read_pair(path: Path) -> tuple[str, Model]:
 
 def save(model: Model, path: Path, format: str) -> None:
     """Write `model`, atomically. Raises `UnknownName` for the format, `Unsupported` where it cannot hold the model."""
+    _refuse_what_belongs_to_one(model, format)
     for name, content in _get(format).write(model).items():
         write_atomically(Path(path) / name if name else Path(path), content)
 
 
 def losses(model: Model, format: str) -> list[str]:
     """What the format would not keep of `model`, a line each; raises as `save` does where it can hold nothing of it."""
+    _refuse_what_belongs_to_one(model, format)
     lost = _get(format).losses(model)
     if model.whole_token_flags and format not in (own.FORMAT, tokenizer_json.FORMAT):
         text, flags = next(iter(model.whole_token_flags.items()))
         lost.append(f"whole_token_flags: {len(model.whole_token_flags)}, the first is {text!r}: {', '.join(flags)}")
     return lost
+
+
+def _refuse_what_belongs_to_one(model: Model, format: str) -> None:
+    if model.belongs_to is not None:
+        raise Unsupported(format, f"the vocabulary is {model.belongs_to}'s own, and no byte pair encoding")
 
 
 def _get(format: str) -> _Format:

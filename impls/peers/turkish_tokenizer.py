@@ -1,23 +1,24 @@
 """turkish-tokenizer: Turkish roots, suffixes and letter pairs, longest first; no byte pair encoding, and lossy.
 
 It has one vocabulary, built in, in which several suffixes share an id, and decodes by vowel harmony: what comes back
-may be another word. So it runs no model of ours; METHODOLOGY.md says how much of a text comes back.
+may be another word. So it runs no model of ours, and nobody else runs its own, which is the model `turkish-tokenizer`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar, Literal
 
-from impls.errors import Unsupported
+from impls.errors import UnknownId, Unsupported
 from impls.interface import Tokenizer
 from impls.model import Model
 from impls.peers.packages import library
 
-library("turkish-tokenizer", "turkish-tokenizer", "turkish_tokenizer")
+turkish_tokenizer = library("turkish-tokenizer", "turkish-tokenizer", "turkish_tokenizer")
 
 
 class TurkishTokenizer(Tokenizer):
-    """`turkish_tokenizer.TurkishTokenizer`, which reads no vocabulary."""
+    """`turkish_tokenizer.TurkishTokenizer` over its own vocabulary."""
 
     name: ClassVar[str] = "turkish-tokenizer"
     summary: ClassVar[str] = "Python: Turkish roots and suffixes, a vocabulary of its own; lossy"
@@ -25,4 +26,34 @@ class TurkishTokenizer(Tokenizer):
     exact: ClassVar[bool] = False
 
     def __init__(self, model: Model) -> None:
-        raise Unsupported(self.name, "it has a vocabulary of roots and suffixes built in, is lossy, and reads no other")
+        if model.belongs_to != self.name:
+            raise Unsupported(
+                self.name, "it has a vocabulary of roots and suffixes built in, is lossy, and reads no other"
+            )
+        super().__init__(model)
+        self._tokenizer = turkish_tokenizer.TurkishTokenizer()
+
+    @classmethod
+    def own_model(cls) -> Model:
+        """Its vocabulary, each id under the first of the texts that share it."""
+        texts = turkish_tokenizer.TurkishTokenizer().reverse_dict
+        tokens = tuple(texts[i][0].encode() for i in range(len(texts)))
+        return Model(tokens=tokens, alphabet="chars", belongs_to=cls.name)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of a text, by the library."""
+        ids: list[int] = self._tokenizer.encode(text)
+        return ids
+
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """The text the library reads from ids."""
+        ids = list(ids)
+        for position, i in enumerate(ids):
+            if not 0 <= i < len(self.model.tokens):
+                raise UnknownId(i, position)
+        text: str = self._tokenizer.decode(ids)
+        return text
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """The UTF-8 of that text."""
+        return self.decode(ids).encode()

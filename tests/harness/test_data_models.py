@@ -20,6 +20,7 @@ from harness.data import (
 )
 from harness.data.catalogue import vocabularies
 from impls.errors import UnknownName
+from impls.registry import OWN_VOCABULARIES
 
 _RANK_FILES = {
     "r50k_base": "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
@@ -116,7 +117,9 @@ def test_a_vocabulary_in_the_cache_is_available() -> None:
 
 def test_without_a_cache_nothing_is_available_but_all_is_described(cache: Path) -> None:
     assert available_models() == []
-    assert [(row["name"], row["cached"]) for row in describe_models()] == [(name, False) for name in _PUBLISHED]
+    described = {row["name"]: row["cached"] for row in describe_models()}
+    assert list(described) == [*_PUBLISHED, *OWN_VOCABULARIES]
+    assert not any(described[name] for name in _PUBLISHED)
 
 
 def test_a_model_kept_under_a_name_is_found_by_it(cache: Path) -> None:
@@ -124,7 +127,7 @@ def test_a_model_kept_under_a_name_is_found_by_it(cache: Path) -> None:
     assert load_model("turkish-10k").digest == _a_model().digest
     assert trained_model_names() == ["turkish-10k"]
     assert available_models() == ["turkish-10k"]
-    assert model_names() == [*_PUBLISHED, "turkish-10k"]
+    assert model_names() == [*_PUBLISHED, *OWN_VOCABULARIES, "turkish-10k"]
     assert describe_models()[-1]["about"] == "trained here"
     assert describe_models()[-1]["round_trip"] == "exact"
 
