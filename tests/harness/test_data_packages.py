@@ -1,0 +1,67 @@
+"""What comes out of a package: the wanted files, or one clear error."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from harness.data import packages
+from harness.data.catalogue import Package
+from harness.data.errors import DataError
+from harness.data.packages import members_of
+
+
+def package(kind: str, file: Path) -> Package:
+    return Package(name="some", version="1", file=file.name, sha256="0" * 64, n_bytes=1, kind=kind)  # type: ignore[arg-type]
+
+
+def wheel(folder: Path, content: bytes) -> Path:
+    with zipfile.ZipFile(folder / "some-1.whl", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("some/data.txt", content)
+        archive.writestr("some/more.txt", b"more")
+    return folder / "some-1.whl"
+
+
+def source(folder: Path, content: bytes) -> Path:
+    with tarfile.open(folder / "some-1.tar.gz", "w:gz") as archive:
+        about = tarfile.TarInfo("some-1/some/data.txt")
+        about.size = len(content)
+        archive.addfile(about, io.BytesIO(content))
+    return folder / "some-1.tar.gz"
+
+
+@pytest.mark.parametrize(("kind", "make"), [("wheel", wheel), ("sdist", source)])
+def test_members_are_read_by_their_paths(kind: str, make: type, tmp_path: Path) -> None:
+    file = make(tmp_path, b"content")
+    assert members_of(package(kind, file), file, ["some/data.*"]) == {"some/data.txt": b"content"}
+    with pytest.raises(DataError, match=r"holds no \*\.json"):
+        members_of(package(kind, file), file, ["*.json"])
+
+
+@pytest.mark.parametrize(("kind", "make"), [("wheel", wheel), ("sdist", source)])
+def test_an_archive_that_unpacks_to_too_much_is_refused(
+    kind: str, make: type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packages, "_MAX_UNPACKED_BYTES", 1 << 20)
+    file = make(tmp_path, bytes(4 << 20))
+    with pytest.raises(DataError, match=r"some/data\.txt: unpacks to more than 1 MiB"):
+        members_of(package(kind, file), file, ["some/*"])
+
+
+@pytest.mark.parametrize(("kind", "make"), [("wheel", wheel), ("sdist", source)])
+def test_a_damaged_archive_is_one_error(kind: str, make: type, tmp_path: Path) -> None:
+    file = make(tmp_path, bytes(range(256)) * 40)
+    good = file.read_bytes()
+    for damaged in (
+        good[: len(good) // 2],
+        b"",
+        b"\0" * 2000,
+        bytes(b ^ 255 if 40 < k < 90 else b for k, b in enumerate(good)),
+    ):
+        file.write_bytes(damaged)
+        with pytest.raises(DataError):
+            members_of(package(kind, file), file, ["some/*.txt"])
