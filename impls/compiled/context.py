@@ -100,6 +100,8 @@ class Context:
             self._hold(layout.CHARACTER_SYMBOLS, tables.character_symbols)
             self._set(layout.UNKNOWN_SYMBOL, int(tables.numbers[2]))
             self._set(layout.FUSES_UNKNOWN, int(tables.numbers[3]))
+        if len(tables.joins):
+            self._hold(layout.JOINS, tables.joins)
         if len(tables.ids):
             self._hold(layout.IDS, tables.ids)
         self._set(layout.N_SYMBOLS, tables.n_symbols)

@@ -26,7 +26,7 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 80
+N_NAMED = 81
 N_SLOTS = 88
 (
     # splitting
@@ -53,6 +53,7 @@ N_SLOTS = 88
     UNKNOWN_SYMBOL,  # of a character without a symbol; -1: it is spelled in bytes
     FUSES_UNKNOWN,  # 1 where unknown characters in a row are one symbol
     MONOTONE,  # 1 where every merge ranks after those that make its parts
+    JOINS,  # bitmap of `kernels.segments`, or 0: pieces are not cut into segments
     IDS,  # int32 by symbol, or 0 where a symbol is its id
     N_SYMBOLS,
     WHOLE,  # hash table of whole pieces that merging does not make one token, or 0
@@ -151,6 +152,11 @@ ITEM_STR = 16
 ITEM_IDS = 24  # where its ids are,
 ITEM_MEMORY = 32  # memory only it uses, or 0,
 ITEM_COUNT = 40  # and their number, or PENDING, COLLECTED, or what a kernel returns in place of a count
+
+# The bitmap JOINS: its bit is the hash of a pair of characters shifted right so far
+JOINS_SHIFT = 44
+JOIN_ENDS = 1 << 32
+"""In the key of a pair of which only the last six bits of the left character count."""
 
 # What a kernel returns in place of a count
 UNCOVERED = -1

@@ -10,6 +10,7 @@ import numpy as np
 
 from impls.compiled.arrays import packed, unpacked
 from impls.compiled.build import is_checked, source_digest
+from impls.compiled.joins import joins_of
 from impls.compiled.layout import COUNT_AT, NONE, SYMBOL_BITS
 from impls.compiled.native import Native, address
 from impls.compiled.spelling import Spelling, from_characters
@@ -17,7 +18,7 @@ from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.compiled.symbols import Symbols, blob_of, from_merges, from_parts
 from impls.model import Model
 
-_FORMAT = 4
+_FORMAT = 5
 _TINY = 1 << 12
 
 
@@ -53,6 +54,8 @@ class ModelTables:
     """int32: tokens that stand in the cache from the start, their bytes those in `blob` and their ids themselves."""
     rows: np.ndarray
     """int64 of shape (n, 4): entries the cache holds from the start beside these."""
+    joins: np.ndarray
+    """uint8: between which characters tokens reach, see `joins`; empty where pieces are not cut into segments."""
 
     @property
     def n_symbols(self) -> int:
@@ -117,6 +120,7 @@ def build_tables(model: Model) -> ModelTables:
         whole=np.zeros(0, np.int32),
         row_tokens=np.zeros(0, np.int32),
         rows=np.zeros((0, 4), np.int64),
+        joins=np.zeros(0, np.uint8),
     )
     if symbols.monotone:
         bare = replace(bare, characters=_characters(bare, symbols))
@@ -254,6 +258,9 @@ def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: 
             context = Context(bare, None)
     rows = context.vocabulary_rows(data, starts)
     plain = _are_tokens(rows, bare)
+    if model.alphabet == "bytes" and not len(bare.whole):
+        # A segment is looked up as a piece is, which would give a whole piece's id to a part of another.
+        bare = replace(bare, joins=joins_of(token for token in model.tokens if token))
     return replace(bare, row_tokens=rows[plain, 2].astype(np.int32), rows=np.ascontiguousarray(rows[~plain]))
 
 

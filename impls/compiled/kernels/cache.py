@@ -8,7 +8,6 @@ table that is full for long starts again from the vocabulary's own entries.
 
 from __future__ import annotations
 
-from impls.compiled.kernels.cache_long import long_piece
 from impls.compiled.kernels.decode import token_length
 from impls.compiled.kernels.hashing import K1, K2, K3, key_high, key_low, mix
 from impls.compiled.kernels.memory import (
@@ -25,14 +24,12 @@ from impls.compiled.kernels.memory import (
     wrapping_add,
     wrapping_multiply,
 )
-from impls.compiled.kernels.piece import piece_ids
 from impls.compiled.layout import (
     ARENA,
     ARENA_LIMIT,
     ARENA_USED,
     CACHE,
     CACHE_COUNT,
-    CACHE_LIMIT,
     CACHE_ROWS,
     CACHE_SHIFT,
     CACHE_TOKENS,
@@ -40,11 +37,9 @@ from impls.compiled.layout import (
     KEY_MASKS,
     MEDIUM,
     MEDIUM_COUNT,
-    MEDIUM_LIMIT,
     MEDIUM_SHIFT,
     N_CACHE_ROWS,
     N_CACHE_TOKENS,
-    N_REFUSED,
     NONE,
     TOKEN_BYTES,
     TOKEN_STARTS,
@@ -66,7 +61,7 @@ def short_slot(context: int, low: int, high: int) -> int:
 
 
 @kernel
-def _find(context: int, low: int, high: int, entry: int) -> int:
+def find(context: int, low: int, high: int, entry: int) -> int:
     """The entry of a key, from `entry` on, or the empty one where it belongs."""
     start = load_i64(context + CACHE)
     end = start + shift_left(SHORT_ENTRY, 64 - load_i64(context + CACHE_SHIFT))
@@ -77,18 +72,6 @@ def _find(context: int, low: int, high: int, entry: int) -> int:
         entry += SHORT_ENTRY
         if entry == end:
             entry = start
-
-
-@inlined
-def _exchange(first: int, found: int) -> None:
-    """Puts the entry at `found` into its first slot, and what stands there at `found`.
-
-    Both are still found: nothing is ever taken out, so every slot from where the other one belongs to `found` is full.
-    """
-    for k in range(0, SHORT_ENTRY, 8):
-        word = load_i64(first + k)
-        store_64(first + k, load_i64(found + k))
-        store_64(found + k, word)
 
 
 @kernel
@@ -140,7 +123,7 @@ def load_vocabulary(context: int) -> None:
 
 @kernel
 def _put(context: int, low: int, high: int, third: int, fourth: int) -> None:
-    entry = _find(context, low, high, short_slot(context, low, high))
+    entry = find(context, low, high, short_slot(context, low, high))
     store_64(entry, low)
     store_64(entry + 8, high)
     store_64(entry + 16, third)
@@ -219,35 +202,6 @@ def write_short(context: int, entry: int, out: int) -> int:
     return count
 
 
-@kernel
-def short_piece(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, out: int) -> int:
-    """Ids of a piece of up to 15 bytes that its first slot, `entry`, does not hold.
-
-    A piece that is found further on moves into its first slot: there the vocabulary came first, not what text is of.
-    """
-    found = _find(context, low, high, entry)
-    if load_i64(found + 8) != 0:
-        count = write_short(context, found, out)
-        _exchange(entry, found)
-        return count
-    entry = found
-    count = piece_ids(context, piece, n_bytes, out)
-    if load_i64(context + CACHE_COUNT) >= load_i64(context + CACHE_LIMIT):
-        # Full: what is there serves on for a while, so that text which comes again finds a part of itself.
-        refused = load_i64(context + N_REFUSED) + 1
-        store_64(context + N_REFUSED, refused)
-        if refused < load_i64(context + CACHE_LIMIT):
-            return count
-        store_64(context + N_REFUSED, 0)
-        reset_cache(context)
-        entry = _find(context, low, high, short_slot(context, low, high))
-    if short_entry(context, entry, low, high, out, count):
-        store_64(context + CACHE_COUNT, load_i64(context + CACHE_COUNT) + 1)
-    elif load_i64(context + CACHE_COUNT) > load_i64(context + N_CACHE_TOKENS) + load_i64(context + N_CACHE_ROWS):
-        reset_cache(context)
-    return count
-
-
 @inlined
 def medium_slot(context: int, piece: int, n_bytes: int) -> int:
     """Address of the first entry a piece of 16 to 31 bytes may stand in; reads 32 bytes."""
@@ -259,40 +213,3 @@ def medium_slot(context: int, piece: int, n_bytes: int) -> int:
     h ^= wrapping_multiply((load_i64(piece + 24) & load_i64(masks + 8)) | shift_left(n_bytes, 56), K2 + 2)
     h = wrapping_multiply(h ^ shift_right(h, 32), K3)
     return load_i64(context + MEDIUM) + MEDIUM_ENTRY * shift_right(h, load_i64(context + MEDIUM_SHIFT))
-
-
-@kernel
-def medium_piece(context: int, piece: int, n_bytes: int, entry: int, out: int) -> int:
-    """Ids of a piece of 16 to 31 bytes, looked up from `entry` on; reads 32 bytes of it."""
-    masks = load_i64(context + KEY_MASKS) + 16 * (n_bytes - 16)
-    w0, w1 = load_i64(piece), load_i64(piece + 8)
-    w2 = load_i64(piece + 16) & load_i64(masks)
-    w3 = (load_i64(piece + 24) & load_i64(masks + 8)) | shift_left(n_bytes, 56)
-    start = load_i64(context + MEDIUM)
-    end = start + shift_left(MEDIUM_ENTRY, 64 - load_i64(context + MEDIUM_SHIFT))
-    while load_i64(entry + 24) != 0:
-        differs = (load_i64(entry) ^ w0) | (load_i64(entry + 8) ^ w1)
-        if (differs | (load_i64(entry + 16) ^ w2) | (load_i64(entry + 24) ^ w3)) == 0:
-            store_64(out, load_i64(entry + 32))
-            store_64(out + 8, load_i64(entry + 40))
-            store_64(out + 16, load_i64(entry + 48))
-            store_32(out + 24, load_i32(entry + 56))
-            return load_i32(entry + 60)
-        entry += MEDIUM_ENTRY
-        if entry == end:
-            entry = start
-    count = long_piece(context, piece, n_bytes, out, MOST_MEDIUM_IDS)
-    if count > MOST_MEDIUM_IDS or count < 0:
-        return count
-    if load_i64(context + MEDIUM_COUNT) >= load_i64(context + MEDIUM_LIMIT):
-        reset_medium(context)
-        entry = medium_slot(context, piece, n_bytes)
-    store_64(context + MEDIUM_COUNT, load_i64(context + MEDIUM_COUNT) + 1)
-    store_64(entry, w0)
-    store_64(entry + 8, w1)
-    store_64(entry + 16, w2)
-    store_64(entry + 24, w3)
-    for i in range(count):
-        store_32(entry + 32 + 4 * i, load_i32(out + 4 * i))
-    store_32(entry + 60, count)
-    return count

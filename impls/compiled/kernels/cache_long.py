@@ -18,7 +18,7 @@ from impls.compiled.kernels.memory import (
     store_32,
     store_64,
 )
-from impls.compiled.kernels.piece import piece_ids
+from impls.compiled.kernels.segments import unknown_ids
 from impls.compiled.layout import (
     LONG,
     LONG_COUNT,
@@ -68,7 +68,7 @@ def long_piece(context: int, piece: int, n_bytes: int, out: int, most_ids_elsewh
     A piece of up to `most_ids_elsewhere` ids is not kept here: another table has room for it.
     """
     if n_bytes > MOST_BYTES:
-        return piece_ids(context, piece, n_bytes, out)
+        return unknown_ids(context, piece, n_bytes, out)
     h = hash_piece(piece, n_bytes)
     shift = load_i64(context + LONG_SHIFT)
     mask = shift_right(-1, shift)
@@ -88,7 +88,7 @@ def long_piece(context: int, piece: int, n_bytes: int, out: int, most_ids_elsewh
                     store_32(out + 4 * i, load_i32(ids + 4 * i))
                 return count
         slot = (slot + 1) & mask
-    count = piece_ids(context, piece, n_bytes, out)
+    count = unknown_ids(context, piece, n_bytes, out)
     if count <= most_ids_elsewhere:
         return count
     room = n_bytes + 4 * count + 16

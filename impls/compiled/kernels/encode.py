@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from impls.compiled.kernels.cache import medium_piece, short_piece, write_short
+from impls.compiled.kernels.cache import write_short
 from impls.compiled.kernels.cache_long import long_piece
+from impls.compiled.kernels.look_up import medium_piece, short_piece
 from impls.compiled.kernels.memory import kernel, load_i32, load_i64, load_u8, store_8, store_32, store_64
 from impls.compiled.kernels.records import MEDIUM_KEY, RECORD_BYTES, record_pieces
 from impls.compiled.kernels.scan import scan_block

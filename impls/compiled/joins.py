@@ -1,0 +1,49 @@
+"""Between which characters of three bytes a token of the vocabulary reaches: the bitmap of `kernels.segments`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from impls.compiled.layout import JOIN_ENDS, JOINS_SHIFT
+
+_K1 = np.uint64(-7046029254386353131 % (1 << 64))
+"""That of `kernels.hashing`."""
+_LEAD, _AFTER = 0xE0, 0xF0
+
+
+def joins_of(tokens: Iterable[bytes]) -> np.ndarray:
+    """uint8 of shape (1 << (61 - JOINS_SHIFT),): a bit for every pair of characters that a token may hold, by hash.
+
+    A token may begin or end inside a character; then it stands for every character with that end or beginning.
+    """
+    parts = [key for token in tokens for key in _keys(token)]
+    keys = np.concatenate([np.zeros(0, np.int64), *parts])
+    bits = (keys.astype(np.uint64) * _K1) >> np.uint64(JOINS_SHIFT)
+    bitmap = np.zeros(1 << (64 - JOINS_SHIFT), bool)
+    bitmap[bits.astype(np.int64)] = True
+    return np.packbits(bitmap, bitorder="little")
+
+
+def _keys(token: bytes) -> Iterator[np.ndarray]:
+    for at in range(1, len(token)):
+        if not _LEAD <= token[at] < _AFTER:
+            continue
+        first = _code(token[at : at + 3])
+        rights = np.arange(first, first + (4096, 64, 1)[min(len(token) - at, 3) - 1], dtype=np.int64)
+        ends = [byte & 63 for byte in token[max(0, at - 2) : at]]
+        if at >= 3 and _LEAD <= token[at - 3] < _AFTER:
+            yield (_code(token[at - 3 : at]) << 16) | rights
+        elif at <= 2 and all(byte & 0xC0 == 0x80 for byte in token[:at]):
+            if at == 1:
+                yield JOIN_ENDS | (ends[0] << 16) | rights
+            else:
+                lefts = (np.arange(16, dtype=np.int64) << 12) | (ends[0] << 6) | ends[1]
+                yield ((lefts[:, None] << 16) | rights).ravel()
+
+
+def _code(character: bytes) -> int:
+    """The lowest character of three bytes that begins so."""
+    a, b, c = character.ljust(3, b"\0")
+    return ((a & 15) << 12) | ((b & 63) << 6) | (c & 63)
