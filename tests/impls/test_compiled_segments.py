@@ -1,0 +1,76 @@
+"""Pieces are cut where no token reaches across; tokens that begin or end inside a character are what could go wrong."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import impls
+from impls.compiled import joins
+from impls.compiled.layout import JOIN_ENDS, JOINS_SHIFT
+from impls.compiled.tables import tables_of
+from impls.model import Model
+
+CHARACTERS = [chr(code) for code in (*range(0x4E00, 0x4E50, 3), *range(0x3041, 0x3060, 2), *range(0xAC00, 0xAC40, 5))]
+
+
+def may_join(bitmap: np.ndarray, left: str, right: str) -> bool:
+    """As `kernels.segments` asks."""
+    for key in ((ord(left) << 16) | ord(right), JOIN_ENDS | ((ord(left) & 63) << 16) | ord(right)):
+        bit = ((key * joins._K1.item()) % (1 << 64)) >> JOINS_SHIFT
+        if bitmap[bit >> 3] >> (bit & 7) & 1:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_pair_that_a_token_holds_may_join(seed: int) -> None:
+    rng = random.Random(seed)
+    pairs = [(rng.choice(CHARACTERS), rng.choice(CHARACTERS)) for _ in range(60)]
+    held = []
+    for left, right in pairs:
+        start, end = rng.randrange(3), rng.randrange(1, 4)
+        token = left.encode()[start:] + right.encode()[:end]
+        held.append(rng.choice([b"", b"ab", "é".encode(), "中".encode()]) + token if start == 0 else token)
+    bitmap = joins.joins_of(held)
+    assert all(may_join(bitmap, left, right) for left, right in pairs)
+    some = [(left, right) for left in CHARACTERS[:20] for right in CHARACTERS[-20:]]
+    assert sum(may_join(bitmap, left, right) for left, right in some) < len(some)
+
+
+def random_model(rng: random.Random, letters: list[str]) -> Model:
+    """Merges of neighbours met in a text, wherever its characters begin and end."""
+    text = "".join(rng.choices(letters, k=400)).encode()
+    symbols = [bytes([byte]) for byte in text]
+    tokens = [bytes([byte]) for byte in range(256)]
+    merges = []
+    for _ in range(120):
+        at = rng.randrange(len(symbols) - 1)
+        left, right = symbols[at], symbols[at + 1]
+        if left + right in tokens:
+            continue
+        merges.append((tokens.index(left), tokens.index(right)))
+        tokens.append(left + right)
+        merged = []
+        while symbols:
+            merged.append(symbols.pop(0))
+            if merged[-1] == left and symbols[:1] == [right]:
+                merged[-1] += symbols.pop(0)
+        symbols = merged
+    return Model(tokens=tuple(tokens), merges=tuple(merges), pattern="cl100k")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ids_are_those_of_whole_pieces(seed: int, fuzz: int) -> None:
+    rng = random.Random(seed)
+    letters = rng.sample(CHARACTERS, rng.choice([3, 6, 12]))
+    model = random_model(rng, letters)
+    assert any(token and token[0] & 0xC0 == 0x80 and len(token) > 2 for token in model.tokens), "none begins inside one"
+    assert len(tables_of(model).joins)
+    compiled, reference = impls.get("compiled")(model), impls.get("priority")(model)
+    for _ in range(60 * fuzz):
+        text = "".join(rng.choices([*letters, rng.choice(CHARACTERS), "a", " "], k=rng.choice([2, 5, 12, 40, 400])))
+        assert compiled.encode(text) == reference.encode(text), text
+        assert compiled.encode(text) == reference.encode(text), f"again: {text}"
