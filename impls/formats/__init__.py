@@ -37,6 +37,7 @@ __all__ = [
     "OtherIds",
     "PatternAssumed",
     "TemplateIgnored",
+    "file_name",
     "formats",
     "load",
     "load_with_format",
@@ -51,22 +52,26 @@ _LOOKED_AT = 4096
 
 @dataclass(frozen=True, slots=True)
 class _Format:
+    file_name: str
+    """How a file or folder of it is called beside those of other formats."""
     write: Callable[[Model], Mapping[str, bytes]]
     """File name -> content; the empty name is the path itself."""
     losses: Callable[[Model], list[str]]
 
 
 _FORMATS: dict[str, _Format] = {
-    own.FORMAT: _Format(lambda model: {"": own.write(model)}, own.losses),
-    tiktoken_ranks.FORMAT: _Format(lambda model: {"": tiktoken_ranks.write(model)}, tiktoken_ranks.losses),
-    tokenizer_json.FORMAT: _Format(
-        lambda model: {"": tokenizer_json_writer.write(model)}, tokenizer_json_writer.losses
+    own.FORMAT: _Format("model.json", lambda model: {"": own.write(model)}, own.losses),
+    tiktoken_ranks.FORMAT: _Format(
+        "model.tiktoken", lambda model: {"": tiktoken_ranks.write(model)}, tiktoken_ranks.losses
     ),
-    gpt2_pair.FORMAT: _Format(gpt2_pair.write, gpt2_pair.losses),
-    minbpe.FORMAT: _Format(lambda model: {"": minbpe.write(model)}, minbpe.losses),
-    subword_nmt.FORMAT: _Format(lambda model: {"": subword_nmt.write(model)}, subword_nmt.losses),
+    tokenizer_json.FORMAT: _Format(
+        "tokenizer.json", lambda model: {"": tokenizer_json_writer.write(model)}, tokenizer_json_writer.losses
+    ),
+    gpt2_pair.FORMAT: _Format("gpt2", gpt2_pair.write, gpt2_pair.losses),
+    minbpe.FORMAT: _Format("minbpe.model", lambda model: {"": minbpe.write(model)}, minbpe.losses),
+    subword_nmt.FORMAT: _Format("codes.txt", lambda model: {"": subword_nmt.write(model)}, subword_nmt.losses),
     sentencepiece_model.FORMAT: _Format(
-        lambda model: {"": sentencepiece_writer.write(model)}, sentencepiece_writer.losses
+        "sentencepiece.model", lambda model: {"": sentencepiece_writer.write(model)}, sentencepiece_writer.losses
     ),
 }
 
@@ -74,6 +79,11 @@ _FORMATS: dict[str, _Format] = {
 def formats() -> list[str]:
     """The names `save` and `losses` take; `load` reads these and tekken.json."""
     return list(_FORMATS)
+
+
+def file_name(format: str) -> str:
+    """How a file (for `gpt2`, a folder of two) of the format is called beside those of other formats."""
+    return _get(format).file_name
 
 
 def load(

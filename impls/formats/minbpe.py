@@ -6,7 +6,8 @@
     <|endoftext|> 300
     97 98                          the merges in order: the two ids; the k-th makes id 256 + k
 
-Ids 0 to 255 are the bytes.
+Ids 0 to 255 are the bytes. The pattern's line is read without the white space around it; a space that begins a pattern
+is therefore written as the group `(?: )`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ FORMAT = "minbpe"
 HEADER = "minbpe v1"
 _MAX_BYTES = 1 << 25
 """Of all tokens together: every merge may double a length, so that a hundred lines could ask for all memory."""
+
+
+_FIRST_SPACE = "(?: )"
 
 
 def read(content: bytes, path: str) -> Model:
@@ -45,6 +49,8 @@ def read(content: bytes, path: str) -> Model:
             raise InvalidFile(path, f"line {number}: a special token, new, and its id are expected, not {line[:40]!a}")
         special[fields[0]] = _number(fields[1], number, path)
     tokens, merges = _merges(lines[first_merge:], first_merge + 1, path)
+    if pattern.startswith(_FIRST_SPACE):
+        pattern = " " + pattern.removeprefix(_FIRST_SPACE)
     return Model(
         tokens=tuple(tokens),
         merges=tuple(merges),
@@ -95,6 +101,8 @@ def _pattern(model: Model) -> str:
     if len(model.pattern) > 1:
         raise Unsupported(FORMAT, f"it holds one pattern; this model has {len(model.pattern)} split stages")
     pattern = model.pattern[0] if model.pattern else ""
+    if pattern.startswith(" "):
+        pattern = _FIRST_SPACE + pattern[1:]
     if pattern != pattern.strip() or len(pattern.splitlines()) > 1:
         raise Unsupported(FORMAT, "a pattern stands in one line there, without white space around it")
     return pattern

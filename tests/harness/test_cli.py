@@ -272,3 +272,19 @@ def test_an_interrupted_check_ends_at_once_with_one_line(model_file: Path) -> No
     assert running.returncode == 130
     assert "Traceback" not in rest
     assert "interrupted" in rest
+
+
+def test_convert_to_all_writes_what_can_be_and_says_why_the_rest_cannot(bpebench: Any, tmp_path: Path) -> None:
+    model = impls.get("priority").train_model(["low lower"], impls.TrainingSpec(vocab_size=260, pattern="turkish"))
+    model.save(tmp_path / "mine.json")
+    found = bpebench("convert", str(tmp_path / "mine.json"), str(tmp_path / "out"), "--to", "all")
+    assert found.status == 0
+    assert "subword-nmt: not written: its symbols are characters" in found.out
+    assert "lost in tiktoken: pattern" in found.err
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "gpt2", "minbpe.model", "model.json", "model.tiktoken", "sentencepiece.model", "tokenizer.json",
+    ]  # fmt: skip
+    strictly = bpebench("convert", str(tmp_path / "mine.json"), str(tmp_path / "exact"), "--to", "all", "--strict")
+    assert strictly.status == 1
+    assert "tiktoken: not written: something would be lost" in strictly.out
+    assert [path.name for path in (tmp_path / "exact").iterdir()] == ["model.json"]
