@@ -61,6 +61,7 @@ def _about(found: Inspection) -> dict[str, Any]:
         "merges": len(model.merges),
         "special tokens": dict(model.special_tokens),
         "added tokens": dict(model.added_tokens),
+        "tokens found otherwise": {text: " ".join(flags) for text, flags in model.whole_token_flags.items()},
         "pattern": name_of(model.pattern) or list(model.pattern),
         "normalization": model.normalization,
         "round trip": round_trip(model),

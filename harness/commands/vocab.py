@@ -52,6 +52,7 @@ def _about(name: str, model: Model) -> dict[str, object]:
         "tokens": sum(token is not None for token in model.tokens),
         "special tokens": dict(model.special_tokens),
         "added tokens": dict(model.added_tokens),
+        "tokens found otherwise": {text: " ".join(flags) for text, flags in model.whole_token_flags.items()},
         "alphabet": model.alphabet,
         "merge rule": model.merge_rule,
         "merges": len(model.merges) or ("none" if model.merge_rule == "pairs" else "by rank of the joined bytes"),

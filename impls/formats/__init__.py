@@ -67,7 +67,7 @@ _FORMATS: dict[str, _Format] = {
     tokenizer_json.FORMAT: _Format(
         "tokenizer.json", lambda model: {"": tokenizer_json_writer.write(model)}, tokenizer_json_writer.losses
     ),
-    gpt2_pair.FORMAT: _Format("gpt2", gpt2_pair.write, gpt2_pair.losses),
+    gpt2_pair.FORMAT: _Format("vocab-and-merges", gpt2_pair.write, gpt2_pair.losses),
     minbpe.FORMAT: _Format("minbpe.model", lambda model: {"": minbpe.write(model)}, minbpe.losses),
     subword_nmt.FORMAT: _Format("codes.txt", lambda model: {"": subword_nmt.write(model)}, subword_nmt.losses),
     sentencepiece_model.FORMAT: _Format(
