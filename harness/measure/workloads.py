@@ -72,8 +72,9 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of one pass, where the implementation is fast enough for them."""
     whole: bool = False
     """Whether the text is never sliced, however slow the implementation: some texts break only at their full length."""
-    own_process: bool = False
-    """Whether no other workload runs in its process, so that none has read its texts before."""
+    process: str = ""
+    """Runs in a process with those of the same label alone, so that no other has read its texts before; empty: with all
+    that have none."""
     document_bytes: int = 4096
     text_characters: int = 50
     threads: int = 1
@@ -89,10 +90,11 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def group(self) -> str:
-        """Workloads of one group share a process: cold, load and those that say so have processes of their own."""
-        if self.task == "load" or self.state == "cold" or self.own_process:
+        """Workloads of one group share a process: cold and load have processes of their own."""
+        if self.task == "load" or self.state == "cold":
             return self.name
-        return f"{self.model if self.task != 'train' else 'train'} with {self.threads} thread(s)"
+        label = f" {self.process}" if self.process else ""
+        return f"{self.model if self.task != 'train' else 'train'}{label} with {self.threads} thread(s)"
 
     @property
     def text_key(self) -> tuple[Any, ...]:
@@ -132,7 +134,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     skip_bytes: int = 0
     max_bytes: int = 1_000_000
     whole: bool = False
-    own_process: bool = False
+    process: str = ""
     document_bytes: int = 4096
     text_characters: int = 50
     threads: int | Literal["all"] = 1

@@ -244,10 +244,12 @@ def test_wrong_ids_are_found_in_every_form_and_state() -> None:
         assert "q" in record.counterexample.text.text
 
 
-def test_a_workload_that_says_so_has_a_process_to_itself() -> None:
-    together = [workload(f"w{number}") for number in range(3)]
-    plan = Plan(profile=PROFILE, implementations=("a",), workloads=(*together, workload("own", own_process=True)))
-    assert sorted(len(turn.workloads) for turn in turns(plan)) == [1, 1, 3, 3]
+def test_workloads_of_a_label_share_a_process_with_one_another_alone() -> None:
+    labels = ["", "", "", "one", "one", "two"]
+    together = tuple(workload(f"w{number}", process=label) for number, label in enumerate(labels))
+    plan = Plan(profile=PROFILE, implementations=("a",), workloads=together)
+    assert sorted(len(turn.workloads) for turn in turns(plan)) == [1, 1, 2, 2, 3, 3]
+    assert all(len({some.process for some in turn.workloads}) == 1 for turn in turns(plan))
 
 
 def test_the_order_depends_on_the_seed_and_not_on_what_has_run() -> None:

@@ -127,12 +127,22 @@ def test_the_rigorous_profile_covers_every_task_and_every_state_the_default_one_
     assert {workload.state for workload in default} == set(get_args(State)) - {"warm-between"}
 
 
-def test_the_workloads_that_tell_who_leads_are_each_run_on_both_models_and_all_five_texts() -> None:
+def test_mixed_text_is_read_apart_from_what_it_is_mixed_of() -> None:
+    unseen = [workload for workload in load_workloads() if workload.state == "warm-other" and workload.process]
+    assert unseen
+    for workload in unseen:
+        together = {other.corpus for other in load_workloads() if other.group == workload.group}
+        assert together == {"mixed"} or "mixed" not in together, workload.name
+
+
+def test_the_workloads_that_tell_who_leads_are_run_on_both_models_and_on_all_five_texts_or_three() -> None:
     names = {workload.name for workload in select(load_workloads(), include=["^lead-"])}
-    calls = {"cold", "cold-array", "documents", "documents-array", "warm-array", "short", "decode"}
+    calls = {"cold", "cold-array", "documents", "documents-array", "warm-array"}
     calls |= {f"{form}-{threads}" for form in ("batch", "ragged") for threads in (1, 2)}
     texts = ("mixed", "turkish", "english", "code", "cjk")
+    few = ("mixed", "turkish", "cjk")
     expected = {f"lead-{call}/{model}/{text}" for call in calls for model in MODELS for text in texts}
+    expected |= {f"lead-{call}/{model}/{text}" for call in ("short", "decode") for model in MODELS for text in few}
     assert names == expected | {f"lead-load/{model}" for model in MODELS}
 
 
@@ -144,7 +154,7 @@ def test_batches_on_one_and_two_threads_and_of_lists_and_arrays_are_the_same_tex
     parts = stretches(texts, "warm-other")
     assert len(parts) == 6
     assert {len(part) for part in parts} == {len(texts) // 6}
-    assert all(sum(map(len, part)) > 100_000 for part in parts)
+    assert all(sum(map(len, part)) > 100_000 and len(part) > 100 for part in parts)
     assert len({text for part in parts for text in part}) == len(texts)
 
 
@@ -154,8 +164,9 @@ def test_cold_and_load_have_processes_of_their_own_and_threads_are_never_mixed()
         groups.setdefault(workload.group, []).append(workload.name)
     for workload in load_workloads():
         together = [w for w in load_workloads() if w.group == workload.group]
-        if workload.task == "load" or workload.state == "cold" or workload.own_process:
+        if workload.task == "load" or workload.state == "cold":
             assert len(together) == 1
+        assert {w.process for w in together} == {workload.process}
         assert len({w.threads for w in together}) == 1
         assert len({w.model for w in together if w.task != "train"}) <= 1
 
