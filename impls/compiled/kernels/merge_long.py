@@ -12,11 +12,13 @@ are such pairs are what the text merges to: before the first merge across any bo
 borders as it does in each pair alone, and there no merge across comes (of equal ranks the leftmost one first, here as
 there). Windows overlap, and the symbols of one are followed up to a symbol that both have, from there on those of the
 other; so every two neighbours come from one window. Where two windows have no symbol in common, the piece is merged
-whole. Memory: 24 bytes per byte of a window, or then of the piece.
+whole. A window that holds the same bytes as the one before is not merged again. Memory: 24 bytes per byte of two
+windows, or then of the piece.
 """
 
 from __future__ import annotations
 
+from impls.compiled.kernels.hashing import same_bytes
 from impls.compiled.kernels.memory import (
     allocate,
     kernel,
@@ -239,12 +241,16 @@ def _merge_in_windows(context: int, piece: int, n_bytes: int, places: int, out: 
         cut = _first_from(places, begin, size - OVERLAP_BYTES)
         at = _write(places, begin, cut, at)
         n_later = min(WINDOW_BYTES, n_bytes - start - cut)
-        _merge_window(context, piece + start + cut, n_later, later)
-        begin = _in_common(places, cut, size, later, n_later)
+        # Text that repeats itself: the same bytes merge to the same symbols.
+        again = n_later == size and same_bytes(piece + start, piece + start + cut, size)
+        if not again:
+            _merge_window(context, piece + start + cut, n_later, later)
+            places, later = later, places
+        before = places if again else later
+        begin = _in_common(before, cut, size, places, n_later)
         if begin < 0:
             return -1
-        at = _write(places, cut, cut + begin, at)
-        places, later = later, places
+        at = _write(before, cut, cut + begin, at)
         start, size = start + cut, n_later
     return (_write(places, begin, size, at) - out) >> 2
 
