@@ -29,6 +29,7 @@ FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 Part = tuple[str, int | None, int]
 """A part of a text, the id it is as a whole or None, and where it begins."""
 
+_LONGEST, _MOST = 200, 20_000
 _WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]")
 
 
@@ -111,11 +112,13 @@ def mark_spaces(model: Model) -> Callable[[str, bool], str]:
 
 
 def can_meet(some: Collection[str], others: Collection[str]) -> bool:
-    """Whether a text of `some` and one of `others` may share characters of a text.
+    """Whether a text of `some` and one of `others` may share characters of a text; True where that takes long to see.
 
     >>> can_meet(["<a>"], ["a>b"]), can_meet(["<a>"], ["  ", "<b>"])
     (True, False)
     """
+    if max(map(len, (*some, *others)), default=0) > _LONGEST or len(some) + len(others) > _MOST:
+        return True
     for these, those in ((some, others), (others, some)):
         ends = {text[k:] for text in these for k in range(len(text))}
         if any(text[:k] in ends for text in those for k in range(1, len(text) + 1)):

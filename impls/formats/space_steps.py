@@ -20,6 +20,7 @@ from impls.errors import InvalidFile, InvalidPattern
 from impls.formats.oniguruma import from_oniguruma, to_oniguruma
 from impls.model import Model
 from impls.normalization import PREFIX_SPACE, call, steps_of
+from impls.patterns import MAX_CHARACTERS
 from impls.sentencepiece_rules import SPACE_MARK, DummyPrefix, SentencePieceRules
 
 WORDS_STAGE = f"{SPACE_MARK}[^{SPACE_MARK}]*|[^{SPACE_MARK}]+"
@@ -176,6 +177,8 @@ def _step_name(step: dict[str, Any], where: str, path: str) -> str | None:
             return call("replace", old, content)
         case {"Regex": str() as expression, **others}, str() if not others:
             try:
+                if len(expression) > MAX_CHARACTERS:
+                    raise InvalidPattern(f"{len(expression)} characters; at most {MAX_CHARACTERS} are taken")
                 translated = from_oniguruma(expression)
                 if regex.match(translated, "") is not None:
                     raise InvalidPattern("a pattern that matches nothing at all")

@@ -163,12 +163,16 @@ RUIN: dict[str, Damage] = {
     "spaces of 40 megabytes": lambda content: b" " * (40 * MIB) + b"{",
     "a gigabyte in one line": lambda _: SPARSE,
     "a pattern of a million groups": lambda _: _with_pattern("(?:" * 100_000 + ")" * 100_000),
+    "a replaced pattern of a megabyte": lambda _: _with_replaced("a|" * (MIB // 2) + "b"),
     "a pattern of a megabyte": lambda _: _with_pattern("a|" * (MIB // 2) + "b"),
 }
 """Of these no reader makes a vocabulary."""
 
 ODD: dict[str, Damage] = {
     "a pattern that never ends": lambda _: _with_pattern(r"(?:(?:a|aa|\\S+)+)+!"),
+    "a replaced pattern that counts high": lambda _: _with_replaced("(?:(?:(?:a{1,1000}){1,1000}){1,1000}){1,1000}!"),
+    "added tokens of a megabyte": lambda _: _with_tokens(["a" * MIB, "b" * MIB]),
+    "a thousand added tokens in each other": lambda _: _with_tokens(["<" * k for k in range(1, 1000)]),
     "a pattern that counts high": lambda _: _with_pattern("(?:(?:(?:a{1,1000}){1,1000}){1,1000}){1,1000}!"),
 }
 """Of these a reader makes a vocabulary, or says what is wrong."""
@@ -203,3 +207,13 @@ def a_tekken_file() -> bytes:
 def _with_pattern(pattern: str) -> bytes:
     split = f'{{"type": "Split", "pattern": {{"Regex": "{pattern}"}}, "behavior": "Isolated", "invert": false}}'
     return b'{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "pre_tokenizer": ' + split.encode() + b"}"
+
+
+def _with_replaced(pattern: str) -> bytes:
+    step = f'{{"type": "Replace", "pattern": {{"Regex": "{pattern}"}}, "content": ""}}'
+    return b'{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "normalizer": ' + step.encode() + b"}"
+
+
+def _with_tokens(texts: list[str]) -> bytes:
+    entries = [{"id": k + 1, "content": text, "normalized": bool(k % 2)} for k, text in enumerate(texts)]
+    return json.dumps({"model": {"type": "BPE", "vocab": {"x": 0}, "merges": []}, "added_tokens": entries}).encode()
