@@ -25,7 +25,7 @@ from harness.measure.references import References
 from harness.measure.schedule import Plan, Turn
 from harness.measure.texts import write_texts
 from harness.measure.worker import FIRST_TEXT
-from harness.measure.workloads import ONCE_ONLY, Workload, short_corpus, short_name
+from harness.measure.workloads import ONCE_ONLY, STRETCHES, Workload, short_corpus, short_name
 from harness.records import Counterexample, Measurement, Text
 
 OPEN_SECONDS = 120.0
@@ -46,6 +46,11 @@ def default_memory_limit_bytes() -> int:
     import psutil
 
     return int(psutil.virtual_memory().total * MEMORY_SHARE)
+
+
+def _pass_bytes(workload: Workload, texts: TextFile) -> int:
+    """Bytes of one pass over whole texts, of which some states read a stretch at a time."""
+    return texts.n_bytes // STRETCHES.get(workload.state, 1)
 
 
 class Conductor:
@@ -108,7 +113,7 @@ class Conductor:
 
     def _full_bytes(self, workload: Workload) -> int:
         """Bytes of the text an implementation that stands has failed on."""
-        return 0 if workload.task == "load" else self._materials.texts(workload).n_bytes
+        return 0 if workload.task == "load" else _pass_bytes(workload, self._materials.texts(workload))
 
     def _worker(self, turn: Turn, workload: Workload) -> Worker:
         return Worker(
@@ -189,7 +194,7 @@ class Conductor:
         """
         known = (workload.name, turn.implementation)
         if workload.task == "train" or workload.whole:
-            return texts.n_bytes, texts.n_bytes
+            return (_pass_bytes(workload, texts),) * 2
         if known not in self._slices:
             profile = self._plan.profile
             job = self._job(workload, texts, 0)

@@ -13,6 +13,7 @@ import pytest
 from harness.measure.materials import Materials
 from harness.measure.references import References
 from harness.measure.run import key_of, run
+from harness.measure.samples import is_comparable
 from harness.measure.schedule import Plan, Profile, keys, turns
 from harness.measure.workloads import Workload
 from harness.records import Measurement
@@ -227,6 +228,7 @@ def test_documents_and_batches_are_verified_and_timed_in_every_state() -> None:
         assert record.n_calls == (1 if one_call else record.n_texts), record.workload
         assert record.n_tokens == record.n_bytes <= 2_000
         assert record.n_texts >= 6
+        assert is_comparable(record.state, record.n_bytes, record.full_bytes), record.workload
         if record.state == "warm-other":
             assert len(record.samples_seconds) == 5
     digests = {(record.task == "encode-short", record.state): set() for record in records}
