@@ -82,9 +82,10 @@ def _patterns() -> list[dict[str, Any]]:
 
 
 def _formats() -> list[dict[str, Any]]:
-    from impls.formats import formats
+    from impls.formats import READ_ONLY, formats
 
-    return [{"name": name} for name in formats()]
+    written = [{"name": name, "converts to it": True} for name in formats()]
+    return written + [{"name": name, "converts to it": False} for name in READ_ONLY]
 
 
 def _workloads() -> list[dict[str, Any]]:

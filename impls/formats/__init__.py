@@ -31,6 +31,7 @@ from impls.model import Model
 from impls.patterns import resolve
 
 __all__ = [
+    "READ_ONLY",
     "DropoutIgnored",
     "IdsAssigned",
     "OlderUnicode",
@@ -76,8 +77,12 @@ _FORMATS: dict[str, _Format] = {
 }
 
 
+READ_ONLY = (tekken.FORMAT,)
+"""Formats `load` reads beside those of `formats`."""
+
+
 def formats() -> list[str]:
-    """The names `save` and `losses` take; `load` reads these and tekken.json."""
+    """The names `save` and `losses` take; `load` reads these, and those of `READ_ONLY`."""
     return list(_FORMATS)
 
 
