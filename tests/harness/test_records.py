@@ -80,7 +80,7 @@ def test_a_full_disk_is_said_and_earlier_records_stay(tmp_path: Path, monkeypatc
         def full(_: int) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        monkeypatch.setattr("harness.records.os.fsync", full)
+        monkeypatch.setattr("harness.records.store.os.fsync", full)
         with pytest.raises(RecordError, match="No space left"):
             writer.write(verdict("b"))
     monkeypatch.undo()

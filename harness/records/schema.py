@@ -1,65 +1,22 @@
-"""The record schema and its files: one JSON object a line, raw samples and verdicts, nothing derived.
+"""The record schema: raw samples and verdicts, nothing derived.
 
-Everything shown to a person is made from these. A half-written last line is skipped with a warning on reading
-and cut off on resuming; texts travel as base64 of UTF-8 with surrogatepass beside a readable escape.
+Texts travel as base64 of UTF-8 with surrogatepass beside a readable escape.
 """
 
 from __future__ import annotations
 
 import base64
-import os
-import sys
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
 
-from impls.formats.files import write_atomically
 from impls.interface import Ties
-
-__all__ = [
-    "COUNTEREXAMPLES_FILE",
-    "MACHINE_FILE",
-    "RECORDS_FILE",
-    "Agreement",
-    "AgreementClass",
-    "AnyRecord",
-    "Compression",
-    "Counterexample",
-    "Difference",
-    "Disagreement",
-    "FirstDifference",
-    "Measurement",
-    "MergeChoice",
-    "Record",
-    "RecordError",
-    "RecordWriter",
-    "Status",
-    "Text",
-    "Trained",
-    "TrainerAgreement",
-    "Verdict",
-    "encode_record",
-    "of_kind",
-    "read_lines",
-    "read_records",
-    "write_atomically",
-]
-
-RECORDS_FILE = "records.jsonl"
-COUNTEREXAMPLES_FILE = "counterexamples.jsonl"
-MACHINE_FILE = "machine.json"
 
 Status = Literal["ok", "mismatch", "unsupported", "missing", "timeout", "out-of-memory", "crash", "panic"]
 AgreementClass = Literal["provably equal", "equal under conditions", "expected to differ"]
 Difference = Literal["fault", "unicode version", "expected to differ", "failure", "not repeatable"]
 """What a difference in ids is: the sides owe agreement; they know other characters; they need not agree; one of them
 does not encode the text; it was seen once and not again."""
-
-
-class RecordError(Exception):
-    """A records file or folder that cannot be used; the message says what to do."""
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -300,88 +257,3 @@ class Disagreement(Record, tag="disagreement", kw_only=True):
 
 
 AnyRecord = Verdict | Agreement | Measurement | Compression | Trained | TrainerAgreement | Disagreement
-
-R = TypeVar("R")
-
-_encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(AnyRecord)
-
-
-def encode_record(record: AnyRecord) -> bytes:
-    """One line, with its newline."""
-    return _encoder.encode(record) + b"\n"
-
-
-def read_records(folder: Path) -> list[AnyRecord]:
-    """Every record of a run; a half-written last line is skipped with a warning, any other bad line is an error."""
-    path = folder / RECORDS_FILE
-    if not path.is_file():
-        raise RecordError(f"{folder}: holds no {RECORDS_FILE}; run `bpebench run` first, or name another folder")
-    return read_lines(path)
-
-
-def read_lines(path: Path) -> list[AnyRecord]:
-    """Every record of a file; a half-written last line is skipped with a warning, any other bad line is an error."""
-    lines = path.read_bytes().split(b"\n")
-    records: list[AnyRecord] = []
-    for number, line in enumerate(lines, 1):
-        if not line:
-            continue
-        try:
-            records.append(_decoder.decode(line))
-        except msgspec.DecodeError as error:
-            if number == len(lines):
-                print(f"{path}: line {number} is half-written; skipped", file=sys.stderr)
-                continue
-            raise RecordError(f"{path}: line {number} is not a record: {error}") from None
-    return records
-
-
-class RecordWriter:
-    """Appends records to a run's folder, each line flushed to disk as it is written."""
-
-    def __init__(self, folder: Path, *, resume: bool = False, file: str = RECORDS_FILE) -> None:
-        self.folder = folder
-        path = folder / file
-        if path.exists() and path.stat().st_size and not resume:
-            raise RecordError(f"{folder}: already holds records; pass --resume to go on, or another --out")
-        folder.mkdir(parents=True, exist_ok=True)
-        if resume and path.exists():
-            _cut_half_written_line(path)
-        self._file = path.open("ab", buffering=0)
-
-    def write(self, *records: AnyRecord) -> None:
-        """Append `records`; they are on disk when this returns. Raises `RecordError` where the disk takes no more."""
-        left = memoryview(b"".join(map(encode_record, records)))
-        try:
-            while left:
-                left = left[self._file.write(left) :]
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise RecordError(
-                f"{self.folder}: cannot write: {error.strerror}; what was written before is kept: make room, then "
-                "go on with --resume"
-            ) from None
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def __enter__(self) -> RecordWriter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def _cut_half_written_line(path: Path) -> None:
-    content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole != len(content):
-        with path.open("r+b") as file:
-            file.truncate(whole)
-
-
-def of_kind(records: Iterable[object], kind: type[R]) -> Iterator[R]:
-    """The records of one kind, in order."""
-    return (record for record in records if isinstance(record, kind))
