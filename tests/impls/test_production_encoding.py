@@ -46,10 +46,18 @@ MODELS = {
     "ignore_merges": trained().with_(ignore_merges=True),
 }
 
+BEYOND_THEM = {("tiktoken", "deepseek")}
+"""It splits by one pattern, and this one has three stages."""
+
 
 @pytest.fixture(scope="module")
 def loaded() -> dict[tuple[str, str], impls.Tokenizer]:
-    return {(name, model): impls.load(name, MODELS[model]) for name in [*LIBRARIES, "priority"] for model in MODELS}
+    return {
+        (name, model): impls.load(name, MODELS[model])
+        for name in [*LIBRARIES, "priority"]
+        for model in MODELS
+        if (name, model) not in BEYOND_THEM
+    }
 
 
 Loaded = dict[tuple[str, str], impls.Tokenizer]
@@ -61,7 +69,8 @@ Loaded = dict[tuple[str, str], impls.Tokenizer]
 def test_all_libraries_give_the_ids_of_priority(loaded: Loaded, model: str, text: str) -> None:
     ids = loaded["priority", model].encode(text, disallowed_special=())
     for name in LIBRARIES:
-        assert loaded[name, model].encode(text, disallowed_special=()) == ids, name
+        if (name, model) not in BEYOND_THEM:
+            assert loaded[name, model].encode(text, disallowed_special=()) == ids, name
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
