@@ -97,17 +97,20 @@ class Builtins:
         """The built-ins bound to `context`, which must outlive them."""
         return Builtins(*[_bound(field.name, context.address) for field in fields(Builtins)])
 
-    def after(self, change: Callable[[str], str]) -> Builtins:
-        """These built-ins, those that take one text taking what `change` makes of it.
+    def after(self, change: Callable[[str], str | None]) -> Builtins:
+        """These built-ins, those that take one text taking what `change` makes of it; None is answered with None.
 
         Those that look for special tokens are not to be used: they would look at the changed text.
         """
-        to_list, to_array, count = self.encode_to_list, self.encode_to_array, self.count_ids
+
+        def changed(take: Callable[[str], Any]) -> Callable[[str], Any]:
+            return lambda text: None if (written := change(text)) is None else take(written)
+
         return replace(
             self,
-            encode_to_list=lambda text: to_list(change(text)),
-            encode_to_array=lambda text: to_array(change(text)),
-            count_ids=lambda text: count(change(text)),
+            encode_to_list=changed(self.encode_to_list),
+            encode_to_array=changed(self.encode_to_array),
+            count_ids=changed(self.count_ids),
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 import numpy as np
 
+from impls.compiled.specials import common_prefix
 from impls.errors import Unsupported
 from impls.model import Model
 from impls.sentencepiece_rules import SentencePieceRules
@@ -23,10 +24,17 @@ class OwnPieces:
             raise Unsupported("compiled", "split stages before user-defined pieces")
         self._ids = {text: model.id_by_token[text.encode()] for text in texts}
         self._matcher = special_matcher(texts) if texts else None
+        self._prefix = common_prefix(list(texts))
         self._unused = {} if model.sentencepiece is None else model.unused_parts
 
     def __bool__(self) -> bool:
         return bool(self._ids or self._unused)
+
+    def absent(self, text: str) -> bool:
+        """Whether the kernels alone encode a written text: nothing stands in it, and no id has to be undone."""
+        if self._matcher is None or (self._prefix and self._prefix not in text):
+            return not self._unused
+        return not self._unused and self._matcher.search(text) is None
 
     def encode(self, text: str, merge: Merge) -> np.ndarray:
         """Ids (uint32) of a written text; `merge` encodes what lies between user-defined pieces."""

@@ -14,7 +14,7 @@ class Specials:
 
     def __init__(self, model: Model) -> None:
         texts = list(model.whole_token_ids)
-        prefix = _common_prefix(texts)
+        prefix = common_prefix(texts)
         self.needle = prefix.encode() if prefix or not texts else None
         """What every special text begins with: b"" where there are none, None where they share no beginning."""
         self.none = not texts
@@ -34,7 +34,8 @@ class Specials:
         return special_matcher(self._texts).search(text) is None
 
 
-def _common_prefix(texts: list[str]) -> str:
+def common_prefix(texts: list[str]) -> str:
+    """What all of them begin with."""
     if not texts:
         return ""
     first, last = min(texts), max(texts)

@@ -62,15 +62,16 @@ class Compiled(Tokenizer):
         # One worker serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
         self._own = self._pool.new()
         builtins = self._own.builtins
-        self._fast = builtins if self._automaton and not self._own_pieces else None
-        if self._fast is not None and model.rewrites_text:
-            self._fast = self._fast.after(model.normalize)
+        self._fast = builtins if self._automaton else None
+        rewrites = model.rewrites_text or bool(self._own_pieces)
+        if self._fast is not None and rewrites:
+            self._fast = self._fast.after(self._written)
         self._fast_decode = builtins
         fast = self._fast
         self._list = _never if fast is None else fast.encode_to_list
         self._as_array = _never if fast is None else fast.encode_to_array
         # What `encode` tries first; it looks for special tokens in the text as it is given.
-        looking = None if model.rewrites_text else fast
+        looking = None if rewrites else fast
         self._list_unless_special = _never if looking is None else looking.encode_to_list_unless_special
         self._array_unless_special = _never if looking is None else looking.encode_to_array_unless_special
 
@@ -124,10 +125,15 @@ class Compiled(Tokenizer):
 
     def encode_ordinary(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special and no surrogate is left."""
-        builtins = self._own.builtins if self._fast is not None else None
+        builtins = self._own.builtins if self._fast is not None and self._own_pieces.absent(text) else None
         found = None if builtins is None else builtins.encode_to_list(text)
         ids: list[int] = self._array(text).tolist() if found is None else found
         return ids
+
+    def _written(self, text: str) -> str | None:
+        """What the kernels encode of a text, or None where that is more than theirs."""
+        written = self._model.normalize(text)
+        return written if self._own_pieces.absent(written) else None
 
     def _array(self, text: str) -> np.ndarray:
         return self._own_pieces.encode(text, self._merged) if self._own_pieces else self._merged(text)
@@ -242,14 +248,14 @@ class Compiled(Tokenizer):
     def _ready(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Ready:
         """How batches go the fast way."""
         look = int(not self._reads_all_as_text(allowed_special, disallowed_special))
-        if not self._model.rewrites_text:
+        if not self._model.rewrites_text and not self._own_pieces:
             return lambda texts: (texts, look)
         if not look:
-            return lambda texts: (list(map(self._model.normalize, texts)), 0)
+            return lambda texts: (list(map(self._written, texts)), 0)
 
         # Special tokens are sought in the text as it was given.
         def normalized(text: str) -> str | None:
-            return self._model.normalize(text) if self._specials.absent(text) else None
+            return self._written(text) if self._specials.absent(text) else None
 
         return lambda texts: (list(map(normalized, texts)), 0)
 
