@@ -37,6 +37,7 @@ PACKAGES = {
     "splintr": "splintr-rs",
     "subword-nmt": "subword-nmt",
     "tokie": "tokie",
+    "turkish-tokenizer": "turkish-tokenizer",
     "wordchipper": "wordchipper",
 }
 BYTES = tuple(bytes([byte]) for byte in range(256))
