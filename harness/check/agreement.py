@@ -74,10 +74,10 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
     arguments = [(i, m, c, plan.split, plan.bytes_for(i)) for i, m, c in cells]
     answers = run_tasks(encode_corpus, arguments, lambda index: progress(" · ".join(cells[index])))
     outcomes = {
-        cell: _died(answer) if isinstance(answer, WorkerDied) else answer
+        cell: died(answer) if isinstance(answer, WorkerDied) else answer
         for cell, answer in zip(cells, answers, strict=True)
     }
-    verdicts = [_verdict(cell, outcome) for cell, outcome in outcomes.items()]
+    verdicts = [verdict_of(cell, outcome) for cell, outcome in outcomes.items()]
     agreements, faults = _agreements(plan, outcomes, progress)
     faults += [
         f"{v.implementation} on {v.model}, {v.corpus}: {v.status}: {v.reason}"
@@ -87,11 +87,13 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
     return CheckResult(verdicts, agreements, faults)
 
 
-def _died(answer: WorkerDied) -> Outcome:
+def died(answer: WorkerDied) -> Outcome:
+    """What a cell whose worker died comes to."""
     return Outcome(status="crash", reason=str(answer))
 
 
-def _verdict(cell: tuple[str, str, str], outcome: Outcome) -> Verdict:
+def verdict_of(cell: tuple[str, str, str], outcome: Outcome) -> Verdict:
+    """The record of one cell: implementation, model, corpus."""
     implementation, model, corpus = cell
     return Verdict(
         implementation=implementation,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import msgspec
+
+from harness.check.agreement import died, verdict_of
 from harness.check.tasks import Outcome, encode_corpus
 from harness.check.workers import WorkerDied, run_tasks
 from harness.data import load_model
@@ -35,16 +38,5 @@ def support(
 
 
 def _verdict(implementation: str, model: str, round_trip: str, answer: Outcome | WorkerDied) -> Verdict:
-    outcome = Outcome(status="crash", reason=str(answer)) if isinstance(answer, WorkerDied) else answer
-    return Verdict(
-        implementation=implementation,
-        model=model,
-        corpus=TEXT,
-        check="round-trip" if outcome.n_texts else "load",
-        status=outcome.status,
-        reason=outcome.reason,
-        n_texts=outcome.n_texts,
-        n_bytes=outcome.n_bytes,
-        counterexample=outcome.counterexample,
-        round_trip=round_trip,
-    )
+    outcome = died(answer) if isinstance(answer, WorkerDied) else answer
+    return msgspec.structs.replace(verdict_of((implementation, model, TEXT), outcome), round_trip=round_trip)
