@@ -1,0 +1,125 @@
+"""Real corpora are what they are declared to be, and what is held out of them is not trained on."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import unicodedata
+from collections import Counter
+
+import pytest
+
+from harness.data import (
+    corpus_names,
+    describe_corpora,
+    load_corpus,
+)
+from harness.data.catalogue import real_corpora
+from harness.data.documents import encoded
+
+pytestmark = pytest.mark.corpus
+
+_REAL = ["turkish", "english", "code", "parallel", "cjk", "mixed"]
+
+
+@pytest.mark.parametrize("name", [*_REAL, "parallel/he"])
+def test_a_tenth_of_a_real_corpus_is_held_out_and_shares_no_document_with_training(name: str) -> None:
+    train, held_out = load_corpus(name, split="train"), load_corpus(name, split="held-out")
+    assert not set(train.documents()) & set(held_out.documents())
+    assert train.n_documents + held_out.n_documents == load_corpus(name).n_documents
+    assert 0.07 < held_out.n_documents / load_corpus(name).n_documents < 0.13
+
+
+@pytest.mark.parametrize("name", ["turkish", "english", "cjk", "parallel/tr", "parallel/zh"])
+def test_no_line_held_out_is_trained_on(name: str) -> None:
+    held_out = set(load_corpus(name, split="held-out").documents())
+    # A message of a catalogue may have several lines, and a short one may stand in two messages.
+    least = 60 if name.startswith(("parallel", "cjk")) else 1
+    lines = {line for document in held_out for line in document.split("\n") if len(line) >= least}
+    trained = {line for document in load_corpus(name, split="train").documents() for line in document.split("\n")}
+    assert lines
+    assert not lines & trained
+
+
+@pytest.mark.parametrize(
+    ("name", "n_bytes"),
+    [
+        ("turkish", 7_000_000),
+        ("english", 6_000_000),
+        ("code", 5_000_000),
+        ("cjk", 600_000),
+        ("mixed", 10_000_000),
+    ],
+)
+def test_real_corpora_have_the_size_and_digest_they_are_declared_with(name: str, n_bytes: int) -> None:
+    corpus = load_corpus(name)
+    assert corpus.n_bytes >= n_bytes
+    declared = real_corpora()[name]
+    assert corpus.digest == (declared.sha256 or declared.items[0].sha256)
+    (row,) = (row for row in describe_corpora() if row["name"] == name)
+    assert row["bytes"] == corpus.n_bytes
+    assert row["cached"]
+
+
+def test_a_beginning_of_turkish_is_spread_over_the_alphabet() -> None:
+    text = " ".join(load_corpus("turkish", max_bytes=50_000).documents()).lower()
+    assert set("abcçdefgğhıijklmnoöprsştuüvyz") <= set(text)
+
+
+def test_cjk_is_chinese_japanese_and_korean() -> None:
+    text = "".join(load_corpus("cjk").documents())
+    scripts = Counter(unicodedata.name(c, "?").partition(" ")[0] for c in text if c.isalpha())
+    assert scripts["CJK"] > 50_000
+    assert scripts["HIRAGANA"] > 10_000
+    assert scripts["KATAKANA"] > 10_000
+    assert scripts["HANGUL"] > 1_000
+    assert scripts["CJK"] + scripts["HIRAGANA"] + scripts["KATAKANA"] > 2 * scripts["LATIN"]
+
+
+def test_any_stretch_of_mixed_holds_each_of_its_sources_in_proportion() -> None:
+    corpus = real_corpora()["mixed"]
+    source_of = {text: name for name in corpus.mixed_of for text in load_corpus(name).documents()}
+    documents = list(load_corpus("mixed").documents())
+    shares = {name: n_bytes / sum(corpus.mixed_of.values()) for name, n_bytes in corpus.mixed_of.items()}
+    assert max(shares.values()) < 0.25
+    for start in range(0, len(documents) - 2_000, 2_000):
+        stretch = documents[start : start + 2_000]
+        taken = Counter[str]()
+        for text in stretch:
+            taken[source_of[text]] += len(encoded(text))
+        for name, share in shares.items():
+            assert taken[name] / taken.total() == pytest.approx(share, abs=0.01), name
+
+
+def test_what_is_held_out_in_a_source_is_held_out_in_mixed() -> None:
+    held_out = set(load_corpus("mixed", split="held-out").documents())
+    for name in real_corpora()["mixed"].mixed_of:
+        assert not held_out & set(load_corpus(name, split="train").documents()), name
+
+
+def test_parallel_documents_say_the_same_in_every_language() -> None:
+    languages = [name for name in corpus_names() if name.startswith("parallel/")]
+    assert len(languages) >= 10
+    assert {"parallel/ru", "parallel/he", "parallel/tr", "parallel/en"} <= set(languages)
+    for split in (None, "train", "held-out"):
+        lines = {name: list(load_corpus(name, split=split).documents()) for name in languages}
+        assert len({len(documents) for documents in lines.values()}) == 1
+    assert sum(load_corpus(name).n_bytes >= 200_000 for name in languages) >= 10
+    english = list(load_corpus("parallel/en").documents())
+    position = next(i for i, document in enumerate(english) if "\nFather\n" in document)
+    for name, word in (("ru", "Отец"), ("he", "אב"), ("tr", "Baba"), ("de", "Vater")):
+        assert word in list(load_corpus(f"parallel/{name}").documents())[position].split("\n"), name
+
+
+def test_all_languages_together_take_turns() -> None:
+    together = load_corpus("parallel").documents()
+    languages = [name for name in corpus_names() if name.startswith("parallel/")]
+    firsts = [next(load_corpus(name).documents()) for name in languages]
+    assert list(itertools.islice(together, len(languages))) == firsts
+
+
+def test_the_digest_of_a_corpus_is_that_of_its_lengths_and_bytes() -> None:
+    hasher = hashlib.sha256()
+    for document in load_corpus("parallel/en").documents():
+        hasher.update(len(document.encode()).to_bytes(8, "little") + document.encode())
+    assert load_corpus("parallel/en").digest == hasher.hexdigest()
