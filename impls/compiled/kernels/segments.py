@@ -1,7 +1,7 @@
 """Ids of a piece that no cache holds: cut into segments where no token reaches across, each of them known or merged.
 
 Nothing merges across a place that no token holds both sides of, so the segments' ids are the piece's. Few pairs of
-three-byte neighbours stand in one token: a bitmap over hashes says which may. It may say so wrongly, never the other way.
+three-byte neighbours stand in one token: a bitmap over hashes says which may. It may err that way, never the other.
 """
 
 from __future__ import annotations
