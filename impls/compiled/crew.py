@@ -78,13 +78,12 @@ class Job:
     def _ask_for_help(self) -> None:
         n_wanted = min(len(self._helps), int(self._memory[JOB_N_TASKS >> 3]) - 1)
         for help_ in self._helps[: max(0, n_wanted)]:
-            if not help_.asked:
-                help_.asked = True
+            if help_.ask():
                 _crew.ask(help_, len(self._helps))
 
 
 class _Help:
-    """What one helper does for one job, again and again; asked for at most once at a time.
+    """What one helper does for one job, again and again, but never twice at the same time: it has one worker.
 
     Its worker is taken by the helper, since making one may take longer than the job; it is given back by whoever
     ends the job, because ids lie there until they are collected.
@@ -95,17 +94,35 @@ class _Help:
         self._worker: Worker | None = None
         self._over = False
         self._lock = threading.Lock()
-        self.asked = False
+        self._asked = self._again = False
+
+    def ask(self) -> bool:
+        """Asks for it; True where somebody has to call it, False where the call that is not over yet will do it."""
+        with self._lock:
+            self._again = self._asked
+            self._asked = True
+            return not self._again
 
     def __call__(self) -> None:
-        # The call returns at once where the job is over, or between two waves.
-        self.asked = False
-        try:
-            worker = self._taken()
-            if worker is not None and worker.builtins is not None:
-                worker.builtins.batch_help(self._job.address)
-        finally:
-            self._job.left.put(None)
+        wanted = True
+        while wanted:
+            try:
+                # Returns at once where the job is over, or between two waves.
+                worker = self._taken()
+                if worker is not None and worker.builtins is not None:
+                    worker.builtins.batch_help(self._job.address)
+                wanted = self._goes_on()
+            except MemoryError:
+                with self._lock:
+                    self._asked = self._again = False
+                raise
+            finally:
+                self._job.left.put(None)
+
+    def _goes_on(self) -> bool:
+        with self._lock:
+            self._asked, self._again = self._again, False
+            return self._asked
 
     def _taken(self) -> Worker | None:
         if self._worker is None and not self._over:

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import impls
-from impls.compiled import Compiled
+from impls.compiled import Compiled, crew
 from impls.compiled.layout import OUT_LIMIT
+from impls.compiled.pool import Worker
 from impls.model import Model
 from impls.priority import Priority
 
@@ -118,6 +119,34 @@ def test_a_worker_in_use_is_left_alone(fast: Compiled, model: Model) -> None:
         assert fast.encode("the cat") == Priority(model).encode("the cat")
     with fast._first_worker() as again:
         assert again is fast._own
+
+
+def test_a_helper_that_is_late_does_not_get_a_second_worker(
+    fast: Compiled, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = texts_of(5000, 20)
+    fast.encode_batch(texts, threads=4)  # so that several threads wait for work
+    begun, waves, taken = threading.Event(), threading.Semaphore(0), []
+    tokenizer = Compiled(model)
+    take, ask = tokenizer._pool.take, crew.Job._ask_for_help
+
+    def take_when_the_third_wave_has_begun() -> Worker:
+        taken.append(threading.current_thread())
+        begun.set()
+        for _ in range(3):
+            assert waves.acquire(timeout=60)
+        return take()
+
+    def ask_and_count(job: crew.Job) -> None:
+        ask(job)
+        assert begun.wait(timeout=60)
+        waves.release()
+
+    monkeypatch.setattr(tokenizer._pool, "take", take_when_the_third_wave_has_begun)
+    monkeypatch.setattr(crew.Job, "_ask_for_help", ask_and_count)
+    expected = [Priority(model).encode(text) for text in texts]
+    assert tokenizer.encode_batch(texts, threads=2) == expected
+    assert len(taken) == 1
 
 
 def test_batches_of_several_threads_at_once(tokenizer: Compiled, model: Model) -> None:
