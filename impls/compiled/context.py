@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import weakref
 from dataclasses import dataclass
 
@@ -11,20 +12,29 @@ from impls.compiled import layout
 from impls.compiled.build import is_checked
 from impls.compiled.native import Native, address, declare, forget
 from impls.compiled.numpy_api import NumpyApi
-from impls.compiled.pages import aligned_zeros
+from impls.compiled.pages import aligned_zeros, growing_zeros
 from impls.compiled.pattern.tables import SplitTables
 from impls.compiled.str_layout import StrLayout
 from impls.compiled.tables import ModelTables
 
-_LEAST_CACHE_BITS, _MOST_CACHE_BITS = 14, 19
-_MEDIUM_BITS = 17
-_LONG_BITS = 17
+_LEAST_CACHE_BITS, _USUAL_CACHE_BITS, _MOST_CACHE_BITS = 14, 19, 20
+_LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS = 15, 17
+_LEAST_LONG_BITS, _MOST_LONG_BITS = 12, 17
+"""Slots of the caches of pieces, as powers of two: what they begin with, at least, and what they may grow to. That
+of short pieces begins with two to four times the vocabulary's entries, but not above its usual size for these."""
+_IN_SMALL_PAGES, _MOST_IN_SMALL_PAGES = 1 << 18, 1 << 20
+"""Bytes in small pages: of what is filled from its beginning on; of a table at most, as it begins."""
 _LONG_STORE_BYTES = 1 << 24
 _ARENA_IDS = 1 << 20
 _TEXT_BYTES = 1 << 24
 _OUT_IDS = 1 << 22
 """Room for the ids of texts up to as many bytes; memory that no text has needed yet is only reserved."""
 
+_TABLES = {
+    layout.CACHE: (layout.CACHE_SHIFT, layout.CACHE_LIMIT, layout.CACHE_LEAST_SHIFT),
+    layout.MEDIUM: (layout.MEDIUM_SHIFT, layout.MEDIUM_LIMIT, layout.MEDIUM_LEAST_SHIFT),
+    layout.LONG: (layout.LONG_SHIFT, layout.LONG_LIMIT, layout.LONG_LEAST_SHIFT),
+}
 _KEY_MASKS = np.array([np.frombuffer((b"\xff" * n).ljust(16, b"\0"), np.int64) for n in range(16)], np.int64)
 _REPLACE = np.frombuffer(b"replace\0", np.uint8)
 _LEAST_WHOLE_BITS = 2
@@ -112,26 +122,32 @@ class Context:
     def _cache(self) -> None:
         tokens, rows = self.tables.row_tokens, self.tables.rows
         n_entries = len(tokens) + len(rows)
-        bits = min(_MOST_CACHE_BITS, max(_LEAST_CACHE_BITS, (4 * n_entries).bit_length()))
+        bits = min(_USUAL_CACHE_BITS, max(_LEAST_CACHE_BITS, (4 * n_entries).bit_length()))
         bits = max(bits, (2 * n_entries).bit_length())
-        self._hold(layout.CACHE, aligned_zeros(32 << bits))
-        self._set(layout.CACHE_SHIFT, 64 - bits)
-        self._set(layout.CACHE_LIMIT, (3 << bits) // 4)
+        self._table(layout.CACHE, 32, bits, max(bits, _MOST_CACHE_BITS))
+        self._table(layout.MEDIUM, 64, _LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS)
+        self._table(layout.LONG, 32, _LEAST_LONG_BITS, _MOST_LONG_BITS)
         self._hold(layout.CACHE_TOKENS, tokens)
         self._set(layout.N_CACHE_TOKENS, len(tokens))
         self._hold(layout.CACHE_ROWS, rows)
         self._set(layout.N_CACHE_ROWS, len(rows))
-        self._hold(layout.MEDIUM, aligned_zeros(64 << _MEDIUM_BITS))
-        self._set(layout.MEDIUM_SHIFT, 64 - _MEDIUM_BITS)
-        self._set(layout.MEDIUM_LIMIT, (3 << _MEDIUM_BITS) // 4)
-        self._hold(layout.ARENA, np.zeros(_ARENA_IDS, np.int32))
+        self._hold(layout.ARENA, growing_zeros(4 * _ARENA_IDS, _IN_SMALL_PAGES))
         self._set(layout.ARENA_LIMIT, _ARENA_IDS)
-        self._hold(layout.LONG, aligned_zeros(32 << _LONG_BITS))
-        self._set(layout.LONG_SHIFT, 64 - _LONG_BITS)
-        self._set(layout.LONG_LIMIT, (3 << _LONG_BITS) // 4)
-        self._hold(layout.LONG_STORE, aligned_zeros(_LONG_STORE_BYTES))
+        self._hold(layout.LONG_STORE, growing_zeros(_LONG_STORE_BYTES, _IN_SMALL_PAGES))
         self._set(layout.LONG_STORE_LIMIT, _LONG_STORE_BYTES)
         self._hold(layout.KEY_MASKS, _KEY_MASKS)
+
+    def _table(self, table: int, entry_bytes: int, bits: int, most_bits: int) -> None:
+        """An empty hash table of 2**bits entries that `kernels.growth` may enlarge to up to 2**most_bits of them."""
+        shift, limit, least_shift = _TABLES[table]
+        in_use, memory = entry_bytes << bits, entry_bytes << most_bits
+        array = growing_zeros(memory, in_use) if in_use <= _MOST_IN_SMALL_PAGES else aligned_zeros(memory)
+        # A page comes at its first access, twice where that one only reads, as a lookup does: so here.
+        array[: in_use : mmap.PAGESIZE] = 0
+        self._hold(table, array)
+        self._set(shift, 64 - bits)
+        self._set(limit, (3 << bits) // 4)
+        self._set(least_shift, 64 - most_bits)
 
     def _working(self) -> None:
         self._hold(layout.WORK, aligned_zeros(layout.WORK_BYTES))
@@ -230,7 +246,8 @@ class Context:
     def forget_pieces(self) -> None:
         """Empties the caches of pieces but for the vocabulary's own, as in a new context."""
         self.native.reset_cache(self.address)
-        self._held[str(layout.LONG)].fill(0)
+        n_entries = 1 << (64 - int(self.slots[layout.LONG_SHIFT >> 3]))
+        self._held[str(layout.LONG)][: 32 * n_entries].fill(0)
         self._set(layout.LONG_COUNT, 0)
         self._set(layout.LONG_USED, 0)
 

@@ -26,7 +26,7 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 81
+N_NAMED = 84
 N_SLOTS = 88
 (
     # splitting
@@ -116,6 +116,10 @@ N_SLOTS = 88
     TEXT_LIMIT,
     LIST_ITEMS,  # where a list object holds the address of its items, or 0: set them by calls
     BATCH_USED,  # ids of OUT that hold what a job has made so far
+    # the cache of pieces
+    CACHE_LEAST_SHIFT,  # what the shift is when the table is as large as it may get
+    MEDIUM_LEAST_SHIFT,
+    LONG_LEAST_SHIFT,
 ) = range(0, 8 * N_NAMED, 8)
 
 # Values of the slot SPLITTER; from CL100K on, windows over an automaton (deepseek: over stages)
@@ -131,7 +135,10 @@ MASKS_AT = 0  # 64-byte windows: 64 int64
 BOUNDS_AT = 512  # int32 ends of the pieces of a block
 MOST_BOUNDS = 2 * BLOCK_BYTES + 512
 RECORDS_AT = BOUNDS_AT + 4 * MOST_BOUNDS  # 24 bytes a piece: key, key, slot
-BUFFER_AT = RECORDS_AT + 24 * MOST_BOUNDS
+RECORDS_BYTES = 24 * MOST_BOUNDS
+LISTED_AT = RECORDS_AT + RECORDS_BYTES  # int64: how many slots of long pieces follow
+MOST_LISTED = 47
+BUFFER_AT = LISTED_AT + 8 + 8 * MOST_LISTED
 WORK_BYTES = BUFFER_AT + SHORT_BYTES + 2 * PAD_BYTES
 
 # A job: counters each on a cache line of its own, then items, then the int32 number of the first item of each task

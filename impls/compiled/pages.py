@@ -1,7 +1,8 @@
 """Memory for large tables: zeroed, aligned, and in huge pages where the system gives them.
 
 A probe of a large table misses the processor's cache of addresses as well, unless pages are large (2 MB on most
-machines). Pages nothing touches cost nothing. Where nothing of the kind exists this is ordinary memory.
+machines). Pages nothing touches cost nothing, but the first touch of a large one takes all of it. Where nothing of the
+kind exists this is ordinary memory.
 """
 
 from __future__ import annotations
@@ -17,16 +18,35 @@ _HUGE_PAGE = 1 << 21
 
 def aligned_zeros(n_bytes: int) -> np.ndarray:
     """Zeroed uint8 memory that begins on a cache line, or on a huge page where it is as large as one."""
+    return _zeros(n_bytes, 0)
+
+
+def growing_zeros(n_bytes: int, small_bytes: int) -> np.ndarray:
+    """As `aligned_zeros`, for what is used from its beginning on: the first `small_bytes` are in small pages.
+
+    The first touch of a large page takes more time than that of a small one, but less than those of all it replaces.
+    """
+    return _zeros(n_bytes, small_bytes)
+
+
+def _zeros(n_bytes: int, in_small_pages: int) -> np.ndarray:
     if n_bytes < _HUGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
-        return _from_boundary(np.zeros(n_bytes + _CACHE_LINE, np.uint8), n_bytes, _CACHE_LINE)
+        array = np.zeros(n_bytes + _CACHE_LINE, np.uint8)
+        start = -_place(array) % _CACHE_LINE
+        return array[start : start + n_bytes]
     # Private: a forked child has its own.
     memory = mmap.mmap(-1, n_bytes + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    array = np.frombuffer(memory, np.uint8)
+    # Where the small pages end a large one begins.
+    start = -(_place(array) + in_small_pages) % _HUGE_PAGE
     with contextlib.suppress(OSError):
-        memory.madvise(mmap.MADV_HUGEPAGE)
-    return _from_boundary(np.frombuffer(memory, np.uint8), n_bytes, _HUGE_PAGE)
+        if in_small_pages > 0:
+            memory.madvise(mmap.MADV_NOHUGEPAGE)
+        if in_small_pages < n_bytes:
+            memory.madvise(mmap.MADV_HUGEPAGE, start + in_small_pages)
+    return array[start : start + n_bytes]
 
 
-def _from_boundary(memory: np.ndarray, n_bytes: int, boundary: int) -> np.ndarray:
-    place: int = memory.__array_interface__["data"][0]
-    start = -place % boundary
-    return memory[start : start + n_bytes]
+def _place(array: np.ndarray) -> int:
+    place: int = array.__array_interface__["data"][0]
+    return place

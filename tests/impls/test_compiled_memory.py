@@ -234,7 +234,9 @@ import random, resource, sys
 import impls
 from impls.compiled import Compiled, context
 
-context._MEDIUM_BITS = context._LONG_BITS = 10
+context._MOST_CACHE_BITS = 14
+context._LEAST_MEDIUM_BITS, context._MOST_MEDIUM_BITS = 8, 10
+context._LEAST_LONG_BITS, context._MOST_LONG_BITS = 8, 10
 context._LONG_STORE_BYTES, context._ARENA_IDS = 1 << 18, 1 << 12
 context._OUT_IDS, context._TEXT_BYTES = 1 << 14, 1 << 12
 
@@ -277,14 +279,15 @@ def test_a_damaged_cache_entry_is_not_used(tmp_path: Path) -> None:
 
 
 def test_large_tables_begin_on_a_boundary_and_hold_zeros() -> None:
-    from impls.compiled.pages import aligned_zeros
+    from impls.compiled.pages import aligned_zeros, growing_zeros
 
-    for n_bytes, boundary in ((1000, 64), (5 << 20, 4096)):
-        memory = aligned_zeros(n_bytes)
-        assert memory.ctypes.data % boundary == 0
-        assert memory.shape == (n_bytes,)
-        assert not memory.any()
-        memory[:] = 1
+    for make in (aligned_zeros, lambda n_bytes: growing_zeros(n_bytes, 1 << 18)):
+        for n_bytes, boundary in ((1000, 64), (1 << 21, 4096), (5 << 20, 4096)):
+            memory = make(n_bytes)
+            assert memory.ctypes.data % boundary == 0
+            assert memory.shape == (n_bytes,)
+            assert not memory.any()
+            memory[:] = 1
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from llvmlite import binding as llvm
 
 from impls.compiled.build import expose_regions, is_checked, target_machine
 from impls.compiled.kernels.entries import compiled_entries
+from impls.compiled.kernels.memory import OUTLINED
 from impls.compiled.kernels.sources import collected
 
 
@@ -36,7 +37,7 @@ def image_of(entries: Mapping[str, Any], modules: Sequence[str]) -> bytes:
     for function in whole.functions:
         if not function.is_declaration and function.name not in entries:
             function.linkage = "internal"
-            if is_checked() and "reachable" in function.name:
+            if any(name in function.name for name in OUTLINED) or (is_checked() and "reachable" in function.name):
                 function.add_function_attribute("noinline")
     machine = target_machine()
     _optimise(whole, machine)

@@ -3,7 +3,7 @@
 A short entry: key, key with the length in its top byte, id0 | id1 << 32, id2 | count << 21 | id3 << 32. A count of
 ARENA_COUNT sends to the arena: its third word is the place there, the upper half of the fourth the number of ids.
 A medium entry: four words of the piece with the length in the top byte, seven ids, their number. It is bounded: a
-table that is full for long starts again from the vocabulary's own entries.
+table that is full for long, and as large as it may get (see `growth`), starts again from the vocabulary's own entries.
 """
 
 from __future__ import annotations
@@ -203,13 +203,19 @@ def write_short(context: int, entry: int, out: int) -> int:
 
 
 @inlined
-def medium_slot(context: int, piece: int, n_bytes: int) -> int:
-    """Address of the first entry a piece of 16 to 31 bytes may stand in; reads 32 bytes."""
+def medium_hash(context: int, piece: int, n_bytes: int) -> int:
+    """A hash of a piece of 16 to 31 bytes, or of its entry, before its slot is taken from the top; reads 32 bytes."""
     masks = load_i64(context + KEY_MASKS) + 16 * (n_bytes - 16)
     h = wrapping_multiply(load_i64(piece), K1)
     h ^= wrapping_multiply(
         wrapping_add(load_i64(piece + 8), wrapping_multiply(load_i64(piece + 16) & load_i64(masks), K3)), K2
     )
     h ^= wrapping_multiply((load_i64(piece + 24) & load_i64(masks + 8)) | shift_left(n_bytes, 56), K2 + 2)
-    h = wrapping_multiply(h ^ shift_right(h, 32), K3)
+    return wrapping_multiply(h ^ shift_right(h, 32), K3)
+
+
+@inlined
+def medium_slot(context: int, piece: int, n_bytes: int) -> int:
+    """Address of the first entry a piece of 16 to 31 bytes may stand in; reads 32 bytes."""
+    h = medium_hash(context, piece, n_bytes)
     return load_i64(context + MEDIUM) + MEDIUM_ENTRY * shift_right(h, load_i64(context + MEDIUM_SHIFT))

@@ -1,13 +1,15 @@
 """The cache of pieces of up to 255 bytes that are too long for the other two: their bytes and ids lie in a store.
 
 An entry: hash, place in the store, bytes, ids; no bytes mark an empty slot. In the store the piece, padded to 8, comes
-before its ids. Bounded: when the table or the store fills up, all of them are forgotten.
+before its ids. Bounded: when the store fills up, or the table and it
+may not grow (see `growth`), all of them are forgotten.
 """
 
 from __future__ import annotations
 
 from impls.compiled.kernels.hashing import hash_piece, same_bytes
 from impls.compiled.kernels.memory import (
+    inlined,
     kernel,
     load_i32,
     load_i64,
@@ -18,7 +20,6 @@ from impls.compiled.kernels.memory import (
     store_32,
     store_64,
 )
-from impls.compiled.kernels.segments import unknown_ids
 from impls.compiled.layout import (
     LONG,
     LONG_COUNT,
@@ -30,7 +31,7 @@ from impls.compiled.layout import (
 )
 
 ENTRY = 32
-MOST_BYTES = 255
+LONGEST_LONG = 255
 
 
 @kernel
@@ -61,41 +62,53 @@ def _keep(context: int, entry: int, h: int, piece: int, n_bytes: int, ids: int, 
     store_64(context + LONG_COUNT, load_i64(context + LONG_COUNT) + 1)
 
 
-@kernel
-def long_piece(context: int, piece: int, n_bytes: int, out: int, most_ids_elsewhere: int) -> int:
-    """Ids of a piece of any length; returns how many, or NO_MEMORY.
+@inlined
+def long_hash(piece: int, n_bytes: int) -> int:
+    """A hash of a piece, reading no byte behind it; even."""
+    return hash_piece(piece, n_bytes) & -2
 
-    A piece of up to `most_ids_elsewhere` ids is not kept here: another table has room for it.
-    """
-    if n_bytes > MOST_BYTES:
-        return unknown_ids(context, piece, n_bytes, out)
-    h = hash_piece(piece, n_bytes)
-    shift = load_i64(context + LONG_SHIFT)
-    mask = shift_right(-1, shift)
-    slot = shift_right(h, shift)
-    table = load_i64(context + LONG)
+
+@inlined
+def long_slot(context: int, h: int) -> int:
+    """Address of the first entry a piece with that hash may stand in."""
+    return load_i64(context + LONG) + ENTRY * shift_right(h, load_i64(context + LONG_SHIFT))
+
+
+@kernel
+def _find(context: int, piece: int, n_bytes: int, h: int, entry: int) -> int:
+    """The entry of a piece, from `entry` on, or the empty one where it belongs."""
+    start = load_i64(context + LONG)
+    end = start + shift_left(ENTRY, 64 - load_i64(context + LONG_SHIFT))
     while True:
-        entry = table + ENTRY * slot
         length = load_i64(entry + 16)
         if length == 0:
-            break
-        if load_i64(entry) == h and length == n_bytes:
-            place = load_i64(entry + 8)
-            if same_bytes(place, piece, n_bytes):
-                count = load_i64(entry + 24)
-                ids = place + ((n_bytes + 7) & ~7)
-                for i in range(count):
-                    store_32(out + 4 * i, load_i32(ids + 4 * i))
-                return count
-        slot = (slot + 1) & mask
-    count = unknown_ids(context, piece, n_bytes, out)
-    if count <= most_ids_elsewhere:
-        return count
+            return entry
+        if load_i64(entry) == h and length == n_bytes and same_bytes(load_i64(entry + 8), piece, n_bytes):
+            return entry
+        entry += ENTRY
+        if entry == end:
+            entry = start
+
+
+@kernel
+def known_long(context: int, piece: int, n_bytes: int, h: int, entry: int, out: int) -> int:
+    """Writes the ids of a piece of up to LONGEST_LONG bytes that the table holds; returns how many, or 0."""
+    entry = _find(context, piece, n_bytes, h, entry)
+    if load_i64(entry + 16) == 0:
+        return 0
+    count = load_i64(entry + 24)
+    ids = load_i64(entry + 8) + ((n_bytes + 7) & ~7)
+    for i in range(count):
+        store_32(out + 4 * i, load_i32(ids + 4 * i))
+    return count
+
+
+@kernel
+def keep_long(context: int, piece: int, n_bytes: int, h: int, ids: int, count: int) -> None:
+    """Takes a piece of up to LONGEST_LONG bytes that the table does not hold into it."""
     room = n_bytes + 4 * count + 16
     if load_i64(context + LONG_COUNT) >= load_i64(context + LONG_LIMIT) or load_i64(
         context + LONG_USED
     ) + room > load_i64(context + LONG_STORE_LIMIT):
         _forget(context)
-        entry = table + ENTRY * shift_right(h, shift)
-    _keep(context, entry, h, piece, n_bytes, out, count)
-    return count
+    _keep(context, _find(context, piece, n_bytes, h, long_slot(context, h)), h, piece, n_bytes, ids, count)

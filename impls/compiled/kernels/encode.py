@@ -6,11 +6,21 @@
 from __future__ import annotations
 
 from impls.compiled.kernels.cache import write_short
-from impls.compiled.kernels.cache_long import long_piece
-from impls.compiled.kernels.look_up import medium_piece, short_piece
-from impls.compiled.kernels.memory import kernel, load_i32, load_i64, load_u8, store_8, store_32, store_64
-from impls.compiled.kernels.records import MEDIUM_KEY, RECORD_BYTES, record_pieces
+from impls.compiled.kernels.growth import make_room
+from impls.compiled.kernels.look_up import keep_ids, known_ids
+from impls.compiled.kernels.memory import (
+    kernel,
+    load_i32,
+    load_i64,
+    load_u8,
+    outlined,
+    store_8,
+    store_32,
+    store_64,
+)
+from impls.compiled.kernels.records import RECORD_BYTES, prefetch_listed, record_pieces
 from impls.compiled.kernels.scan import scan_block
+from impls.compiled.kernels.segments import unknown_ids
 from impls.compiled.kernels.split_windows import windows_block
 from impls.compiled.kernels.stages import stages_block
 from impls.compiled.layout import (
@@ -65,10 +75,24 @@ def split_block(context: int, text: int, n_bytes: int, readable: int, start: int
     return n_pieces
 
 
+@outlined
+def _other_piece(context: int, piece: int, length: int, low: int, high: int, entry: int, out: int) -> int:
+    """Writes the ids of a piece whose first slot does not hold it; returns how many, or NO_MEMORY."""
+    count = known_ids(context, piece, length, low, high, entry, out)
+    if count != 0:
+        return count
+    count = unknown_ids(context, piece, length, out)
+    if count < 0:
+        return NO_MEMORY
+    keep_ids(context, piece, length, low, high, entry, out, count)
+    return count
+
+
 @kernel
 def look_up_block(context: int, text: int, start: int, ends: int, n_pieces: int, out: int) -> int:
     """Ids of the recorded pieces of a block that begins at `start`; returns where `out` ends, or NO_MEMORY."""
     record = load_i64(context + WORK) + RECORDS_AT
+    prefetch_listed(context)
     for i in range(n_pieces):
         low, high, entry = load_i64(record), load_i64(record + 8), load_i64(record + 16)
         if high != -1 and load_i64(entry + 8) == high and load_i64(entry) == low:
@@ -77,22 +101,13 @@ def look_up_block(context: int, text: int, start: int, ends: int, n_pieces: int,
             begin = start
             if i > 0:
                 begin = load_i32(ends + 4 * i - 4)
-            count = _other_piece(context, text + begin, load_i32(ends + 4 * i) - begin, low, high, entry, out)
+            piece, length = text + begin, load_i32(ends + 4 * i) - begin
+            count = _other_piece(context, piece, length, low, high, entry, out)
             if count < 0:
                 return NO_MEMORY
             out += 4 * count
         record += RECORD_BYTES
     return out
-
-
-@kernel
-def _other_piece(context: int, piece: int, length: int, low: int, high: int, entry: int, out: int) -> int:
-    """Ids of a piece whose first slot does not hold it; returns how many, or NO_MEMORY."""
-    if high != -1:
-        return short_piece(context, piece, length, low, high, entry, out)
-    if low == MEDIUM_KEY:
-        return medium_piece(context, piece, length, entry, out)
-    return long_piece(context, piece, length, out, 0)
 
 
 @kernel
@@ -127,6 +142,7 @@ def encode(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
     work = load_i64(context + WORK)
     at, total, position = out, 0, 0
     while position < n_bytes:
+        make_room(context)
         limit = min(n_bytes, position + BLOCK_BYTES)
         n_pieces = split_block(context, text, n_bytes, readable, position, limit, 1)
         if n_pieces < 0:
@@ -148,6 +164,7 @@ def encode_pieces(context: int, text: int, n_bytes: int, ends: int, n_pieces: in
     at, begin, done = out, 0, 0
     while done < n_pieces:
         block = min(n_pieces - done, BLOCK_BYTES)
+        make_room(context)
         record_pieces(context, text, n_bytes, begin, ends + 4 * done, block, records)
         at = look_up_block(context, text, begin, ends + 4 * done, block, at)
         if at == NO_MEMORY:

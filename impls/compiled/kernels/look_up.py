@@ -14,9 +14,9 @@ from impls.compiled.kernels.cache import (
     short_slot,
     write_short,
 )
-from impls.compiled.kernels.cache_long import long_piece
+from impls.compiled.kernels.cache_long import keep_long, known_long, long_hash, long_slot
 from impls.compiled.kernels.memory import inlined, kernel, load_i32, load_i64, shift_left, store_32, store_64
-from impls.compiled.kernels.segments import unknown_ids
+from impls.compiled.kernels.records import MEDIUM_KEY
 from impls.compiled.layout import (
     CACHE_COUNT,
     CACHE_LIMIT,
@@ -29,6 +29,9 @@ from impls.compiled.layout import (
     N_CACHE_TOKENS,
     N_REFUSED,
 )
+
+IN_LONG = 255
+"""The number of ids of a piece whose ids are too many for its entry: the cache of long pieces holds them."""
 
 
 @inlined
@@ -44,67 +47,123 @@ def _exchange(first: int, found: int) -> None:
 
 
 @kernel
-def short_piece(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, out: int) -> int:
-    """Ids of a piece of up to 15 bytes that its first slot, `entry`, does not hold.
+def known_short(context: int, low: int, high: int, entry: int, out: int) -> int:
+    """Writes the ids of a piece of up to 15 bytes that its first slot, `entry`, does not hold; 0 where none does.
 
     A piece that is found further on moves into its first slot: there the vocabulary came first, not what text is of.
     """
     found = find(context, low, high, entry)
-    if load_i64(found + 8) != 0:
-        count = write_short(context, found, out)
-        _exchange(entry, found)
-        return count
-    entry = found
-    count = unknown_ids(context, piece, n_bytes, out)
-    entry = find(context, low, high, entry)  # which a segment may have taken
+    if load_i64(found + 8) == 0:
+        return 0
+    count = write_short(context, found, out)
+    _exchange(entry, found)
+    return count
+
+
+@kernel
+def keep_short(context: int, low: int, high: int, ids: int, count: int) -> None:
+    """Takes a piece into the cache that was not known, but may be by now: a segment is kept as a piece is."""
+    entry = find(context, low, high, short_slot(context, low, high))
+    if load_i64(entry + 8) != 0:
+        return
     if load_i64(context + CACHE_COUNT) >= load_i64(context + CACHE_LIMIT):
         # Full: what is there serves on for a while, so that text which comes again finds a part of itself.
         refused = load_i64(context + N_REFUSED) + 1
         store_64(context + N_REFUSED, refused)
         if refused < load_i64(context + CACHE_LIMIT):
-            return count
+            return
         store_64(context + N_REFUSED, 0)
         reset_cache(context)
         entry = find(context, low, high, short_slot(context, low, high))
-    if short_entry(context, entry, low, high, out, count):
+    if short_entry(context, entry, low, high, ids, count):
         store_64(context + CACHE_COUNT, load_i64(context + CACHE_COUNT) + 1)
     elif load_i64(context + CACHE_COUNT) > load_i64(context + N_CACHE_TOKENS) + load_i64(context + N_CACHE_ROWS):
         reset_cache(context)
-    return count
+
+
+@inlined
+def _last_words(context: int, piece: int, n_bytes: int) -> tuple[int, int]:
+    """The last two of the four words of a piece of 16 to 31 bytes."""
+    masks = load_i64(context + KEY_MASKS) + 16 * (n_bytes - 16)
+    return (
+        load_i64(piece + 16) & load_i64(masks),
+        (load_i64(piece + 24) & load_i64(masks + 8)) | shift_left(n_bytes, 56),
+    )
 
 
 @kernel
-def medium_piece(context: int, piece: int, n_bytes: int, entry: int, out: int) -> int:
-    """Ids of a piece of 16 to 31 bytes, looked up from `entry` on; reads 32 bytes of it."""
-    masks = load_i64(context + KEY_MASKS) + 16 * (n_bytes - 16)
+def find_medium(context: int, piece: int, n_bytes: int, entry: int) -> int:
+    """The entry of a piece of 16 to 31 bytes, from `entry` on, or the empty one where it belongs; reads 32 bytes."""
     w0, w1 = load_i64(piece), load_i64(piece + 8)
-    w2 = load_i64(piece + 16) & load_i64(masks)
-    w3 = (load_i64(piece + 24) & load_i64(masks + 8)) | shift_left(n_bytes, 56)
+    w2, w3 = _last_words(context, piece, n_bytes)
     start = load_i64(context + MEDIUM)
     end = start + shift_left(MEDIUM_ENTRY, 64 - load_i64(context + MEDIUM_SHIFT))
     while load_i64(entry + 24) != 0:
         differs = (load_i64(entry) ^ w0) | (load_i64(entry + 8) ^ w1)
         if (differs | (load_i64(entry + 16) ^ w2) | (load_i64(entry + 24) ^ w3)) == 0:
-            store_64(out, load_i64(entry + 32))
-            store_64(out + 8, load_i64(entry + 40))
-            store_64(out + 16, load_i64(entry + 48))
-            store_32(out + 24, load_i32(entry + 56))
-            return load_i32(entry + 60)
+            return entry
         entry += MEDIUM_ENTRY
         if entry == end:
             entry = start
-    count = long_piece(context, piece, n_bytes, out, MOST_MEDIUM_IDS)
-    if count > MOST_MEDIUM_IDS or count < 0:
-        return count
-    if load_i64(context + MEDIUM_COUNT) >= load_i64(context + MEDIUM_LIMIT):
-        reset_medium(context)
-        entry = medium_slot(context, piece, n_bytes)
-    store_64(context + MEDIUM_COUNT, load_i64(context + MEDIUM_COUNT) + 1)
-    store_64(entry, w0)
-    store_64(entry + 8, w1)
-    store_64(entry + 16, w2)
-    store_64(entry + 24, w3)
-    for i in range(count):
-        store_32(entry + 32 + 4 * i, load_i32(out + 4 * i))
-    store_32(entry + 60, count)
+    return entry
+
+
+@kernel
+def known_medium(context: int, piece: int, n_bytes: int, entry: int, out: int) -> int:
+    """Writes the ids of a piece of 16 to 31 bytes, looked up from `entry` on; returns how many, or 0."""
+    entry = find_medium(context, piece, n_bytes, entry)
+    if load_i64(entry + 24) == 0:
+        return 0
+    count = load_i32(entry + 60)
+    if count == IN_LONG:
+        h = long_hash(piece, n_bytes)
+        return known_long(context, piece, n_bytes, h, long_slot(context, h), out)
+    store_64(out, load_i64(entry + 32))
+    store_64(out + 8, load_i64(entry + 40))
+    store_64(out + 16, load_i64(entry + 48))
+    store_32(out + 24, load_i32(entry + 56))
     return count
+
+
+@kernel
+def keep_medium(context: int, piece: int, n_bytes: int, ids: int, count: int) -> None:
+    """Takes a piece of 16 to 31 bytes that is not known into the cache; of many ids into that of long pieces too."""
+    entry = find_medium(context, piece, n_bytes, medium_slot(context, piece, n_bytes))
+    if load_i64(entry + 24) == 0:
+        if load_i64(context + MEDIUM_COUNT) >= load_i64(context + MEDIUM_LIMIT):
+            reset_medium(context)
+            entry = medium_slot(context, piece, n_bytes)
+        store_64(context + MEDIUM_COUNT, load_i64(context + MEDIUM_COUNT) + 1)
+        store_64(entry, load_i64(piece))
+        store_64(entry + 8, load_i64(piece + 8))
+        w2, w3 = _last_words(context, piece, n_bytes)
+        store_64(entry + 16, w2)
+        store_64(entry + 24, w3)
+        store_32(entry + 60, IN_LONG)
+    if count > MOST_MEDIUM_IDS:
+        keep_long(context, piece, n_bytes, long_hash(piece, n_bytes), ids, count)
+        return
+    for i in range(count):
+        store_32(entry + 32 + 4 * i, load_i32(ids + 4 * i))
+    store_32(entry + 60, count)
+
+
+@kernel
+def known_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, out: int) -> int:
+    """Writes the ids of a piece with that record that some cache holds; returns how many, or 0."""
+    if high != -1:
+        return known_short(context, low, high, entry, out)
+    if low == MEDIUM_KEY:
+        return known_medium(context, piece, n_bytes, entry, out)
+    return known_long(context, piece, n_bytes, low, entry, out) if entry != 0 else 0
+
+
+@kernel
+def keep_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, ids: int, count: int) -> None:
+    """Takes a piece with that record, which no cache holds, into one."""
+    if high != -1:
+        keep_short(context, low, high, ids, count)
+    elif low == MEDIUM_KEY:
+        keep_medium(context, piece, n_bytes, ids, count)
+    elif entry != 0:
+        keep_long(context, piece, n_bytes, low, ids, count)

@@ -49,6 +49,16 @@ def inlined(function: _Function) -> _Function:
     return cast(_Function, numba.njit(forceinline=True, **_OPTIONS)(function))
 
 
+OUTLINED: list[str] = []
+"""What the names of functions that are never inlined hold, once compiled."""
+
+
+def outlined(function: _Function) -> _Function:
+    """As `kernel`, never inlined: a loop that seldom calls it is compiled as if it did not."""
+    OUTLINED.append("".join(f"{len(name)}{name}" for name in (*function.__module__.split("."), function.__name__)))
+    return kernel(function)
+
+
 def _procedure(n_arguments: int, emit: Callable[..., None]) -> Callable[..., None]:
     """As `operation`, without a value."""
     return cast(Callable[..., None], operation(n_arguments, emit, types.void))

@@ -1,18 +1,31 @@
 """Records of pieces: what a piece is looked up by, made for many pieces before the first is looked up.
 
 A record is the key of a piece (two words) and the address of its first slot, which is prefetched. The first word of
-the record of a longer piece is MEDIUM_KEY or LONG_KEY; its second word is -1, which no short key has.
+the record of a longer piece is MEDIUM_KEY or its hash, which is even; its second word is -1, which no short key has.
+Of a piece too long for any cache the slot is 0. The bytes of long pieces lie elsewhere: their slots are listed, so
+that these can be prefetched too, before the first piece is looked up.
 """
 
 from __future__ import annotations
 
 from impls.compiled.kernels.cache import SHORT_ENTRY, medium_slot
+from impls.compiled.kernels.cache_long import LONGEST_LONG, long_hash, long_slot
 from impls.compiled.kernels.hashing import key_high, key_high_by_byte, key_low, key_low_by_byte, mix
-from impls.compiled.kernels.memory import inlined, kernel, load_i32, load_i64, prefetch, shift_right, store_64
-from impls.compiled.layout import CACHE, CACHE_SHIFT, KEY_MASKS
+from impls.compiled.kernels.memory import (
+    choose,
+    inlined,
+    kernel,
+    load_i32,
+    load_i64,
+    outlined,
+    prefetch,
+    shift_right,
+    store_64,
+)
+from impls.compiled.layout import CACHE, CACHE_SHIFT, KEY_MASKS, LISTED_AT, MOST_LISTED, WORK
 
 RECORD_BYTES = 24
-MEDIUM_KEY, LONG_KEY = 1, 0
+MEDIUM_KEY = 1
 LONGEST_SHORT, LONGEST_MEDIUM = 15, 31
 WIDEST_READ = 32
 """Bytes a record may read from the beginning of its piece on."""
@@ -26,13 +39,37 @@ def _write(record: int, low: int, high: int, entry: int) -> None:
     store_64(record + 16, entry)
 
 
-@kernel
+@outlined
 def _longer(context: int, piece: int, length: int, readable: int, record: int) -> None:
     """The record of a piece of 16 bytes or more, `readable` bytes before the end of what may be read."""
-    low, entry = LONG_KEY, record
     if length <= LONGEST_MEDIUM and readable >= WIDEST_READ:
-        low, entry = MEDIUM_KEY, medium_slot(context, piece, length)
-    _write(record, low, -1, entry)
+        _write(record, MEDIUM_KEY, -1, medium_slot(context, piece, length))
+        return
+    if length > LONGEST_LONG:
+        store_64(record, 0)
+        store_64(record + 8, -1)
+        store_64(record + 16, 0)
+        return
+    h = long_hash(piece, length)
+    slot = long_slot(context, h)
+    _write(record, h, -1, slot)
+    listed = load_i64(context + WORK) + LISTED_AT
+    n_listed = load_i64(listed)
+    if n_listed < MOST_LISTED:
+        store_64(listed + 8 + 8 * n_listed, slot)
+        store_64(listed, n_listed + 1)
+
+
+@outlined
+def prefetch_listed(context: int) -> None:
+    """Prefetches the bytes of the long pieces whose slots are listed, and empties the list."""
+    listed = load_i64(context + WORK) + LISTED_AT
+    for i in range(load_i64(listed)):
+        slot = load_i64(listed + 8 + 8 * i)
+        place = choose(load_i64(slot + 16) != 0, load_i64(slot + 8), slot)
+        prefetch(place)
+        prefetch(place + 64)
+    store_64(listed, 0)
 
 
 @inlined

@@ -1,0 +1,132 @@
+"""The tables of pieces begin small and grow: ids stay what they are, nothing is lost, nothing lies outside."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+
+import impls
+from impls.compiled import Compiled, context, layout
+from impls.priority import Priority
+
+TABLES = {
+    "short": (layout.CACHE_SHIFT, layout.CACHE_COUNT, 9),
+    "medium": (layout.MEDIUM_SHIFT, layout.MEDIUM_COUNT, 16),
+    "long": (layout.LONG_SHIFT, layout.LONG_COUNT, 40),
+}
+"""Where the shift and the number of entries stand, and how many letters a piece of the table has."""
+LETTERS = "abcd"
+"""Few, so that words of 16 are few enough tokens for the table of medium pieces."""
+SPLIT_OUTSIDE = r"(?<=[a-z])[ ]|[a-z]+|[^a-z]"
+"""It looks behind, which the kernels do not: pieces come to them already split."""
+
+
+@pytest.fixture(scope="module")
+def model() -> impls.Model:
+    text = " ".join(distinct(random.Random(7), 300, 9))
+    return Priority.train_model([text], impls.TrainingSpec(vocab_size=400, pattern="gpt2"))
+
+
+def distinct(rng: random.Random, n_words: int, n_letters: int) -> list[str]:
+    words: dict[str, None] = {}
+    while len(words) < n_words:
+        words["".join(rng.choices(LETTERS, k=n_letters))] = None
+    return list(words)
+
+
+def state(tokenizer: Compiled, table: str) -> tuple[int, int]:
+    """How many slots a table has, and how many entries, in the one context that has been used."""
+    shift, count, _ = TABLES[table]
+    (worker,) = tokenizer._pool._free or [tokenizer._own]
+    slots = worker.context.slots
+    return 1 << (64 - int(slots[shift >> 3])), int(slots[count >> 3])
+
+
+@pytest.mark.parametrize(("table", "n_words"), [("short", 50_000), ("medium", 26_000), ("long", 8_000)])
+@pytest.mark.parametrize("pattern", ["gpt2", SPLIT_OUTSIDE])
+def test_a_table_that_grew_holds_what_it_held(model: impls.Model, table: str, n_words: int, pattern: str) -> None:
+    model = model.with_(pattern=pattern)
+    tokenizer, reference = Compiled(model), Priority(model)
+    assert tokenizer.splitting.startswith("regex") == (pattern is SPLIT_OUTSIDE)
+    words = distinct(random.Random(n_words), n_words, TABLES[table][2])
+    begun = state(tokenizer, table)[0]
+    texts = [" ".join(words[at : at + 997]) for at in range(0, n_words, 997)]
+    expected = [reference.encode(text) for text in texts]
+    assert [tokenizer.encode(text) for text in texts] == expected
+    grown, entries = state(tokenizer, table)
+    assert grown >= 4 * begun
+    assert 0.6 * n_words < entries <= 3 * grown // 4
+    assert [tokenizer.encode(text) for text in texts] == expected
+    for token in model.tokens:
+        if token.isalpha():
+            assert tokenizer.encode(token.decode()) == reference.encode(token.decode())
+    assert state(tokenizer, table) == (grown, entries), "what was known had to be made again"
+
+
+GROW = """
+import random, sys
+import impls
+from impls.compiled import Compiled, context, layout
+from impls.compiled.native import faults
+from impls.priority import Priority
+
+context._LEAST_CACHE_BITS = context._LEAST_MEDIUM_BITS = context._LEAST_LONG_BITS = 4
+rng = random.Random(int(sys.argv[1]))
+kinds = ["abcdefgh", "éüß", "日本語テキ", "абвГ", " "]
+
+def text(n_words):
+    lengths = rng.choice([[1, 2, 5, 7], [6, 20], [40, 100], [3, 17, 33, 300]])
+    return " ".join("".join(rng.choices(rng.choice(kinds), k=rng.choice(lengths))) for _ in range(n_words))
+
+spec = impls.TrainingSpec(vocab_size=300, pattern=sys.argv[2])
+model = Priority.train_model([text(60)], spec)
+tokenizer, reference = Compiled(model), Priority(model)
+slots = tokenizer._own.context.slots
+shifts = [slots[at >> 3] for at in (layout.CACHE_SHIFT, layout.MEDIUM_SHIFT, layout.LONG_SHIFT)]
+before = ""
+for _ in range(30):
+    each = text(rng.choice([5, 300]))
+    for again in (each, before, each):
+        assert tokenizer.encode(again) == reference.encode(again)
+    before = each
+now = [slots[at >> 3] for at in (layout.CACHE_SHIFT, layout.MEDIUM_SHIFT, layout.LONG_SHIFT)]
+assert all(a - b >= 2 for a, b in zip(shifts, now)), (shifts, now)
+assert faults()[0] == 0, faults()
+print("grown")
+"""
+
+
+@pytest.mark.parametrize(("seed", "pattern"), [(1, "gpt2"), (2, "cl100k"), (3, "turkish")])
+def test_tables_of_a_few_slots_grow_without_an_access_outside(seed: int, pattern: str) -> None:
+    assert run(GROW, str(seed), pattern, BPEBENCH_COMPILED_BUILD="checked") == "grown\n"
+
+
+def test_at_its_largest_a_table_starts_again(model: impls.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(context, "_MOST_CACHE_BITS", 14)
+    for name in ("_LEAST_MEDIUM_BITS", "_MOST_MEDIUM_BITS", "_LEAST_LONG_BITS", "_MOST_LONG_BITS"):
+        monkeypatch.setattr(context, name, 11)
+    tokenizer, reference = Compiled(model), Priority(model)
+    rng = random.Random(5)
+    for table, n_words in (("short", 30_000), ("medium", 4_000), ("long", 4_000)):
+        text = " ".join(distinct(rng, n_words, TABLES[table][2]))
+        assert tokenizer.encode(text) == reference.encode(text)
+        slots, entries = state(tokenizer, table)
+        assert slots == 1 << (14 if table == "short" else 11)
+        assert entries <= 3 * slots // 4
+
+
+def run(code: str, *arguments: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=250,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
