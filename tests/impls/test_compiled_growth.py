@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 
 import pytest
+from child import run
 
 import impls
 from impls.compiled import Compiled, context, layout
@@ -102,7 +100,8 @@ print("grown")
 
 @pytest.mark.parametrize(("seed", "pattern"), [(1, "gpt2"), (2, "cl100k"), (3, "turkish")])
 def test_tables_of_a_few_slots_grow_without_an_access_outside(seed: int, pattern: str) -> None:
-    assert run(GROW, str(seed), pattern, BPEBENCH_COMPILED_BUILD="checked") == "grown\n"
+    done = run(GROW, str(seed), pattern, BPEBENCH_COMPILED_BUILD="checked")
+    assert done.stdout == "grown\n", done.stderr[-2000:]
 
 
 def test_at_its_largest_a_table_starts_again(model: impls.Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,16 +116,3 @@ def test_at_its_largest_a_table_starts_again(model: impls.Model, monkeypatch: py
         slots, entries = state(tokenizer, table)
         assert slots == 1 << (14 if table == "short" else 11)
         assert entries <= 3 * slots // 4
-
-
-def run(code: str, *arguments: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=250,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout

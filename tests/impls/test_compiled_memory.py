@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from child import run
 
 from impls.compiled.build import source_digest
 from impls.compiled.native import Native
@@ -60,17 +61,6 @@ fast.encode("the cat")
 assert faults()[0] > 0, "a wild address went unnoticed"
 print("checked")
 """
-
-
-def run(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=250,
-    )
 
 
 def test_no_access_lies_outside_what_may_be_reached() -> None:
