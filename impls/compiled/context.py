@@ -112,6 +112,10 @@ class Context:
             self._set(layout.FUSES_UNKNOWN, int(tables.numbers[3]))
         if len(tables.joins):
             self._hold(layout.JOINS, tables.joins)
+            self._hold(layout.CHARACTER_IDS, tables.character_ids)
+            self._hold(layout.CHARACTER_PAIRS, tables.character_pairs)
+            self._set(layout.CHARACTER_PAIRS_SHIFT, 66 - len(tables.character_pairs).bit_length())
+            self._hold(layout.SEGMENTS, aligned_zeros(layout.SEGMENTS_BYTES))
         if len(tables.ids):
             self._hold(layout.IDS, tables.ids)
         self._set(layout.N_SYMBOLS, tables.n_symbols)
@@ -135,6 +139,7 @@ class Context:
         self._set(layout.ARENA_LIMIT, _ARENA_IDS)
         self._hold(layout.LONG_STORE, growing_zeros(_LONG_STORE_BYTES, _IN_SMALL_PAGES))
         self._set(layout.LONG_STORE_LIMIT, _LONG_STORE_BYTES)
+        self._hold(layout.MET, np.zeros(1 << (layout.MET_BITS - 6), np.int64))
         self._hold(layout.KEY_MASKS, _KEY_MASKS)
 
     def _table(self, table: int, entry_bytes: int, bits: int, most_bits: int) -> None:
@@ -250,6 +255,8 @@ class Context:
         self._held[str(layout.LONG)][: 32 * n_entries].fill(0)
         self._set(layout.LONG_COUNT, 0)
         self._set(layout.LONG_USED, 0)
+        self._held[str(layout.MET)].fill(0)
+        self._set(layout.N_MET, 0)
 
     def tokens_merging_does_not_make(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Ids (int32) of the tokens whose own bytes merge into something else."""
@@ -267,6 +274,13 @@ class Context:
                 self.address, address(lowest_as_right), address(lowest_as_left), address(table)
             )
         return table
+
+    def character_ids(self) -> np.ndarray | None:
+        """The ids of each character alone, int64 of shape (65536,); None where they do not fit."""
+        table, scratch = np.empty(1 << 16, np.int64), np.zeros(16, np.int32)
+        with self.native.reachable(table, scratch):
+            fit = self.native.build_character_ids(self.address, address(table), address(scratch))
+        return table if fit else None
 
     def vocabulary_rows(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Cache entries of the vocabulary, int64 of shape (n, 4)."""

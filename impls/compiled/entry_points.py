@@ -15,6 +15,7 @@ PLAIN = {
     "fill_rows": 5,
     "put_whole": 5,
     "build_characters": 4,
+    "build_character_ids": 3,
     "load_rows": 1,
     "find_whole": 5,
     "index_tokens": 5,

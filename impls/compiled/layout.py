@@ -22,12 +22,15 @@ MOST_SMALL = 62
 COUNT_AT = 21
 """Where the number of ids stands in the last word of a short cache entry."""
 
+MET_BITS = 16
+"""How many bits of a hash choose a bit of MET."""
+
 N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 84
-N_SLOTS = 88
+N_NAMED = 89
+N_SLOTS = 96
 (
     # splitting
     SPLITTER,  # WHOLE_TEXT and so on, below
@@ -54,6 +57,9 @@ N_SLOTS = 88
     FUSES_UNKNOWN,  # 1 where unknown characters in a row are one symbol
     MONOTONE,  # 1 where every merge ranks after those that make its parts
     JOINS,  # bitmap of `kernels.segments`, or 0: pieces are not cut into segments
+    CHARACTER_IDS,  # int64 by code point below 65536: the ids of a character alone, 21 bits each, NONE behind them
+    CHARACTER_PAIRS,  # two int64 by hash: two characters << 21 | the token they are; no further ones
+    CHARACTER_PAIRS_SHIFT,
     IDS,  # int32 by symbol, or 0 where a symbol is its id
     N_SYMBOLS,
     WHOLE,  # hash table of whole pieces that merging does not make one token, or 0
@@ -85,13 +91,15 @@ N_SLOTS = 88
     LONG_STORE,  # their bytes and ids
     LONG_USED,
     LONG_STORE_LIMIT,
+    MET,  # one bit by hash: a longer piece of ideographs was met before
+    N_MET,  # how many of them are set
     KEY_MASKS,  # 16 pairs of int64: masks of a key of 0 to 15 bytes
     # working space
     WORK,
     OUT,  # int32 ids of one call
     OUT_LIMIT,
     BUSY,  # 1 while a call that released the interpreter lock uses the context
-    N_MISSES,
+    SEGMENTS,  # working space of `kernels.segments`
     # decoding
     TOKEN_BYTES,
     TOKEN_STARTS,  # int64 by id, n_ids + 1 of them; a start of -1 - x marks an id no token has
@@ -140,6 +148,17 @@ LISTED_AT = RECORDS_AT + RECORDS_BYTES  # int64: how many slots of long pieces f
 MOST_LISTED = 47
 BUFFER_AT = LISTED_AT + 8 + 8 * MOST_LISTED
 WORK_BYTES = BUFFER_AT + SHORT_BYTES + 2 * PAD_BYTES
+
+# Working space of `kernels.segments`, by offset from SEGMENTS: of as many characters at a time as a word has bits, less
+# two, where each begins, and their end; what each is, or 0 (int32); the ids of each alone, or of two that are a token
+# (int64); a row for every other segment
+MOST_CHARACTERS = 62
+PLACES_AT = 0
+CODES_AT = 4 * (MOST_CHARACTERS + 2)
+ALONE_AT = 2 * CODES_AT
+ROWS_AT = ALONE_AT + 8 * MOST_CHARACTERS
+ROW_BYTES = 40  # address, bytes, key (two words), slot
+SEGMENTS_BYTES = ROWS_AT + ROW_BYTES * (MOST_CHARACTERS // 2)
 
 # A job: counters each on a cache line of its own, then items, then the int32 number of the first item of each task
 JOB_NEXT = 0  # the next task to take

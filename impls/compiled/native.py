@@ -37,6 +37,7 @@ class Native:
     fill_rows: Function
     put_whole: Function
     build_characters: Function
+    build_character_ids: Function
     load_rows: Function
     find_whole: Function
     index_tokens: Function

@@ -10,7 +10,7 @@ import numpy as np
 
 from impls.compiled.arrays import packed, unpacked
 from impls.compiled.build import is_checked, source_digest
-from impls.compiled.joins import joins_of
+from impls.compiled.joins import joins_of, pairs_of
 from impls.compiled.layout import COUNT_AT, NONE, SYMBOL_BITS
 from impls.compiled.native import Native, address
 from impls.compiled.spelling import Spelling, from_characters
@@ -18,7 +18,7 @@ from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.compiled.symbols import Symbols, blob_of, from_merges, from_parts
 from impls.model import Model
 
-_FORMAT = 5
+_FORMAT = 6
 _TINY = 1 << 12
 
 
@@ -56,6 +56,10 @@ class ModelTables:
     """int64 of shape (n, 4): entries the cache holds from the start beside these."""
     joins: np.ndarray
     """uint8: between which characters tokens reach, see `joins`; empty where pieces are not cut into segments."""
+    character_ids: np.ndarray
+    """int64 of shape (65536,): the ids of each character of three bytes, see `kernels.segments`; empty as `joins`."""
+    character_pairs: np.ndarray
+    """int64 of shape (2n,): buckets of tokens of two such characters, see `joins`; empty as `joins`."""
 
     @property
     def n_symbols(self) -> int:
@@ -121,6 +125,8 @@ def build_tables(model: Model) -> ModelTables:
         row_tokens=np.zeros(0, np.int32),
         rows=np.zeros((0, 4), np.int64),
         joins=np.zeros(0, np.uint8),
+        character_ids=np.zeros(0, np.int64),
+        character_pairs=np.zeros(0, np.int64),
     )
     if symbols.monotone:
         bare = replace(bare, characters=_characters(bare, symbols))
@@ -260,7 +266,10 @@ def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: 
     plain = _are_tokens(rows, bare)
     if model.alphabet == "bytes" and not len(bare.whole):
         # A segment is looked up as a piece is, which would give a whole piece's id to a part of another.
-        bare = replace(bare, joins=joins_of(token for token in model.tokens if token))
+        character_ids = context.character_ids()
+        if character_ids is not None:
+            joins = joins_of(token for token in model.tokens if token)
+            bare = replace(bare, joins=joins, character_ids=character_ids, character_pairs=pairs_of(rows))
     return replace(bare, row_tokens=rows[plain, 2].astype(np.int32), rows=np.ascontiguousarray(rows[~plain]))
 
 

@@ -12,7 +12,18 @@ import numba
 from llvmlite import binding as llvm
 
 from impls.compiled.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX
-from impls.compiled.kernels import batch, batch_results, border, characters, decode, dropout, encode, pairs, prepare
+from impls.compiled.kernels import (
+    batch,
+    batch_results,
+    border,
+    characters,
+    decode,
+    dropout,
+    encode,
+    pairs,
+    prepare,
+    segments,
+)
 from impls.compiled.kernels.border import long_as_address
 
 _PLAIN: dict[str, Callable[..., int]] = {
@@ -27,6 +38,7 @@ _PLAIN: dict[str, Callable[..., int]] = {
     "fill_rows": prepare.fill_rows,
     "put_whole": prepare.whole,
     "build_characters": characters.build_characters,
+    "build_character_ids": segments.build_character_ids,
     "load_rows": prepare.load_rows,
     "find_whole": prepare.find_whole,
     "index_tokens": prepare.index,

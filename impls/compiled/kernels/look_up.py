@@ -7,6 +7,7 @@ from impls.compiled.kernels.cache import (
     MOST_MEDIUM_IDS,
     SHORT_ENTRY,
     find,
+    medium_hash,
     medium_slot,
     reset_cache,
     reset_medium,
@@ -15,8 +16,18 @@ from impls.compiled.kernels.cache import (
     write_short,
 )
 from impls.compiled.kernels.cache_long import keep_long, known_long, long_hash, long_slot
-from impls.compiled.kernels.memory import inlined, kernel, load_i32, load_i64, shift_left, store_32, store_64
+from impls.compiled.kernels.memory import (
+    inlined,
+    kernel,
+    load_i32,
+    load_i64,
+    shift_left,
+    shift_right,
+    store_32,
+    store_64,
+)
 from impls.compiled.kernels.records import MEDIUM_KEY
+from impls.compiled.kernels.segments import is_cut
 from impls.compiled.layout import (
     CACHE_COUNT,
     CACHE_LIMIT,
@@ -25,8 +36,11 @@ from impls.compiled.layout import (
     MEDIUM_COUNT,
     MEDIUM_LIMIT,
     MEDIUM_SHIFT,
+    MET,
+    MET_BITS,
     N_CACHE_ROWS,
     N_CACHE_TOKENS,
+    N_MET,
     N_REFUSED,
 )
 
@@ -148,6 +162,28 @@ def keep_medium(context: int, piece: int, n_bytes: int, ids: int, count: int) ->
     store_32(entry + 60, count)
 
 
+@inlined
+def _met_before(context: int, h: int) -> bool:
+    """Whether a piece with that hash has been asked for before, as far as one bit can tell; from now on it has.
+
+    What comes but once is not worth a place in a cache (Einziger, Friedman, Manes 2017, "TinyLFU"). Half full, all
+    bits start again.
+    """
+    bits, n_met = load_i64(context + MET), load_i64(context + N_MET)
+    bit = shift_right(h, 64 - MET_BITS)
+    place = bits + ((bit >> 6) << 3)
+    word = load_i64(place)
+    if shift_right(word, bit & 63) & 1:
+        return True
+    if n_met >= 1 << (MET_BITS - 1):
+        for i in range(1 << (MET_BITS - 6)):
+            store_64(bits + 8 * i, 0)
+        word, n_met = 0, 0
+    store_64(place, word | shift_left(1, bit & 63))
+    store_64(context + N_MET, n_met + 1)
+    return False
+
+
 @kernel
 def known_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, out: int) -> int:
     """Writes the ids of a piece with that record that some cache holds; returns how many, or 0."""
@@ -160,9 +196,16 @@ def known_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry
 
 @kernel
 def keep_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, ids: int, count: int) -> None:
-    """Takes a piece with that record, which no cache holds, into one."""
+    """Takes a piece with that record, which no cache holds, into one.
+
+    Longer ones that were cut into segments are made again as soon as found: they are kept from the second time on.
+    """
     if high != -1:
         keep_short(context, low, high, ids, count)
+    elif is_cut(context, piece, n_bytes) and not _met_before(
+        context, medium_hash(context, piece, n_bytes) if low == MEDIUM_KEY else low
+    ):
+        return
     elif low == MEDIUM_KEY:
         keep_medium(context, piece, n_bytes, ids, count)
     elif entry != 0:

@@ -13,7 +13,7 @@ from impls.compiled.kernels.memory import (
 )
 from impls.compiled.kernels.merge_long import merge_long
 from impls.compiled.kernels.merge_small import merge_small
-from impls.compiled.layout import IDS, MOST_SMALL, N_MISSES, WHOLE, WHOLE_SHIFT
+from impls.compiled.layout import IDS, MOST_SMALL, WHOLE, WHOLE_SHIFT
 
 MOST_FOR_SMALL = 3 * MOST_SMALL
 """Bytes of a piece that may begin with few enough symbols."""
@@ -56,7 +56,6 @@ def put_whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> N
 @kernel
 def piece_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
     """Writes the ids (int32) of a piece to `out`; returns how many, or NO_MEMORY."""
-    store_64(context + N_MISSES, load_i64(context + N_MISSES) + 1)
     if load_i64(context + WHOLE) != 0:
         token = whole_id(context, piece, n_bytes)
         if token >= 0:
