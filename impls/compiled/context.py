@@ -112,7 +112,7 @@ class Context:
             self._set(layout.FUSES_UNKNOWN, int(tables.numbers[3]))
         if len(tables.joins):
             self._hold(layout.JOINS, tables.joins)
-            self._hold(layout.CHARACTER_IDS, tables.character_ids)
+            self._hold(layout.LONE, tables.lone_characters)
             self._hold(layout.CHARACTER_PAIRS, tables.character_pairs)
             self._set(layout.CHARACTER_PAIRS_SHIFT, 66 - len(tables.character_pairs).bit_length())
             self._hold(layout.SEGMENTS, aligned_zeros(layout.SEGMENTS_BYTES))
@@ -275,9 +275,9 @@ class Context:
             )
         return table
 
-    def character_ids(self) -> np.ndarray | None:
-        """The ids of each character alone, int64 of shape (65536,); None where they do not fit."""
-        table, scratch = np.empty(1 << 16, np.int64), np.zeros(16, np.int32)
+    def lone_characters(self) -> np.ndarray | None:
+        """The ids of each character alone, int64 of shape (65536, 2), and zeros; None where they do not fit."""
+        table, scratch = np.zeros((1 << 16, 2), np.int64), np.zeros(16, np.int32)
         with self.native.reachable(table, scratch):
             fit = self.native.build_character_ids(self.address, address(table), address(scratch))
         return table if fit else None

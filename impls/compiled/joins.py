@@ -1,4 +1,4 @@
-"""Between which characters of three bytes a token of the vocabulary reaches: the bitmap of `kernels.segments`."""
+"""Between which characters of three bytes a token of the vocabulary reaches: what `kernels.segments` asks."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from impls.compiled.layout import COUNT_AT, JOIN_ENDS, JOINS_SHIFT, NONE, SYMBOL_BITS
+from impls.compiled.layout import COUNT_AT, JOINS_SHIFT, NONE, SYMBOL_BITS
 
 _K1 = np.uint64(-7046029254386353131 % (1 << 64))
 """That of `kernels.hashing`."""
 _LEAD, _AFTER = 0xE0, 0xF0
 
 
-def joins_of(tokens: Iterable[bytes]) -> np.ndarray:
-    """uint8 of shape (1 << (61 - JOINS_SHIFT),): a bit for every pair of characters that a token may hold, by hash.
+def joins_of(tokens: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    """Which pairs of characters a token may hold: by hash, and by the last six bits of the left one.
 
-    A token may begin or end inside a character; then it stands for every character with that end or beginning.
+    uint8 of shape (1 << (61 - JOINS_SHIFT),), a bit for every pair; int64 of shape (65536,) by right character, a bit
+    for every end of a left one that some token begins with. A token may begin or end inside a character; then it
+    stands for every character with that end or beginning.
     """
-    parts = [key for token in tokens for key in _keys(token)]
+    ends = np.zeros(1 << 16, np.uint64)
+    parts = [key for token in tokens for key in _keys(token, ends)]
     keys = np.concatenate([np.zeros(0, np.int64), *parts])
     bits = (keys.astype(np.uint64) * _K1) >> np.uint64(JOINS_SHIFT)
     bitmap = np.zeros(1 << (64 - JOINS_SHIFT), bool)
     bitmap[bits.astype(np.int64)] = True
-    return np.packbits(bitmap, bitorder="little")
+    return np.packbits(bitmap, bitorder="little"), ends.view(np.int64)
 
 
 def pairs_of(rows: np.ndarray) -> np.ndarray:
@@ -47,20 +50,22 @@ def pairs_of(rows: np.ndarray) -> np.ndarray:
     return table.ravel()
 
 
-def _keys(token: bytes) -> Iterator[np.ndarray]:
+def _keys(token: bytes, ends: np.ndarray) -> Iterator[np.ndarray]:
+    """The pairs a token may hold, left << 16 | right; those of which it holds one byte of the left go into `ends`."""
     for at in range(1, len(token)):
         if not _LEAD <= token[at] < _AFTER:
             continue
         first = _code(token[at : at + 3])
-        rights = np.arange(first, first + (4096, 64, 1)[min(len(token) - at, 3) - 1], dtype=np.int64)
-        ends = [byte & 63 for byte in token[max(0, at - 2) : at]]
+        n_rights = (4096, 64, 1)[min(len(token) - at, 3) - 1]
+        rights = np.arange(first, first + n_rights, dtype=np.int64)
+        before = [byte & 63 for byte in token[max(0, at - 2) : at]]
         if at >= 3 and _LEAD <= token[at - 3] < _AFTER:
             yield (_code(token[at - 3 : at]) << 16) | rights
         elif at <= 2 and all(byte & 0xC0 == 0x80 for byte in token[:at]):
             if at == 1:
-                yield JOIN_ENDS | (ends[0] << 16) | rights
+                ends[first : first + n_rights] |= np.uint64(1 << before[0])
             else:
-                lefts = (np.arange(16, dtype=np.int64) << 12) | (ends[0] << 6) | ends[1]
+                lefts = (np.arange(16, dtype=np.int64) << 12) | (before[0] << 6) | before[1]
                 yield ((lefts[:, None] << 16) | rights).ravel()
 
 

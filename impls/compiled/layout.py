@@ -57,7 +57,7 @@ N_SLOTS = 96
     FUSES_UNKNOWN,  # 1 where unknown characters in a row are one symbol
     MONOTONE,  # 1 where every merge ranks after those that make its parts
     JOINS,  # bitmap of `kernels.segments`, or 0: pieces are not cut into segments
-    CHARACTER_IDS,  # int64 by code point below 65536: the ids of a character alone, 21 bits each, NONE behind them
+    LONE,  # rows of two int64 by code point below 65536: its ids if it is alone, 21 bits each; bits of `_may_join`
     CHARACTER_PAIRS,  # two int64 by hash: two characters << 21 | the token they are; no further ones
     CHARACTER_PAIRS_SHIFT,
     IDS,  # int32 by symbol, or 0 where a symbol is its id
@@ -181,8 +181,6 @@ ITEM_COUNT = 40  # and their number, or PENDING, COLLECTED, or what a kernel ret
 
 # The bitmap JOINS: its bit is the hash of a pair of characters shifted right so far
 JOINS_SHIFT = 44
-JOIN_ENDS = 1 << 32
-"""In the key of a pair of which only the last six bits of the left character count."""
 
 # What a kernel returns in place of a count
 UNCOVERED = -1

@@ -56,8 +56,9 @@ class ModelTables:
     """int64 of shape (n, 4): entries the cache holds from the start beside these."""
     joins: np.ndarray
     """uint8: between which characters tokens reach, see `joins`; empty where pieces are not cut into segments."""
-    character_ids: np.ndarray
-    """int64 of shape (65536,): the ids of each character of three bytes, see `kernels.segments`; empty as `joins`."""
+    lone_characters: np.ndarray
+    """int64 of shape (65536, 2): the ids of each character of three bytes, and which others a token may hold the end of
+    before it, see `joins`; empty as `joins`."""
     character_pairs: np.ndarray
     """int64 of shape (2n,): buckets of tokens of two such characters, see `joins`; empty as `joins`."""
 
@@ -125,7 +126,7 @@ def build_tables(model: Model) -> ModelTables:
         row_tokens=np.zeros(0, np.int32),
         rows=np.zeros((0, 4), np.int64),
         joins=np.zeros(0, np.uint8),
-        character_ids=np.zeros(0, np.int64),
+        lone_characters=np.zeros((0, 2), np.int64),
         character_pairs=np.zeros(0, np.int64),
     )
     if symbols.monotone:
@@ -266,10 +267,10 @@ def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: 
     plain = _are_tokens(rows, bare)
     if model.alphabet == "bytes" and not len(bare.whole):
         # A segment is looked up as a piece is, which would give a whole piece's id to a part of another.
-        character_ids = context.character_ids()
-        if character_ids is not None:
-            joins = joins_of(token for token in model.tokens if token)
-            bare = replace(bare, joins=joins, character_ids=character_ids, character_pairs=pairs_of(rows))
+        lone = context.lone_characters()
+        if lone is not None:
+            joins, lone[:, 1] = joins_of(token for token in model.tokens if token)
+            bare = replace(bare, joins=joins, lone_characters=lone, character_pairs=pairs_of(rows))
     return replace(bare, row_tokens=rows[plain, 2].astype(np.int32), rows=np.ascontiguousarray(rows[~plain]))
 
 

@@ -8,21 +8,18 @@ import numpy as np
 import pytest
 
 import impls
-from impls.compiled import joins
-from impls.compiled.layout import JOIN_ENDS, JOINS_SHIFT
+from impls.compiled import Compiled, joins, layout
+from impls.compiled.layout import COUNT_AT, JOINS_SHIFT, NONE, SYMBOL_BITS
 from impls.compiled.tables import tables_of
 from impls.model import Model
 
 CHARACTERS = [chr(code) for code in (*range(0x4E00, 0x4E50, 3), *range(0x3041, 0x3060, 2), *range(0xAC00, 0xAC40, 5))]
 
 
-def may_join(bitmap: np.ndarray, left: str, right: str) -> bool:
+def may_join(bitmap: np.ndarray, ends: np.ndarray, left: str, right: str) -> bool:
     """As `kernels.segments` asks."""
-    for key in ((ord(left) << 16) | ord(right), JOIN_ENDS | ((ord(left) & 63) << 16) | ord(right)):
-        bit = ((key * joins._K1.item()) % (1 << 64)) >> JOINS_SHIFT
-        if bitmap[bit >> 3] >> (bit & 7) & 1:
-            return True
-    return False
+    bit = ((((ord(left) << 16) | ord(right)) * joins._K1.item()) % (1 << 64)) >> JOINS_SHIFT
+    return bool(bitmap[bit >> 3] >> (bit & 7) & 1 or int(ends[ord(right)]) >> (ord(left) & 63) & 1)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -34,10 +31,10 @@ def test_every_pair_that_a_token_holds_may_join(seed: int) -> None:
         start, end = rng.randrange(3), rng.randrange(1, 4)
         token = left.encode()[start:] + right.encode()[:end]
         held.append(rng.choice([b"", b"ab", "é".encode(), "中".encode()]) + token if start == 0 else token)
-    bitmap = joins.joins_of(held)
-    assert all(may_join(bitmap, left, right) for left, right in pairs)
+    bitmap, ends = joins.joins_of(held)
+    assert all(may_join(bitmap, ends, left, right) for left, right in pairs)
     some = [(left, right) for left in CHARACTERS[:20] for right in CHARACTERS[-20:]]
-    assert sum(may_join(bitmap, left, right) for left, right in some) < len(some)
+    assert sum(may_join(bitmap, ends, left, right) for left, right in some) < len(some)
 
 
 def random_model(rng: random.Random, letters: list[str]) -> Model:
@@ -74,3 +71,85 @@ def test_ids_are_those_of_whole_pieces(seed: int, fuzz: int) -> None:
         text = "".join(rng.choices([*letters, rng.choice(CHARACTERS), "a", " "], k=rng.choice([2, 5, 12, 40, 400])))
         assert compiled.encode(text) == reference.encode(text), text
         assert compiled.encode(text) == reference.encode(text), f"again: {text}"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_segment_may_be_longer_than_what_is_read_at_a_time(seed: int) -> None:
+    rng = random.Random(seed)
+    letters = rng.sample(CHARACTERS, 2)
+    model = random_model(rng, letters)
+    strangers = [c for c in CHARACTERS if c not in letters]
+    compiled, reference = impls.get("compiled")(model), impls.get("priority")(model)
+    for n in (1, 2, 61, 62, 63, 64, 123, 124, 125, 186, 187, 500):
+        run = "".join(rng.choices(letters, k=n))
+        for text in (
+            run,
+            run + rng.choice(strangers),
+            rng.choice(strangers) + run,
+            run + "".join(strangers[:70]) + run,
+        ):
+            assert compiled.encode(text) == reference.encode(text), text
+
+
+def test_a_bucket_keeps_the_lowest_ids_and_the_others_are_still_encoded() -> None:
+    first = "\u4e00\u4e01"
+    hashed = [(joins._K1.item() * ((ord(a) << 16) | ord(b))) % (1 << 64) for a, b in [first]]
+    others = [
+        chr(a) + chr(b)
+        for a in range(0x4E02, 0x4E60)
+        for b in range(0x5000, 0x5060)
+        if (joins._K1.item() * ((a << 16) | b)) % (1 << 64) >> 62 == hashed[0] >> 62
+    ][:2]
+    words = [first, *others]
+    rows = np.array(
+        [[int.from_bytes(w.encode(), "little"), 6 << 56, 300 - i, 1 << COUNT_AT] for i, w in enumerate(words)], np.int64
+    )
+    table = joins.pairs_of(rows)
+    assert table.shape == (8,)
+    assert sorted(int(entry) & NONE for entry in table if entry) == [298, 299]
+    assert {int(entry) >> SYMBOL_BITS for entry in table if entry} == {ord(w[0]) << 16 | ord(w[1]) for w in others}
+    assert not joins.pairs_of(rows[:0]).any()
+
+    tokens = [bytes([byte]) for byte in range(256)]
+    for word in words:
+        a, b = word[0].encode(), word[1].encode()
+        for token in (a[:2], a, b[:2], b, a + b):
+            tokens += [token] * (token not in tokens)
+    model = Model(tokens=tuple(tokens), merge_rule="concatenation", pattern="cl100k")
+    compiled, reference = impls.get("compiled")(model), impls.get("priority")(model)
+    for word in words:
+        text = f"\u9fa0{word}\u9fa1{word}{words[0]}\u9fa2"
+        assert compiled.encode(text) == reference.encode(text)
+        assert tokens.index(word.encode()) in compiled.encode(text)
+
+
+@pytest.mark.parametrize(("n", "count"), [(7, layout.MEDIUM_COUNT), (20, layout.LONG_COUNT)])
+def test_longer_pieces_are_kept_from_the_second_time_on(n: int, count: int) -> None:
+    model = random_model(random.Random(5), CHARACTERS[:6])
+    compiled = Compiled(model)
+
+    def kept(text: str) -> int:
+        before = int(compiled._own.context.slots[count >> 3])
+        compiled.encode(text + " q" * 32)
+        return int(compiled._own.context.slots[count >> 3]) - before
+
+    piece = "".join(random.Random(6).choices(CHARACTERS, k=n))
+    assert [kept(piece) for _ in range(3)] == [0, 1, 0]
+    assert kept("q" * 3 * n) == 1, "what is not cut is kept at once"
+
+
+def test_what_was_met_is_forgotten_when_half_of_the_bits_are_set() -> None:
+    model = random_model(random.Random(5), CHARACTERS[:6])
+    compiled, reference = Compiled(model), impls.get("priority")(model)
+    slots = compiled._own.context.slots
+    rng = random.Random(8)
+    most = 0
+    for _ in range(40):
+        text = " ".join("".join(rng.choices(CHARACTERS, k=8)) for _ in range(1200))
+        assert compiled.encode(text) == reference.encode(text)
+        most = max(most, int(slots[layout.N_MET >> 3]))
+    bits = compiled._own.context._held[str(layout.MET)]
+    n_set = sum(int(word).bit_count() for word in bits.view(np.uint64))
+    assert n_set == slots[layout.N_MET >> 3] < most <= 1 << (layout.MET_BITS - 1)
+    compiled._own.context.forget_pieces()
+    assert not bits.any()

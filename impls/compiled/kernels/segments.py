@@ -32,13 +32,12 @@ from impls.compiled.layout import (
     ALONE_AT,
     CACHE_COUNT,
     CACHE_LIMIT,
-    CHARACTER_IDS,
     CHARACTER_PAIRS,
     CHARACTER_PAIRS_SHIFT,
     CODES_AT,
-    JOIN_ENDS,
     JOINS,
     JOINS_SHIFT,
+    LONE,
     MOST_CHARACTERS,
     NONE,
     PLACES_AT,
@@ -55,7 +54,7 @@ LEAST = 6
 
 @kernel
 def build_character_ids(context: int, table: int, scratch: int) -> int:
-    """Fills the 65536 entries of CHARACTER_IDS; returns 1, or 0 where an id is too large to stand in one."""
+    """Fills the first words of the 65536 rows of LONE; returns 1, or 0 where an id is too large to stand in one."""
     for code in range(65536):
         entry = 0
         if code >= 0x800:
@@ -68,7 +67,7 @@ def build_character_ids(context: int, table: int, scratch: int) -> int:
                 if one < 0 or one > NONE or (one == NONE and i < count):
                     return 0
                 entry |= one << (SYMBOL_BITS * i)
-        store_64(table + 8 * code, entry)
+        store_64(table + 16 * code, entry)
     return 1
 
 
@@ -83,21 +82,16 @@ def _write_character(entry: int, out: int) -> int:
 
 
 @inlined
-def _holds(joins: int, key: int) -> int:
-    bit = shift_right(wrapping_multiply(key, K1), JOINS_SHIFT)
-    return shift_right(load_u8(joins + (bit >> 3)), bit & 7) & 1
-
-
-@inlined
-def _may_join(joins: int, left: int, right: int) -> int:
-    """1 if a token may hold the end of the one character and the beginning of the other."""
-    return _holds(joins, (left << 16) | right) | _holds(joins, JOIN_ENDS | ((left & 63) << 16) | right)
+def _may_join(joins: int, left: int, right: int, row: int) -> int:
+    """1 if a token may hold the end of the one character and the beginning of the other, whose row of LONE this is."""
+    bit = shift_right(wrapping_multiply((left << 16) | right, K1), JOINS_SHIFT)
+    return (shift_right(load_u8(joins + (bit >> 3)), bit & 7) | shift_right(load_i64(row + 8), left & 63)) & 1
 
 
 @inlined
 def _read_characters(context: int, piece: int, n_bytes: int, begin: int) -> tuple[int, int]:
     """Notes the next characters of a piece; how many, and a bit for each before which the piece may be cut."""
-    joins, alone, work = load_i64(context + JOINS), load_i64(context + CHARACTER_IDS), load_i64(context + SEGMENTS)
+    joins, lone, work = load_i64(context + JOINS), load_i64(context + LONE), load_i64(context + SEGMENTS)
     at, left, cuts, n = begin, 0, 0, 0
     while at < n_bytes and n < MOST_CHARACTERS:
         byte = load_u8(piece + at)
@@ -105,8 +99,9 @@ def _read_characters(context: int, piece: int, n_bytes: int, begin: int) -> tupl
         right = 0
         if byte & 0xF0 == 0xE0:
             right = code_point(piece + at, byte)
-            store_64(work + ALONE_AT + 8 * n, load_i64(alone + 8 * right))
-            cuts |= shift_left((left != 0) & ~_may_join(joins, left, right), n)
+            row = lone + 16 * right
+            store_64(work + ALONE_AT + 8 * n, load_i64(row))
+            cuts |= shift_left((left != 0) & ~_may_join(joins, left, right, row), n)
             at += 3
         else:
             at += width(byte)
@@ -206,14 +201,14 @@ def _ids_of_segments(context: int, piece: int, n_bytes: int, n: int, begins: int
 
 
 @kernel
-def _end_of_segment(joins: int, piece: int, n_bytes: int, begin: int) -> int:
+def _end_of_segment(joins: int, lone: int, piece: int, n_bytes: int, begin: int) -> int:
     """Where the segment ends that begins at byte `begin` of a piece."""
     at, left = begin, 0
     while at < n_bytes:
         byte = load_u8(piece + at)
         size = width(byte)
         right = code_point(piece + at, byte) if size == 3 else 0
-        if left != 0 and right != 0 and not _may_join(joins, left, right):
+        if left != 0 and right != 0 and not _may_join(joins, left, right, lone + 16 * right):
             return at
         left = right
         at += size
@@ -243,7 +238,7 @@ def unknown_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
             end = load_i32(places + 4 * n)
             cuts ^= shift_left(1, n)
         elif end < n_bytes:
-            end = _end_of_segment(joins, piece, n_bytes, begin)
+            end = _end_of_segment(joins, load_i64(context + LONE), piece, n_bytes, begin)
         if cuts == 0 and end - begin == n_bytes:
             return piece_ids(context, piece, n_bytes, out)
         if cuts == 0 and n == MOST_CHARACTERS:
