@@ -21,6 +21,18 @@ PLAIN = {
     "index_tokens": 5,
     "derive": 8,
     "encode_with_dropout": 6,
+    "count_texts": 2,
+    "count_split": 5,
+    "spread_pieces": 3,
+    "number_pieces": 3,
+    "collect_counts": 2,
+    "fill_cells": 5,
+    "compact_cells": 1,
+    "sum_pairs": 1,
+    "count_pairs": 1,
+    "spread_pairs": 4,
+    "list_pairs": 1,
+    "learn": 1,
 }
 METHODS = (
     "encode_to_list",

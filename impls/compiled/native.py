@@ -43,6 +43,18 @@ class Native:
     index_tokens: Function
     derive: Function
     encode_with_dropout: Function
+    count_texts: Function
+    count_split: Function
+    spread_pieces: Function
+    number_pieces: Function
+    collect_counts: Function
+    fill_cells: Function
+    compact_cells: Function
+    sum_pairs: Function
+    count_pairs: Function
+    spread_pairs: Function
+    list_pairs: Function
+    learn: Function
 
     @staticmethod
     def load() -> Native:

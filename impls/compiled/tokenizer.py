@@ -77,10 +77,10 @@ class Compiled(Tokenizer):
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """By the trainer of `priority`."""
-        from impls.priority import Priority
+        """Learn merges in kernels; see `impls.compiled.training`."""
+        from impls.compiled.training import train
 
-        return Priority.train_model(texts, spec)
+        return train(texts, spec)
 
     # --- encoding ------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from impls import Model, TrainingSpec
 from impls.training import base_symbols, corpus_pieces, piece_symbols
 
 TIES = ["smallest", "first", "largest", "shortest"]
-CHARACTER_TRAINERS = ["naive", "wordcount", "priority"]
+CHARACTER_TRAINERS = ["naive", "wordcount", "priority", "compiled"]
 BYTE_TRAINERS = [*CHARACTER_TRAINERS, "bytelevel"]
 N_CORPORA = 500
 

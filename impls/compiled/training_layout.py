@@ -1,0 +1,82 @@
+"""Where everything lies while a vocabulary is learned: byte offsets of the int64 slots that kernels read by address.
+
+Must import nothing.
+"""
+
+from __future__ import annotations
+
+SEPARATOR, ABSORBED = -1, -2
+"""Symbols of cells: between two words; where a symbol began that has been merged into the one before it."""
+CELL_BYTES = 8
+"""int32 symbol, int32 how often its word stands in the corpus."""
+MOST_WEIGHT = (1 << 31) - 1
+
+# Counting distinct pieces
+N_COUNTING = 16
+(
+    PIECE_TABLE,  # 16-byte entries by hash: key, number of the piece << 32 | how often it came
+    PIECE_SHIFT,
+    N_PIECES,
+    MOST_PIECES,  # half of the entries
+    ARENA,  # the bytes of distinct pieces, each from a multiple of 8 on
+    ARENA_USED,
+    ARENA_BYTES,
+    STARTS,  # int64 by piece
+    LENGTHS,  # int32 by piece
+    TEXTS,  # UTF-8 of texts, PAD_BYTES of zeros behind each
+    TEXT_BYTES,  # int64 by text
+    N_TEXTS,
+    TEXT,  # the text to go on with, where it begins, and how much of it has been counted
+    TEXT_AT,
+    POSITION,
+) = range(0, 8 * 15, 8)
+
+# Learning merges
+N_LEARNING = 40
+(
+    CELLS,
+    N_CELLS,
+    SPANS,  # int32 by symbol: how many cells it takes
+    N_BASE,  # how many symbols there are before any merge
+    TOKEN_STARTS,  # int64 by symbol: where in TOKEN_TEXT its bytes begin; they end where those of the next begin
+    TOKEN_TEXT,
+    TOKEN_ROOM,
+    MEASURES,  # int32 by symbol: its length, as the rule `shortest` counts it
+    PAIR_TABLE,  # 32-byte entries by hash: key, count, end of its list in POOL, how many places that holds
+    PAIR_TABLE_SHIFT,
+    N_PAIRS,
+    MOST_PAIRS,  # half of the entries
+    HEAP,  # 24-byte entries: count, tie, key; the pair that is merged next first
+    N_HEAP,
+    HEAP_ROOM,
+    RULE,  # of equally frequent pairs the first one has the smallest tie, then BY_KEY and so on, below
+    POOL,  # int32: cells where the pairs of the lists begin
+    POOL_USED,
+    POOL_ROOM,
+    LEFTS,  # 16-byte rows by symbol: what a merge takes from its left neighbours, and how often or where to list it
+    RIGHTS,
+    TOUCHED_LEFTS,  # int32: symbols with such a row
+    TOUCHED_RIGHTS,
+    LEFT_EVENTS,  # pairs of int32: symbol, cell
+    RIGHT_EVENTS,
+    MERGES,  # rows of three int64: left, right, count
+    N_MERGES,
+    MOST_MERGES,
+    THRESHOLD,  # pairs that are less frequent are not stored
+    MOST_TOKEN_BYTES,
+    SUMS,  # int64 by hash: what pairs are counted at most
+    CELL,  # where to go on
+    RESERVED,  # rows of address and length: texts that no merge may make
+    N_RESERVED,
+) = range(0, 8 * 34, 8)
+SUM_BITS = 20
+
+# Values of the slot RULE, one for each rule for ties
+SMALLEST, FIRST, SHORTEST, LARGEST = range(4)
+
+# What a kernel returns
+FINISHED = 0
+NO_ROOM = 1
+"""Tables are to be enlarged; then it goes on where it was."""
+TOO_RARE = 2
+"""No pair that is stored reaches the threshold."""
