@@ -11,7 +11,7 @@ from harness.data import load_corpus, trained_model_path
 from harness.records import Text, Trained
 from impls.model import Model
 
-TRAINER = "priority"
+TRAINER = "compiled"
 N_FIRST_TOKENS = 20
 
 

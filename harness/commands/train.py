@@ -19,7 +19,7 @@ from impls.patterns import NAMED
     help="Corpus, file or glob; repeatable. The held-out part of a named corpus is never trained on.",
 )  # fmt: skip
 @click.option("--vocab-size", type=int, default=10_000, show_default=True, help="Base + merges + specials.")
-@options.one_implementation("priority", "trains")
+@options.one_implementation("compiled", "trains")
 @click.option("--name", metavar="NAME", help="Keep it under this name for the other verbs (-m NAME).")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the model file here.")
 @click.option("--pattern", default="gpt2", show_default=True, help=f"{', '.join(NAMED)}, or an expression of your own.")

@@ -22,7 +22,7 @@ from harness.measure.workloads import (
     short_name,
 )
 
-BY_NAME = ("lead-", "family-")
+BY_NAME = ("lead-", "family-", "train-large")
 """Workloads that are in no profile."""
 MODELS = ("cl100k_base", "o200k_base")
 GOOD = """
