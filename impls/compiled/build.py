@@ -19,6 +19,7 @@ from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import llvmlite
@@ -118,9 +119,28 @@ def expose_regions() -> None:
         llvm.add_symbol(_REGIONS_SYMBOL, regions().ctypes.data)
 
 
-@cache
+_loading = Lock()
+
+
+def _new_lock() -> None:
+    global _loading
+    _loading = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    # A thread that was loading does not go on in a forked child.
+    os.register_at_fork(after_in_child=_new_lock)
+
+
 def kernels() -> Kernels:
     """The kernels, compiled when the cache does not hold them."""
+    # Loaded once: those that a second thread loads would go when they are forgotten, addresses and all.
+    with _loading:
+        return _loaded()
+
+
+@cache
+def _loaded() -> Kernels:
     expose_regions()
     path = cache_folder() / "kernels" / f"{source_digest()[:32]}.o"
     image = _kept(path)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 from impls.compiled.build import is_checked, kernels, regions
@@ -83,14 +84,18 @@ def address(array: np.ndarray) -> int:
     return place
 
 
+_declaring = Lock()
+
+
 def declare(array: np.ndarray) -> int:
     """Checked build: kernels may reach this array; returns the number to `forget` it by."""
     table = regions()
-    for number in range(N_OWN_REGIONS, N_REGIONS):
-        if table[8 + 2 * number] == 0:
-            table[8 + 2 * number] = address(array)
-            table[9 + 2 * number] = address(array) + array.nbytes
-            return number
+    with _declaring:
+        for number in range(N_OWN_REGIONS, N_REGIONS):
+            if table[8 + 2 * number] == 0:
+                table[8 + 2 * number] = address(array)
+                table[9 + 2 * number] = address(array) + array.nbytes
+                return number
     raise RuntimeError("the checked build has no region left")
 
 

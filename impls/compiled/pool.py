@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from impls.compiled.builtins import Builtins, available, list_items_offset, ready_made_integers
-from impls.compiled.context import Context, Splitting
+from impls.compiled.context import Context
 from impls.compiled.layout import BUSY
 from impls.compiled.numpy_api import numpy_api
+from impls.compiled.split_context import Splitting
 from impls.compiled.str_layout import str_layout
 from impls.compiled.tables import ModelTables
 

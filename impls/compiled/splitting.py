@@ -12,12 +12,12 @@ import regex
 
 from impls.compiled.arrays import packed, unpacked
 from impls.compiled.build import source_digest
-from impls.compiled.context import FlagTables, Splitting
 from impls.compiled.layout import AUTOMATON, CL100K, DEEPSEEK, GPT2, O200K, QWEN, STAGES_IN_TURN, TEKKEN, WHOLE_TEXT
 from impls.compiled.pattern.classes import paged
 from impls.compiled.pattern.flags import Kind, character_flags
 from impls.compiled.pattern.syntax import NotExpressible
 from impls.compiled.pattern.tables import SplitTables, split_tables
+from impls.compiled.split_context import FlagTables, Splitting
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.patterns import NAMED
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from impls.compiled import files, plain
 from impls.compiled.batches import Batches, Density, Ready, thread_count
-from impls.compiled.context import Splitting
 from impls.compiled.dropping import Dropping
 from impls.compiled.files import last_safe_cut
 from impls.compiled.layout import AUTOMATON, BUSY
@@ -22,6 +21,7 @@ from impls.compiled.plain import Uncovered
 from impls.compiled.pool import Pool, Worker
 from impls.compiled.specials import Specials
 from impls.compiled.spelling import borders
+from impls.compiled.split_context import Splitting
 from impls.compiled.splitting import splitting_of, windows_wanted, with_borders
 from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, islice
 from threading import Event, Lock
 
 import numpy as np
 
-from impls.compiled.context import Context, Splitting
 from impls.compiled.files import last_safe_cut
-from impls.compiled.layout import AUTOMATON, PAD_BYTES
+from impls.compiled.layout import PAD_BYTES
 from impls.compiled.learning import Learner
 from impls.compiled.pattern.tables import cuts_at_line_breaks
+from impls.compiled.split_context import SplitContext
 from impls.compiled.splitting import splitting_of, windows_wanted
-from impls.compiled.tables import tables_of
 from impls.compiled.words import Words
 from impls.model import Model
 from impls.patterns import resolve
@@ -44,16 +44,17 @@ def _counted(texts: Iterable[str], spec: TrainingSpec) -> Words:
     """The distinct pieces of all texts, and how often each comes."""
     stages = resolve(spec.pattern)
     splitting, _ = splitting_of(stages, with_windows=windows_wanted())
-    tables = tables_of(Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern=stages))
     cut = last_safe_cut if splitting is not None and cuts_at_line_breaks(splitting.automata) else None
     batches, taking, stopped = _batches(texts, cut), Lock(), Event()
+    first_batches = list(islice(batches, _MOST_THREADS))
+    batches = chain(first_batches, batches)
 
     def next_batch() -> list[bytes] | None:
         with taking:
             return None if stopped.is_set() else next(batches, None)
 
     def count() -> Words:
-        words = Words(Context(tables, splitting or Splitting(AUTOMATON, None)), stages, splits=splitting is not None)
+        words = Words(SplitContext(splitting), stages, splits=splitting is not None)
         try:
             while (batch := next_batch()) is not None:
                 words.add(batch)
@@ -64,8 +65,8 @@ def _counted(texts: Iterable[str], spec: TrainingSpec) -> Words:
         return words
 
     # The rule `first` needs the pieces in the order they were met in.
-    n_threads = 1 if spec.ties == "first" else min(_MOST_THREADS, _n_cores())
-    if n_threads == 1:
+    n_threads = 1 if spec.ties == "first" else min(len(first_batches), _n_cores())
+    if n_threads <= 1:
         return count()
     with ThreadPoolExecutor(n_threads) as executor:
         futures = [executor.submit(count) for _ in range(n_threads)]

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from impls.compiled import training_layout as layout
-from impls.compiled.context import Context
 from impls.compiled.layout import PAD_BYTES, UNCOVERED
 from impls.compiled.native import address
 from impls.compiled.pages import aligned_zeros
 from impls.compiled.plain import Uncovered, ends_of
 from impls.compiled.slots import Slots
+from impls.compiled.split_context import SplitContext
 from impls.patterns import Splitter
 
 _BITS, _ARENA_BYTES = 16, 1 << 20
@@ -24,7 +24,7 @@ _MOST_COUNTED = 1 << 31
 class Words(Slots):
     """Not safe for two threads at once; `context` splits, if `splits`, otherwise `regex` does."""
 
-    def __init__(self, context: Context, stages: tuple[str, ...], *, splits: bool) -> None:
+    def __init__(self, context: SplitContext, stages: tuple[str, ...], *, splits: bool) -> None:
         super().__init__(layout.N_COUNTING)
         self._context, self._native, self._splits = context, context.native, splits
         self._splitter = Splitter(stages)

@@ -219,6 +219,30 @@ def test_kernels_and_tables_are_made_anew_where_the_cache_cannot_be_written(
     assert times_compiled(tmp_path) == 2
 
 
+AT_ONCE = """
+import threading
+from impls.compiled.build import kernels
+
+start = threading.Barrier(8)
+loaded = []
+
+def load():
+    start.wait()
+    loaded.append(kernels())
+
+threads = [threading.Thread(target=load) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(loaded), len({id(each) for each in loaded}))
+"""
+
+
+def test_threads_that_need_the_kernels_at_the_same_time_load_them_once() -> None:
+    assert run(AT_ONCE).stdout == "8 1\n"
+
+
 HOSTILE = """
 import random, resource, sys
 import impls

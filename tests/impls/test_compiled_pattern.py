@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from impls.compiled import plain
-from impls.compiled.context import Context, Splitting
+from impls.compiled.context import Context
 from impls.compiled.layout import AUTOMATON, STAGES_IN_TURN
 from impls.compiled.pattern.classes import members
 from impls.compiled.pattern.possessive import check
 from impls.compiled.pattern.syntax import NotExpressible, parse
 from impls.compiled.pattern.tables import cuts_at_line_breaks, split_tables
+from impls.compiled.split_context import Splitting
 from impls.compiled.splitting import splitting_of
 from impls.compiled.tables import ModelTables, build_tables
 from impls.errors import InvalidPattern
