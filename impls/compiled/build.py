@@ -38,6 +38,7 @@ _SOURCES = (
     "entry_points.py",
     "layout.py",
     "storage.py",
+    "training_layout.py",
     "pattern/flags.py",
     "pattern/steps.py",
     *sorted(f"kernels/{path.name}" for path in (_HERE / "kernels").glob("*.py")),

@@ -51,37 +51,37 @@ class Context(SplitContext):
     def _prepare(self) -> None:
         self._merging()
         self._cache()
-        self._hold(layout.OUT, aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES))
-        self._set(layout.OUT_LIMIT, _OUT_IDS)
+        self.hold(layout.OUT, aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES))
+        self[layout.OUT_LIMIT] = _OUT_IDS
         self._decoding()
 
     def _merging(self) -> None:
         tables = self.tables
-        self._hold(layout.PAIRS, tables.pairs)
-        self._set(layout.PAIR_SHIFT, 65 - len(tables.pairs).bit_length())
-        self._hold(layout.DISPLACEMENTS, tables.displacements)
-        self._set(layout.BUCKET_SHIFT, 65 - len(tables.displacements).bit_length())
-        self._hold(layout.FIRST_ROUND, tables.first_round)
-        self._hold(layout.BYTE_SYMBOLS, tables.byte_symbols)
-        self._set(layout.MONOTONE, int(tables.monotone))
-        self._hold(layout.CHARACTERS, tables.characters)
+        self.hold(layout.PAIRS, tables.pairs)
+        self[layout.PAIR_SHIFT] = 65 - len(tables.pairs).bit_length()
+        self.hold(layout.DISPLACEMENTS, tables.displacements)
+        self[layout.BUCKET_SHIFT] = 65 - len(tables.displacements).bit_length()
+        self.hold(layout.FIRST_ROUND, tables.first_round)
+        self.hold(layout.BYTE_SYMBOLS, tables.byte_symbols)
+        self[layout.MONOTONE] = int(tables.monotone)
+        self.hold(layout.CHARACTERS, tables.characters)
         if len(tables.spelling_pages):
-            self._hold(layout.SPELLING_PAGES, tables.spelling_pages)
-            self._hold(layout.CHARACTER_SYMBOLS, tables.character_symbols)
-            self._set(layout.UNKNOWN_SYMBOL, int(tables.numbers[2]))
-            self._set(layout.FUSES_UNKNOWN, int(tables.numbers[3]))
+            self.hold(layout.SPELLING_PAGES, tables.spelling_pages)
+            self.hold(layout.CHARACTER_SYMBOLS, tables.character_symbols)
+            self[layout.UNKNOWN_SYMBOL] = int(tables.numbers[2])
+            self[layout.FUSES_UNKNOWN] = int(tables.numbers[3])
         if len(tables.joins):
-            self._hold(layout.JOINS, tables.joins)
-            self._hold(layout.LONE, tables.lone_characters)
-            self._hold(layout.CHARACTER_PAIRS, tables.character_pairs)
-            self._set(layout.CHARACTER_PAIRS_SHIFT, 66 - len(tables.character_pairs).bit_length())
-            self._hold(layout.SEGMENTS, aligned_zeros(layout.SEGMENTS_BYTES))
+            self.hold(layout.JOINS, tables.joins)
+            self.hold(layout.LONE, tables.lone_characters)
+            self.hold(layout.CHARACTER_PAIRS, tables.character_pairs)
+            self[layout.CHARACTER_PAIRS_SHIFT] = 66 - len(tables.character_pairs).bit_length()
+            self.hold(layout.SEGMENTS, aligned_zeros(layout.SEGMENTS_BYTES))
         if len(tables.ids):
-            self._hold(layout.IDS, tables.ids)
-        self._set(layout.N_SYMBOLS, tables.n_symbols)
-        self._hold(layout.HEADS, np.full(tables.n_symbols, -1, np.int32))
-        self._hold(layout.HEAD_BITS, np.zeros((tables.n_symbols + 63) // 64, np.int64))
-        self._hold(layout.SMALL_SCRATCH, aligned_zeros(2048))
+            self.hold(layout.IDS, tables.ids)
+        self[layout.N_SYMBOLS] = tables.n_symbols
+        self.hold(layout.HEADS, np.full(tables.n_symbols, -1, np.int32))
+        self.hold(layout.HEAD_BITS, np.zeros((tables.n_symbols + 63) // 64, np.int64))
+        self.hold(layout.SMALL_SCRATCH, aligned_zeros(2048))
 
     def _cache(self) -> None:
         tokens, rows = self.tables.row_tokens, self.tables.rows
@@ -91,16 +91,16 @@ class Context(SplitContext):
         self._table(layout.CACHE, 32, bits, max(bits, _MOST_CACHE_BITS))
         self._table(layout.MEDIUM, 64, _LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS)
         self._table(layout.LONG, 32, _LEAST_LONG_BITS, _MOST_LONG_BITS)
-        self._hold(layout.CACHE_TOKENS, tokens)
-        self._set(layout.N_CACHE_TOKENS, len(tokens))
-        self._hold(layout.CACHE_ROWS, rows)
-        self._set(layout.N_CACHE_ROWS, len(rows))
-        self._hold(layout.ARENA, growing_zeros(4 * _ARENA_IDS, _IN_SMALL_PAGES))
-        self._set(layout.ARENA_LIMIT, _ARENA_IDS)
-        self._hold(layout.LONG_STORE, growing_zeros(_LONG_STORE_BYTES, _IN_SMALL_PAGES))
-        self._set(layout.LONG_STORE_LIMIT, _LONG_STORE_BYTES)
-        self._hold(layout.MET, np.zeros(1 << (layout.MET_BITS - 6), np.int64))
-        self._hold(layout.KEY_MASKS, _KEY_MASKS)
+        self.hold(layout.CACHE_TOKENS, tokens)
+        self[layout.N_CACHE_TOKENS] = len(tokens)
+        self.hold(layout.CACHE_ROWS, rows)
+        self[layout.N_CACHE_ROWS] = len(rows)
+        self.hold(layout.ARENA, growing_zeros(4 * _ARENA_IDS, _IN_SMALL_PAGES))
+        self[layout.ARENA_LIMIT] = _ARENA_IDS
+        self.hold(layout.LONG_STORE, growing_zeros(_LONG_STORE_BYTES, _IN_SMALL_PAGES))
+        self[layout.LONG_STORE_LIMIT] = _LONG_STORE_BYTES
+        self.hold(layout.MET, np.zeros(1 << (layout.MET_BITS - 6), np.int64))
+        self.hold(layout.KEY_MASKS, _KEY_MASKS)
 
     def _table(self, table: int, entry_bytes: int, bits: int, most_bits: int) -> None:
         """An empty hash table of 2**bits entries that `kernels.growth` may enlarge to up to 2**most_bits of them."""
@@ -109,18 +109,18 @@ class Context(SplitContext):
         array = growing_zeros(memory, in_use) if in_use <= _MOST_IN_SMALL_PAGES else aligned_zeros(memory)
         # A page comes at its first access, twice where that one only reads, as a lookup does: so here.
         array[: in_use : mmap.PAGESIZE] = 0
-        self._hold(table, array)
-        self._set(shift, 64 - bits)
-        self._set(limit, (3 << bits) // 4)
-        self._set(least_shift, 64 - most_bits)
+        self.hold(table, array)
+        self[shift] = 64 - bits
+        self[limit] = (3 << bits) // 4
+        self[least_shift] = 64 - most_bits
 
     def _decoding(self) -> None:
-        self._hold(layout.TOKEN_BYTES, self.tables.blob)
-        self._hold(layout.TOKEN_STARTS, self.tables.starts)
-        self._set(layout.N_IDS, len(self.tables.starts) - 1)
-        self._hold(layout.REPLACE, _REPLACE)
+        self.hold(layout.TOKEN_BYTES, self.tables.blob)
+        self.hold(layout.TOKEN_STARTS, self.tables.starts)
+        self[layout.N_IDS] = len(self.tables.starts) - 1
+        self.hold(layout.REPLACE, _REPLACE)
         # None is never deallocated, so its address (what `id` gives in CPython) stays good.
-        self._set(layout.NOTHING, id(None))
+        self[layout.NOTHING] = id(None)
 
     def _whole(self) -> None:
         whole, starts = self.tables.whole.tolist(), self.tables.starts
@@ -128,8 +128,8 @@ class Context(SplitContext):
             return
         bits = max(_LEAST_WHOLE_BITS, (2 * len(whole)).bit_length())
         table = aligned_zeros(32 << bits)
-        self._hold(layout.WHOLE, table)
-        self._set(layout.WHOLE_SHIFT, 64 - bits)
+        self.hold(layout.WHOLE, table)
+        self[layout.WHOLE_SHIFT] = 64 - bits
         if is_checked():
             number = declare(table)
             weakref.finalize(self, forget, number)
@@ -144,43 +144,43 @@ class Context(SplitContext):
         held = np.frombuffer(needle or bytes(1), np.uint8)
         if is_checked():
             weakref.finalize(self, forget, declare(held))
-        self._hold(layout.NEEDLE, held)
-        self._set(layout.NEEDLE_BYTES, -1 if needle is None else len(needle))
+        self.hold(layout.NEEDLE, held)
+        self[layout.NEEDLE_BYTES] = -1 if needle is None else len(needle)
 
     def make_arrays(self, api: NumpyApi) -> None:
         """Lets the border make NumPy arrays."""
-        self._set(layout.NEW_ARRAY, api.empty)
-        self._set(layout.ARRAY_DATA, api.get_pointer)
-        self._set(layout.ARRAY_KIND, api.dtype)
+        self[layout.NEW_ARRAY] = api.empty
+        self[layout.ARRAY_DATA] = api.get_pointer
+        self[layout.ARRAY_KIND] = api.dtype
 
     def read_strings(self, strings: StrLayout) -> None:
         """Lets the border take the characters of strings from where they stand."""
-        self._set(layout.STR_STATE, strings.state)
-        self._set(layout.STR_SHIFT, strings.shift)
-        self._set(layout.STR_UTF8, strings.utf8)
-        self._set(layout.STR_DATA, strings.data)
+        self[layout.STR_STATE] = strings.state
+        self[layout.STR_SHIFT] = strings.shift
+        self[layout.STR_UTF8] = strings.utf8
+        self[layout.STR_DATA] = strings.data
         text = aligned_zeros(_TEXT_BYTES + layout.PAD_BYTES)
         if is_checked():
             weakref.finalize(self, forget, declare(text))
-        self._hold(layout.TEXT, text)
-        self._set(layout.TEXT_LIMIT, _TEXT_BYTES)
+        self.hold(layout.TEXT, text)
+        self[layout.TEXT_LIMIT] = _TEXT_BYTES
 
     def hand_out_integers(self, integers: np.ndarray, list_items: int) -> None:
         """Gives the border an object array of ready-made ints, by id, and where list objects hold their items."""
-        self._hold(layout.INTEGERS, integers)
-        self._set(layout.LIST_ITEMS, list_items)
+        self.hold(layout.INTEGERS, integers)
+        self[layout.LIST_ITEMS] = list_items
         if is_checked():
             weakref.finalize(self, forget, declare(integers))
 
     def forget_pieces(self) -> None:
         """Empties the caches of pieces but for the vocabulary's own, as in a new context."""
         self.native.reset_cache(self.address)
-        n_entries = 1 << (64 - int(self.slots[layout.LONG_SHIFT >> 3]))
-        self._held[str(layout.LONG)][: 32 * n_entries].fill(0)
-        self._set(layout.LONG_COUNT, 0)
-        self._set(layout.LONG_USED, 0)
-        self._held[str(layout.MET)].fill(0)
-        self._set(layout.N_MET, 0)
+        n_entries = 1 << (64 - self[layout.LONG_SHIFT])
+        self.held(layout.LONG)[: 32 * n_entries].fill(0)
+        self[layout.LONG_COUNT] = 0
+        self[layout.LONG_USED] = 0
+        self.held(layout.MET).fill(0)
+        self[layout.N_MET] = 0
 
     def tokens_merging_does_not_make(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Ids (int32) of the tokens whose own bytes merge into something else."""

@@ -12,6 +12,7 @@ from impls.compiled.build import is_checked
 from impls.compiled.native import Native, address, declare, forget
 from impls.compiled.pages import aligned_zeros
 from impls.compiled.pattern.tables import SplitTables
+from impls.compiled.slots import Slots
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,45 +41,35 @@ class Splitting:
         return self.stages if self.tables is None else (self.tables,)
 
 
-class SplitContext:
+class SplitContext(Slots):
     """Slots that kernels read by address. Not safe for two threads at once."""
 
     def __init__(self, splitting: Splitting | None) -> None:
+        super().__init__(layout.N_SLOTS)
         self.native = Native.load()
-        self.slots = np.zeros(layout.N_SLOTS, np.int64)
-        self.address = address(self.slots)
-        self._held: dict[str, np.ndarray] = {"slots": self.slots}
         self._prepare()
-        self._hold(layout.WORK, aligned_zeros(layout.WORK_BYTES))
+        self.hold(layout.WORK, aligned_zeros(layout.WORK_BYTES))
         if splitting is not None:
             self._splitting(splitting)
         if is_checked():
-            numbers = [declare(array) for array in self._held.values()]
+            numbers = [declare(array) for array in self.arrays]
             weakref.finalize(self, forget, *numbers)
 
     def _prepare(self) -> None:
         """What else kernels are to reach from the beginning."""
 
-    def _set(self, slot: int, value: int) -> None:
-        self.slots[slot >> 3] = value
-
-    def _hold(self, slot: int, array: np.ndarray) -> None:
-        """The slot points at the array, which lives as long as the context."""
-        self._held[str(slot)] = array
-        self._set(slot, address(array))
-
     def _splitting(self, splitting: Splitting) -> None:
-        self._set(layout.SPLITTER, splitting.splitter)
+        self[layout.SPLITTER] = splitting.splitter
         tables = splitting.tables
         if tables is not None:
-            self._hold(layout.TRANSITIONS, tables.transitions)
-            self._hold(layout.ASCII_CLASSES, tables.ascii_classes)
-            self._hold(layout.PAGES, tables.pages)
-            self._hold(layout.PAGE_CLASSES, tables.page_classes)
-            self._set(layout.END_CLASS, tables.end)
+            self.hold(layout.TRANSITIONS, tables.transitions)
+            self.hold(layout.ASCII_CLASSES, tables.ascii_classes)
+            self.hold(layout.PAGES, tables.pages)
+            self.hold(layout.PAGE_CLASSES, tables.page_classes)
+            self[layout.END_CLASS] = tables.end
         if splitting.flags is not None:
-            self._hold(layout.FLAG_PAGES, splitting.flags.pages)
-            self._hold(layout.CHARACTER_FLAGS, splitting.flags.flags)
+            self.hold(layout.FLAG_PAGES, splitting.flags.pages)
+            self.hold(layout.CHARACTER_FLAGS, splitting.flags.flags)
         if splitting.stages:
             self._stages(splitting.stages)
 
@@ -91,9 +82,9 @@ class SplitContext:
                 (layout.PAGES, tables.pages),
                 (layout.PAGE_CLASSES, tables.page_classes),
             ):
-                self._held[f"{slot} of stage {number}"] = array
+                self.keep(f"{slot} of stage {number}", array)
                 rows[number, slot >> 3] = address(array)
             rows[number, layout.END_CLASS >> 3] = tables.end
             rows[number, layout.STAGE_HAS_GAPS >> 3] = tables.has_gaps
-        self._hold(layout.STAGES, rows)
-        self._set(layout.N_STAGES, len(stages))
+        self.hold(layout.STAGES, rows)
+        self[layout.N_STAGES] = len(stages)

@@ -268,7 +268,7 @@ def step(seed):
 
 step(0)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-reserved = sum(array.nbytes for array in tokenizer._own.context._held.values())
+reserved = sum(array.nbytes for array in tokenizer._own.context.arrays)
 for seed in range(1, 13):
     step(seed)
 grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable
 from contextlib import nullcontext
+from pathlib import Path
 
 import numba
 import pytest
 
+from impls.compiled import build
 from impls.compiled.build import Kernels
 from impls.compiled.entry_points import PREFIX
 from impls.compiled.kernels.__main__ import image_of
@@ -49,6 +52,17 @@ def test_an_object_file_is_made_of_what_was_collected_and_of_what_numba_linked(h
     kernels = Kernels(image_of({NAME: callback}, modules))
     function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(kernels.address("power"))
     assert [function(3, n) for n in (0, 1, 2, 7)] == [1, 3, 9, 2187]
+
+
+def test_the_digest_covers_whatever_kernels_import() -> None:
+    folder = Path(build.__file__).parent
+    imported = {
+        name.replace(".", "/") + ".py"
+        for path in (folder / "kernels").glob("*.py")
+        for name in re.findall(r"^from impls\.compiled\.([\w.]+) import", path.read_text("utf-8"), re.MULTILINE)
+    }
+    assert {"layout.py", "training_layout.py", "kernels/memory.py"} <= imported
+    assert imported - {"kernels.py"} <= set(build._SOURCES)
 
 
 def test_numba_compiles_as_usual_afterwards() -> None:
