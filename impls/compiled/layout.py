@@ -16,6 +16,8 @@ SHORT_BYTES = 1000
 """Texts up to this long are copied into a padded buffer first, so wide loads may pass their end."""
 PAD_BYTES = 128
 """Readable bytes behind every table and buffer a wide load may touch."""
+MOST_TEXT_BYTES = (1 << 31) - 4096
+"""Of one text: places in it are int32."""
 MOST_SMALL = 62
 """Pieces up to this many bytes are merged in one 64-bit alive mask."""
 

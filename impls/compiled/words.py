@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from impls.compiled import training_layout as layout
-from impls.compiled.layout import PAD_BYTES, UNCOVERED
+from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES, UNCOVERED
 from impls.compiled.native import address
 from impls.compiled.pages import aligned_zeros
 from impls.compiled.plain import Uncovered, ends_of
 from impls.compiled.slots import Slots
 from impls.compiled.split_context import SplitContext
+from impls.errors import Unsupported
 from impls.patterns import Splitter
 
 _BITS, _ARENA_BYTES = 16, 1 << 20
@@ -52,7 +53,11 @@ class Words(Slots):
 
     def add(self, texts: list[bytes]) -> None:
         """Counts the pieces of texts in UTF-8; raises `InvalidPattern` for one that the pattern does not cover."""
-        n_bytes = sum(map(len, texts))
+        n_bytes, longest = sum(map(len, texts)), max(map(len, texts), default=0)
+        if longest > MOST_TEXT_BYTES:
+            raise Unsupported(
+                "compiled", f"a text of {longest:,} bytes; it trains on texts of {MOST_TEXT_BYTES:,} at most"
+            )
         if self._n_bytes + n_bytes >= _MOST_COUNTED:
             self.collect()
         self._n_bytes += n_bytes

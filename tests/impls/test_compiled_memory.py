@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 from child import run
 
+from impls.compiled import Compiled
 from impls.compiled.build import source_digest
+from impls.compiled.layout import MOST_TEXT_BYTES, NO_MEMORY
 from impls.compiled.native import Native
 from impls.compiled.storage import cache_folder, read_checked, write_checked
+from impls.model import Model
 from impls.patterns import NAMED
 
 FUZZ = """
@@ -312,3 +315,12 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
 def test_importing_the_suite_imports_neither_numba_nor_llvmlite() -> None:
     done = run("import sys, impls; impls.names(); print('numba' in sys.modules, 'llvmlite' in sys.modules)")
     assert done.stdout == "False False\n"
+
+
+def test_a_text_whose_places_no_int32_can_tell_is_refused_before_it_is_read() -> None:
+    tokenizer = Compiled(Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern="gpt2"))
+    context = tokenizer._own.context
+    native, too_many = context.native, MOST_TEXT_BYTES + 1
+    assert native.encode(context.address, 0, too_many, 0, 1) == NO_MEMORY
+    assert native.split(context.address, 0, too_many, 0) == NO_MEMORY
+    assert native.encode_pieces(context.address, 0, too_many, 0, 1, 0) == NO_MEMORY

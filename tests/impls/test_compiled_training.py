@@ -11,7 +11,7 @@ import pytest
 from child import run
 
 import impls
-from impls import InvalidPattern, InvalidSpec, Model, TrainingSpec
+from impls import InvalidPattern, InvalidSpec, Model, TrainingSpec, Unsupported
 from impls.compiled import Compiled, learning, training, training_layout, words
 from impls.priority import Priority
 from impls.specification import Ties
@@ -103,6 +103,12 @@ def test_what_the_pattern_does_not_cover_is_named(pattern: str) -> None:
     with pytest.raises(InvalidPattern) as raised:
         Compiled.train_model(["ab", "ab1"], TrainingSpec(vocab_size=270, pattern=pattern))
     assert str(raised.value) == str(expected.value)
+
+
+def test_a_text_that_is_too_long_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "MOST_TEXT_BYTES", 20)
+    with pytest.raises(Unsupported, match="a text of 21 bytes; it trains on texts of 20 at most"):
+        Compiled.train_model(["a" * 20, "b" * 21], TrainingSpec(vocab_size=270))
 
 
 @pytest.mark.parametrize("pattern", ["gpt2", SPLIT_OUTSIDE])

@@ -29,6 +29,7 @@ from impls.compiled.layout import (
     BUFFER_AT,
     CL100K,
     MASKS_AT,
+    MOST_TEXT_BYTES,
     NO_MEMORY,
     PAD_BYTES,
     RECORDS_AT,
@@ -131,10 +132,13 @@ def _padded(context: int, text: int, n_bytes: int) -> int:
 def encode(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
     """Number of ids of a text, written to `out`; UNCOVERED where the pattern leaves text out, or NO_MEMORY.
 
-    With `keep` 0 the ids are only counted: every block is written over the one before it.
+    With `keep` 0 the ids are only counted: every block is written over the one before it. A text of more than
+    MOST_TEXT_BYTES is refused as NO_MEMORY.
     """
     if n_bytes == 0:
         return 0
+    if n_bytes > MOST_TEXT_BYTES:
+        return NO_MEMORY
     readable = n_bytes
     if n_bytes <= SHORT_BYTES:
         text = _padded(context, text, n_bytes)
@@ -160,6 +164,8 @@ def encode(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
 @kernel
 def encode_pieces(context: int, text: int, n_bytes: int, ends: int, n_pieces: int, out: int) -> int:
     """As `encode`, for a text that was split elsewhere: `ends` holds n_pieces int32."""
+    if n_bytes > MOST_TEXT_BYTES:
+        return NO_MEMORY
     records = load_i64(context + WORK) + RECORDS_AT
     at, begin, done = out, 0, 0
     while done < n_pieces:
@@ -176,9 +182,11 @@ def encode_pieces(context: int, text: int, n_bytes: int, ends: int, n_pieces: in
 
 @kernel
 def split(context: int, text: int, n_bytes: int, out: int) -> int:
-    """Ends (int32) of all pieces of a text; returns how many, or UNCOVERED."""
+    """Ends (int32) of all pieces of a text; returns how many, UNCOVERED, or NO_MEMORY as `encode`."""
     if n_bytes == 0:
         return 0
+    if n_bytes > MOST_TEXT_BYTES:
+        return NO_MEMORY
     readable = n_bytes
     if n_bytes <= SHORT_BYTES:
         text = _padded(context, text, n_bytes)
