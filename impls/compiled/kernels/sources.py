@@ -2,7 +2,7 @@
 
 Numba links, optimises and translates every function for itself, with all the functions it calls, to be able to run it
 at once. Here nothing is run: all functions are linked once, optimised once and translated once, so a library of code
-only collects.
+only collects. And of what type `a + b` is Numba asks all it knows about adding, wherever kernels add: here once.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from numba.core import types
 from numba.core.cgutils import normalize_ir_text
 from numba.core.codegen import JITCodeLibrary
+from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 
@@ -48,7 +50,42 @@ def collected() -> Iterator[list[str]]:
     usual, codegen._library_class = codegen._library_class, Collecting
     codegen.set_env = lambda *_: None
     try:
-        yield modules
+        with _types_remembered():
+            yield modules
     finally:
         codegen._library_class = usual
         del codegen.set_env
+
+
+@contextmanager
+def _types_remembered() -> Iterator[None]:
+    """What type a built-in function has for arguments of some types is found out once, failures too.
+
+    Not where a release of Numba has no such method: then it is found out every time.
+    """
+    usual = getattr(types.Function, "get_call_type", None)
+    if usual is None:
+        yield
+        return
+    known: dict[Any, Any] = {}
+
+    def remembered(function: Any, context: Any, arguments: Any, by_name: Any) -> Any:
+        if by_name:
+            return usual(function, context, arguments, by_name)
+        key = (function, context, tuple(arguments))
+        if key not in known:
+            try:
+                known[key] = usual(function, context, arguments, by_name)
+            except TypingError as error:
+                known[key] = error
+        found = known[key]
+        if isinstance(found, TypingError):
+            raise found.with_traceback(None)
+        return found
+
+    types.Function.get_call_type = remembered
+    try:
+        yield
+    finally:
+        # It is inherited: the class has none of its own.
+        del types.Function.get_call_type
