@@ -127,12 +127,19 @@ def _bound(name: str, context_address: int) -> Any:
     return make(ctypes.addressof(_definition(name)), context_address, None)
 
 
-_integers = np.empty(0, object)
+_integers = np.zeros(0, np.int64)
 
 
-def ready_made_integers(count: int) -> np.ndarray:
-    """The ints 0 to count - 1 and more, as an object array shared by all tokenizers."""
+def shared_integers(count: int) -> np.ndarray:
+    """Addresses (int64) of the int objects 0 to count - 1 and more, 0 for those that no list has needed yet.
+
+    Shared by all tokenizers, which put what they make there; it is never given back.
+    """
     global _integers
     if len(_integers) < count:
-        _integers = np.arange(max(count, 1 << 12)).astype(object)
+        # All of it is written, so that the first list does not wait for its pages.
+        larger = np.empty(max(count, 1 << 12), np.int64)
+        larger[: len(_integers)] = _integers
+        larger[len(_integers) :] = 0
+        _integers = larger
     return _integers

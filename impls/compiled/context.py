@@ -166,7 +166,7 @@ class Context(SplitContext):
         self[layout.TEXT_LIMIT] = _TEXT_BYTES
 
     def hand_out_integers(self, integers: np.ndarray, list_items: int) -> None:
-        """Gives the border an object array of ready-made ints, by id, and where list objects hold their items."""
+        """Gives the border the table of int objects, see `builtins`, and where list objects hold their items."""
         self.hold(layout.INTEGERS, integers)
         self[layout.LIST_ITEMS] = list_items
         if is_checked():

@@ -108,7 +108,7 @@ N_SLOTS = 96
     N_IDS,
     LONGEST_TOKEN,
     # the border
-    INTEGERS,  # addresses of ready-made int objects by id
+    INTEGERS,  # addresses of int objects by id, 0 for one that was not needed yet
     NEEDLE,  # what all special texts begin with,
     NEEDLE_BYTES,  # and its length: 0 where there is none to look for, -1 where they share no beginning
     NOTHING,  # address of None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from impls.compiled.builtins import Builtins, available, list_items_offset, ready_made_integers
+from impls.compiled.builtins import Builtins, available, list_items_offset, shared_integers
 from impls.compiled.context import Context
 from impls.compiled.layout import BUSY
 from impls.compiled.numpy_api import numpy_api
@@ -78,7 +78,7 @@ def _worker(tables: ModelTables, splitting: Splitting, needle: bytes | None) -> 
     if not available():
         return Worker(context, None)
     n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)
-    context.hand_out_integers(ready_made_integers(n_ids), list_items_offset())
+    context.hand_out_integers(shared_integers(n_ids), list_items_offset())
     context.look_for(needle)
     api = numpy_api()
     if api is not None:

@@ -14,6 +14,7 @@ import pytest
 
 import impls
 from impls.compiled import Compiled
+from impls.compiled.builtins import shared_integers
 from impls.compiled.files import last_safe_cut
 from impls.compiled.pattern.tables import cuts_at_line_breaks, split_tables
 from impls.model import Model
@@ -93,10 +94,22 @@ def test_ids_are_counted_references_like_any_others(tokenizer: Compiled) -> None
     lists = [tokenizer.encode("the the") for _ in range(10)]
     held = sum(other is identifier for ids in lists for other in ids)
     assert sys.getrefcount(identifier) == before + held
-    # Only the fast border hands out ready-made ints.
+    # Only the fast border hands out the same ints again.
     assert held == (10 if tokenizer._own.builtins is not None else 0)
     del lists
     assert sys.getrefcount(identifier) == before
+
+
+def test_tokenizers_share_ints_when_a_larger_vocabulary_comes(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
+    first = Compiled(model)
+    if first._own.builtins is None:
+        pytest.skip("this interpreter has the plain border alone")
+    before = first.encode("the cat")
+    n_known = len(shared_integers(0))
+    assert len(shared_integers(n_known + 1000)) == n_known + 1000
+    for other in (first, Compiled(model)):
+        assert all(a is b for a, b in zip(other.encode("the cat"), before, strict=True))
 
 
 def test_arrays_are_their_callers_own(tokenizer: Compiled) -> None:

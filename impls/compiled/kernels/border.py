@@ -6,7 +6,7 @@ the context is in use by a thread that released the lock, an id is unknown, text
 
 from __future__ import annotations
 
-from impls.compiled.kernels.boxes import array_of_ids, list_of_ids
+from impls.compiled.kernels.boxes import array_of_ids, list_of_ids, long_from_long
 from impls.compiled.kernels.decode import COPY_BYTES, copy_token, token_length, token_start
 from impls.compiled.kernels.memory import (
     allocate,
@@ -31,7 +31,6 @@ list_size = external("PyList_Size", 1)
 list_get = external("PyList_GetItem", 2)
 long_as_address = external("PyLong_AsVoidPtr", 1)
 long_as_long = external("PyLong_AsLong", 1)
-long_from_long = external("PyLong_FromLong", 1)
 decode_utf8 = external("PyUnicode_DecodeUTF8", 3)
 bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
 clear_error = external_void("PyErr_Clear", 0)

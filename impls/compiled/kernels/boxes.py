@@ -1,4 +1,8 @@
-"""Ids as Python objects: lists of ready-made ints, and arrays made through NumPy's C API (`numpy_api`)."""
+"""Ids as Python objects: lists of ints that are made once, and arrays made through NumPy's C API (`numpy_api`).
+
+An int is made when a list needs it for the first time. So those of frequent ids lie close together, in the order they
+were met in, and those no text holds cost nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,13 @@ from impls.compiled.kernels.memory import (
     call_pointer_4,
     copy_memory,
     external,
+    external_void,
     increment,
     inlined,
     kernel,
     load_i64,
     load_u32,
+    outlined,
     peek,
     peek_u32,
     poke_32,
@@ -25,40 +31,76 @@ MOST_REFERENCES = 1 << 31
 
 list_new = external("PyList_New", 1)
 list_set = external("PyList_SetItem", 3)
+long_from_long = external("PyLong_FromLong", 1)
+decrement = external_void("Py_DecRef", 1)
+"""One reference less to an object."""
+
+
+@outlined
+def _make_integer(place: int, token: int) -> int:
+    """Makes the int of an id, which the table holds from now on; 0 with an exception set where there is no memory."""
+    integer = long_from_long(token)
+    store_64(place, integer)
+    return integer
 
 
 @inlined
-def _fill_items(integers: int, ids: int, count: int, items: int) -> None:
-    """Puts ready-made ints at `items`, each with a new reference.
+def _integer(integers: int, token: int) -> int:
+    """The int of an id, whose reference is the table's own; 0 with an exception set where there is no memory."""
+    place = integers + 8 * token
+    integer = load_i64(place)
+    if integer == 0:
+        integer = _make_integer(place, token)
+    return integer
+
+
+@inlined
+def _fill_items(integers: int, ids: int, count: int, items: int) -> bool:
+    """Puts ints at `items`, each with a new reference; False with an exception set where there is no memory.
 
     What Py_INCREF and PyList_SET_ITEM of the public headers come to; an immortal int has the top bit of the count's
     lower half set, and is left to the function.
     """
     for i in range(count):
-        integer = load_i64(integers + 8 * load_u32(ids + 4 * i))
+        integer = _integer(integers, load_u32(ids + 4 * i))
+        if integer == 0:
+            return False
         references = peek_u32(integer)
         if references < MOST_REFERENCES:
             poke_32(integer, references + 1)
         else:
             increment(integer)
         poke_64(items + 8 * i, integer)
+    return True
+
+
+@inlined
+def _set_items(integers: int, ids: int, count: int, boxed: int) -> bool:
+    """As `_fill_items`, by calls."""
+    for i in range(count):
+        integer = _integer(integers, load_u32(ids + 4 * i))
+        if integer == 0:
+            return False
+        increment(integer)
+        list_set(boxed, i, integer)
+    return True
 
 
 @kernel
 def list_of_ids(context: int, ids: int, count: int) -> int:
-    """A list of ready-made ints; 0 with an exception set where there is no memory."""
+    """A list of ints; 0 with an exception set where there is no memory."""
     boxed = list_new(count)
     if boxed == 0:
         return 0
     integers = load_i64(context + INTEGERS)
     items_at = load_i64(context + LIST_ITEMS)
     if items_at != 0:
-        _fill_items(integers, ids, count, peek(boxed + items_at))
-        return boxed
-    for i in range(count):
-        integer = load_i64(integers + 8 * load_u32(ids + 4 * i))
-        increment(integer)
-        list_set(boxed, i, integer)
+        filled = _fill_items(integers, ids, count, peek(boxed + items_at))
+    else:
+        filled = _set_items(integers, ids, count, boxed)
+    if not filled:
+        decrement(boxed)
+        return 0
     return boxed
 
 
