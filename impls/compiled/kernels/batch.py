@@ -16,11 +16,11 @@ from impls.compiled.kernels.border import (
     list_size,
     long_as_address,
     long_as_long,
-    long_from_long,
     nothing,
     restore_thread,
     save_thread,
 )
+from impls.compiled.kernels.boxes import long_from_long
 from impls.compiled.kernels.memory import (
     allocate,
     atomic_add,

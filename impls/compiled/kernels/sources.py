@@ -63,7 +63,8 @@ def _types_remembered() -> Iterator[None]:
 
     Not where a release of Numba has no such method: then it is found out every time.
     """
-    usual = getattr(types.Function, "get_call_type", None)
+    functions: Any = types.Function
+    usual = getattr(functions, "get_call_type", None)
     if usual is None:
         yield
         return
@@ -83,9 +84,9 @@ def _types_remembered() -> Iterator[None]:
             raise found.with_traceback(None)
         return found
 
-    types.Function.get_call_type = remembered
+    functions.get_call_type = remembered
     try:
         yield
     finally:
         # It is inherited: the class has none of its own.
-        del types.Function.get_call_type
+        del functions.get_call_type
