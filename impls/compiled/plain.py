@@ -1,6 +1,6 @@
 """The plain border: bytes, NumPy arrays and ctypes around the plain kernels. Works wherever ctypes does.
 
-Every function takes a context nobody else is using. `Failed` says that the pattern leaves text out.
+Every function takes a context nobody else is using. `Uncovered` says that the pattern leaves text out.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from impls.compiled.context import Context
-from impls.compiled.layout import NO_MEMORY, PAD_BYTES, UNCOVERED
+from impls.compiled.layout import MOST_TEXT_BYTES, NO_MEMORY, PAD_BYTES, UNCOVERED
 from impls.compiled.native import address
+from impls.errors import Unsupported
 
 
 class Uncovered(Exception):
@@ -21,9 +22,18 @@ class Uncovered(Exception):
 _PAD_IDS = PAD_BYTES // 4
 
 
+def _utf8(text: str) -> np.ndarray:
+    """The UTF-8 of a text, uint8; raises `Unsupported` for one that is too long for the kernels."""
+    data = np.frombuffer(text.encode(), np.uint8)
+    if len(data) > MOST_TEXT_BYTES:
+        most = f"{MOST_TEXT_BYTES:,} at most: cut it at a line break, or encode it from a file (`encode_file`)"
+        raise Unsupported("compiled", f"a text of {len(data):,} bytes in one call; it takes {most}")
+    return data
+
+
 def encode(context: Context, text: str) -> np.ndarray:
     """Ids of a text without surrogates, uint32 of shape (n_tokens,)."""
-    data = np.frombuffer(text.encode(), np.uint8)
+    data = _utf8(text)
     out = np.empty(len(data) + _PAD_IDS, np.uint32)
     with context.native.reachable(data, out):
         n_ids = context.native.encode(context.address, address(data), len(data), address(out), 1)
@@ -32,7 +42,7 @@ def encode(context: Context, text: str) -> np.ndarray:
 
 def encode_pieces(context: Context, text: str, pieces: Sequence[str]) -> np.ndarray:
     """Ids of a text that `pieces` cut, uint32 of shape (n_tokens,)."""
-    data = np.frombuffer(text.encode(), np.uint8)
+    data = _utf8(text)
     ends = ends_of(text, pieces)
     out = np.empty(len(data) + _PAD_IDS, np.uint32)
     with context.native.reachable(data, ends, out):
@@ -50,7 +60,7 @@ def ends_of(text: str, pieces: Sequence[str]) -> np.ndarray:
 
 def count(context: Context, text: str) -> int:
     """Number of ids of a text without surrogates; none is kept."""
-    data = np.frombuffer(text.encode(), np.uint8)
+    data = _utf8(text)
     out = np.empty(len(data) + _PAD_IDS, np.uint32)
     with context.native.reachable(data, out):
         n_ids = context.native.encode(context.address, address(data), len(data), address(out), 0)
@@ -59,7 +69,7 @@ def count(context: Context, text: str) -> int:
 
 def piece_ends(context: Context, text: str) -> np.ndarray:
     """Where the pieces of a text end, in bytes of its UTF-8: int32 of shape (n_pieces,)."""
-    data = np.frombuffer(text.encode(), np.uint8)
+    data = _utf8(text)
     out = np.empty(len(data) + _PAD_IDS, np.int32)
     with context.native.reachable(data, out):
         n_pieces = context.native.split(context.address, address(data), len(data), address(out))

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from child import run
 
-from impls.compiled import Compiled
+from impls.compiled import Compiled, plain
 from impls.compiled.build import source_digest
 from impls.compiled.layout import MOST_TEXT_BYTES, NO_MEMORY
 from impls.compiled.native import Native
 from impls.compiled.storage import cache_folder, read_checked, write_checked
+from impls.errors import Unsupported
 from impls.model import Model
 from impls.patterns import NAMED
 
@@ -324,3 +325,18 @@ def test_a_text_whose_places_no_int32_can_tell_is_refused_before_it_is_read() ->
     assert native.encode(context.address, 0, too_many, 0, 1) == NO_MEMORY
     assert native.split(context.address, 0, too_many, 0) == NO_MEMORY
     assert native.encode_pieces(context.address, 0, too_many, 0, 1, 0) == NO_MEMORY
+
+
+def test_a_text_that_is_too_long_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
+    monkeypatch.setattr(plain, "MOST_TEXT_BYTES", 20)
+    tokenizer = Compiled(Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern="gpt2"))
+    assert len(tokenizer.encode("ü" * 10)) == 20
+    for call in (
+        tokenizer.encode,
+        tokenizer.encode_array,
+        tokenizer.count,
+        lambda text: tokenizer.encode_batch([text]),
+    ):
+        with pytest.raises(Unsupported, match=r"22 bytes in one call; it takes 20 at most: cut it .*encode_file"):
+            call("ü" * 11)

@@ -61,11 +61,11 @@ def collected() -> Iterator[list[str]]:
 def _types_remembered() -> Iterator[None]:
     """What type a built-in function has for arguments of some types is found out once, failures too.
 
-    Not where a release of Numba has no such method: then it is found out every time.
+    Not where a release of Numba has no such method, or it is not inherited: then it is found out every time.
     """
     functions: Any = types.Function
     usual = getattr(functions, "get_call_type", None)
-    if usual is None:
+    if usual is None or "get_call_type" in vars(functions):
         yield
         return
     known: dict[Any, Any] = {}
@@ -88,5 +88,4 @@ def _types_remembered() -> Iterator[None]:
     try:
         yield
     finally:
-        # It is inherited: the class has none of its own.
         del functions.get_call_type
