@@ -142,38 +142,6 @@ def test_bytes_without_a_token_are_lost_in_the_vocabulary() -> None:
     assert "hf sees ‘wörld’ and drops ‘ö’" in found.what
 
 
-# --- SentencePiece after Hugging Face ----------------------------------------------------------------------------
-
-
-def metaspace(kind: str) -> Side:
-    """One small vocabulary behind `Prepend` + `Replace`, or behind Metaspace."""
-    tokens = ["<unk>", *"abc▁", "▁a", "▁▁", "b▁", "▁b"]
-    merges = [("▁", "a"), ("▁", "▁"), ("b", "▁"), ("▁", "b")]
-    tokenizer = tokenizers.Tokenizer(
-        tokenizers.models.BPE(vocab={t: i for i, t in enumerate(tokens)}, merges=merges, unk_token="<unk>")
-    )
-    if kind == "metaspace":
-        tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(prepend_scheme="always")
-    else:
-        tokenizer.normalizer = tokenizers.normalizers.Sequence(
-            [tokenizers.normalizers.Prepend("▁"), tokenizers.normalizers.Replace(" ", "▁")]
-        )
-    return side_of(tokenizer, kind)
-
-
-def test_metaspace_cuts_before_each_space_where_prepend_does_not() -> None:
-    found = explain(metaspace("prepend"), metaspace("metaspace"), "ab c")
-    assert found.stage == "pieces"
-    assert "prepend has the piece ‘▁ab▁c’; metaspace has the piece ‘▁ab’" in found.what
-    assert any("Metaspace writes ▁" in line for line in found.evidence)
-
-
-def test_metaspace_puts_no_mark_before_a_space() -> None:
-    found = explain(metaspace("prepend"), metaspace("metaspace"), " a")
-    assert found.stage == "normalisation"
-    assert "prepend writes ▁ for spaces and puts one before it; metaspace writes ▁ for spaces" in found.what
-
-
 # --- pieces ------------------------------------------------------------------------------------------------------
 
 
@@ -306,55 +274,3 @@ def test_the_stage_of_any_two_objects() -> None:
     assert first_differing_stage(
         tokenizer, document(lambda fields: fields.update(normalizer={"type": "NFC"})), "e\u0301"
     ) == ("normalisation")
-
-
-# --- SentencePiece -----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def sentencepiece_file(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Any]:
-    """Trains a small model with the options given; its file."""
-    import io
-
-    import sentencepiece
-
-    folder = tmp_path_factory.mktemp("sentencepiece")
-
-    def train(name: str, **options: Any) -> Any:
-        written = io.BytesIO()
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(["the cat sat on the mats", "fine cats sat"] * 4), model_writer=written,
-            model_type="bpe", vocab_size=300, hard_vocab_limit=False, byte_fallback=True, character_coverage=1.0,
-            minloglevel=2, num_threads=1, **options,
-        )  # fmt: skip
-        path = folder / f"{name}.model"
-        path.write_bytes(written.getvalue())
-        return path
-
-    return train
-
-
-def test_sentencepiece_s_default_normalises_and_its_identity_does_not(sentencepiece_file: Any) -> None:
-    from harness.explain import load_side
-
-    identity = load_side(
-        str(sentencepiece_file("identity", normalization_rule_name="identity", remove_extra_whitespaces=False)), None
-    )
-    default = load_side(str(sentencepiece_file("default")), None)
-    for text, said in (
-        ("the  cat", "makes one space of white space, none at the ends"),
-        ("\ufb01ne cats", "brings it to the normal form NFKC"),
-        ("the\tcat", "default.model"),
-    ):
-        found = explain(identity, default, text)
-        assert found.stage == "normalisation"
-        assert said in found.what
-
-
-def test_our_implementation_of_a_sentencepiece_model_agrees_with_the_library(sentencepiece_file: Any) -> None:
-    from harness.explain import load_side
-
-    path = sentencepiece_file("plain")
-    ours = side_of(impls.load("priority", Model.load(path)), "ours")
-    for text in ("the  cat sat", "\ufb01ne w\u00f6rld \u4f60", ""):
-        assert explain(ours, load_side(str(path), None), text).agree

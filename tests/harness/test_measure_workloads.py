@@ -143,6 +143,8 @@ def test_the_workloads_that_tell_who_leads_are_run_on_both_models_and_on_all_fiv
     few = ("mixed", "turkish", "cjk")
     expected = {f"lead-{call}/{model}/{text}" for call in calls for model in MODELS for text in texts}
     expected |= {f"lead-{call}/{model}/{text}" for call in ("short", "decode") for model in MODELS for text in few}
+    known = [f"{form}-known-{threads}" for form in ("batch", "ragged") for threads in (1, 2)]
+    expected |= {f"lead-{call}/{model}/{text}" for call in known for model in MODELS for text in ("turkish", "english")}
     assert names == expected | {f"lead-load/{model}" for model in MODELS}
 
 

@@ -1,0 +1,182 @@
+"""The object file of the kernels in the user's cache: compiled once, by one process, loaded once, never damaged."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from child import run
+
+from impls.compiled.build import source_digest
+from impls.compiled.native import Native
+from impls.compiled.storage import cache_folder, read_checked, write_checked
+
+USE = """
+import sys
+import impls
+model = impls.Model(tokens=tuple(bytes([b]) for b in range(256)) + (b"ab",), merges=((97, 98),), pattern="gpt2")
+assert impls.load("compiled", model).encode("abc") == [256, 99]
+assert "numba" not in sys.modules
+print("done")
+"""
+
+
+def test_kernels_are_loaded_from_the_cache_without_numba_and_without_a_word() -> None:
+    assert run(USE).stdout == "done\n"
+    again = run(USE)
+    assert (again.stdout, again.stderr) == ("done\n", "")
+
+
+STAND_IN = """
+import sys
+from pathlib import Path
+from impls.compiled import build
+
+def compile_():
+    with open(sys.argv[2], "a") as log:
+        log.write("compiled\\n")
+    print("compiling", flush=True)
+    if sys.argv[3] == "wait":
+        sys.stdin.readline()
+    return Path(sys.argv[1]).read_bytes()
+
+build._compile = compile_
+build.LONGEST_WAIT_SECONDS = 0.0 if sys.argv[3] == "hurry" else 60.0
+"""
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Starts a process that uses the kernels with an empty cache, the compiler stood in for by their object file.
+
+    `how`: "go" compiles at once, "wait" when it gets a line, "hurry" waits for no other process.
+    """
+    Native.load()
+    kept = read_checked(cache_folder() / "kernels" / f"{source_digest()[:32]}.o")
+    assert kept is not None
+    (tmp_path / "image").write_bytes(kept)
+
+    def process(how: str, cache: Path) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", STAND_IN + USE, str(tmp_path / "image"), str(tmp_path / "log"), how],
+            env=os.environ | {"BPEBENCH_CACHE": str(cache)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    return process
+
+
+def times_compiled(folder: Path) -> int:
+    return len((folder / "log").read_text().splitlines())
+
+
+def test_of_two_processes_that_start_at_once_one_compiles(
+    start: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    with start("wait", tmp_path / "cache") as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "compiling\n"
+        with start("go", tmp_path / "cache") as second:
+            assert second.stderr is not None
+            assert "another process is compiling" in second.stderr.readline()
+            with start("hurry", tmp_path / "cache") as hurried:
+                assert hurried.communicate(timeout=60)[0] == "compiling\ndone\n"
+            # The one that hurried has left its result by now; who waits for the lock finds it once it is free.
+            assert first.communicate("go on\n", timeout=60)[0] == "done\n"
+            assert second.communicate(timeout=60)[0] == "done\n"
+    assert times_compiled(tmp_path) == 2
+
+
+def test_a_lock_is_free_again_when_its_holder_was_killed(
+    start: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    with start("wait", tmp_path / "cache") as first:
+        assert first.stdout is not None
+        first.stdout.readline()
+        first.kill()
+    with start("go", tmp_path / "cache") as second:
+        assert second.communicate(timeout=60) == ("compiling\ndone\n", "")
+
+
+@pytest.mark.parametrize("damage", ["cut short", "empty", "one bit", "not there", "a folder"])
+def test_a_damaged_object_file_is_compiled_again(
+    start: Callable[..., subprocess.Popen[str]], tmp_path: Path, damage: str
+) -> None:
+    with start("go", tmp_path / "cache") as first:
+        assert first.communicate(timeout=60)[0] == "compiling\ndone\n"
+    (path,) = (tmp_path / "cache").rglob("*.o")
+    whole = path.read_bytes()
+    if damage == "one bit":
+        path.write_bytes(whole[:-5] + bytes([whole[-5] ^ 1]) + whole[-4:])
+    elif damage in ("cut short", "empty"):
+        path.write_bytes(whole[: len(whole) // 2] if damage == "cut short" else b"")
+    else:
+        path.unlink()
+    if damage == "a folder":
+        path.mkdir()
+    with start("go", tmp_path / "cache") as again:
+        assert again.communicate(timeout=60)[0] == "compiling\ndone\n"
+    if damage != "a folder":
+        assert path.read_bytes() == whole
+
+
+def test_kernels_and_tables_are_made_anew_where_the_cache_cannot_be_written(
+    start: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    for _ in range(2):
+        with start("go", tmp_path / "file" / "cache") as process:
+            assert process.communicate(timeout=60) == ("compiling\ndone\n", "")
+    assert times_compiled(tmp_path) == 2
+
+
+AT_ONCE = """
+import threading
+from impls.compiled.build import kernels
+
+start = threading.Barrier(8)
+loaded = []
+
+def load():
+    start.wait()
+    loaded.append(kernels())
+
+threads = [threading.Thread(target=load) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(loaded), len({id(each) for each in loaded}))
+"""
+
+
+def test_threads_that_need_the_kernels_at_the_same_time_load_them_once() -> None:
+    assert run(AT_ONCE).stdout == "8 1\n"
+
+
+def test_a_damaged_cache_entry_is_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "entry"
+    assert read_checked(path) is None
+    assert write_checked(path, b"content")
+    kept = read_checked(path)
+    assert kept is not None
+    assert kept.tobytes() == b"content"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    assert read_checked(path) is None
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert not write_checked(tmp_path / "file" / "entry", b"content")
+
+
+def test_importing_the_suite_imports_neither_numba_nor_llvmlite() -> None:
+    done = run("import sys, impls; impls.names(); print('numba' in sys.modules, 'llvmlite' in sys.modules)")
+    assert done.stdout == "False False\n"
