@@ -7,6 +7,7 @@ all of them together, once.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -77,4 +78,7 @@ def _run(module: Any, machine: Any, level: int, *, vectorised: bool) -> None:
 
 
 if __name__ == "__main__":
+    # Nearly all that Numba makes here lives on: garbage is looked for less often than in usual programs.
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
     Path(sys.argv[1]).write_bytes(object_file())
