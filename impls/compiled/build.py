@@ -180,8 +180,10 @@ def _compile() -> bytes:
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernels.o"
-        environment = os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        command = [sys.executable, "-m", "impls.compiled.kernels", str(path)]
+        folders = [entry or os.getcwd() for entry in sys.path]
+        environment = os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(folders)}
+        # -P: the folder this runs in might hold another package of our name.
+        command = [sys.executable, "-P", "-m", "impls.compiled.kernels", str(path)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             last_line = (done.stderr.strip().splitlines() or ["no message"])[-1]

@@ -58,9 +58,8 @@ class Context(SplitContext):
     def _merging(self) -> None:
         tables = self.tables
         self.hold(layout.PAIRS, tables.pairs)
-        self[layout.PAIR_SHIFT] = 65 - len(tables.pairs).bit_length()
-        self.hold(layout.DISPLACEMENTS, tables.displacements)
-        self[layout.BUCKET_SHIFT] = 65 - len(tables.displacements).bit_length()
+        self.hold(layout.BUCKETS, tables.buckets)
+        self.hold(layout.HANDLES, tables.handles)
         self.hold(layout.FIRST_ROUND, tables.first_round)
         self.hold(layout.BYTE_SYMBOLS, tables.byte_symbols)
         self[layout.MONOTONE] = int(tables.monotone)

@@ -10,7 +10,7 @@ PLAIN = {
     "decoded_bytes": 3,
     "decode": 4,
     "reset_cache": 1,
-    "build_pairs": 7,
+    "build_pairs": 6,
     "build_first_round": 5,
     "fill_rows": 5,
     "put_whole": 5,

@@ -9,6 +9,14 @@ from __future__ import annotations
 SYMBOL_BITS = 21
 NONE = (1 << SYMBOL_BITS) - 1
 """No symbol, no merge; symbols are below it."""
+HANDLE_BITS = 22
+NO_ROW = 1
+"""The handle of a symbol that begins no pair."""
+COUNT_BITS = 4
+MOST_SLOTS = (1 << COUNT_BITS) - 1
+FILTER_AT = SYMBOL_BITS + COUNT_BITS
+MULTIPLIER_AT = FILTER_AT + 16
+"""A bucket's word: where its slots begin, how many, 16 bits of what it may hold, a multiplier."""
 
 BLOCK_BYTES = 1024
 """Text is split and looked up in blocks of this many bytes."""
@@ -31,7 +39,7 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 89
+N_NAMED = 88
 N_SLOTS = 96
 (
     # splitting
@@ -46,10 +54,9 @@ N_SLOTS = 96
     STAGES,  # rows of STAGE_BYTES, one per stage
     N_STAGES,
     # merging
-    PAIRS,  # perfect hash: int64 entries (left << 21 | right) << 21 | symbol
-    PAIR_SHIFT,
-    DISPLACEMENTS,  # uint32 by bucket: displacement | bits of its keys << 16
-    BUCKET_SHIFT,
+    PAIRS,  # int64: symbol << 43 | its handle << 21 | right, bucket by bucket; the first is empty
+    BUCKETS,  # int64: first of PAIRS | slots << 21 | bits of its symbols << 25 | multiplier << 41; see `kernels.pairs`
+    HANDLES,  # int32 by symbol: its row of buckets
     FIRST_ROUND,  # int64 by byte pair: symbol | left bound << 21 | right bound << 42
     BYTE_SYMBOLS,  # int32 by byte
     CHARACTERS,  # int64 by code point below 65536: symbol | left need << 21 | right need << 42, or -1; 0: no table

@@ -13,12 +13,13 @@ from impls.compiled.build import is_checked, source_digest
 from impls.compiled.joins import joins_of, pairs_of
 from impls.compiled.layout import COUNT_AT, NONE, SYMBOL_BITS
 from impls.compiled.native import Native, address
+from impls.compiled.pair_rows import pair_rows
 from impls.compiled.spelling import Spelling, from_characters
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.compiled.symbols import Symbols, blob_of, from_merges, from_parts
 from impls.model import Model
 
-_FORMAT = 6
+_FORMAT = 7
 _TINY = 1 << 12
 
 
@@ -27,9 +28,11 @@ class ModelTables:
     """Merging tables of a model, the rows its cache begins with, and what decoding needs."""
 
     pairs: np.ndarray
-    """int64, a power of two of perfect-hash slots."""
-    displacements: np.ndarray
-    """uint32, a quarter as many: a displacement, and above it a bit for each key of the bucket."""
+    """int64: what two symbols merge into, bucket by bucket, see `kernels.pairs`."""
+    buckets: np.ndarray
+    """int64: where the pairs of a bucket are."""
+    handles: np.ndarray
+    """int32 by symbol: its row of buckets."""
     first_round: np.ndarray
     """int64 of shape (65536,)."""
     characters: np.ndarray
@@ -105,10 +108,11 @@ def build_tables(model: Model) -> ModelTables:
         symbols = from_parts(model, *_parts(native, data, starts))
     else:
         symbols = from_merges(model)
-    pairs, displacements = _perfect_hash(native, symbols.merges)
+    rows = pair_rows(native, symbols.merges, symbols.n_symbols)
     merging: dict[str, Any] = {
-        "pairs": pairs,
-        "displacements": displacements,
+        "pairs": rows.pairs,
+        "buckets": rows.buckets,
+        "handles": rows.handles,
         "first_round": _first_round(native, symbols, data, starts),
         "characters": np.full(1 << 16, -1, np.int64),
         "byte_symbols": symbols.byte_symbols,
@@ -182,28 +186,6 @@ def _parts(native: Native, data: np.ndarray, starts: np.ndarray) -> tuple[np.nda
             address(scratch),
         )
     return lefts, rights
-
-
-def _perfect_hash(native: Native, merges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The pair table; slots are doubled until every bucket finds its place."""
-    bits = max(6, int(len(merges) * 1.15).bit_length())
-    while True:
-        pairs = np.full(1 << bits, -1, np.int64)
-        displacements = np.zeros(1 << (bits - 2), np.uint32)
-        scratch = np.zeros(len(merges) + len(displacements) + 16, np.int32)
-        with native.reachable(merges, pairs, displacements, scratch):
-            placed = native.build_pairs(
-                address(merges),
-                len(merges),
-                address(pairs),
-                64 - bits,
-                address(displacements),
-                66 - bits,
-                address(scratch),
-            )
-        if placed == 0:
-            return pairs, displacements
-        bits += 1
 
 
 def _first_round(native: Native, symbols: Symbols, data: np.ndarray, starts: np.ndarray) -> np.ndarray:

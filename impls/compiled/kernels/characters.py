@@ -19,15 +19,11 @@ from impls.compiled.kernels.memory import (
 )
 from impls.compiled.kernels.pairs import merged
 from impls.compiled.layout import (
-    BUCKET_SHIFT,
     BYTE_SYMBOLS,
     CHARACTERS,
-    DISPLACEMENTS,
     FIRST_ROUND,
     MOST_SMALL,
     NONE,
-    PAIR_SHIFT,
-    PAIRS,
     SYMBOL_BITS,
 )
 
@@ -78,10 +74,7 @@ def _joined(context: int, left: int, right: int) -> int:
     if left == NONE or right == NONE:
         return NONE
     return merged(
-        load_i64(context + PAIRS),
-        load_i64(context + PAIR_SHIFT),
-        load_i64(context + DISPLACEMENTS),
-        load_i64(context + BUCKET_SHIFT),
+        context,
         left,
         right,
     )

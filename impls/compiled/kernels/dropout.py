@@ -24,14 +24,10 @@ from impls.compiled.kernels.memory import (
 )
 from impls.compiled.kernels.pairs import merged
 from impls.compiled.layout import (
-    BUCKET_SHIFT,
     BYTE_SYMBOLS,
-    DISPLACEMENTS,
     IDS,
     NO_MEMORY,
     NONE,
-    PAIR_SHIFT,
-    PAIRS,
 )
 
 # The parameters of a call, int64 by offset; the last four find a token by its bytes (merge rule `concatenation`).
@@ -102,10 +98,7 @@ def _rank_at(context: int, parameters: int, piece: int, n_bytes: int, places: in
         blob, starts = load_i64(parameters + BLOB), load_i64(parameters + STARTS)
         return token_of(blob, starts, load_i64(parameters + TABLE), load_i64(parameters + SHIFT), piece + i, end - i)
     return merged(
-        load_i64(context + PAIRS),
-        load_i64(context + PAIR_SHIFT),
-        load_i64(context + DISPLACEMENTS),
-        load_i64(context + BUCKET_SHIFT),
+        context,
         load_i32(at),
         load_i32(places + PLACE_BYTES * right),
     )

@@ -35,16 +35,12 @@ from impls.compiled.kernels.memory import (
 from impls.compiled.kernels.pairs import merged
 from impls.compiled.kernels.spelling import spell
 from impls.compiled.layout import (
-    BUCKET_SHIFT,
     BYTE_SYMBOLS,
-    DISPLACEMENTS,
     HEAD_BITS,
     HEADS,
     N_SYMBOLS,
     NO_MEMORY,
     NONE,
-    PAIR_SHIFT,
-    PAIRS,
     SPELLING_PAGES,
 )
 
@@ -60,10 +56,7 @@ OVERLAP_BYTES = 512
 @kernel
 def _pair_rank(context: int, left: int, right: int) -> int:
     return merged(
-        load_i64(context + PAIRS),
-        load_i64(context + PAIR_SHIFT),
-        load_i64(context + DISPLACEMENTS),
-        load_i64(context + BUCKET_SHIFT),
+        context,
         left,
         right,
     )

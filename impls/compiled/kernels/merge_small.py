@@ -25,17 +25,18 @@ from impls.compiled.kernels.memory import (
     store_32,
     store_64,
 )
-from impls.compiled.kernels.pairs import merged
+from impls.compiled.kernels.pairs import joined
 from impls.compiled.kernels.spelling import spell
 from impls.compiled.layout import (
-    BUCKET_SHIFT,
+    BUCKETS,
     BYTE_SYMBOLS,
-    DISPLACEMENTS,
     FIRST_ROUND,
+    HANDLE_BITS,
+    HANDLES,
     MONOTONE,
     MOST_SMALL,
+    NO_ROW,
     NONE,
-    PAIR_SHIFT,
     PAIRS,
     SMALL_SCRATCH,
     SPELLING_PAGES,
@@ -45,9 +46,11 @@ from impls.compiled.layout import (
 SYMBOLS_AT = 64
 """int32 symbols; the one before them and the one behind the last are NONE."""
 RANKS_AT = 512
-"""int64 rank << 6 | place, in chunks of 8; one entry before them takes stray writes."""
-SCRATCH_BYTES = 1200
-NOTHING_LEFT = NONE << 6
+"""int64 what a pair merges into, see `joined`, << 6 | place, in chunks of 8; one before them takes stray writes."""
+HANDLES_AT = 1088
+"""int32 handles of the symbols; that of the one before the first is NO_ROW."""
+PLACE_BITS = 6
+NOTHING_LEFT = NONE << (HANDLE_BITS + PLACE_BITS)
 LEAST_CHARACTERS = 6
 """Pieces of this many bytes that end in a three-byte character begin from whole characters."""
 
@@ -116,18 +119,18 @@ def merge_small(context: int, piece: int, n_bytes: int, out: int) -> int:
     n = _start(context, piece, n_bytes, symbols)
     if n < 0:
         return -1
-    pairs, pair_shift = load_i64(context + PAIRS), load_i64(context + PAIR_SHIFT)
-    displacements, bucket_shift = load_i64(context + DISPLACEMENTS), load_i64(context + BUCKET_SHIFT)
+    pairs, buckets, by_symbol = load_i64(context + PAIRS), load_i64(context + BUCKETS), load_i64(context + HANDLES)
+    handles = scratch + HANDLES_AT
+    store_32(handles - 4, NO_ROW)
     store_32(symbols - 4, NONE)
     store_32(symbols + 4 * n, NONE)
     end = ranks + 8 * ((n + 7) & ~7)
-    left = load_i32(symbols)
-    for i in range(n - 1):
-        right = load_i32(symbols + 4 * i + 4)
-        rank = merged(pairs, pair_shift, displacements, bucket_shift, left, right)
-        store_64(ranks + 8 * i, (rank << 6) | i)
-        left = right
-    at = ranks + 8 * (n - 1)
+    for i in range(n):
+        handle = load_i32(by_symbol + 4 * load_i32(symbols + 4 * i))
+        store_32(handles + 4 * i, handle)
+        made = joined(buckets, pairs, handle, load_i32(symbols + 4 * i + 4))
+        store_64(ranks + 8 * i, (made << PLACE_BITS) | i)
+    at = ranks + 8 * n
     while at < end:
         store_64(at, NOTHING_LEFT)
         at += 8
@@ -140,18 +143,20 @@ def merge_small(context: int, piece: int, n_bytes: int, out: int) -> int:
             at += 64
         if best >= NOTHING_LEFT:
             break
-        i, symbol = best & 63, shift_right(best, 6)
+        i, symbol = best & 63, shift_right(best, HANDLE_BITS + PLACE_BITS)
+        handle = shift_right(best, PLACE_BITS) & ((1 << HANDLE_BITS) - 1)
         later = alive & -shift_left(2, i)
         absorbed = lowest_bit(later)
         following = lowest_bit((later & (later - 1)) | shift_left(1, n))
         previous = 63 - leading_zeros(alive & (shift_left(1, i) - 1))
-        rank = merged(pairs, pair_shift, displacements, bucket_shift, symbol, load_i32(symbols + 4 * following))
-        rank_before = merged(pairs, pair_shift, displacements, bucket_shift, load_i32(symbols + 4 * previous), symbol)
+        made = joined(buckets, pairs, handle, load_i32(symbols + 4 * following))
+        made_before = joined(buckets, pairs, load_i32(handles + 4 * previous), symbol)
         alive ^= shift_left(1, absorbed)
         store_64(ranks + 8 * absorbed, NOTHING_LEFT)
         store_32(symbols + 4 * i, symbol)
-        store_64(ranks + 8 * i, (rank << 6) | i)
-        store_64(ranks + 8 * previous, (rank_before << 6) | (previous & 63))
+        store_32(handles + 4 * i, handle)
+        store_64(ranks + 8 * i, (made << PLACE_BITS) | i)
+        store_64(ranks + 8 * previous, (made_before << PLACE_BITS) | (previous & 63))
     count = 0
     while alive != 0:
         store_32(out + 4 * count, load_i32(symbols + 4 * lowest_bit(alive)))
