@@ -45,7 +45,7 @@ from impls.compiled.layout import (
     TOKEN_STARTS,
 )
 
-SHORT_ENTRY, MEDIUM_ENTRY = 32, 64
+SHORT_ENTRY, MEDIUM_ENTRY, CACHE_LINE = 32, 64, 64
 ARENA_COUNT = 15
 AHEAD = 16
 """How many tokens before its turn a token's slot is fetched, when the table is filled."""
@@ -60,18 +60,39 @@ def short_slot(context: int, low: int, high: int) -> int:
     return load_i64(context + CACHE) + SHORT_ENTRY * shift_right(mix(low, high), load_i64(context + CACHE_SHIFT))
 
 
+@inlined
+def _ends_search(entry: int, low: int, high: int) -> bool:
+    """Whether an entry is empty or holds that key."""
+    stored = load_i64(entry + 8)
+    return stored == 0 or (stored == high and load_i64(entry) == low)
+
+
+@inlined
+def next_line(entry: int) -> int:
+    """The first entry of the next cache line."""
+    return (entry | (CACHE_LINE - 1)) + 1
+
+
 @kernel
 def find(context: int, low: int, high: int, entry: int) -> int:
-    """The entry of a key, from `entry` on, or the empty one where it belongs."""
+    """The entry of a key whose first slot `entry` is, or the empty one where it belongs.
+
+    After the first slot comes the other one of its cache line, then line by line.
+    """
+    if _ends_search(entry, low, high):
+        return entry
+    entry ^= SHORT_ENTRY
+    if _ends_search(entry, low, high):
+        return entry
+    entry = next_line(entry)
     start = load_i64(context + CACHE)
     end = start + shift_left(SHORT_ENTRY, 64 - load_i64(context + CACHE_SHIFT))
     while True:
-        stored = load_i64(entry + 8)
-        if stored == 0 or (stored == high and load_i64(entry) == low):
-            return entry
-        entry += SHORT_ENTRY
         if entry == end:
             entry = start
+        if _ends_search(entry, low, high):
+            return entry
+        entry += SHORT_ENTRY
 
 
 @kernel

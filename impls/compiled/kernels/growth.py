@@ -9,7 +9,7 @@ so full that this does not hold, an entry may get lost; its piece is then made a
 
 from __future__ import annotations
 
-from impls.compiled.kernels.cache import MEDIUM_ENTRY, SHORT_ENTRY, medium_hash
+from impls.compiled.kernels.cache import MEDIUM_ENTRY, SHORT_ENTRY, medium_hash, next_line
 from impls.compiled.kernels.cache_long import ENTRY as LONG_ENTRY
 from impls.compiled.kernels.hashing import mix
 from impls.compiled.kernels.memory import inlined, load_i64, outlined, shift_left, shift_right, store_64
@@ -63,6 +63,12 @@ def _move(entry: int, to: int, size: int) -> None:
 def _empty_slot(start: int, shift: int, h: int, size: int, mark: int) -> int:
     end = start + shift_left(size, 64 - shift)
     entry = start + size * shift_right(h, shift)
+    if mark == SHORT_MARK and load_i64(entry + mark) != 0:
+        entry ^= size
+        if load_i64(entry + mark) != 0:
+            entry = next_line(entry)
+            if entry == end:
+                entry = start
     while load_i64(entry + mark) != 0:
         entry += size
         if entry == end:
