@@ -180,7 +180,7 @@ def _compile() -> bytes:
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernels.o"
-        folders = [entry or os.getcwd() for entry in sys.path]
+        folders = [entry or str(Path.cwd()) for entry in sys.path]
         environment = os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(folders)}
         # -P: the folder this runs in might hold another package of our name.
         command = [sys.executable, "-P", "-m", "impls.compiled.kernels", str(path)]

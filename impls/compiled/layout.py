@@ -39,7 +39,7 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 88
+N_NAMED = 89
 N_SLOTS = 96
 (
     # splitting
@@ -131,6 +131,7 @@ N_SLOTS = 96
     STR_DATA,
     TEXT,  # UTF-8 of one text
     TEXT_LIMIT,
+    LARGE_TEXT,  # UTF-8 of a text too large for TEXT, while a call uses it, or 0
     LIST_ITEMS,  # where a list object holds the address of its items, or 0: set them by calls
     BATCH_USED,  # ids of OUT that hold what a job has made so far
     # the cache of pieces

@@ -10,17 +10,19 @@ from impls.compiled.kernels.boxes import array_of_ids, list_of_ids, long_from_lo
 from impls.compiled.kernels.decode import COPY_BYTES, copy_token, token_length, token_start
 from impls.compiled.kernels.memory import (
     allocate,
+    allocate_large,
     external,
     external_void,
     increment,
     kernel,
     load_i64,
     reallocate,
+    release_large,
     release_memory,
     store_64,
 )
 from impls.compiled.kernels.needle import may_hold_special
-from impls.compiled.kernels.strings import utf8
+from impls.compiled.kernels.strings import give_back_utf8, utf8
 from impls.compiled.layout import BUSY, MAY_BE_SPECIAL, NEW_ARRAY, NOTHING, OUT, OUT_LIMIT, PAD_BYTES, REPLACE, SIZE
 
 OUT_REGION = 2
@@ -53,14 +55,14 @@ def room_for(context: int, n_bytes: int) -> int:
     """A buffer for the ids of n_bytes of text: the context's own, or new memory; 0 where there is none."""
     if n_bytes <= load_i64(context + OUT_LIMIT):
         return load_i64(context + OUT)
-    return allocate(OUT_REGION, 4 * n_bytes + PAD_BYTES)
+    return allocate_large(OUT_REGION, 4 * n_bytes + PAD_BYTES)
 
 
 @kernel
 def give_back(context: int, out: int) -> None:
     """Ends the use of a buffer of `room_for`."""
     if out != load_i64(context + OUT):
-        release_memory(out)
+        release_large(out)
 
 
 @kernel
@@ -96,8 +98,10 @@ def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
     n_bytes = load_i64(context + SIZE)
     out = room_for(context, n_bytes)
     if out == 0:
+        give_back_utf8(context)
         return nothing(context)
     count = encode_unlocked(context, address, n_bytes, out, 1, look)
+    give_back_utf8(context)
     if count < 0:
         result = nothing(context)
     elif as_array:
@@ -143,8 +147,10 @@ def count_ids(context: int, text: int) -> int:
     n_bytes = load_i64(context + SIZE)
     out = room_for(context, n_bytes)
     if out == 0:
+        give_back_utf8(context)
         return nothing(context)
     count = encode_unlocked(context, address, n_bytes, out, 0, 0)
+    give_back_utf8(context)
     give_back(context, out)
     return long_from_long(count) if count >= 0 else nothing(context)
 

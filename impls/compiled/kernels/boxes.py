@@ -7,6 +7,7 @@ were met in, and those no text holds cost nothing.
 from __future__ import annotations
 
 from impls.compiled.kernels.memory import (
+    ask_for_huge_pages,
     call_pointer_2,
     call_pointer_4,
     copy_memory,
@@ -26,6 +27,8 @@ from impls.compiled.kernels.memory import (
 )
 from impls.compiled.layout import ARRAY_DATA, ARRAY_KIND, INTEGERS, LIST_ITEMS, NEW_ARRAY, ORIGIN, SIZE
 
+MANY_ITEMS = 1 << 19
+"""Of a list whose items take megabytes, which nobody has touched yet."""
 MOST_REFERENCES = 1 << 31
 """Where the lower half of a reference count is left to the interpreter: it may be an immortal object's."""
 
@@ -95,7 +98,10 @@ def list_of_ids(context: int, ids: int, count: int) -> int:
     integers = load_i64(context + INTEGERS)
     items_at = load_i64(context + LIST_ITEMS)
     if items_at != 0:
-        filled = _fill_items(integers, ids, count, peek(boxed + items_at))
+        items = peek(boxed + items_at)
+        if count >= MANY_ITEMS:
+            ask_for_huge_pages(items, 8 * count)
+        filled = _fill_items(integers, ids, count, items)
     else:
         filled = _set_items(integers, ids, count, boxed)
     if not filled:

@@ -9,6 +9,7 @@ regions that were declared, one by one; what lies outside is counted as a fault,
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -262,6 +263,34 @@ increment = external_void("Py_IncRef", 1)
 """One reference more to an object."""
 copy_memory = external_void("memcpy", 3)
 """(to, from, bytes), which lie in different objects."""
+
+
+_aligned_memory = external("aligned_alloc", 2)
+_advise = external("madvise", 3)
+release_large = external_void("free", 1)
+"""Ends the use of what `allocate_large` gave."""
+_HUGE_PAGE = 1 << 21
+_IN_HUGE_PAGES = getattr(mmap, "MADV_HUGEPAGE", 0)
+
+
+@kernel
+def ask_for_huge_pages(address: int, n_bytes: int) -> None:
+    """For memory nobody has touched yet: megabytes of small pages take longer to come by."""
+    start = (address + _HUGE_PAGE - 1) & -_HUGE_PAGE
+    size = (address + n_bytes - start) & -_HUGE_PAGE
+    if size > 0:
+        _advise(start, size, _IN_HUGE_PAGES)
+
+
+@kernel
+def allocate_large(region: int, n_bytes: int) -> int:
+    """As `allocate`, in huge pages where the system gives them."""
+    size = (n_bytes + _HUGE_PAGE - 1) & -_HUGE_PAGE
+    address = _aligned_memory(_HUGE_PAGE, size)
+    if address != 0:
+        ask_for_huge_pages(address, size)
+        declare_region(region, address, address + n_bytes)
+    return address
 
 
 @kernel

@@ -13,6 +13,7 @@ from impls.compiled.kernels.memory import (
     load_i32,
     load_i64,
     lowest_bit,
+    prefetch,
     shift_left,
     shift_right,
     store_32,
@@ -199,6 +200,7 @@ def _block(
     while window < limit:
         starts = 0
         if window + READABLE <= readable:
+            prefetch(text + window + 1024)
             starts = _starts(context, text + window, masks, n_bytes - window, kind, splitter)
         if starts != 0:
             after = write_starts(starts, window, at)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from impls.compiled.kernels.memory import (
+    allocate_large,
     declare_region,
     external,
     kernel,
     load_i64,
     peek,
     peek_u32,
+    release_large,
     shift_right,
     store_64,
 )
 from impls.compiled.kernels.transcode import transcode
 from impls.compiled.layout import (
     BUFFER_AT,
+    LARGE_TEXT,
+    PAD_BYTES,
     SIZE,
     STR_DATA,
     STR_SHIFT,
@@ -33,8 +37,8 @@ utf8_and_size = external("PyUnicode_AsUTF8AndSize", 2)
 
 
 @kernel
-def most_bytes(context: int, text: int) -> int:
-    """Bytes the UTF-8 of a str may take that is to be written by `own_utf8`; 0 where that is not its way."""
+def _most_bytes(context: int, text: int) -> int:
+    """Bytes the UTF-8 of a str may take that is to be written from its characters; 0 where that is not its way."""
     state_at = load_i64(context + STR_STATE)
     if state_at == 0:
         return 0
@@ -42,7 +46,13 @@ def most_bytes(context: int, text: int) -> int:
     # Characters behind the header, not all of them ASCII, and no UTF-8 kept beside them.
     if (state >> 3) & 3 != 1 or peek(text + load_i64(context + STR_UTF8)) != 0:
         return 0
-    n_bytes = peek(text + LENGTH_AT) * (1 + min(state & 7, 3))
+    return peek(text + LENGTH_AT) * (1 + min(state & 7, 3))
+
+
+@kernel
+def most_bytes(context: int, text: int) -> int:
+    """Bytes the UTF-8 of a str may take that is to be written by `own_utf8`; 0 where that is not its way."""
+    n_bytes = _most_bytes(context, text)
     return n_bytes if n_bytes <= load_i64(context + TEXT_LIMIT) else 0
 
 
@@ -52,8 +62,14 @@ def own_utf8(context: int, text: int) -> int:
 
     Needs no interpreter lock: a str does not change.
     """
+    return _write_utf8(context, text, load_i64(context + TEXT))
+
+
+@kernel
+def _write_utf8(context: int, text: int, target: int) -> int:
+    """`target`, where the UTF-8 of a str is now, its size left in SIZE; 0 for a surrogate."""
     kind = shift_right(peek_u32(text + load_i64(context + STR_STATE)), load_i64(context + STR_SHIFT)) & 7
-    source, target = text + load_i64(context + STR_DATA), load_i64(context + TEXT)
+    source = text + load_i64(context + STR_DATA)
     scratch = load_i64(context + WORK) + BUFFER_AT
     n_bytes = transcode(kind, source, peek(text + LENGTH_AT), target, scratch)
     if n_bytes < 0:
@@ -63,12 +79,30 @@ def own_utf8(context: int, text: int) -> int:
 
 
 @kernel
+def give_back_utf8(context: int) -> None:
+    """Ends the use of what `utf8` wrote."""
+    large = load_i64(context + LARGE_TEXT)
+    if large != 0:
+        release_large(large)
+        store_64(context + LARGE_TEXT, 0)
+
+
+@kernel
 def utf8(context: int, text: int) -> int:
-    """Address of the UTF-8 of a str, its size left in SIZE; 0 with an exception set where it has none."""
-    if most_bytes(context, text) != 0:
-        address = own_utf8(context, text)
+    """Address of the UTF-8 of a str, its size left in SIZE; 0 with an exception set where it has none.
+
+    The caller ends its use by `give_back_utf8`.
+    """
+    n_bytes = _most_bytes(context, text)
+    if n_bytes != 0:
+        target = load_i64(context + TEXT)
+        if n_bytes > load_i64(context + TEXT_LIMIT):
+            target = allocate_large(TEXT_REGION, n_bytes + PAD_BYTES)
+            store_64(context + LARGE_TEXT, target)
+        address = _write_utf8(context, text, target) if target != 0 else 0
         if address != 0:
             return address
+        give_back_utf8(context)
     address = utf8_and_size(text, context + SIZE)
     if address != 0:
         declare_region(TEXT_REGION, address, address + load_i64(context + SIZE))
