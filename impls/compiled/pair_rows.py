@@ -11,6 +11,8 @@ from impls.compiled.native import Native, address
 from impls.errors import Unsupported
 
 _MOST_IN_BUCKET = 8
+_MOST_PLACES, _MOST_BUCKETS = NONE, (1 << (HANDLE_BITS - 1)) - 1
+"""What the numbers of places and buckets have bits for."""
 _K1 = np.uint64(-7046029254386353131 % (1 << 64))
 """That of `kernels.hashing`."""
 
@@ -39,7 +41,7 @@ def pair_rows(native: Native, merges: np.ndarray, n_symbols: int) -> PairRows:
     n_slots = len(entries) + len(entries) // 64 + 16
     pairs, words = np.full(n_slots, -1, np.int64), np.zeros(n_buckets, np.int64)
     n_used = -1
-    if n_slots < NONE and n_buckets < 1 << (HANDLE_BITS - 1):
+    if n_slots <= _MOST_PLACES and n_buckets <= _MOST_BUCKETS:
         with native.reachable(entries, ends, words, pairs):
             n_used = native.build_pairs(
                 address(entries), address(ends), n_buckets, address(words), address(pairs), n_slots
