@@ -154,6 +154,7 @@ class Context(SplitContext):
 
     def read_strings(self, strings: StrLayout) -> None:
         """Lets the border take the characters of strings from where they stand."""
+        self[layout.STR_TYPE] = id(str)
         self[layout.STR_STATE] = strings.state
         self[layout.STR_SHIFT] = strings.shift
         self[layout.STR_UTF8] = strings.utf8

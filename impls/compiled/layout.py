@@ -39,7 +39,7 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 89
+N_NAMED = 90
 N_SLOTS = 96
 (
     # splitting
@@ -125,6 +125,7 @@ N_SLOTS = 96
     ARRAY_DATA,  # address of PyArray_GetPtr
     ARRAY_KIND,  # address of the dtype uint32
     ORIGIN,  # 0, the index of an array's first element
+    STR_TYPE,  # address of str
     STR_STATE,  # where a str says how it holds its characters, or 0: see `str_layout`
     STR_SHIFT,
     STR_UTF8,

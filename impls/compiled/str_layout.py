@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 
-_LENGTH_AT = 16
+_TYPE_AT, _LENGTH_AT = 8, 16
 _SAMPLES = {
     1: "caf\xe9 au lait, na\xefve",
     2: "pas\u0327a\u011f\u0131n \u20ac \u0130zmir",
@@ -68,7 +68,9 @@ def _word(text: str, offset: int) -> int:
 
 
 def _holds(text: str, data: int, kind: int) -> bool:
-    """Whether the object says its length where it should, and its characters stand at `data`."""
+    """Whether the object says its type and length where it should, and its characters stand at `data`."""
+    if ctypes.c_void_p.from_address(id(text) + _TYPE_AT).value != id(str):
+        return False
     if ctypes.c_ssize_t.from_address(id(text) + _LENGTH_AT).value != len(text):
         return False
     characters = ctypes.string_at(id(text) + data, kind * len(text))

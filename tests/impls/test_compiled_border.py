@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,6 +125,20 @@ def test_no_texts_make_no_ids(tokenizer: Compiled) -> None:
     assert tokenizer.encode_batch([]) == []
     ids, offsets = tokenizer.encode_ragged([])
     assert (len(ids), offsets.tolist()) == (0, [0])
+
+
+def test_what_is_no_text_is_refused_and_not_read_as_one(tokenizer: Compiled) -> None:
+    class Text(str):
+        """A text of a type of its own."""
+
+    # Bytes whose first ones are what a str says of itself in the same place, whatever that is.
+    nonsense: list[Any] = [None, 5, ["a"], *(bytes([first]) + bytes(60) for first in range(256))]
+    for wrong in nonsense:
+        for way in (tokenizer.encode, tokenizer.encode_array, tokenizer.count):
+            with pytest.raises((TypeError, AttributeError)):
+                way(wrong)
+    for text in ("kedi üstünde", "日本語", "the cat"):
+        assert tokenizer.encode(Text(text)) == tokenizer.encode(text)
 
 
 def test_special_tokens_are_allowed_refused_or_read_as_text(tokenizer: Compiled, model: Model) -> None:

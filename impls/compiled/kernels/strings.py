@@ -23,6 +23,7 @@ from impls.compiled.layout import (
     STR_DATA,
     STR_SHIFT,
     STR_STATE,
+    STR_TYPE,
     STR_UTF8,
     TEXT,
     TEXT_LIMIT,
@@ -30,8 +31,8 @@ from impls.compiled.layout import (
 )
 
 TEXT_REGION = 0
-LENGTH_AT = 16
-"""Where a str holds the number of its characters."""
+TYPE_AT, LENGTH_AT = 8, 16
+"""Where an object holds its type, and a str the number of its characters."""
 
 utf8_and_size = external("PyUnicode_AsUTF8AndSize", 2)
 
@@ -40,7 +41,8 @@ utf8_and_size = external("PyUnicode_AsUTF8AndSize", 2)
 def _most_bytes(context: int, text: int) -> int:
     """Bytes the UTF-8 of a str may take that is to be written from its characters; 0 where that is not its way."""
     state_at = load_i64(context + STR_STATE)
-    if state_at == 0:
+    # Only a str itself is read here: what else may come, the interpreter judges.
+    if state_at == 0 or peek(text + TYPE_AT) != load_i64(context + STR_TYPE):
         return 0
     state = shift_right(peek_u32(text + state_at), load_i64(context + STR_SHIFT))
     # Characters behind the header, not all of them ASCII, and no UTF-8 kept beside them.
