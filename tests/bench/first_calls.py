@@ -1,0 +1,89 @@
+"""First calls of fresh processes, and later ones, of `compiled`: the working tree against a commit, in turn.
+
+    python tests/bench/first_calls.py [--base COMMIT] [--megabytes 11] [--rounds 5] [MODEL ...]
+
+Nanoseconds a byte of UTF-8, medians: the first call of a process, and the quickest of five more of the same text, each
+in a new str.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from trees import ROOT, base_tree
+
+CORPORA = ("mixed", "turkish", "english", "code", "cjk")
+WAYS = ("encode_array", "encode")
+AGAIN = 5
+
+
+def measure(model: str, corpus: str, way: str, megabytes: float) -> dict[str, float]:
+    """Of this process, which has encoded nothing yet."""
+    import impls
+    from harness.data import load_corpus, load_model
+
+    text = "\n".join(load_corpus(corpus, max_bytes=int(megabytes * 1e6)).documents())
+    n_bytes = len(text.encode())
+    encode = getattr(impls.get("compiled")(load_model(model)), way)
+    encode("hello")
+
+    def ns_a_byte() -> float:
+        again = (text + " ")[:-1]
+        started = perf_counter()
+        encode(again, disallowed_special=())
+        return (perf_counter() - started) * 1e9 / n_bytes
+
+    return {"first": ns_a_byte(), "again": min(ns_a_byte() for _ in range(AGAIN))}
+
+
+def in_a_process(tree: Path, arguments: list[str]) -> dict[str, float]:
+    """What `measure` says in a process of its own, of the code in that tree."""
+    command = [sys.executable, "-P", str(Path(__file__).resolve()), "--one", *arguments]
+    places = os.pathsep.join((str(tree), str(Path(__file__).resolve().parent)))
+    environment = os.environ | {"PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, env=environment, cwd=tree, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(done.stderr[-2000:])
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--base", help="the commit to compare with")
+    parser.add_argument("--megabytes", type=float, default=11)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("models", nargs="*", default=["cl100k_base", "o200k_base"])
+    options = parser.parse_args()
+    with base_tree(options.base) as (commit, tree):
+        trees = (tree, ROOT)
+        print(f"ns a byte, {commit} → working tree")
+        for place in trees:
+            in_a_process(place, [options.models[0], "cjk", WAYS[0], "0.01"])
+        for model in options.models:
+            for way in WAYS:
+                for corpus in CORPORA:
+                    arguments = [model, corpus, way, str(options.megabytes)]
+                    found: dict[Path, list[dict[str, float]]] = {place: [] for place in trees}
+                    for number in range(options.rounds):
+                        for place in trees if number % 2 == 0 else reversed(trees):
+                            found[place].append(in_a_process(place, arguments))
+                    told = (
+                        f"{call} " + " → ".join(f"{median(one[call] for one in found[place]):.2f}" for place in trees)
+                        for call in ("first", "again")
+                    )
+                    print(f"{model:12} {way:13} {corpus:8} " + ", ".join(told), flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--one"]:
+        print(json.dumps(measure(*sys.argv[2:5], float(sys.argv[5]))))
+    else:
+        main()

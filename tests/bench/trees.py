@@ -1,0 +1,35 @@
+"""A working tree and the commit it is compared with, checked out beside it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def git(*arguments: str) -> str:
+    """What git says about this repository."""
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@contextmanager
+def base_tree(base: str | None) -> Iterator[tuple[str, Path]]:
+    """The name of a commit and where it is checked out; by default HEAD if the tree has changes, else its parent."""
+    base = base or ("HEAD" if git("status", "--porcelain", "--", "impls", "harness") else "HEAD~1")
+    try:
+        commit = git("rev-parse", "--short", "--verify", base)
+    except subprocess.CalledProcessError:
+        sys.exit(f"there is no commit {base} to compare with; give --base COMMIT")
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "base"
+        git("worktree", "add", "--detach", "--force", str(tree), commit)
+        try:
+            yield commit, tree
+        finally:
+            git("worktree", "remove", "--force", str(tree))
