@@ -125,12 +125,14 @@ def merge_small(context: int, piece: int, n_bytes: int, out: int) -> int:
     store_32(symbols - 4, NONE)
     store_32(symbols + 4 * n, NONE)
     end = ranks + 8 * ((n + 7) & ~7)
-    for i in range(n):
-        handle = load_i32(by_symbol + 4 * load_i32(symbols + 4 * i))
+    left = load_i32(symbols)
+    for i in range(n - 1):
+        handle, right = load_i32(by_symbol + 4 * left), load_i32(symbols + 4 * i + 4)
         store_32(handles + 4 * i, handle)
-        made = joined(buckets, pairs, handle, load_i32(symbols + 4 * i + 4))
+        made = joined(buckets, pairs, handle, right)
         store_64(ranks + 8 * i, (made << PLACE_BITS) | i)
-    at = ranks + 8 * n
+        left = right
+    at = ranks + 8 * (n - 1)
     while at < end:
         store_64(at, NOTHING_LEFT)
         at += 8
@@ -149,7 +151,9 @@ def merge_small(context: int, piece: int, n_bytes: int, out: int) -> int:
         absorbed = lowest_bit(later)
         following = lowest_bit((later & (later - 1)) | shift_left(1, n))
         previous = 63 - leading_zeros(alive & (shift_left(1, i) - 1))
-        made = joined(buckets, pairs, handle, load_i32(symbols + 4 * following))
+        # The last symbol begins no pair: its row, which may be far, is not waited for.
+        row = choose(following < n, handle, NO_ROW)
+        made = joined(buckets, pairs, row, load_i32(symbols + 4 * following))
         made_before = joined(buckets, pairs, load_i32(handles + 4 * previous), symbol)
         alive ^= shift_left(1, absorbed)
         store_64(ranks + 8 * absorbed, NOTHING_LEFT)
