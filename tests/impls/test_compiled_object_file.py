@@ -137,6 +137,39 @@ def test_kernels_and_tables_are_made_anew_where_the_cache_cannot_be_written(
     assert times_compiled(tmp_path) == 2
 
 
+COMMAND = """
+import subprocess, sys
+from impls.compiled import build
+
+def run(command, *, env, **_):
+    imports = "import impls.compiled.build as b; print(b.__file__)"
+    done = real([command[0], *command[1 : command.index("-m")], "-c", imports], env=env, capture_output=True, text=True)
+    print(done.stdout.strip() == build.__file__ or done)
+    return subprocess.CompletedProcess(command, 1, "", "stopped here")
+
+real, subprocess.run = subprocess.run, run
+try:
+    build._compile()
+except build.Unsupported as refused:
+    print(refused.reason)
+"""
+
+
+def test_the_compiler_finds_these_kernels_in_whatever_folder_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "impls").mkdir()
+    (tmp_path / "impls" / "__init__.py").write_text("raise ImportError('another package')")
+    folders = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", COMMAND],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": folders},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "True\nits kernels do not compile here: stopped here\n", done.stderr
+
+
 AT_ONCE = """
 import threading
 from impls.compiled.build import kernels
