@@ -284,7 +284,7 @@ def ask_for_huge_pages(address: int, n_bytes: int) -> None:
 
 @kernel
 def allocate_large(region: int, n_bytes: int) -> int:
-    """As `allocate`, in huge pages where the system gives them."""
+    """As `allocate`, in huge pages where the system gives them; `release_large` ends its use."""
     size = (n_bytes + _HUGE_PAGE - 1) & -_HUGE_PAGE
     address = _aligned_memory(_HUGE_PAGE, size)
     if address != 0:

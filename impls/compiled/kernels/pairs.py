@@ -1,7 +1,8 @@
 """Which symbol two neighbours merge into: a row per left symbol, each a small perfect hash of its right ones.
 
 Common symbols are the low ones, so what text needs lies together: buckets and entries stand in the order of left
-symbols, and a symbol that begins no pair has none (a table of all pairs by one hash touches a cache line for each).
+symbols, rows of many buckets before those of fewer, and a symbol that begins no pair has none (a table of all pairs by
+one hash touches a cache line for each).
 A row has 1, 2, 4 ... buckets of few pairs each. The word of a bucket says where its entries begin, how many slots they
 have, and the multiplier that keeps them apart (Fredman, Komlós, Szemerédi 1984, "Storing a sparse table with O(1) worst
 case access time"); 16 bits say which symbols it may hold (Bloom 1970, "Space/time trade-offs in hash coding"), and one

@@ -55,6 +55,9 @@ from impls.compiled.kernels.windows import (
 )
 from impls.compiled.layout import CACHE, CACHE_SHIFT, CL100K, DEEPSEEK, GPT2, KEY_MASKS, O200K, QWEN, TEKKEN, UNCOVERED
 
+AHEAD_BYTES = 1024
+"""How far before its turn text is fetched."""
+
 
 @inlined
 def _common_starts(masks: int, letters: int, blanks: int, punctuation: int, splitter: int) -> int:
@@ -200,7 +203,7 @@ def _block(
     while window < limit:
         starts = 0
         if window + READABLE <= readable:
-            prefetch(text + window + 1024)
+            prefetch(text + window + AHEAD_BYTES)
             starts = _starts(context, text + window, masks, n_bytes - window, kind, splitter)
         if starts != 0:
             after = write_starts(starts, window, at)
