@@ -151,6 +151,9 @@ class Context(SplitContext):
         self[layout.NEW_ARRAY] = api.empty
         self[layout.ARRAY_DATA] = api.get_pointer
         self[layout.ARRAY_KIND] = api.dtype
+        self[layout.RESIZE] = api.resize
+        self[layout.SHAPE] = self.address + layout.SIZE
+        self[layout.N_DIMENSIONS] = 1
 
     def read_strings(self, strings: StrLayout) -> None:
         """Lets the border take the characters of strings from where they stand."""
@@ -159,11 +162,17 @@ class Context(SplitContext):
         self[layout.STR_SHIFT] = strings.shift
         self[layout.STR_UTF8] = strings.utf8
         self[layout.STR_DATA] = strings.data
-        text = aligned_zeros(_TEXT_BYTES + layout.PAD_BYTES)
+        text = growing_zeros(_TEXT_BYTES + layout.PAD_BYTES, _IN_SMALL_PAGES)
         if is_checked():
             weakref.finalize(self, forget, declare(text))
         self.hold(layout.TEXT, text)
         self[layout.TEXT_LIMIT] = _TEXT_BYTES
+
+    def take_in_parts(self, cuts: np.ndarray) -> None:
+        """Lets the border encode long texts part by part; `cuts` is int64 by class, see `layout.CUTS`."""
+        self.hold(layout.CUTS, cuts)
+        if is_checked():
+            weakref.finalize(self, forget, declare(cuts))
 
     def hand_out_integers(self, integers: np.ndarray, list_items: int) -> None:
         """Gives the border the table of int objects, see `builtins`, and where list objects hold their items."""

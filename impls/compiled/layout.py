@@ -22,6 +22,8 @@ BLOCK_BYTES = 1024
 """Text is split and looked up in blocks of this many bytes."""
 SHORT_BYTES = 1000
 """Texts up to this long are copied into a padded buffer first, so wide loads may pass their end."""
+PART_CHARACTERS = 1 << 16
+"""Longer texts are encoded part by part; each has this many characters, or up to where it may be cut."""
 PAD_BYTES = 128
 """Readable bytes behind every table and buffer a wide load may touch."""
 MOST_TEXT_BYTES = (1 << 31) - 4096
@@ -39,7 +41,7 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 90
+N_NAMED = 94
 N_SLOTS = 96
 (
     # splitting
@@ -125,6 +127,9 @@ N_SLOTS = 96
     ARRAY_DATA,  # address of PyArray_GetPtr
     ARRAY_KIND,  # address of the dtype uint32
     ORIGIN,  # 0, the index of an array's first element
+    RESIZE,  # address of PyArray_Resize
+    SHAPE,  # what it reads the new shape from: the address of SIZE,
+    N_DIMENSIONS,  # and 1
     STR_TYPE,  # address of str
     STR_STATE,  # where a str says how it holds its characters, or 0: see `str_layout`
     STR_SHIFT,
@@ -135,6 +140,7 @@ N_SLOTS = 96
     LARGE_TEXT,  # UTF-8 of a text too large for TEXT, while a call uses it, or 0
     LIST_ITEMS,  # where a list object holds the address of its items, or 0: set them by calls
     BATCH_USED,  # ids of OUT that hold what a job has made so far
+    CUTS,  # int64 by class: those before which the pattern always cuts behind it, or 0: see `kernels.texts`
     # the cache of pieces
     CACHE_LEAST_SHIFT,  # what the shift is when the table is as large as it may get
     MEDIUM_LEAST_SHIFT,
@@ -202,3 +208,5 @@ PENDING = -5
 """The text has not been encoded."""
 COLLECTED = -6
 """The ids have been made objects of."""
+RAISED = -7
+"""The interpreter says why."""

@@ -1,4 +1,4 @@
-"""Two functions of NumPy's public C API, found where NumPy's own headers find them: in the capsule `_ARRAY_API`."""
+"""Three functions of NumPy's public C API, found where NumPy's own headers find them: in the capsule `_ARRAY_API`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 # Places in the table of functions, part of NumPy's binary interface since 1.7 (numpy/__multiarray_api.h).
-_C_API_VERSION, _GET_POINTER, _EMPTY = 0, 160, 184
+_C_API_VERSION, _RESIZE, _GET_POINTER, _EMPTY = 0, 80, 160, 184
 _KNOWN_VERSIONS = (0x1000009, 0x2000000)
 
 
@@ -21,6 +21,8 @@ class NumpyApi:
     """PyArray_Empty(number of dimensions, shape, dtype (taken over), Fortran order) -> new array."""
     get_pointer: int
     """PyArray_GetPtr(array, indices) -> address of an element."""
+    resize: int
+    """PyArray_Resize(array, shape with its length, check of references, order) -> None."""
     dtype: int
     """The dtype uint32, which lives as long as NumPy."""
 
@@ -38,8 +40,14 @@ def numpy_api() -> NumpyApi | None:
     version = ctypes.CFUNCTYPE(ctypes.c_uint)(table[_C_API_VERSION] or 0)()
     if version not in _KNOWN_VERSIONS:
         return None
-    found = NumpyApi(table[_EMPTY] or 0, table[_GET_POINTER] or 0, id(_UINT32))
+    found = NumpyApi(table[_EMPTY] or 0, table[_GET_POINTER] or 0, table[_RESIZE] or 0, id(_UINT32))
     return found if _answers(found) else None
+
+
+class _Shape(ctypes.Structure):
+    """`PyArray_Dims`."""
+
+    _fields_ = (("sizes", ctypes.POINTER(ctypes.c_ssize_t)), ("length", ctypes.c_int))
 
 
 _UINT32 = np.dtype(np.uint32)
@@ -55,4 +63,9 @@ def _answers(api: NumpyApi) -> bool:
     if type(array) is not np.ndarray or array.shape != (3,) or array.dtype != _UINT32:
         return False
     start: int = array.__array_interface__["data"][0]
-    return bool(get_pointer(array, index(2)) == start + 8)
+    if get_pointer(array, index(2)) != start + 8:
+        return False
+    array[:] = (1, 2, 3)
+    resize = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.POINTER(_Shape), ctypes.c_int, ctypes.c_int)
+    resize(api.resize)(array, _Shape(index(2), 1), 0, 0)
+    return bool(array.tolist() == [1, 2])

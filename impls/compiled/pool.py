@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
+
 from impls.compiled.builtins import Builtins, available, list_items_offset, shared_integers
 from impls.compiled.context import Context
 from impls.compiled.layout import BUSY
@@ -41,10 +43,16 @@ class Worker:
 
 
 class Pool:
-    """Workers over one model and pattern; `needle` is what its special texts begin with, see `Context.look_for`."""
+    """Workers over one model and pattern.
 
-    def __init__(self, tables: ModelTables, splitting: Splitting, needle: bytes | None) -> None:
-        self._make: Callable[[], Worker] = lambda: _worker(tables, splitting, needle)
+    `needle` is what its special texts begin with, see `Context.look_for`; `cuts`, where there are some, is for
+    `Context.take_in_parts`.
+    """
+
+    def __init__(
+        self, tables: ModelTables, splitting: Splitting, needle: bytes | None, cuts: np.ndarray | None = None
+    ) -> None:
+        self._make: Callable[[], Worker] = lambda: _worker(tables, splitting, needle, cuts)
         self._free: list[Worker] = []
 
     def new(self) -> Worker:
@@ -72,7 +80,7 @@ class Pool:
             self.give(worker)
 
 
-def _worker(tables: ModelTables, splitting: Splitting, needle: bytes | None) -> Worker:
+def _worker(tables: ModelTables, splitting: Splitting, needle: bytes | None, cuts: np.ndarray | None) -> Worker:
     context = Context(tables, splitting)
     _living.add(context)
     if not available():
@@ -86,4 +94,6 @@ def _worker(tables: ModelTables, splitting: Splitting, needle: bytes | None) -> 
     strings = str_layout()
     if strings is not None:
         context.read_strings(strings)
+        if cuts is not None:
+            context.take_in_parts(cuts)
     return Worker(context, Builtins.of(context))

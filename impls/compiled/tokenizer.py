@@ -16,7 +16,7 @@ from impls.compiled.dropping import Dropping
 from impls.compiled.files import last_safe_cut
 from impls.compiled.layout import AUTOMATON, BUSY
 from impls.compiled.own_pieces import OwnPieces, without_hidden_space
-from impls.compiled.pattern.tables import cuts_at_line_breaks
+from impls.compiled.pattern.tables import cuts_at_line_breaks, cuts_outside
 from impls.compiled.plain import Uncovered
 from impls.compiled.pool import Pool, Worker
 from impls.compiled.specials import Specials
@@ -56,7 +56,11 @@ class Compiled(Tokenizer):
             splitting is not None and model.sentencepiece is None and cuts_at_line_breaks(splitting.automata)
         )
         self._specials = Specials(model)
-        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), self._specials.needle)
+        needle = self._specials.needle
+        cuts = None
+        if splitting is not None and splitting.tables is not None and model.sentencepiece is None:
+            cuts = cuts_outside(splitting.tables, (needle or b"").decode())
+        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), needle, cuts)
         self._dropping = Dropping(model)
         self._density = Density()
         # One worker serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from random_patterns import ALPHABET, random_pattern, random_text
 
 from impls.compiled import plain
 from impls.compiled.context import Context
@@ -23,11 +24,6 @@ from impls.formats.split_stages import with_gaps
 from impls.model import Model
 from impls.patterns import NAMED, Splitter
 
-ATOMS = [
-    r"\p{L}", r"\p{N}", r"\p{Lu}", r"\p{M}", r"\s", r"\S", r"[^\s\p{L}\p{N}]", r"[\r\n]", r"[a-f]", r"[^\r\n]",
-    "a", "b", "'", " ", r"\n", r"\d", r"\w", r"\W", "é", "[ab']",
-]  # fmt: skip
-ALPHABET = "aabbcf'' \n\r\t1½Aéſ\u0301日한\u00a0\U0001f389-_"
 DEEPSEEK = NAMED["deepseek"]
 TEXTS = ["", "a", " ", "\n", "ab'c  a\n\n b", "  \r\n a1½ 'b-_", "日本 한국\u0301é", "a" * 5000 + " \n" * 300]
 
@@ -41,28 +37,6 @@ def automaton_pieces(context: Context, text: str) -> list[str]:
     data = text.encode()
     ends = [0, *plain.piece_ends(context, text).tolist()]
     return [data[start:end].decode() for start, end in pairwise(ends)]
-
-
-def random_pattern(rng: random.Random) -> str:
-    def item(depth: int) -> str:
-        if depth and rng.random() < 0.2:
-            opening = rng.choice(["(?:", "(?i:"])
-            body = opening + "|".join(sequence(depth - 1) for _ in range(rng.randrange(1, 4))) + ")"
-        else:
-            body = rng.choice(ATOMS)
-            if rng.random() < 0.07:
-                return rng.choice([r"(?!\S)", r"(?=\s)", "(?!a)", r"\Z"])
-        return body + rng.choice(["", "", "", "?", "*", "+", "+", "{1,3}", "{2}", "{0,2}", "+?", "*+", "++", "?+"])
-
-    def sequence(depth: int) -> str:
-        return "".join(item(depth) for _ in range(rng.randrange(1, 4)))
-
-    branches = [sequence(1) for _ in range(rng.randrange(1, 5))]
-    return "|".join([*branches, r"\s+", r"\S"])
-
-
-def random_text(rng: random.Random) -> str:
-    return "".join(rng.choice(ALPHABET) for _ in range(rng.choice([1, 3, 8, 20, 60])))
 
 
 @pytest.mark.parametrize("name", sorted(NAMED))

@@ -9,9 +9,9 @@ Built-ins get their arguments as a C array; the first is always the address of t
 
 from __future__ import annotations
 
-from impls.compiled.kernels.border import (
+from impls.compiled.kernels.boxes import long_from_long
+from impls.compiled.kernels.interpreter import (
     clear_error,
-    encode,
     list_get,
     list_size,
     long_as_address,
@@ -20,7 +20,6 @@ from impls.compiled.kernels.border import (
     restore_thread,
     save_thread,
 )
-from impls.compiled.kernels.boxes import long_from_long
 from impls.compiled.kernels.memory import (
     allocate,
     atomic_add,
@@ -37,6 +36,7 @@ from impls.compiled.kernels.memory import (
 )
 from impls.compiled.kernels.needle import may_hold_special
 from impls.compiled.kernels.strings import TEXT_REGION, most_bytes, own_utf8, utf8_and_size
+from impls.compiled.kernels.texts import encode
 from impls.compiled.layout import (
     BATCH_USED,
     BUSY,

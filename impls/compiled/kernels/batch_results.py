@@ -7,14 +7,8 @@ is released between.
 from __future__ import annotations
 
 from impls.compiled.kernels.batch import first_of_task, item_at, take_part, wait, work
-from impls.compiled.kernels.border import (
-    long_as_address,
-    long_as_long,
-    nothing,
-    restore_thread,
-    save_thread,
-)
 from impls.compiled.kernels.boxes import array_of_ids, list_of_ids, list_set, long_from_long
+from impls.compiled.kernels.interpreter import long_as_address, long_as_long, nothing, restore_thread, save_thread
 from impls.compiled.kernels.memory import (
     atomic_load,
     atomic_store,

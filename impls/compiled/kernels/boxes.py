@@ -25,7 +25,7 @@ from impls.compiled.kernels.memory import (
     poke_64,
     store_64,
 )
-from impls.compiled.layout import ARRAY_DATA, ARRAY_KIND, INTEGERS, LIST_ITEMS, NEW_ARRAY, ORIGIN, SIZE
+from impls.compiled.layout import ARRAY_DATA, ARRAY_KIND, INTEGERS, LIST_ITEMS, NEW_ARRAY, ORIGIN, RESIZE, SHAPE, SIZE
 
 MANY_ITEMS = 1 << 19
 """Of a list whose items take megabytes, which nobody has touched yet."""
@@ -111,13 +111,36 @@ def list_of_ids(context: int, ids: int, count: int) -> int:
 
 
 @kernel
-def array_of_ids(context: int, ids: int, count: int) -> int:
+def empty_array(context: int, count: int) -> int:
     """A new uint32 array of shape (count,); 0 with an exception set where there is no memory."""
     kind = load_i64(context + ARRAY_KIND)
     # PyArray_Empty takes a reference to the dtype over, and reads the shape from memory.
     increment(kind)
     store_64(context + SIZE, count)
-    array = call_pointer_4(load_i64(context + NEW_ARRAY), 1, context + SIZE, kind, 0)
+    return call_pointer_4(load_i64(context + NEW_ARRAY), 1, context + SIZE, kind, 0)
+
+
+@kernel
+def ids_of_array(context: int, array: int) -> int:
+    """Where the ids of an array stand that has some."""
+    return call_pointer_2(load_i64(context + ARRAY_DATA), array, context + ORIGIN)
+
+
+@kernel
+def array_of_ids(context: int, ids: int, count: int) -> int:
+    """As `empty_array`, holding these ids."""
+    array = empty_array(context, count)
     if array != 0 and count > 0:
-        copy_memory(call_pointer_2(load_i64(context + ARRAY_DATA), array, context + ORIGIN), ids, 4 * count)
+        copy_memory(ids_of_array(context, array), ids, 4 * count)
     return array
+
+
+@kernel
+def shorten_array(context: int, array: int, count: int) -> bool:
+    """Leaves an array its first ids and gives back the memory of the others; False with an exception set where not."""
+    store_64(context + SIZE, count)
+    none = call_pointer_4(load_i64(context + RESIZE), array, context + SHAPE, 0, 0)
+    if none == 0:
+        return False
+    decrement(none)
+    return True

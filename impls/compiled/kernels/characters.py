@@ -73,11 +73,7 @@ def characters_first(context: int, piece: int, n_bytes: int, symbols: int) -> in
 def _joined(context: int, left: int, right: int) -> int:
     if left == NONE or right == NONE:
         return NONE
-    return merged(
-        context,
-        left,
-        right,
-    )
+    return merged(context, left, right)
 
 
 @kernel

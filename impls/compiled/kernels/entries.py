@@ -29,7 +29,7 @@ from impls.compiled.kernels import (
     prepare,
     segments,
 )
-from impls.compiled.kernels.border import long_as_address
+from impls.compiled.kernels.interpreter import long_as_address
 
 _PLAIN: dict[str, Callable[..., int]] = {
     "encode": encode.encode,

@@ -252,7 +252,7 @@ else:
     store_8, store_16, store_32, store_64 = _raw_store_8, _raw_store_16, _raw_store_32, _raw_store_64
     atomic_load, atomic_store, atomic_add = _raw_atomic_load, _raw_atomic_store, _raw_atomic_add
 
-peek, peek_u32 = _raw_load_i64, _raw_load_u32
+peek, peek_u8, peek_u16, peek_u32 = _raw_load_i64, _raw_load_u8, _raw_load_u16, _raw_load_u32
 poke_32, poke_64 = _raw_store_32, _raw_store_64
 """Words of memory the interpreter owns; not compared with the regions."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from impls.compiled.kernels.border import give_back, room_for
 from impls.compiled.kernels.cache import ARENA_COUNT, load_vocabulary, reset_cache, short_entry
 from impls.compiled.kernels.derive import derive, index_tokens
 from impls.compiled.kernels.hashing import key_high_by_byte, key_low_by_byte
 from impls.compiled.kernels.memory import kernel, load_i32, load_i64, load_u8, shift_right, store_32, store_64
 from impls.compiled.kernels.piece import piece_ids, put_whole
+from impls.compiled.kernels.texts import give_back, room_for
 from impls.compiled.layout import COUNT_AT, NO_MEMORY, NONE, OUT, SYMBOL_BITS
 
 

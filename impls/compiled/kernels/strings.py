@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from impls.compiled.kernels.memory import (
     allocate_large,
+    choose,
     declare_region,
     external,
+    inlined,
     kernel,
     load_i64,
     peek,
+    peek_u8,
+    peek_u16,
     peek_u32,
     release_large,
     shift_right,
@@ -38,8 +42,8 @@ utf8_and_size = external("PyUnicode_AsUTF8AndSize", 2)
 
 
 @kernel
-def _most_bytes(context: int, text: int) -> int:
-    """Bytes the UTF-8 of a str may take that is to be written from its characters; 0 where that is not its way."""
+def kind_of(context: int, text: int) -> int:
+    """Bytes each character takes in a str whose UTF-8 is to be written from them; 0 where that is not its way."""
     state_at = load_i64(context + STR_STATE)
     # Only a str itself is read here: what else may come, the interpreter judges.
     if state_at == 0 or peek(text + TYPE_AT) != load_i64(context + STR_TYPE):
@@ -48,7 +52,43 @@ def _most_bytes(context: int, text: int) -> int:
     # Characters behind the header, not all of them ASCII, and no UTF-8 kept beside them.
     if (state >> 3) & 3 != 1 or peek(text + load_i64(context + STR_UTF8)) != 0:
         return 0
-    return peek(text + LENGTH_AT) * (1 + min(state & 7, 3))
+    return state & 7
+
+
+@inlined
+def length_of(text: int) -> int:
+    """How many characters a str has."""
+    return peek(text + LENGTH_AT)
+
+
+@inlined
+def most_utf8_bytes(kind: int) -> int:
+    """Bytes of UTF-8 that a character of so many bytes takes at most; 0 for 0."""
+    return choose(kind == 0, 0, 1 + min(kind, 3))
+
+
+@kernel
+def character(context: int, kind: int, text: int, i: int) -> int:
+    """A character of a str whose characters are of that kind."""
+    at = text + load_i64(context + STR_DATA) + kind * i
+    if kind == 1:
+        return peek_u8(at)
+    return peek_u16(at) if kind == 2 else peek_u32(at)
+
+
+@kernel
+def is_ascii(context: int, text: int) -> bool:
+    """Whether that is known of a str."""
+    state_at = load_i64(context + STR_STATE)
+    if state_at == 0 or peek(text + TYPE_AT) != load_i64(context + STR_TYPE):
+        return False
+    return (shift_right(peek_u32(text + state_at), load_i64(context + STR_SHIFT)) >> 3) & 3 == 3
+
+
+@kernel
+def _most_bytes(context: int, text: int) -> int:
+    """Bytes the UTF-8 of a str may take that is to be written from its characters; 0 where that is not its way."""
+    return length_of(text) * most_utf8_bytes(kind_of(context, text))
 
 
 @kernel
@@ -64,16 +104,15 @@ def own_utf8(context: int, text: int) -> int:
 
     Needs no interpreter lock: a str does not change.
     """
-    return _write_utf8(context, text, load_i64(context + TEXT))
+    return _write_utf8(context, kind_of(context, text), text, 0, length_of(text), load_i64(context + TEXT))
 
 
 @kernel
-def _write_utf8(context: int, text: int, target: int) -> int:
-    """`target`, where the UTF-8 of a str is now, its size left in SIZE; 0 for a surrogate."""
-    kind = shift_right(peek_u32(text + load_i64(context + STR_STATE)), load_i64(context + STR_SHIFT)) & 7
-    source = text + load_i64(context + STR_DATA)
+def _write_utf8(context: int, kind: int, text: int, begin: int, end: int, target: int) -> int:
+    """`target`, where the UTF-8 of characters of a str is now, its size left in SIZE; 0 for a surrogate."""
+    source = text + load_i64(context + STR_DATA) + kind * begin
     scratch = load_i64(context + WORK) + BUFFER_AT
-    n_bytes = transcode(kind, source, peek(text + LENGTH_AT), target, scratch)
+    n_bytes = transcode(kind, source, end - begin, target, scratch)
     if n_bytes < 0:
         return 0
     store_64(context + SIZE, n_bytes)
@@ -90,21 +129,34 @@ def give_back_utf8(context: int) -> None:
 
 
 @kernel
+def utf8_of_part(context: int, kind: int, text: int, begin: int, end: int) -> int:
+    """Address of the UTF-8 of characters of a str of that kind, which is not 0, its size left in SIZE.
+
+    0 for a surrogate, or where there is no memory. The caller ends its use by `give_back_utf8`.
+    """
+    n_bytes, target = most_utf8_bytes(kind) * (end - begin), load_i64(context + TEXT)
+    if n_bytes > load_i64(context + TEXT_LIMIT):
+        target = allocate_large(TEXT_REGION, n_bytes + PAD_BYTES)
+        store_64(context + LARGE_TEXT, target)
+    address = 0
+    if target != 0:
+        address = _write_utf8(context, kind, text, begin, end, target)
+    if address == 0:
+        give_back_utf8(context)
+    return address
+
+
+@kernel
 def utf8(context: int, text: int) -> int:
     """Address of the UTF-8 of a str, its size left in SIZE; 0 with an exception set where it has none.
 
     The caller ends its use by `give_back_utf8`.
     """
-    n_bytes = _most_bytes(context, text)
-    if n_bytes != 0:
-        target = load_i64(context + TEXT)
-        if n_bytes > load_i64(context + TEXT_LIMIT):
-            target = allocate_large(TEXT_REGION, n_bytes + PAD_BYTES)
-            store_64(context + LARGE_TEXT, target)
-        address = _write_utf8(context, text, target) if target != 0 else 0
+    kind = kind_of(context, text)
+    if kind != 0:
+        address = utf8_of_part(context, kind, text, 0, length_of(text))
         if address != 0:
             return address
-        give_back_utf8(context)
     address = utf8_and_size(text, context + SIZE)
     if address != 0:
         declare_region(TEXT_REGION, address, address + load_i64(context + SIZE))

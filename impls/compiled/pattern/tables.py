@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -31,6 +32,18 @@ class SplitTables:
     """Class of the end of the text."""
     has_gaps: bool = False
     """Whether what lies between matches is a piece too; the transitions know nothing of it."""
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The transitions by state and class."""
+        return self.transitions.reshape(-1, self.end + 1)
+
+    def class_of(self, character: str) -> int:
+        """The class of a character."""
+        code = ord(character)
+        if code < len(self.ascii_classes):
+            return int(self.ascii_classes[code])
+        return int(self.page_classes[(int(self.pages[code >> 6]) << 6) + (code & 63)])
 
 
 def split_tables(pattern: str) -> SplitTables:
@@ -71,6 +84,38 @@ def _flatten(automaton: Automaton, *, has_gaps: bool) -> SplitTables:
     return SplitTables(transitions.ravel(), ascii_classes, pages, page_classes, automaton.end, has_gaps)
 
 
+def certain_cuts(stage: SplitTables) -> np.ndarray:
+    """Where a text may be encoded in two parts whatever stands around, bool of shape (n_classes, n_classes).
+
+    True where the pattern always cuts between a character of the one class and one of the other, and does so too where
+    the text ends behind the first.
+    """
+    rows = stage.rows
+    found = np.zeros((stage.end, stage.end), bool)
+    if stage.has_gaps:
+        return found
+    for before in range(stage.end):
+        # Going back to the last match reads the character again, from another of these states.
+        behind = rows[sorted(_after(rows, [before]))]
+        if len(behind) and (behind[:, stage.end] & CUT).all():
+            found[before] = ((behind[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
+    return found
+
+
+def cuts_outside(stage: SplitTables, kept_whole: str) -> np.ndarray | None:
+    """`certain_cuts` as bits, int64 by class of the first character; none of them is within `kept_whole`.
+
+    None where there are none, or more classes than an int64 has bits.
+    """
+    cuts = certain_cuts(stage)
+    for before, behind in pairwise(map(stage.class_of, kept_whole)):
+        cuts[before, behind] = False
+    if not cuts.any() or stage.end > 64:
+        return None
+    bits: np.ndarray = cuts.astype(np.uint64) << np.arange(stage.end, dtype=np.uint64)
+    return np.asarray(bits.sum(axis=1).astype(np.int64))
+
+
 def cuts_at_line_breaks(stages: Sequence[SplitTables]) -> bool:
     """Whether the stages cut behind a line break between two ASCII letters or digits, whatever stands around.
 
@@ -85,7 +130,7 @@ def _always_cuts(stage: SplitTables) -> bool:
     """Whether such a line break is a piece of its own."""
     rows, words, newline = _rows(stage)
     # Going back to the last match reads the line break again, from another of these states.
-    breaks = {entry for row in _after_words(rows, words) if not (entry := int(rows[row, newline])) & RESUME}
+    breaks = {entry for row in _after(rows, words) if not (entry := int(rows[row, newline])) & RESUME}
     first = int(rows[0, newline])
     if first & RESUME or not all(entry & CUT for entry in breaks):
         return False
@@ -99,7 +144,7 @@ def _may_be_cut(stage: SplitTables) -> bool:
         return False
     rows, words, newline = _rows(stage)
     stride = rows.shape[1]
-    for before in {0, *_after_words(rows, words)}:
+    for before in {0, *_after(rows, words)}:
         entry = int(rows[before, newline])
         if entry & RESUME:
             continue
@@ -120,10 +165,10 @@ def _may_be_cut(stage: SplitTables) -> bool:
 def _rows(stage: SplitTables) -> tuple[np.ndarray, list[int], int]:
     """The transitions by state, the classes of ASCII letters and digits, and the class of a line break."""
     words = {int(stage.ascii_classes[code]) for code in range(128) if chr(code).isalnum()}
-    return stage.transitions.reshape(-1, stage.end + 1), sorted(words), int(stage.ascii_classes[10])
+    return stage.rows, sorted(words), int(stage.ascii_classes[10])
 
 
-def _after_words(rows: np.ndarray, words: list[int]) -> set[int]:
-    """States in which the character before was a letter or a digit."""
-    entries = rows[:, words].ravel().tolist()
+def _after(rows: np.ndarray, classes: list[int]) -> set[int]:
+    """States in which the character before was of one of the classes."""
+    entries = rows[:, classes].ravel().tolist()
     return {(entry >> FLAG_BITS) // rows.shape[1] for entry in entries if not entry & RESUME}

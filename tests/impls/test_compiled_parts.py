@@ -1,0 +1,179 @@
+"""Long texts are encoded part by part: cut only where that changes nothing, whatever stands around."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from child import run
+from random_patterns import ALPHABET, random_pattern, random_text
+
+import impls
+from impls.compiled import Compiled, context, layout
+from impls.compiled.pattern.syntax import NotExpressible
+from impls.compiled.pattern.tables import SplitTables, certain_cuts, cuts_outside, split_tables
+from impls.errors import SpecialToken
+from impls.model import Model
+from impls.patterns import NAMED, Splitter
+
+ONE_STAGE = sorted(name for name, stages in NAMED.items() if len(stages) == 1)
+
+
+def cut_everywhere(tables: SplitTables, reference: Splitter, text: str) -> int:
+    """How many places of a text are certain cuts, all of which are tried."""
+    cuts, whole, found = certain_cuts(tables), reference.split(text), 0
+    for at, (before, behind) in enumerate(pairwise(text), 1):
+        if cuts[tables.class_of(before), tables.class_of(behind)]:
+            found += 1
+            assert reference.split(text[:at]) + reference.split(text[at:]) == whole, (text[:at], text[at:])
+    return found
+
+
+@pytest.mark.parametrize("name", ONE_STAGE)
+def test_certain_cuts_of_the_patterns_change_no_piece(name: str) -> None:
+    tables, reference, rng = split_tables(NAMED[name][0]), Splitter(NAMED[name]), random.Random(1)
+    alphabet = ALPHABET + "sltrevdm's  \n漢かな1234/İıЖאع"
+    found = sum(
+        cut_everywhere(tables, reference, "".join(rng.choices(alphabet, k=rng.randrange(2, 12)))) for _ in range(600)
+    )
+    assert found > 600
+
+
+def test_certain_cuts_of_random_patterns_change_no_piece(fuzz: int) -> None:
+    rng, found, tried = random.Random(2), 0, 0
+    while tried < 60 * fuzz:
+        pattern = random_pattern(rng)
+        try:
+            tables = split_tables(pattern)
+        except NotExpressible:
+            continue
+        tried += 1
+        reference = Splitter((pattern,))
+        found += sum(cut_everywhere(tables, reference, random_text(rng)[:30]) for _ in range(12))
+    assert found > 20 * tried
+
+
+@pytest.mark.parametrize(
+    ("name", "places", "certain"),
+    [
+        ("cl100k", ["a ", "a.", "漢。", "é ", ". ", "\na", "\n漢", "1a", "1 ", "l "], True),
+        ("cl100k", ["ab", " a", ".a", "11", "  ", "\n\n", "''"], False),
+        ("gpt2", ["a ", "a\n", ".a", "a1"], True),
+        ("gpt2", ["\na", "  ", " a", "11", "l "], False),
+        ("o200k", ["a ", "1.", "\n漢", "aB"], True),
+        ("o200k", ["a'", "./"], False),
+    ],
+)
+def test_which_cuts_are_certain(name: str, places: list[str], certain: bool) -> None:
+    tables = split_tables(NAMED[name][0])
+    cuts = certain_cuts(tables)
+    for before, behind in places:
+        assert cuts[tables.class_of(before), tables.class_of(behind)] == certain, (before, behind)
+
+
+def test_no_cut_is_within_what_special_texts_begin_with() -> None:
+    tables = split_tables(NAMED["cl100k"][0])
+    place = tables.class_of("x"), tables.class_of(" ")
+    assert certain_cuts(tables)[place]
+    bits = cuts_outside(tables, "x y")
+    assert bits is not None
+    assert not bits[place[0]] >> place[1] & 1
+    assert bits[place[0]] >> tables.class_of(".") & 1
+
+
+# --- texts of several parts ------------------------------------------------------------------------------------
+
+
+def model(pattern: str, special: str) -> Model:
+    spec = impls.TrainingSpec(vocab_size=330, pattern=pattern, special_tokens=(special,))
+    return impls.get("priority").train_model(["the cat sat kedi üstünde 日本語 the cat üstünde"] * 2, spec)
+
+
+LONG = layout.PART_CHARACTERS
+
+
+def long_texts() -> dict[str, str]:
+    rng = random.Random(3)
+    words = ["kedi", "üstünde", "日本語", "🎉", "x1", "it'll", "...", "\n", "\n\n", "  ", "é", "l", "123456", "かな。"]
+    return {
+        "two bytes": "kedi üstünde " * (3 * LONG // 13),
+        "three bytes": "日本語 text。\n" * (LONG // 4),
+        "four bytes": "🎉 日本語 x" * (LONG // 3),
+        "no place to cut": "ü" * (2 * LONG + 5),
+        "few places to cut": ("ü" * (LONG + 77) + " ") * 2 + "x" * 9,
+        "a cut at the very end of a part": "ü" + "x" * (LONG - 2) + " " + "ü y" * 50,
+        "as long as a part": "ü" + "x" * (LONG - 1),
+        "one more than a part": "ü" + "x" * (LONG - 1) + " ",
+        "words": "".join(rng.choice(words) + rng.choice([" ", "", " "]) for _ in range(LONG)),
+        "a surrogate in the second part": "kedi üstünde " * (LONG // 9) + "\ud83d kedi",
+        "a special token in the second part": "kedi üstünde " * (LONG // 9) + "a b|end kedi",
+        "Latin-1": "caf\xe9 cr\xe8me, " * (LONG // 8),
+    }
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "o200k"])
+def test_ids_are_those_of_a_batch(pattern: str) -> None:
+    """Texts of a batch are never cut."""
+    tokenizer = Compiled(model(pattern, "a b|end"))
+    assert tokenizer._own.context[layout.CUTS] != 0
+    for name, text in long_texts().items():
+        expected = tokenizer.encode_batch([text], allowed_special="all")[0]
+        assert tokenizer.encode(text, allowed_special="all") == expected, name
+        array = tokenizer.encode_array(text, allowed_special="all")
+        assert (array.dtype, array.flags.owndata, array.tolist()) == (np.uint32, True, expected), name
+        if "special" not in name:
+            assert tokenizer.count(text) == len(expected), name
+    assert tokenizer._own.context[layout.LARGE_TEXT] == 0
+
+
+def test_ids_are_those_of_a_batch_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts that do not fit, ids of which only the first fit."""
+    monkeypatch.setattr(context, "_TEXT_BYTES", LONG)
+    for out_ids in (1 << 10, LONG):
+        monkeypatch.setattr(context, "_OUT_IDS", out_ids)
+        tokenizer = Compiled(model("cl100k", "a b|end"))
+        for name, text in long_texts().items():
+            expected = tokenizer.encode_batch([text], allowed_special="all")[0]
+            assert tokenizer.encode(text, allowed_special="all") == expected, name
+            assert tokenizer.encode_array(text, allowed_special="all").tolist() == expected, name
+        assert tokenizer._own.context[layout.LARGE_TEXT] == 0
+
+
+def test_a_special_token_is_found_wherever_a_part_ends() -> None:
+    special = "x y|end"
+    tokenizer = Compiled(model("cl100k", special))
+    token = tokenizer.model.special_tokens[special]
+    for before in range(len(special) + 2):
+        text = ("ü " * LONG)[: LONG - before] + special + " ü" * 20
+        assert tokenizer.encode(text, allowed_special="all").count(token) == 1
+        assert tokenizer.encode_array(text, allowed_special="all").tolist().count(token) == 1
+        with pytest.raises(SpecialToken, match="x y"):
+            tokenizer.encode(text)
+
+
+CHECKED = """
+import impls
+from impls.compiled import Compiled, context
+from impls.compiled.layout import PART_CHARACTERS
+from impls.compiled.native import faults
+from impls.priority import Priority
+
+context._OUT_IDS = 1 << 10
+spec = impls.TrainingSpec(vocab_size=300, pattern="o200k")
+tokenizer = Compiled(Priority.train_model(["the cat sat kedi üstünde 日本語"] * 2, spec))
+for text in ("kedi üstünde 日本語。", "kedi üstünde ", "x\U0001f389 y"):
+    text = (text * PART_CHARACTERS)[: PART_CHARACTERS + 999]
+    expected = Priority(tokenizer.model).encode(text)
+    assert tokenizer.encode(text) == expected
+    assert tokenizer.encode_array(text).tolist() == expected
+    assert tokenizer.count(text) == len(expected)
+assert faults()[0] == 0, faults()
+print("checked")
+"""
+
+
+def test_no_access_lies_outside_what_may_be_reached() -> None:
+    done = run(CHECKED, BPEBENCH_COMPILED_BUILD="checked")
+    assert done.stdout == "checked\n", done.stderr[-2000:]
