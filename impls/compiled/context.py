@@ -53,6 +53,7 @@ class Context(SplitContext):
         self._cache()
         self.hold(layout.OUT, aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES))
         self[layout.OUT_LIMIT] = _OUT_IDS
+        self[layout.LONGEST] = layout.PART_CHARACTERS
         self._decoding()
 
     def _merging(self) -> None:

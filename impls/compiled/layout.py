@@ -23,7 +23,7 @@ BLOCK_BYTES = 1024
 SHORT_BYTES = 1000
 """Texts up to this long are copied into a padded buffer first, so wide loads may pass their end."""
 PART_CHARACTERS = 1 << 16
-"""Longer texts are encoded part by part; each has this many characters, or up to where it may be cut."""
+"""A text that is encoded part by part is cut near every so many characters."""
 PAD_BYTES = 128
 """Readable bytes behind every table and buffer a wide load may touch."""
 MOST_TEXT_BYTES = (1 << 31) - 4096
@@ -41,7 +41,7 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 94
+N_NAMED = 95
 N_SLOTS = 96
 (
     # splitting
@@ -140,6 +140,7 @@ N_SLOTS = 96
     LARGE_TEXT,  # UTF-8 of a text too large for TEXT, while a call uses it, or 0
     LIST_ITEMS,  # where a list object holds the address of its items, or 0: set them by calls
     BATCH_USED,  # ids of OUT that hold what a job has made so far
+    LONGEST,  # characters of the longest text so far, at least PART_CHARACTERS
     CUTS,  # int64 by class: those before which the pattern always cuts behind it, or 0: see `kernels.texts`
     # the cache of pieces
     CACHE_LEAST_SHIFT,  # what the shift is when the table is as large as it may get

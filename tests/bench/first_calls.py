@@ -1,9 +1,9 @@
 """First calls of fresh processes, and later ones, of `compiled`: the working tree against a commit, in turn.
 
-    python tests/bench/first_calls.py [--base COMMIT] [--megabytes 11] [--rounds 5] [MODEL ...]
+    python tests/bench/first_calls.py [--base COMMIT] [--megabytes 11] [--rounds 5] [--pause 0] [MODEL ...]
 
 Nanoseconds a byte of UTF-8, medians: the first call of a process, and the quickest of five more of the same text, each
-in a new str.
+in a new str. In a pause before each process the host of a virtual machine may take back memory that is not in use.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 
 from trees import ROOT, base_tree
 
@@ -60,6 +60,7 @@ def main() -> None:
     parser.add_argument("--base", help="the commit to compare with")
     parser.add_argument("--megabytes", type=float, default=11)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--pause", type=float, default=0, help="seconds before each process")
     parser.add_argument("models", nargs="*", default=["cl100k_base", "o200k_base"])
     options = parser.parse_args()
     with base_tree(options.base) as (commit, tree):
@@ -74,6 +75,7 @@ def main() -> None:
                     found: dict[Path, list[dict[str, float]]] = {place: [] for place in trees}
                     for number in range(options.rounds):
                         for place in trees if number % 2 == 0 else reversed(trees):
+                            sleep(options.pause)
                             found[place].append(in_a_process(place, arguments))
                     told = (
                         f"{call} " + " → ".join(f"{median(one[call] for one in found[place]):.2f}" for place in trees)

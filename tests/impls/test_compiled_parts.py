@@ -113,6 +113,12 @@ def long_texts() -> dict[str, str]:
     }
 
 
+def in_parts(tokenizer: Compiled) -> Compiled:
+    """The tokenizer, which takes the next long text for the longest so far."""
+    tokenizer._own.context[layout.LONGEST] = LONG
+    return tokenizer
+
+
 @pytest.mark.parametrize("pattern", ["gpt2", "cl100k", "o200k"])
 def test_ids_are_those_of_a_batch(pattern: str) -> None:
     """Texts of a batch are never cut."""
@@ -120,11 +126,13 @@ def test_ids_are_those_of_a_batch(pattern: str) -> None:
     assert tokenizer._own.context[layout.CUTS] != 0
     for name, text in long_texts().items():
         expected = tokenizer.encode_batch([text], allowed_special="all")[0]
-        assert tokenizer.encode(text, allowed_special="all") == expected, name
-        array = tokenizer.encode_array(text, allowed_special="all")
+        assert in_parts(tokenizer).encode(text, allowed_special="all") == expected, name
+        array = in_parts(tokenizer).encode_array(text, allowed_special="all")
         assert (array.dtype, array.flags.owndata, array.tolist()) == (np.uint32, True, expected), name
         if "special" not in name:
-            assert tokenizer.count(text) == len(expected), name
+            assert in_parts(tokenizer).count(text) == len(expected), name
+        assert tokenizer.encode_array(text, allowed_special="all").tolist() == expected, name
+        assert tokenizer._own.context[layout.LONGEST] == max(LONG, len(text))
     assert tokenizer._own.context[layout.LARGE_TEXT] == 0
 
 
@@ -136,8 +144,8 @@ def test_ids_are_those_of_a_batch_where_memory_is_short(monkeypatch: pytest.Monk
         tokenizer = Compiled(model("cl100k", "a b|end"))
         for name, text in long_texts().items():
             expected = tokenizer.encode_batch([text], allowed_special="all")[0]
-            assert tokenizer.encode(text, allowed_special="all") == expected, name
-            assert tokenizer.encode_array(text, allowed_special="all").tolist() == expected, name
+            assert in_parts(tokenizer).encode(text, allowed_special="all") == expected, name
+            assert in_parts(tokenizer).encode_array(text, allowed_special="all").tolist() == expected, name
         assert tokenizer._own.context[layout.LARGE_TEXT] == 0
 
 
@@ -147,16 +155,16 @@ def test_a_special_token_is_found_wherever_a_part_ends() -> None:
     token = tokenizer.model.special_tokens[special]
     for before in range(len(special) + 2):
         text = ("ü " * LONG)[: LONG - before] + special + " ü" * 20
-        assert tokenizer.encode(text, allowed_special="all").count(token) == 1
-        assert tokenizer.encode_array(text, allowed_special="all").tolist().count(token) == 1
+        assert in_parts(tokenizer).encode(text, allowed_special="all").count(token) == 1
+        assert in_parts(tokenizer).encode_array(text, allowed_special="all").tolist().count(token) == 1
         with pytest.raises(SpecialToken, match="x y"):
-            tokenizer.encode(text)
+            in_parts(tokenizer).encode(text)
 
 
 CHECKED = """
 import impls
 from impls.compiled import Compiled, context
-from impls.compiled.layout import PART_CHARACTERS
+from impls.compiled.layout import LONGEST, PART_CHARACTERS
 from impls.compiled.native import faults
 from impls.priority import Priority
 
@@ -166,9 +174,12 @@ tokenizer = Compiled(Priority.train_model(["the cat sat kedi üstünde 日本語
 for text in ("kedi üstünde 日本語。", "kedi üstünde ", "x\U0001f389 y"):
     text = (text * PART_CHARACTERS)[: PART_CHARACTERS + 999]
     expected = Priority(tokenizer.model).encode(text)
-    assert tokenizer.encode(text) == expected
-    assert tokenizer.encode_array(text).tolist() == expected
-    assert tokenizer.count(text) == len(expected)
+    for _ in range(2):
+        assert tokenizer.encode(text) == expected
+        tokenizer._own.context[LONGEST] = PART_CHARACTERS
+        assert tokenizer.encode_array(text).tolist() == expected
+        tokenizer._own.context[LONGEST] = PART_CHARACTERS
+        assert tokenizer.count(text) == len(expected)
 assert faults()[0] == 0, faults()
 print("checked")
 """

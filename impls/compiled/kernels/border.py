@@ -27,8 +27,9 @@ from impls.compiled.kernels.memory import (
     release_memory,
     store_64,
 )
-from impls.compiled.kernels.texts import IDS_BEHIND, OUT_REGION, encode_text, give_back, is_large, most_ids
-from impls.compiled.layout import BUSY, NEW_ARRAY, RAISED, REPLACE, SIZE
+from impls.compiled.kernels.strings import length_of
+from impls.compiled.kernels.texts import IDS_BEHIND, OUT_REGION, encode_text, give_back, is_longest, most_ids
+from impls.compiled.layout import BUSY, NEW_ARRAY, OUT_LIMIT, RAISED, REPLACE, SIZE
 
 decode_utf8 = external("PyUnicode_DecodeUTF8", 3)
 bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
@@ -38,9 +39,10 @@ bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
 def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
     if load_i64(context + BUSY) != 0 or (as_array and load_i64(context + NEW_ARRAY) == 0):
         return nothing(context)
-    if as_array and is_large(context, text):
+    longest = is_longest(context, text)
+    if as_array and longest and length_of(text) > load_i64(context + OUT_LIMIT) and most_ids(context, text) > 0:
         return _new_array(context, text, look)
-    count, out = encode_text(context, text, 0, 1, look)
+    count, out = encode_text(context, text, 0, longest, 1, look)
     if count == RAISED:
         return 0
     if count < 0:
@@ -55,7 +57,10 @@ def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
 
 @kernel
 def _new_array(context: int, text: int, look: int) -> int:
-    """An array the ids are written to at once, or None, or 0 with an exception set."""
+    """An array the ids are written to at once, or None, or 0 with an exception set.
+
+    Later, when a buffer has been touched, it costs less to copy them to an array of just their number.
+    """
     most = most_ids(context, text)
     array = empty_array(context, most + IDS_BEHIND)
     if array == 0:
@@ -63,7 +68,7 @@ def _new_array(context: int, text: int, look: int) -> int:
         return nothing(context)
     out = ids_of_array(context, array)
     declare_region(OUT_REGION, out, out + 4 * (most + IDS_BEHIND))
-    count, _ = encode_text(context, text, out, 1, look)
+    count, _ = encode_text(context, text, out, True, 1, look)
     if count >= 0 and shorten_array(context, array, count):
         return array
     decrement(array)
@@ -99,7 +104,7 @@ def count_ids(context: int, text: int) -> int:
     """str -> int, the number of ids."""
     if load_i64(context + BUSY) != 0:
         return nothing(context)
-    count, out = encode_text(context, text, 0, 0, 0)
+    count, out = encode_text(context, text, 0, is_longest(context, text), 0, 0)
     if count == RAISED:
         return 0
     give_back(context, out)

@@ -42,15 +42,21 @@ utf8_and_size = external("PyUnicode_AsUTF8AndSize", 2)
 
 
 @kernel
-def kind_of(context: int, text: int) -> int:
-    """Bytes each character takes in a str whose UTF-8 is to be written from them; 0 where that is not its way."""
+def state_of(context: int, text: int) -> int:
+    """How a str holds its characters, as `str_layout` found it; -1 for any other object, or where nothing is known."""
     state_at = load_i64(context + STR_STATE)
     # Only a str itself is read here: what else may come, the interpreter judges.
     if state_at == 0 or peek(text + TYPE_AT) != load_i64(context + STR_TYPE):
-        return 0
-    state = shift_right(peek_u32(text + state_at), load_i64(context + STR_SHIFT))
+        return -1
+    return shift_right(peek_u32(text + state_at), load_i64(context + STR_SHIFT))
+
+
+@kernel
+def kind_of(context: int, text: int) -> int:
+    """Bytes each character takes in a str whose UTF-8 is to be written from them; 0 where that is not its way."""
+    state = state_of(context, text)
     # Characters behind the header, not all of them ASCII, and no UTF-8 kept beside them.
-    if (state >> 3) & 3 != 1 or peek(text + load_i64(context + STR_UTF8)) != 0:
+    if state < 0 or (state >> 3) & 3 != 1 or peek(text + load_i64(context + STR_UTF8)) != 0:
         return 0
     return state & 7
 
@@ -79,10 +85,8 @@ def character(context: int, kind: int, text: int, i: int) -> int:
 @kernel
 def is_ascii(context: int, text: int) -> bool:
     """Whether that is known of a str."""
-    state_at = load_i64(context + STR_STATE)
-    if state_at == 0 or peek(text + TYPE_AT) != load_i64(context + STR_TYPE):
-        return False
-    return (shift_right(peek_u32(text + state_at), load_i64(context + STR_SHIFT)) >> 3) & 3 == 3
+    state = state_of(context, text)
+    return state >= 0 and (state >> 3) & 3 == 3
 
 
 @kernel

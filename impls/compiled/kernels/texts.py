@@ -1,8 +1,9 @@
-"""One text to ids: at once, or part by part where it is long.
+"""One text to ids: at once, or part by part where it is longer than any before.
 
-A part's UTF-8 stays in the processor's second cache, so no memory is needed for that of all parts: memory nobody has
-touched yet is what a first call may wait for longest. A text is cut between two characters where its pattern cuts
-whatever stands around, which their classes tell (`pattern.tables.certain_cuts`).
+Memory nobody has touched yet is what a first call may wait for longest. A part's UTF-8 needs little of it, and its ids
+may go where they are to stay. From the next time on memory has been touched, and at once is up to a tenth faster. A
+text is cut between two characters where its pattern cuts whatever stands around, which their classes tell
+(`pattern.tables.certain_cuts`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from impls.compiled.kernels.strings import (
     kind_of,
     length_of,
     most_utf8_bytes,
+    state_of,
     utf8,
     utf8_of_part,
 )
@@ -37,6 +39,7 @@ from impls.compiled.layout import (
     ASCII_CLASSES,
     BUSY,
     CUTS,
+    LONGEST,
     MAY_BE_SPECIAL,
     NO_MEMORY,
     NOT_UTF8,
@@ -109,12 +112,6 @@ def _end_of_part(context: int, kind: int, text: int, begin: int, n: int) -> int:
 
 
 @kernel
-def _is_long(context: int, text: int) -> bool:
-    """Whether a str is encoded part by part."""
-    return load_i64(context + CUTS) != 0 and kind_of(context, text) != 0 and length_of(text) > PART_CHARACTERS
-
-
-@kernel
 def most_ids(context: int, text: int) -> int:
     """How many ids a str has at most, or 0 where that is not known yet."""
     bytes_a_character = choose(is_ascii(context, text), 1, most_utf8_bytes(kind_of(context, text)))
@@ -122,13 +119,12 @@ def most_ids(context: int, text: int) -> int:
 
 
 @kernel
-def is_large(context: int, text: int) -> bool:
-    """Whether the ids of a str are better written where they are to stay.
-
-    So they would go through memory that is new to every call, which costs what it saves to copy them. Smaller texts
-    find OUT, and an array of just their ids is more often made of memory that has been in use.
-    """
-    return length_of(text) > load_i64(context + OUT_LIMIT) and most_ids(context, text) != 0
+def is_longest(context: int, text: int) -> bool:
+    """Whether an object is a long str, and longer than any before; from now on it is one of these."""
+    if state_of(context, text) < 0 or length_of(text) <= load_i64(context + LONGEST):
+        return False
+    store_64(context + LONGEST, length_of(text))
+    return True
 
 
 @kernel
@@ -171,15 +167,15 @@ def _encode_parts(context: int, text: int, out: int, keep: int, look: int) -> tu
 
 
 @kernel
-def encode_text(context: int, text: int, out: int, keep: int, look: int) -> tuple[int, int]:
+def encode_text(context: int, text: int, out: int, in_parts: bool, keep: int, look: int) -> tuple[int, int]:
     """The number of ids of a str or a reason why there are none, and where they are, for `give_back`.
 
     They are written to `out`, where there is room for whatever a text as long may give, or where that is 0 to memory
     of the context's. With `keep` 0 ids are only counted; with `look` 1 a text that may hold a special token gives
-    MAY_BE_SPECIAL. RAISED: an exception is set. For a long text the interpreter lock is released meanwhile and the
-    context marked as in use.
+    MAY_BE_SPECIAL. RAISED: an exception is set. With `in_parts` the text is cut if that is possible. For a long text
+    the interpreter lock is released meanwhile and the context marked as in use.
     """
-    if _is_long(context, text):
+    if in_parts and load_i64(context + CUTS) != 0 and kind_of(context, text) != 0:
         store_64(context + BUSY, 1)
         state = save_thread()
         count, found = _encode_parts(context, text, out, keep, look)
