@@ -34,6 +34,7 @@ _TABLES = {
     layout.MEDIUM: (layout.MEDIUM_SHIFT, layout.MEDIUM_LIMIT, layout.MEDIUM_LEAST_SHIFT),
     layout.LONG: (layout.LONG_SHIFT, layout.LONG_LIMIT, layout.LONG_LEAST_SHIFT),
 }
+_BUFFERS = (layout.TEXT, layout.OUT, layout.ARENA, layout.LONG_STORE)
 _KEY_MASKS = np.array([np.frombuffer((b"\xff" * n).ljust(16, b"\0"), np.int64) for n in range(16)], np.int64)
 _REPLACE = np.frombuffer(b"replace\0", np.uint8)
 _LEAST_WHOLE_BITS = 2
@@ -181,6 +182,12 @@ class Context(SplitContext):
         self[layout.LIST_ITEMS] = list_items
         if is_checked():
             weakref.finalize(self, forget, declare(integers))
+
+    def touch_buffers(self) -> None:
+        """Has the system give the memory that a first text needs now, where nobody waits for it."""
+        for slot in _BUFFERS:
+            if self[slot] != 0:
+                self.held(slot)[: _IN_SMALL_PAGES : mmap.PAGESIZE] = 0
 
     def forget_pieces(self) -> None:
         """Empties the caches of pieces but for the vocabulary's own, as in a new context."""

@@ -64,7 +64,9 @@ class Pool:
         try:
             return self._free.pop()
         except IndexError:
-            return self._make()
+            worker = self._make()
+            worker.context.touch_buffers()
+            return worker
 
     def give(self, worker: Worker) -> None:
         """Gives back what `take` gave."""
