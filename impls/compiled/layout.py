@@ -211,3 +211,5 @@ COLLECTED = -6
 """The ids have been made objects of."""
 RAISED = -7
 """The interpreter says why."""
+NO_ROOM = -8
+"""There may be more ids than there is room for."""

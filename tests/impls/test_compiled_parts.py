@@ -107,6 +107,8 @@ def long_texts() -> dict[str, str]:
         "as long as a part": "ü" + "x" * (LONG - 1),
         "one more than a part": "ü" + "x" * (LONG - 1) + " ",
         "words": "".join(rng.choice(words) + rng.choice([" ", "", " "]) for _ in range(LONG)),
+        "ever more ids a character": "the cat sat " * (LONG // 12) + "\u0378\U0001f389" * LONG,
+        "ASCII": "the cat sat " * (LONG // 5),
         "a surrogate in the second part": "kedi üstünde " * (LONG // 9) + "\ud83d kedi",
         "a special token in the second part": "kedi üstünde " * (LONG // 9) + "a b|end kedi",
         "Latin-1": "caf\xe9 cr\xe8me, " * (LONG // 8),

@@ -13,13 +13,21 @@ from impls.compiled.kernels.boxes import (
     ids_of_array,
     list_of_ids,
     long_from_long,
-    shorten_array,
+    resize_array,
 )
 from impls.compiled.kernels.decode import COPY_BYTES, copy_token, token_length, token_start
-from impls.compiled.kernels.interpreter import clear_error, list_get, list_size, long_as_long, nothing
+from impls.compiled.kernels.interpreter import (
+    clear_error,
+    list_get,
+    list_size,
+    long_as_long,
+    nothing,
+    restore_thread,
+    save_thread,
+)
 from impls.compiled.kernels.memory import (
     allocate,
-    declare_region,
+    copy_memory,
     external,
     kernel,
     load_i64,
@@ -28,8 +36,18 @@ from impls.compiled.kernels.memory import (
     store_64,
 )
 from impls.compiled.kernels.strings import length_of
-from impls.compiled.kernels.texts import IDS_BEHIND, OUT_REGION, encode_text, give_back, is_longest, most_ids
-from impls.compiled.layout import BUSY, NEW_ARRAY, OUT_LIMIT, RAISED, REPLACE, SIZE
+from impls.compiled.kernels.texts import OUT_REGION, cut_up, encode_part, encode_text, give_back, is_longest
+from impls.compiled.layout import (
+    BUSY,
+    MAY_BE_SPECIAL,
+    NEW_ARRAY,
+    NO_MEMORY,
+    OUT,
+    OUT_LIMIT,
+    RAISED,
+    REPLACE,
+    SIZE,
+)
 
 decode_utf8 = external("PyUnicode_DecodeUTF8", 3)
 bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
@@ -40,9 +58,11 @@ def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
     if load_i64(context + BUSY) != 0 or (as_array and load_i64(context + NEW_ARRAY) == 0):
         return nothing(context)
     longest = is_longest(context, text)
-    if as_array and longest and length_of(text) > load_i64(context + OUT_LIMIT) and most_ids(context, text) > 0:
-        return _new_array(context, text, look)
-    count, out = encode_text(context, text, 0, longest, 1, look)
+    if as_array and longest:
+        array = _array_in_parts(context, text, look)
+        if array != 0:
+            return array
+    count, out = encode_text(context, text, longest, 1, look)
     if count == RAISED:
         return 0
     if count < 0:
@@ -56,23 +76,49 @@ def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
 
 
 @kernel
-def _new_array(context: int, text: int, look: int) -> int:
-    """An array the ids are written to at once, or None, or 0 with an exception set.
+def _array_in_parts(context: int, text: int, look: int) -> int:
+    """An array that is filled part by part, or None; 0 where that is not the way of this text.
 
-    Later, when a buffer has been touched, it costs less to copy them to an array of just their number.
+    So the ids need no other memory. There is room for as many as there will be if the rest has as many as what was
+    read, and for a sixteenth more.
     """
-    most = most_ids(context, text)
-    array = empty_array(context, most + IDS_BEHIND)
+    kind, characters = cut_up(context, text)
+    if kind < 0:
+        return 0
+    n, out, limit = length_of(text), load_i64(context + OUT), load_i64(context + OUT_LIMIT)
+    array, room, total, begin, count = 0, 0, 0, 0, 0
+    store_64(context + BUSY, 1)
+    while begin < n and count >= 0:
+        state = save_thread()
+        count, begin = encode_part(context, kind, characters, begin, n, out, limit, 1, look)
+        restore_thread(state)
+        if count > 0 and total + count > room:
+            room = (total + count) * n // begin
+            room += room >> 4
+            array = _with_room(context, array, room)
+            if array == 0:
+                count = NO_MEMORY
+        if count > 0:
+            copy_memory(ids_of_array(context, array) + 4 * total, out, 4 * count)
+            total += count
+    store_64(context + BUSY, 0)
+    if array != 0:
+        if count >= 0 and resize_array(context, array, total):
+            return array
+        decrement(array)
+    clear_error()
+    return nothing(context) if count == MAY_BE_SPECIAL else 0
+
+
+@kernel
+def _with_room(context: int, array: int, room: int) -> int:
+    """An array of that size that begins as `array`, which is 0 or ended; 0 with an exception set as `empty_array`."""
     if array == 0:
-        clear_error()
-        return nothing(context)
-    out = ids_of_array(context, array)
-    declare_region(OUT_REGION, out, out + 4 * (most + IDS_BEHIND))
-    count, _ = encode_text(context, text, out, True, 1, look)
-    if count >= 0 and shorten_array(context, array, count):
+        return empty_array(context, room)
+    if resize_array(context, array, room):
         return array
     decrement(array)
-    return 0 if count == RAISED or count >= 0 else nothing(context)
+    return 0
 
 
 @kernel
@@ -104,7 +150,7 @@ def count_ids(context: int, text: int) -> int:
     """str -> int, the number of ids."""
     if load_i64(context + BUSY) != 0:
         return nothing(context)
-    count, out = encode_text(context, text, 0, is_longest(context, text), 0, 0)
+    count, out = encode_text(context, text, is_longest(context, text), 0, 0)
     if count == RAISED:
         return 0
     give_back(context, out)

@@ -136,8 +136,8 @@ def array_of_ids(context: int, ids: int, count: int) -> int:
 
 
 @kernel
-def shorten_array(context: int, array: int, count: int) -> bool:
-    """Leaves an array its first ids and gives back the memory of the others; False with an exception set where not."""
+def resize_array(context: int, array: int, count: int) -> bool:
+    """Gives an array that nobody else knows another size; False with an exception set where there is no memory."""
     store_64(context + SIZE, count)
     none = call_pointer_4(load_i64(context + RESIZE), array, context + SHAPE, 0, 0)
     if none == 0:

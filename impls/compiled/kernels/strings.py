@@ -69,30 +69,32 @@ def length_of(text: int) -> int:
 
 @inlined
 def most_utf8_bytes(kind: int) -> int:
-    """Bytes of UTF-8 that a character of so many bytes takes at most; 0 for 0."""
-    return choose(kind == 0, 0, 1 + min(kind, 3))
+    """Bytes of UTF-8 that a character of that kind takes at most."""
+    return 1 + min(kind, 3)
 
 
 @kernel
-def character(context: int, kind: int, text: int, i: int) -> int:
-    """A character of a str whose characters are of that kind."""
-    at = text + load_i64(context + STR_DATA) + kind * i
-    if kind == 1:
-        return peek_u8(at)
-    return peek_u16(at) if kind == 2 else peek_u32(at)
+def characters_of(context: int, text: int) -> tuple[int, int]:
+    """The kind of a str's characters and where they stand: 0 for ASCII; -1 where they are not looked at here."""
+    state, kind = state_of(context, text), kind_of(context, text)
+    if state >= 0 and (state >> 3) & 3 == 3:
+        return 0, utf8_and_size(text, context + SIZE)
+    return choose(kind == 0, -1, kind), text + load_i64(context + STR_DATA)
 
 
 @kernel
-def is_ascii(context: int, text: int) -> bool:
-    """Whether that is known of a str."""
-    state = state_of(context, text)
-    return state >= 0 and (state >> 3) & 3 == 3
+def character(kind: int, characters: int, i: int) -> int:
+    """A character of those that stand there."""
+    if kind <= 1:
+        return peek_u8(characters + i)
+    return peek_u16(characters + 2 * i) if kind == 2 else peek_u32(characters + 4 * i)
 
 
 @kernel
 def _most_bytes(context: int, text: int) -> int:
     """Bytes the UTF-8 of a str may take that is to be written from its characters; 0 where that is not its way."""
-    return length_of(text) * most_utf8_bytes(kind_of(context, text))
+    kind = kind_of(context, text)
+    return 0 if kind == 0 else length_of(text) * most_utf8_bytes(kind)
 
 
 @kernel
@@ -108,15 +110,15 @@ def own_utf8(context: int, text: int) -> int:
 
     Needs no interpreter lock: a str does not change.
     """
-    return _write_utf8(context, kind_of(context, text), text, 0, length_of(text), load_i64(context + TEXT))
+    characters = text + load_i64(context + STR_DATA)
+    return _write_utf8(context, kind_of(context, text), characters, length_of(text), load_i64(context + TEXT))
 
 
 @kernel
-def _write_utf8(context: int, kind: int, text: int, begin: int, end: int, target: int) -> int:
-    """`target`, where the UTF-8 of characters of a str is now, its size left in SIZE; 0 for a surrogate."""
-    source = text + load_i64(context + STR_DATA) + kind * begin
+def _write_utf8(context: int, kind: int, characters: int, n: int, target: int) -> int:
+    """`target`, where the UTF-8 of n characters is now, its size left in SIZE; 0 for a surrogate."""
     scratch = load_i64(context + WORK) + BUFFER_AT
-    n_bytes = transcode(kind, source, end - begin, target, scratch)
+    n_bytes = transcode(kind, characters, n, target, scratch)
     if n_bytes < 0:
         return 0
     store_64(context + SIZE, n_bytes)
@@ -133,18 +135,22 @@ def give_back_utf8(context: int) -> None:
 
 
 @kernel
-def utf8_of_part(context: int, kind: int, text: int, begin: int, end: int) -> int:
-    """Address of the UTF-8 of characters of a str of that kind, which is not 0, its size left in SIZE.
+def utf8_of_part(context: int, kind: int, characters: int, n: int) -> int:
+    """Address of the UTF-8 of n characters of that kind, which is not -1, its size left in SIZE.
 
     0 for a surrogate, or where there is no memory. The caller ends its use by `give_back_utf8`.
     """
-    n_bytes, target = most_utf8_bytes(kind) * (end - begin), load_i64(context + TEXT)
+    if kind == 0:
+        store_64(context + SIZE, n)
+        declare_region(TEXT_REGION, characters, characters + n)
+        return characters
+    n_bytes, target = most_utf8_bytes(kind) * n, load_i64(context + TEXT)
     if n_bytes > load_i64(context + TEXT_LIMIT):
         target = allocate_large(TEXT_REGION, n_bytes + PAD_BYTES)
         store_64(context + LARGE_TEXT, target)
     address = 0
     if target != 0:
-        address = _write_utf8(context, kind, text, begin, end, target)
+        address = _write_utf8(context, kind, characters, n, target)
     if address == 0:
         give_back_utf8(context)
     return address
@@ -158,7 +164,7 @@ def utf8(context: int, text: int) -> int:
     """
     kind = kind_of(context, text)
     if kind != 0:
-        address = utf8_of_part(context, kind, text, 0, length_of(text))
+        address = utf8_of_part(context, kind, text + load_i64(context + STR_DATA), length_of(text))
         if address != 0:
             return address
     address = utf8_and_size(text, context + SIZE)

@@ -1,8 +1,8 @@
 """One text to ids: at once, or part by part where it is longer than any before.
 
 Memory nobody has touched yet is what a first call may wait for longest. A part's UTF-8 needs little of it, and its ids
-may go where they are to stay. From the next time on memory has been touched, and at once is up to a tenth faster. A
-text is cut between two characters where its pattern cuts whatever stands around, which their classes tell
+are moved to where they are to stay. From the next time on memory has been touched, and at once is up to a tenth
+faster. A text is cut between two characters where its pattern cuts whatever stands around, which their classes tell
 (`pattern.tables.certain_cuts`).
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 from impls.compiled.kernels.interpreter import restore_thread, save_thread
 from impls.compiled.kernels.memory import (
     allocate_large,
-    choose,
     copy_memory,
     external,
     inlined,
@@ -26,9 +25,8 @@ from impls.compiled.kernels.memory import (
 from impls.compiled.kernels.needle import may_hold_special
 from impls.compiled.kernels.strings import (
     character,
+    characters_of,
     give_back_utf8,
-    is_ascii,
-    kind_of,
     length_of,
     most_utf8_bytes,
     state_of,
@@ -42,6 +40,7 @@ from impls.compiled.layout import (
     LONGEST,
     MAY_BE_SPECIAL,
     NO_MEMORY,
+    NO_ROOM,
     NOT_UTF8,
     OUT,
     OUT_LIMIT,
@@ -56,7 +55,6 @@ from impls.compiled.layout import (
 OUT_REGION = 2
 RELEASE_FROM_BYTES = 1024
 """Shorter texts are encoded while the interpreter lock is held."""
-IDS_BEHIND = PAD_BYTES >> 2
 
 encode = external("bpebench_encode", 5)
 """`kernels.encode.encode`, linked by its exported name so that it is compiled once."""
@@ -94,15 +92,15 @@ def _class_of(context: int, code: int) -> int:
 
 
 @kernel
-def _end_of_part(context: int, kind: int, text: int, begin: int, n: int) -> int:
+def _end_of_part(context: int, kind: int, characters: int, begin: int, n: int) -> int:
     """Where the part ends that begins at character `begin` of n: cut as far back as it takes, or else longer."""
     cuts, size, least = load_i64(context + CUTS), PART_CHARACTERS, begin
     while begin + size < n:
         at = begin + size
-        behind = _class_of(context, character(context, kind, text, at))
+        behind = _class_of(context, character(kind, characters, at))
         while at > least + 1:
             at -= 1
-            before = _class_of(context, character(context, kind, text, at))
+            before = _class_of(context, character(kind, characters, at))
             if shift_right(load_i64(cuts + 8 * before), behind) & 1:
                 return at + 1
             behind = before
@@ -112,10 +110,11 @@ def _end_of_part(context: int, kind: int, text: int, begin: int, n: int) -> int:
 
 
 @kernel
-def most_ids(context: int, text: int) -> int:
-    """How many ids a str has at most, or 0 where that is not known yet."""
-    bytes_a_character = choose(is_ascii(context, text), 1, most_utf8_bytes(kind_of(context, text)))
-    return length_of(text) * bytes_a_character
+def cut_up(context: int, text: int) -> tuple[int, int]:
+    """`characters_of` for a str that may be encoded part by part; -1 and nothing for another."""
+    if load_i64(context + CUTS) == 0:
+        return -1, 0
+    return characters_of(context, text)
 
 
 @kernel
@@ -128,37 +127,42 @@ def is_longest(context: int, text: int) -> bool:
 
 
 @kernel
-def _more_room(context: int, out: int, n_ids: int, n_bytes: int) -> int:
-    """Memory for the ids of n_bytes of text, the first of which OUT holds and this memory from now on; 0 where none."""
-    target = allocate_large(OUT_REGION, 4 * n_bytes + PAD_BYTES)
-    if target != 0:
-        copy_memory(target, out, 4 * n_ids)
-    return target
+def encode_part(
+    context: int, kind: int, characters: int, begin: int, n: int, out: int, room: int, keep: int, look: int
+) -> tuple[int, int]:
+    """The number of ids of the part that begins at character `begin` of n, and where it ends.
+
+    In place of a number NO_ROOM where it may have more ids than there is room for, NOT_UTF8, or what `encode_text`
+    says. Needs no interpreter lock.
+    """
+    end = _end_of_part(context, kind, characters, begin, n)
+    address = utf8_of_part(context, kind, characters + max(kind, 1) * begin, end - begin)
+    if address == 0:
+        return NOT_UTF8, end
+    n_bytes = load_i64(context + SIZE)
+    count = NO_ROOM
+    if n_bytes <= room:
+        count = _encode(context, address, n_bytes, out, keep, look)
+    give_back_utf8(context)
+    return count, end
 
 
 @kernel
-def _encode_parts(context: int, text: int, out: int, keep: int, look: int) -> tuple[int, int]:
-    """As `encode_text`, for a long text; NOT_UTF8 where it holds a surrogate."""
-    kind, n = kind_of(context, text), length_of(text)
-    room = most_utf8_bytes(kind) * n
-    if out == 0:
-        out, room = load_i64(context + OUT), load_i64(context + OUT_LIMIT)
+def _encode_parts(context: int, kind: int, characters: int, n: int, keep: int, look: int) -> tuple[int, int]:
+    """As `encode_text`, for n characters; NOT_UTF8 where one is a surrogate."""
+    out, room = load_i64(context + OUT), load_i64(context + OUT_LIMIT)
     total, begin = 0, 0
     while begin < n:
-        end = _end_of_part(context, kind, text, begin, n)
-        address = utf8_of_part(context, kind, text, begin, end)
-        if address == 0:
-            return NOT_UTF8, out
-        n_bytes = load_i64(context + SIZE)
         held = total * keep
-        if held + n_bytes > room:
+        count, end = encode_part(context, kind, characters, begin, n, out + 4 * held, room - held, keep, look)
+        if count == NO_ROOM:
             room = most_utf8_bytes(kind) * n
-            out = _more_room(context, out, held, room)
-            if out == 0:
-                give_back_utf8(context)
-                return NO_MEMORY, load_i64(context + OUT)
-        count = _encode(context, address, n_bytes, out + 4 * held, keep, look)
-        give_back_utf8(context)
+            target = allocate_large(OUT_REGION, 4 * room + PAD_BYTES)
+            if target == 0:
+                return NO_MEMORY, out
+            copy_memory(target, out, 4 * held)
+            out = target
+            continue
         if count < 0:
             return count, out
         total += count
@@ -167,30 +171,30 @@ def _encode_parts(context: int, text: int, out: int, keep: int, look: int) -> tu
 
 
 @kernel
-def encode_text(context: int, text: int, out: int, in_parts: bool, keep: int, look: int) -> tuple[int, int]:
+def encode_text(context: int, text: int, in_parts: bool, keep: int, look: int) -> tuple[int, int]:
     """The number of ids of a str or a reason why there are none, and where they are, for `give_back`.
 
-    They are written to `out`, where there is room for whatever a text as long may give, or where that is 0 to memory
-    of the context's. With `keep` 0 ids are only counted; with `look` 1 a text that may hold a special token gives
-    MAY_BE_SPECIAL. RAISED: an exception is set. With `in_parts` the text is cut if that is possible. For a long text
-    the interpreter lock is released meanwhile and the context marked as in use.
+    With `in_parts` the text is cut if that is possible; with `keep` 0 ids are only counted; with `look` 1 a text that
+    may hold a special token gives MAY_BE_SPECIAL. RAISED: an exception is set. For a long text the interpreter lock is
+    released meanwhile and the context marked as in use.
     """
-    if in_parts and load_i64(context + CUTS) != 0 and kind_of(context, text) != 0:
+    kind, characters = -1, 0
+    if in_parts:
+        kind, characters = cut_up(context, text)
+    if kind > 0:
         store_64(context + BUSY, 1)
         state = save_thread()
-        count, found = _encode_parts(context, text, out, keep, look)
+        count, out = _encode_parts(context, kind, characters, length_of(text), keep, look)
         restore_thread(state)
         store_64(context + BUSY, 0)
         if count != NOT_UTF8:
-            return count, found
-        if out == 0:
-            give_back(context, found)
+            return count, out
+        give_back(context, out)
     address = utf8(context, text)
     if address == 0:
         return RAISED, load_i64(context + OUT)
     n_bytes = load_i64(context + SIZE)
-    if out == 0:
-        out = room_for(context, n_bytes)
+    out = room_for(context, n_bytes)
     if out == 0:
         give_back_utf8(context)
         return NO_MEMORY, load_i64(context + OUT)
