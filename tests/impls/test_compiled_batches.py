@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from collections.abc import Iterator
@@ -182,3 +183,13 @@ def test_a_forked_child_has_threads_of_its_own(tokenizer: Compiled, model: Model
         right = tokenizer.encode_batch(texts, 2) == expected and tokenizer.encode_batch(texts, 3) == expected
         os._exit(0 if right else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_str_may_get_its_utf8_kept_by_others_at_any_time(fast: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interpreter keeps it beside the characters when somebody asks for it: here, once the texts were fetched."""
+    utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
+    utf8.restype, utf8.argtypes = ctypes.c_char_p, [ctypes.py_object, ctypes.c_void_p]
+    texts = [f"kedi paspasın {i} üstünde 日本語" for i in range(20)]
+    expected = list(map(fast.encode, texts))
+    monkeypatch.setattr(crew.Job, "_ask_for_help", lambda job: [utf8(text, None) for text in texts])
+    assert fast.encode_batch([*texts], threads=1) == expected

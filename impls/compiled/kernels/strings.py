@@ -110,8 +110,9 @@ def own_utf8(context: int, text: int) -> int:
 
     Needs no interpreter lock: a str does not change.
     """
-    characters = text + load_i64(context + STR_DATA)
-    return _write_utf8(context, kind_of(context, text), characters, length_of(text), load_i64(context + TEXT))
+    # Not `kind_of`: since then somebody else may have had the interpreter keep its UTF-8 beside it.
+    kind, characters = state_of(context, text) & 7, text + load_i64(context + STR_DATA)
+    return _write_utf8(context, kind, characters, length_of(text), load_i64(context + TEXT))
 
 
 @kernel
