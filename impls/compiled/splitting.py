@@ -16,7 +16,7 @@ from impls.compiled.layout import AUTOMATON, CL100K, DEEPSEEK, GPT2, O200K, QWEN
 from impls.compiled.pattern.classes import paged
 from impls.compiled.pattern.flags import Kind, character_flags
 from impls.compiled.pattern.syntax import NotExpressible
-from impls.compiled.pattern.tables import SplitTables, split_tables
+from impls.compiled.pattern.tables import SplitTables, cuts_outside, split_tables
 from impls.compiled.split_context import FlagTables, Splitting
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.patterns import NAMED
@@ -74,6 +74,11 @@ def with_borders(splitting: Splitting, borders: SplitTables) -> tuple[Splitting,
     if len(stages) == 1:
         return Splitting(AUTOMATON, borders), "automaton, borders"
     return Splitting(STAGES_IN_TURN, None, stages=stages), f"automaton, {len(stages) - 1} stages, borders"
+
+
+def cuts_of(splitting: Splitting, needle: bytes | None) -> np.ndarray | None:
+    """Where long texts may be cut, see `layout.CUTS`, but not within `needle`; None where the pattern has stages."""
+    return None if splitting.tables is None else cuts_outside(splitting.tables, (needle or b"").decode())
 
 
 def _split_tables(pattern: str) -> SplitTables:

@@ -16,13 +16,13 @@ from impls.compiled.dropping import Dropping
 from impls.compiled.files import last_safe_cut
 from impls.compiled.layout import AUTOMATON, BUSY
 from impls.compiled.own_pieces import OwnPieces, without_hidden_space
-from impls.compiled.pattern.tables import cuts_at_line_breaks, cuts_outside
+from impls.compiled.pattern.tables import cuts_at_line_breaks
 from impls.compiled.plain import Uncovered
 from impls.compiled.pool import Pool, Worker
 from impls.compiled.specials import Specials
 from impls.compiled.spelling import borders
 from impls.compiled.split_context import Splitting
-from impls.compiled.splitting import splitting_of, windows_wanted, with_borders
+from impls.compiled.splitting import cuts_of, splitting_of, windows_wanted, with_borders
 from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of
 from impls.dropout import Dropout
@@ -57,9 +57,7 @@ class Compiled(Tokenizer):
         )
         self._specials = Specials(model)
         needle = self._specials.needle
-        cuts = None
-        if splitting is not None and splitting.tables is not None and model.sentencepiece is None:
-            cuts = cuts_outside(splitting.tables, (needle or b"").decode())
+        cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, needle)
         self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), needle, cuts)
         self._dropping = Dropping(model)
         self._density = Density()

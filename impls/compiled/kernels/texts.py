@@ -39,6 +39,7 @@ from impls.compiled.layout import (
     CUTS,
     LONGEST,
     MAY_BE_SPECIAL,
+    MOST_TEXT_BYTES,
     NO_MEMORY,
     NO_ROOM,
     NOT_UTF8,
@@ -111,10 +112,16 @@ def _end_of_part(context: int, kind: int, characters: int, begin: int, n: int) -
 
 @kernel
 def cut_up(context: int, text: int) -> tuple[int, int]:
-    """`characters_of` for a str that may be encoded part by part; -1 and nothing for another."""
-    if load_i64(context + CUTS) == 0:
+    """`characters_of` for a str that may be encoded part by part; -1 and nothing for another.
+
+    What may be too large to be encoded at once is not cut up either: it would be refused the next time.
+    """
+    kind, characters = -1, 0
+    if load_i64(context + CUTS) != 0:
+        kind, characters = characters_of(context, text)
+    if kind >= 0 and length_of(text) * most_utf8_bytes(kind) > MOST_TEXT_BYTES:
         return -1, 0
-    return characters_of(context, text)
+    return kind, characters
 
 
 @kernel
