@@ -19,6 +19,7 @@ from impls.compiled.build import is_checked
 from impls.compiled.builtins import Builtins
 from impls.compiled.layout import ITEM_BYTES, ITEM_COUNT, JOB_ITEMS_AT, JOB_MOST_ITEMS, JOB_N_ITEMS, JOB_N_TASKS
 from impls.compiled.native import address, declare, forget
+from impls.compiled.placing import Placing
 from impls.compiled.pool import Pool, Worker
 
 _MOST_ITEMS = 1024
@@ -77,9 +78,9 @@ class Job:
 
     def _ask_for_help(self) -> None:
         n_wanted = min(len(self._helps), int(self._memory[JOB_N_TASKS >> 3]) - 1)
-        for help_ in self._helps[: max(0, n_wanted)]:
-            if help_.ask():
-                _crew.ask(help_, len(self._helps))
+        if n_wanted > 0:
+            wanted = self._helps[:n_wanted]
+            _crew.ask([help_ for help_ in wanted if help_.ask()], len(self._helps))
 
 
 class _Help:
@@ -148,17 +149,22 @@ class _Crew:
 
     def __init__(self) -> None:
         self._wanted: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._n_threads = 0
+        self._threads: list[int] = []
+        """Their native ids."""
         self._starting = threading.Lock()
+        self._placing = Placing()
 
-    def ask(self, work: Callable[[], None], n_threads: int) -> None:
-        """Has one of the threads do `work`, at some time."""
-        if self._n_threads < n_threads:
+    def ask(self, works: Sequence[Callable[[], None]], n_threads: int) -> None:
+        """Has one of the threads do each of `works`, at some time."""
+        if len(self._threads) < n_threads:
             with self._starting:
-                while self._n_threads < n_threads:
-                    threading.Thread(target=self._serve, name="bpebench-batch", daemon=True).start()
-                    self._n_threads += 1
-        self._wanted.put(work)
+                while len(self._threads) < n_threads:
+                    thread = threading.Thread(target=self._serve, name="bpebench-batch", daemon=True)
+                    thread.start()
+                    self._threads.append(thread.native_id or 0)
+        self._placing.keep_off_this_processor(self._threads)
+        for work in works:
+            self._wanted.put(work)
 
     def _serve(self) -> None:
         while True:

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep
 
-from trees import ROOT, base_tree
+from trees import ROOT, base_tree, in_a_process
 
 CORPORA = ("mixed", "turkish", "english", "code", "cjk")
 WAYS = ("encode_array", "encode")
@@ -43,18 +41,6 @@ def measure(model: str, corpus: str, way: str, megabytes: float) -> dict[str, fl
     return {"first": ns_a_byte(), "again": min(ns_a_byte() for _ in range(AGAIN))}
 
 
-def in_a_process(tree: Path, arguments: list[str]) -> dict[str, float]:
-    """What `measure` says in a process of its own, of the code in that tree."""
-    command = [sys.executable, "-P", str(Path(__file__).resolve()), "--one", *arguments]
-    places = os.pathsep.join((str(tree), str(Path(__file__).resolve().parent)))
-    environment = os.environ | {"PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, env=environment, cwd=tree, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(done.stderr[-2000:])
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--base", help="the commit to compare with")
@@ -67,7 +53,7 @@ def main() -> None:
         trees = (tree, ROOT)
         print(f"ns a byte, {commit} → working tree")
         for place in trees:
-            in_a_process(place, [options.models[0], "cjk", WAYS[0], "0.01"])
+            in_a_process(Path(__file__), place, [options.models[0], "cjk", WAYS[0], "0.01"])
         for model in options.models:
             for way in WAYS:
                 for corpus in CORPORA:
@@ -76,7 +62,7 @@ def main() -> None:
                     for number in range(options.rounds):
                         for place in trees if number % 2 == 0 else reversed(trees):
                             sleep(options.pause)
-                            found[place].append(in_a_process(place, arguments))
+                            found[place].append(in_a_process(Path(__file__), place, arguments))
                     told = (
                         f"{call} " + " → ".join(f"{median(one[call] for one in found[place]):.2f}" for place in trees)
                         for call in ("first", "again")

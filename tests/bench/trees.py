@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,3 +36,14 @@ def base_tree(base: str | None) -> Iterator[tuple[str, Path]]:
             yield commit, tree
         finally:
             git("worktree", "remove", "--force", str(tree))
+
+
+def in_a_process(script: Path, tree: Path, arguments: list[str]) -> Any:
+    """What a script says, as JSON, of the code in that tree, in a process of its own: `--one` and these arguments."""
+    command = [sys.executable, "-P", str(script.resolve()), "--one", *arguments]
+    places = os.pathsep.join((str(tree), str(script.resolve().parent)))
+    environment = os.environ | {"PYTHONPATH": places, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, env=environment, cwd=tree, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(done.stderr[-2000:])
+    return json.loads(done.stdout)

@@ -1,0 +1,85 @@
+"""Where the threads run that help with batches of `compiled`: not where the thread runs that asks for them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import impls
+from impls.compiled import Compiled, crew, placing
+from impls.priority import Priority
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads are placed on Linux only")
+TEXTS = ["the cat sat on the mat", "kedi paspasın üstünde"] * 2000
+
+
+@pytest.fixture
+def tokenizer(monkeypatch: pytest.MonkeyPatch) -> Compiled:
+    monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
+    monkeypatch.setattr(crew, "_crew", crew._Crew())
+    spec = impls.TrainingSpec(vocab_size=300, pattern="cl100k")
+    return Compiled(Priority.train_model(TEXTS[:2], spec))
+
+
+@pytest.fixture
+def on_processor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
+    """Has the calling thread believe it runs there."""
+    allowed = os.sched_getaffinity(0)
+    yield lambda number: monkeypatch.setattr(placing, "_processor", lambda: number)
+    os.sched_setaffinity(0, allowed)
+
+
+def helpers() -> list[int]:
+    return list(crew._crew._threads)
+
+
+def test_the_processor_one_runs_on_is_known() -> None:
+    assert placing._processor is not None
+    only = max(allowed := os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {only})
+    try:
+        assert placing._processor() == only
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+@pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: ())(0)) < 2, reason="there is one processor")
+def test_helpers_are_kept_off_the_processor_of_who_asks(
+    tokenizer: Compiled, on_processor: Callable[[int], None]
+) -> None:
+    allowed = os.sched_getaffinity(0)
+    expected = [tokenizer.encode(text) for text in TEXTS]
+    for number in sorted(allowed)[:2] * 2:
+        on_processor(number)
+        assert tokenizer.encode_batch(TEXTS, 3) == expected
+        assert len(helpers()) == 2
+        assert [os.sched_getaffinity(helper) for helper in helpers()] == [allowed - {number}] * 2
+    assert os.sched_getaffinity(0) == allowed
+
+
+def test_who_may_run_on_one_processor_alone_shares_it(tokenizer: Compiled, on_processor: Callable[[int], None]) -> None:
+    only = min(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {only})
+    on_processor(only)
+    expected = [tokenizer.encode(text) for text in TEXTS]
+    assert tokenizer.encode_batch(TEXTS, 2) == expected
+    assert [os.sched_getaffinity(helper) for helper in helpers()] == [{only}]
+
+
+def test_a_system_that_does_not_let_us_is_left_alone(tokenizer: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        refused.append(1)
+        raise PermissionError
+
+    refused: list[int] = []
+    monkeypatch.setattr(placing, "_processor", lambda: -1)
+    monkeypatch.setattr(os, "sched_setaffinity", refuse)
+    expected = [tokenizer.encode(text) for text in TEXTS]
+    assert tokenizer.encode_batch(TEXTS, 2) == expected
+    assert refused
+    monkeypatch.setattr(placing, "_processor", None)
+    monkeypatch.setattr(crew, "_crew", crew._Crew())
+    assert tokenizer.encode_batch(TEXTS, 2) == expected
+    assert len(refused) == 1
