@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 import sys
 from collections.abc import Iterable
@@ -11,9 +10,6 @@ from functools import cache
 from pathlib import Path
 
 from harness import keeper
-
-MOST_TOUCHED_BYTES = 1 << 29
-"""More than the first call of any implementation on our texts needs."""
 
 
 def resident_bytes(pid: int | None = None) -> int:
@@ -58,26 +54,6 @@ def _lists_children() -> bool:
 @cache
 def _page_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE")
-
-
-def touch_free_memory(most: int = MOST_TOUCHED_BYTES) -> int:
-    """Touches that much free memory, a quarter of what there is at most, and frees it; the number of bytes.
-
-    The host of a virtual machine may take back memory the guest does not use. The next touch of a page then waits for
-    the host, up to ten times as long as for the guest alone, and who meets such pages is chance. What was in use a
-    moment ago is not taken back yet.
-    """
-    import psutil
-
-    n_bytes = min(most, psutil.virtual_memory().available // 4)
-    with contextlib.suppress(OSError, ValueError), mmap.mmap(-1, n_bytes) as pages:
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            with contextlib.suppress(OSError):
-                pages.madvise(mmap.MADV_HUGEPAGE)
-        for place in range(0, n_bytes, mmap.PAGESIZE):
-            pages[place] = 1
-        return n_bytes
-    return 0
 
 
 def reset_peak(pid: int | None = None) -> None:

@@ -127,8 +127,6 @@ def refer(request: Refer, opening: Opening) -> Expected:
 def measure(request: Measure, opening: Opening) -> Measured | Failed:
     """Verify a job and time it."""
     job, expected = request.job, request.expected
-    if job.task == "load" or job.state in ONCE_ONLY:
-        memory.touch_free_memory()
     memory.reset_peak()
     if job.task == "load":
         return _measure_load(request, opening)
