@@ -1,10 +1,11 @@
-"""Tables of pieces begin small and grow fourfold in place, in memory that was reserved for the largest they may get.
+"""Tables of pieces begin small and grow in place, in memory that was reserved for the largest they may get.
 
 Only between blocks: the records of a block hold addresses of slots. So each grows as soon as another block's pieces
-might not find room. A slot is the top bits of a hash, so the entries of slot i belong into slots 4i to 4i + 3. Taken
-from the last to the first, each finds these empty, or held by what was moved before. The first ones, which would meet
-slots that have not been taken yet, wait in the working space until all others have moved. Where neighbouring slots are
-so full that this does not hold, an entry may get lost; its piece is then made again.
+might not find room. A slot is the top bits of a hash, so the entries of slot i belong into slots 2i and 2i + 1 of a
+table twice as large, or 4i to 4i + 3 of one four times as large. Taken from the last to the first, each finds these
+empty, or held by what was moved before. The first ones, which would meet slots that have not been taken yet, wait in
+the working space until all others have moved. Where neighbouring slots are so full that this does not hold, an entry
+may get lost; its piece is then made again.
 """
 
 from __future__ import annotations
@@ -116,10 +117,12 @@ def _longer_room(context: int, count: int, limit: int) -> int:
 
 
 @inlined
-def _grow(context: int, table: int, shift: int, limit: int, least_shift: int, size: int, mark: int) -> None:
+def _grow(
+    context: int, table: int, shift: int, limit: int, least_shift: int, size: int, mark: int, doublings: int
+) -> None:
     """Enlarges a table, of which these are the slots of the context, unless it is as large as it may get."""
     before = load_i64(context + shift)
-    now = max(before - 2, load_i64(context + least_shift))
+    now = max(before - doublings, load_i64(context + least_shift))
     if now >= before:
         return
     _spread(context, load_i64(context + table), before, now, size, mark)
@@ -130,12 +133,12 @@ def _grow(context: int, table: int, shift: int, limit: int, least_shift: int, si
 @outlined
 def _enlarge(context: int, short: int, medium: int, long: int) -> None:
     if short < 0 and load_i64(context + CACHE_SHIFT) > load_i64(context + CACHE_LEAST_SHIFT):
-        _grow(context, CACHE, CACHE_SHIFT, CACHE_LIMIT, CACHE_LEAST_SHIFT, SHORT_ENTRY, SHORT_MARK)
+        _grow(context, CACHE, CACHE_SHIFT, CACHE_LIMIT, CACHE_LEAST_SHIFT, SHORT_ENTRY, SHORT_MARK, 2)
         store_64(context + N_REFUSED, 0)
     if medium < 0:
-        _grow(context, MEDIUM, MEDIUM_SHIFT, MEDIUM_LIMIT, MEDIUM_LEAST_SHIFT, MEDIUM_ENTRY, MEDIUM_MARK)
+        _grow(context, MEDIUM, MEDIUM_SHIFT, MEDIUM_LIMIT, MEDIUM_LEAST_SHIFT, MEDIUM_ENTRY, MEDIUM_MARK, 1)
     if long < 0:
-        _grow(context, LONG, LONG_SHIFT, LONG_LIMIT, LONG_LEAST_SHIFT, LONG_ENTRY, LONG_MARK)
+        _grow(context, LONG, LONG_SHIFT, LONG_LIMIT, LONG_LEAST_SHIFT, LONG_ENTRY, LONG_MARK, 1)
 
 
 @inlined
