@@ -22,7 +22,7 @@ _LEAST_LONG_BITS, _MOST_LONG_BITS = 12, 17
 """Slots of the caches of pieces, as powers of two: what they begin with, at least, and what they may grow to. That
 of short pieces begins with two to four times the vocabulary's entries, but not above its usual size for these."""
 _IN_SMALL_PAGES, _MOST_IN_SMALL_PAGES = 1 << 18, 1 << 20
-"""Bytes in small pages: of what is filled from its beginning on; of a table at most, as it begins."""
+"""Bytes in small pages: of what is filled from its beginning on; of a table as it begins, or the arena, at most."""
 _LONG_STORE_BYTES = 1 << 24
 _ARENA_IDS = 1 << 20
 _TEXT_BYTES = 1 << 24
@@ -96,7 +96,7 @@ class Context(SplitContext):
         self[layout.N_CACHE_TOKENS] = len(tokens)
         self.hold(layout.CACHE_ROWS, rows)
         self[layout.N_CACHE_ROWS] = len(rows)
-        self.hold(layout.ARENA, growing_zeros(4 * _ARENA_IDS, _IN_SMALL_PAGES))
+        self.hold(layout.ARENA, growing_zeros(4 * _ARENA_IDS, _MOST_IN_SMALL_PAGES))
         self[layout.ARENA_LIMIT] = _ARENA_IDS
         self.hold(layout.LONG_STORE, growing_zeros(_LONG_STORE_BYTES, _IN_SMALL_PAGES))
         self[layout.LONG_STORE_LIMIT] = _LONG_STORE_BYTES
