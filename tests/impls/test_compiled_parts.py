@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -190,3 +191,38 @@ print("checked")
 def test_no_access_lies_outside_what_may_be_reached() -> None:
     done = run(CHECKED, BPEBENCH_COMPILED_BUILD="checked")
     assert done.stdout == "checked\n", done.stderr[-2000:]
+
+
+SHORT_OF_MEMORY = """
+import resource
+import impls
+from impls.compiled import Compiled, layout
+from impls.priority import Priority
+
+spec = impls.TrainingSpec(vocab_size=330, pattern="cl100k")
+tokenizer = Compiled(Priority.train_model(["the cat sat kedi üstünde 日本語 the cat üstünde"] * 2, spec))
+text = "the cat sat " * 50_000 + "\\u0378\\U0001f389" * 400_000
+expected = tokenizer.encode_batch([text])[0]
+_, most = resource.getrlimit(resource.RLIMIT_AS)
+outcomes = {}
+for way in (tokenizer.encode, tokenizer.encode_array):
+    for megabytes in (1, 9, 17, 25, 33, 41, 60, 100, 180):
+        in_use = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        tokenizer._own.context[layout.LONGEST] = layout.PART_CHARACTERS
+        resource.setrlimit(resource.RLIMIT_AS, (in_use + megabytes * 2**20, most))
+        try:
+            ids = list(way(text))
+        except MemoryError:
+            ids = None
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        assert ids is None or ids == expected, megabytes
+        outcomes.setdefault(way.__name__, set()).add(ids is None)
+    assert list(way(text)) == expected
+print({way: sorted(found) for way, found in outcomes.items()})
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as on Linux")
+def test_without_memory_there_is_an_exception_or_the_right_ids() -> None:
+    done = run(SHORT_OF_MEMORY)
+    assert done.stdout == "{'encode': [False, True], 'encode_array': [False, True]}\n", done.stderr[-2000:]
