@@ -146,12 +146,12 @@ def _builtins(worker: Worker) -> Builtins:
 
 
 def _collect(job: Job, main: Builtins, results: list[Any], first: int, as_arrays: int) -> int:
-    return job.until_left(lambda: main.batch_collect(job.address, results, first, as_arrays))
+    return main.batch_collect(job.address, results, first, as_arrays)
 
 
 def _encode(job: Job, main: Builtins, offsets: int, ids: np.ndarray, n_ids: int) -> int:
     place, room = address(ids) + n_ids * ids.itemsize, len(ids) - n_ids
-    return job.until_left(lambda: main.batch_encode(job.address, offsets, place, room))
+    return main.batch_encode(job.address, offsets, place, room)
 
 
 def _make_room(ids: np.ndarray, n_ids: int, share: float) -> None:

@@ -86,11 +86,10 @@ class Builtins:
     decode_to_bytes: Callable[[list[int]], bytes | None]
     batch_claim: Callable[[bool], bool | None]
     batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
-    batch_help: Callable[[int], None]
-    batch_collect: Callable[[int, list[Any], int, int], int | None]
-    batch_encode: Callable[[int, int, int, int], int | None]
+    batch_collect: Callable[[int, list[Any], int, int], int]
+    batch_encode: Callable[[int, int, int, int], int]
     batch_copy: Callable[[int, int, int], None]
-    batch_close: Callable[[int], int | None]
+    batch_close: Callable[[int], None]
 
     @staticmethod
     def of(context: Context) -> Builtins:

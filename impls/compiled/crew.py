@@ -1,46 +1,56 @@
 """Threads that wait for batches to help with, and what the thread that encodes a batch shares with them.
 
-They sleep between batches, so that a batch of a millisecond does not pay for starting them. Batches that run at the
-same time share them; a batch nobody has come to help with does all its work itself.
+They sleep between batches without the interpreter lock (`kernels.helpers`), so that a batch of a millisecond pays
+neither for starting nor for waking the interpreter in them. Batches that run at the same time share them; a batch
+nobody has come to help with does all its work itself.
 """
 
 from __future__ import annotations
 
-import contextlib
+import ctypes
 import os
 import threading
-from collections.abc import Callable, Generator, Sequence
-from queue import SimpleQueue
-from typing import TypeVar
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
 from impls.compiled.build import is_checked
 from impls.compiled.builtins import Builtins
-from impls.compiled.layout import ITEM_BYTES, ITEM_COUNT, JOB_ITEMS_AT, JOB_MOST_ITEMS, JOB_N_ITEMS, JOB_N_TASKS
-from impls.compiled.native import address, declare, forget
-from impls.compiled.placing import Placing
+from impls.compiled.layout import (
+    ASKED,
+    HELPER_BYTES,
+    HELPER_CONTEXT,
+    HELPER_LOCK,
+    HELPER_NEXT,
+    ITEM_BYTES,
+    ITEM_COUNT,
+    JOB_HELPERS,
+    JOB_ITEMS_AT,
+    JOB_MOST_ITEMS,
+    JOB_N_ITEMS,
+    JOB_N_TASKS,
+    PREPARING,
+    RESTING,
+)
+from impls.compiled.native import Native, address, declare, forget
+from impls.compiled.placing import keep_off, this_processor
 from impls.compiled.pool import Pool, Worker
 
 _MOST_ITEMS = 1024
 """Texts of one wave."""
-
-_Answer = TypeVar("_Answer")
 
 
 class Job:
     """The texts of a batch in waves; `main` are the built-ins of this thread, others take their workers from `pool`."""
 
     def __init__(self, main: Builtins, pool: Pool, n_helpers: int, n_texts: int) -> None:
-        self._main = main
-        self._helps = [_Help(pool, self) for _ in range(n_helpers)]
+        self._main, self._pool, self._n_helpers = main, pool, n_helpers
+        self._helpers: list[Helper] = []
         most_items = max(1, min(n_texts, _MOST_ITEMS))
         n_bytes = JOB_ITEMS_AT + (ITEM_BYTES + 4) * most_items
         self._memory = np.zeros((n_bytes + 7) >> 3, np.int64)
         self._memory[JOB_MOST_ITEMS >> 3] = most_items
         self.address = address(self._memory)
-        self.left: SimpleQueue[None] = SimpleQueue()
-        """An entry for every time a helper has left."""
 
     def waves(self, texts: Sequence[str | None], look: int) -> Generator[tuple[int, int], None, None]:
         """For every wave the number of its first text and how many it has; both are for the caller to encode.
@@ -52,15 +62,16 @@ class Job:
         done = 0
         try:
             while done < len(texts):
-                n_texts = self._main.batch_fetch(self.address, texts, done, 2 + 2 * len(self._helps), look)
+                n_texts = self._main.batch_fetch(self.address, texts, done, 2 + 2 * self._n_helpers, look)
                 self._ask_for_help()
                 yield done, n_texts
-                self.until_left(lambda: self._main.batch_close(self.address))
+                self._main.batch_close(self.address)
                 done += n_texts
         finally:
-            self.until_left(lambda: self._main.batch_close(self.address))
-            for help_ in self._helps:
-                help_.end()
+            self._main.batch_close(self.address)
+            for helper in self._helpers:
+                helper.leave(self._pool)
+            _crew.take_back(self._helpers)
             forget(*numbers)
 
     def texts_that_need_care(self) -> list[int]:
@@ -70,107 +81,126 @@ class Job:
         found: list[int] = np.flatnonzero(counts < 0).tolist()
         return found
 
-    def until_left(self, ask: Callable[[], _Answer | None]) -> _Answer:
-        """What `ask` answers in the end; while that is None, waits for helpers to leave."""
-        while (answer := ask()) is None:
-            self.left.get()
-        return answer
-
     def _ask_for_help(self) -> None:
-        n_wanted = min(len(self._helps), int(self._memory[JOB_N_TASKS >> 3]) - 1)
-        if n_wanted > 0:
-            wanted = self._helps[:n_wanted]
-            _crew.ask([help_ for help_ in wanted if help_.ask()], len(self._helps))
+        n_wanted = min(self._n_helpers, int(self._memory[JOB_N_TASKS >> 3]) - 1)
+        if n_wanted > len(self._helpers):
+            # The helpers of a job are one chain, which grows at its beginning.
+            for helper in _crew.take(n_wanted - len(self._helpers), self._n_helpers):
+                helper.join(self._helpers[-1] if self._helpers else None)
+                self._helpers.append(helper)
+            self._memory[JOB_HELPERS >> 3] = self._helpers[-1].address if self._helpers else 0
+        here = this_processor()
+        for helper in self._helpers[: max(0, n_wanted)]:
+            helper.ask(self.address, self._pool, here)
 
 
-class _Help:
-    """What one helper does for one job, again and again, but never twice at the same time: it has one worker.
-
-    Its worker is taken by the helper, since making one may take longer than the job; it is given back by whoever
-    ends the job, because ids lie there until they are collected.
-    """
-
-    def __init__(self, pool: Pool, job: Job) -> None:
-        self._pool, self._job = pool, job
-        self._worker: Worker | None = None
-        self._over = False
-        self._lock = threading.Lock()
-        self._asked = self._again = False
-
-    def ask(self) -> bool:
-        """Asks for it; True where somebody has to call it, False where the call that is not over yet will do it."""
-        with self._lock:
-            self._again = self._asked
-            self._asked = True
-            return not self._again
-
-    def __call__(self) -> None:
-        wanted = True
-        while wanted:
-            try:
-                # Returns at once where the job is over, or between two waves.
-                worker = self._taken()
-                if worker is not None and worker.builtins is not None:
-                    worker.builtins.batch_help(self._job.address)
-                wanted = self._goes_on()
-            except MemoryError:
-                with self._lock:
-                    self._asked = self._again = False
-                raise
-            finally:
-                self._job.left.put(None)
-
-    def _goes_on(self) -> bool:
-        with self._lock:
-            self._asked, self._again = self._again, False
-            return self._asked
-
-    def _taken(self) -> Worker | None:
-        if self._worker is None and not self._over:
-            worker = self._pool.take()
-            with self._lock:
-                if self._over:
-                    self._pool.give(worker)
-                else:
-                    self._worker = worker
-        return self._worker
-
-    def end(self) -> None:
-        """The job is over, and nobody is at work on it."""
-        with self._lock:
-            self._over = True
-            worker, self._worker = self._worker, None
-        if worker is not None:
-            self._pool.give(worker)
-
-
-class _Crew:
-    """As many threads as one batch ever asked for. Daemons: the end of the program does not wait for them."""
+class Helper:
+    """A thread that takes part in jobs: one at a time, with a worker of the pool of whoever asked."""
 
     def __init__(self) -> None:
-        self._wanted: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        self._threads: list[int] = []
-        """Their native ids."""
-        self._starting = threading.Lock()
-        self._placing = Placing()
+        self._native = Native.load()
+        self._slots = np.zeros(HELPER_BYTES >> 3, np.int64)
+        self.address = address(self._slots)
+        if is_checked():
+            declare(self._slots)
+        self._slots[HELPER_LOCK >> 3] = _new_lock()
+        self._pool: Pool | None = None
+        self._worker: Worker | None = None
+        self._kept_off: int | None = None
+        self._thread = threading.Thread(target=self._serve, name="bpebench-batch", daemon=True)
+        self._thread.start()
 
-    def ask(self, works: Sequence[Callable[[], None]], n_threads: int) -> None:
-        """Has one of the threads do each of `works`, at some time."""
-        if len(self._threads) < n_threads:
-            with self._starting:
-                while len(self._threads) < n_threads:
-                    thread = threading.Thread(target=self._serve, name="bpebench-batch", daemon=True)
-                    thread.start()
-                    self._threads.append(thread.native_id or 0)
-        self._placing.keep_off_this_processor(self._threads)
-        for work in works:
-            self._wanted.put(work)
+    def join(self, next_helper: Helper | None) -> None:
+        """Becomes the first of a job's helpers; the next one is that which was first."""
+        self._slots[HELPER_NEXT >> 3] = 0 if next_helper is None else next_helper.address
+
+    def ask(self, job: int, pool: Pool, processor: int | None) -> None:
+        """Has this helper, which rests, take part in a job; `processor` is that of the calling thread, if known.
+
+        Where no worker is free it makes one first, which may take longer than the job.
+        """
+        if processor is not None and processor != self._kept_off and self.native_id is not None:
+            keep_off(self.native_id, processor)
+            self._kept_off = processor
+        self._pool = pool
+        if self._worker is None:
+            self._worker = pool.take_free()
+        self._native.ask_helper(self.address, job, 0 if self._worker is None else self._worker.context.address)
+
+    def leave(self, pool: Pool) -> None:
+        """Gives its worker back; nobody needs the ids any more that lie there."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            pool.give(worker)
+
+    @property
+    def native_id(self) -> int | None:
+        """What the system calls its thread."""
+        return self._thread.native_id
 
     def _serve(self) -> None:
         while True:
-            with contextlib.suppress(MemoryError):
+            call = self._native.help_out(self.address)
+            try:
+                self._prepare(call)
+            except MemoryError:
                 # Without this helper the others do the work.
-                self._wanted.get()()
+                self._native.change_state(self.address, call, RESTING)
+
+    def _prepare(self, call: int) -> None:
+        """Makes a worker, and takes part in the job it was called for, if that is not over."""
+        # The pool of a later call, if that has withdrawn this one.
+        pool = self._pool
+        assert pool is not None, "it was called before it was asked"
+        worker = pool.take()
+        if not self._native.change_state(self.address, call, PREPARING):
+            pool.give(worker)
+            return
+        self._worker = worker
+        self._slots[HELPER_CONTEXT >> 3] = worker.context.address
+        self._native.change_state(self.address, PREPARING, ASKED)
+
+
+def _new_lock() -> int:
+    """The address of a lock of the interpreter's that is held, and never freed."""
+    allocate, acquire = ctypes.pythonapi.PyThread_allocate_lock, ctypes.pythonapi.PyThread_acquire_lock
+    allocate.restype, acquire.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_int]
+    lock: int | None = allocate()
+    if lock is None:
+        raise MemoryError
+    acquire(lock, 0)
+    return lock
+
+
+class _Crew:
+    """As many helpers as one batch ever asked for. Daemons: the end of the program does not wait for them."""
+
+    def __init__(self) -> None:
+        self._resting: list[Helper] = []
+        self.n_helpers = 0
+        self._starting = threading.Lock()
+
+    def take(self, n_helpers: int, most: int) -> list[Helper]:
+        """As many helpers as rest or may be started, so that there are `most` in all, up to `n_helpers`."""
+        found: list[Helper] = []
+        while len(found) < n_helpers:
+            try:
+                found.append(self._resting.pop())
+            except IndexError:
+                with self._starting:
+                    if self.n_helpers >= most:
+                        break
+                    try:
+                        found.append(Helper())
+                    except (RuntimeError, MemoryError):
+                        # The system has no more threads: others do the work.
+                        break
+                    self.n_helpers += 1
+        return found
+
+    def take_back(self, helpers: list[Helper]) -> None:
+        """Helpers of a job that is over."""
+        self._resting += helpers
 
 
 _crew = _Crew()

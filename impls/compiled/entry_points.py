@@ -33,6 +33,9 @@ PLAIN = {
     "spread_pairs": 4,
     "list_pairs": 1,
     "learn": 1,
+    "ask_helper": 3,
+    "change_state": 3,
+    "help_out": 1,
 }
 METHODS = (
     "encode_to_list",
@@ -46,7 +49,6 @@ METHODS = (
 FAST_METHODS = (
     "batch_claim",
     "batch_fetch",
-    "batch_help",
     "batch_collect",
     "batch_encode",
     "batch_copy",

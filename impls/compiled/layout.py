@@ -180,15 +180,14 @@ SEGMENTS_BYTES = ROWS_AT + ROW_BYTES * (MOST_CHARACTERS // 2)
 
 # A job: counters each on a cache line of its own, then items, then the int32 number of the first item of each task
 JOB_NEXT = 0  # the next task to take
-JOB_INSIDE = 64  # how many threads help
-JOB_CLOSED = 128  # 1: no thread may begin to help
-JOB_N_TASKS = 136
-JOB_N_ITEMS = 144
-JOB_MOST_ITEMS = 152
-JOB_LOOK = 160  # 1: texts that may hold a special token need care
-JOB_COPIED = 168  # how many texts' ids are where they belong,
-JOB_COPIED_IDS = 176  # and how many ids that is
-JOB_ITEMS_AT = 192
+JOB_HELPERS = 64  # address of the mailbox of the first helper, or 0
+JOB_N_TASKS = 72
+JOB_N_ITEMS = 80
+JOB_MOST_ITEMS = 88
+JOB_LOOK = 96  # 1: texts that may hold a special token need care
+JOB_COPIED = 104  # how many texts' ids are where they belong,
+JOB_COPIED_IDS = 112  # and how many ids that is
+JOB_ITEMS_AT = 128
 ITEM_BYTES = 48
 ITEM_TEXT = 0  # address of the UTF-8, or 0: it is to be made
 ITEM_SIZE = 8  # its bytes, or how many they are at most
@@ -196,6 +195,19 @@ ITEM_STR = 16
 ITEM_IDS = 24  # where its ids are,
 ITEM_MEMORY = 32  # memory only it uses, or 0,
 ITEM_COUNT = 40  # and their number, or PENDING, COLLECTED, or what a kernel returns in place of a count
+
+# The mailbox of a helper: its state on a cache line of its own
+HELPER_STATE = 0
+HELPER_LOCK = 64  # address of the lock it sleeps on
+HELPER_JOB = 72
+HELPER_CONTEXT = 80
+HELPER_NEXT = 88  # address of the mailbox of the job's next helper, or 0
+HELPER_CALLS = 96  # how often it was called
+HELPER_BYTES = 128
+RESTING, ASKED, AT_WORK, CALLED, PREPARING = range(5)
+"""States of a helper. CALLED: it is to make a context first; PREPARING: it has, and says so to who called it."""
+STATE_BITS = 3
+"""Above them CALLED has the number of the call, so that a helper that took its time can tell it from a later one."""
 
 # The bitmap JOINS: its bit is the hash of a pair of characters shifted right so far
 JOINS_SHIFT = 44

@@ -56,6 +56,9 @@ class Native:
     spread_pairs: Function
     list_pairs: Function
     learn: Function
+    ask_helper: Function
+    change_state: Function
+    help_out: Function
 
     @staticmethod
     def load() -> Native:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 
 def _processor_of_this_thread() -> Callable[[], int] | None:
@@ -26,25 +26,17 @@ def _processor_of_this_thread() -> Callable[[], int] | None:
 _processor = _processor_of_this_thread()
 
 
-class Placing:
-    """Of threads that are asked by one thread or another."""
+def this_processor() -> int | None:
+    """The number of the processor the calling thread runs on; None where threads cannot be placed."""
+    return None if _processor is None else _processor()
 
-    def __init__(self) -> None:
-        self._kept_off: tuple[int, int] | None = None
 
-    def keep_off_this_processor(self, threads: Collection[int]) -> None:
-        """Lets threads, by their native ids, run wherever the calling one may, but not where it runs now.
+def keep_off(thread: int, processor: int) -> None:
+    """Lets a thread, by its native id, run wherever the calling one may, but not on that processor.
 
-        Where it may run on one processor alone, or the system does not let us, they stay as they are.
-        """
-        if _processor is None:
-            return
-        here = (_processor(), len(threads))
-        if here == self._kept_off:
-            return
-        self._kept_off = here
-        with contextlib.suppress(OSError):
-            others = os.sched_getaffinity(0) - {here[0]}
-            if others:
-                for thread in threads:
-                    os.sched_setaffinity(thread, others)
+    Where that leaves none, or the system does not let us, it stays as it is.
+    """
+    with contextlib.suppress(OSError):
+        others = os.sched_getaffinity(0) - {processor}
+        if others:
+            os.sched_setaffinity(thread, others)

@@ -59,14 +59,22 @@ class Pool:
         """A worker of one's own."""
         return self._make()
 
-    def take(self) -> Worker:
-        """A worker nobody else uses until it is given back."""
+    def take_free(self) -> Worker | None:
+        """A worker nobody else uses until it is given back, if there is one that need not be made."""
         try:
             return self._free.pop()
         except IndexError:
-            worker = self._make()
-            worker.context.touch_buffers()
-            return worker
+            return None
+
+    def make(self) -> Worker:
+        """A worker for threads, nobody else's until it is given to the pool."""
+        worker = self._make()
+        worker.context.touch_buffers()
+        return worker
+
+    def take(self) -> Worker:
+        """A worker nobody else uses until it is given back."""
+        return self.take_free() or self.make()
 
     def give(self, worker: Worker) -> None:
         """Gives back what `take` gave."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -127,27 +128,124 @@ def test_a_helper_that_is_late_does_not_get_a_second_worker(
 ) -> None:
     texts = texts_of(5000, 20)
     fast.encode_batch(texts, threads=4)  # so that several threads wait for work
-    begun, waves, taken = threading.Event(), threading.Semaphore(0), []
+    begun, waves, made = threading.Event(), threading.Semaphore(0), []
     tokenizer = Compiled(model)
-    take, ask = tokenizer._pool.take, crew.Job._ask_for_help
+    make, ask = tokenizer._pool.make, crew.Job._ask_for_help
 
-    def take_when_the_third_wave_has_begun() -> Worker:
-        taken.append(threading.current_thread())
+    def make_when_the_third_wave_has_begun() -> Worker:
+        made.append(threading.current_thread())
         begun.set()
         for _ in range(3):
             assert waves.acquire(timeout=60)
-        return take()
+        return make()
 
     def ask_and_count(job: crew.Job) -> None:
         ask(job)
         assert begun.wait(timeout=60)
         waves.release()
 
-    monkeypatch.setattr(tokenizer._pool, "take", take_when_the_third_wave_has_begun)
+    monkeypatch.setattr(tokenizer._pool, "make", make_when_the_third_wave_has_begun)
     monkeypatch.setattr(crew.Job, "_ask_for_help", ask_and_count)
     expected = [Priority(model).encode(text) for text in texts]
     assert tokenizer.encode_batch(texts, threads=2) == expected
-    assert len(taken) == 1
+    assert len(made) == 1
+
+
+def test_a_helper_that_comes_when_all_is_over_does_nothing_there(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was called by a job of one model, and is ready when another's job has called it."""
+    monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
+    monkeypatch.setattr(crew, "_crew", crew._Crew())
+    spec = impls.TrainingSpec(vocab_size=290, pattern="gpt2")
+    other = Priority.train_model(["on the mat it sat, kedi paspasın üstünde"] * 2, spec)
+    texts = texts_of(1500, 20)
+    first, second = Compiled(model), Compiled(other)
+    called, over = threading.Event(), threading.Event()
+    make = first._pool.make
+
+    def make_late() -> Worker:
+        called.set()
+        assert over.wait(timeout=60)
+        return make()
+
+    monkeypatch.setattr(first._pool, "make", make_late)
+    ask = crew.Job._ask_for_help
+
+    def ask_and_wait(job: crew.Job) -> None:
+        ask(job)
+        assert called.wait(timeout=60)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(crew.Job, "_ask_for_help", ask_and_wait)
+        assert first.encode_batch(texts, threads=2) == [Priority(model).encode(text) for text in texts]
+
+    def ask_and_let_go(job: crew.Job) -> None:
+        ask(job)
+        over.set()
+
+    monkeypatch.setattr(crew.Job, "_ask_for_help", ask_and_let_go)
+    expected = [Priority(other).encode(text) for text in texts]
+    for _ in range(20):
+        assert second.encode_batch(texts, threads=2) == expected
+    assert crew._crew.n_helpers == 1
+
+
+def test_jobs_of_several_models_share_helpers(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New tokenizers all the time, so that helpers are called, and jobs are often over before they are ready."""
+    monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
+    monkeypatch.setattr(crew, "_crew", crew._Crew())
+    spec = impls.TrainingSpec(vocab_size=290, pattern="gpt2")
+    models = [model, Priority.train_model(["on the mat it sat, kedi paspasın üstünde"] * 2, spec)]
+    texts = texts_of(1500, 20)
+    expected = [[Priority(one).encode(text) for text in texts] for one in models]
+    wrong: list[int] = []
+
+    def work(number: int) -> None:
+        for _ in range(6):
+            tokenizer = Compiled(models[number % 2])
+            for threads in (2, 4, 3, 2):
+                if tokenizer.encode_batch(texts, threads) != expected[number % 2]:
+                    wrong.append(number)
+
+    callers = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not wrong
+    assert crew._crew.n_helpers == 3
+    assert len(crew._crew._resting) == 3
+
+
+def test_without_threads_or_memory_for_helpers_a_batch_is_encoded_alone(
+    fast: Compiled, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = texts_of(1500, 20)
+    expected = [Priority(model).encode(text) for text in texts]
+    monkeypatch.setattr(crew, "_crew", crew._Crew())
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", raising(RuntimeError("can't start new thread")))
+        assert fast.encode_batch(texts, threads=2) == expected
+    assert crew._crew.n_helpers == 0
+    tokenizer, tried = Compiled(model), threading.Event()
+
+    def no_memory() -> Worker:
+        tried.set()
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tokenizer._pool, "make", no_memory)
+        for _ in range(3):
+            assert tokenizer.encode_batch(texts, threads=2) == expected
+        assert tried.wait(timeout=60)
+    assert tokenizer.encode_batch(texts, threads=2) == expected
+    assert crew._crew.n_helpers == 1
+
+
+def raising(error: Exception) -> Callable[..., NoReturn]:
+    def fail(*_: object) -> NoReturn:
+        raise error
+
+    return fail
 
 
 def test_batches_of_several_threads_at_once(tokenizer: Compiled, model: Model) -> None:

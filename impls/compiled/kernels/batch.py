@@ -10,6 +10,7 @@ Built-ins get their arguments as a C array; the first is always the address of t
 from __future__ import annotations
 
 from impls.compiled.kernels.boxes import long_from_long
+from impls.compiled.kernels.helpers import begin_or_call
 from impls.compiled.kernels.interpreter import (
     clear_error,
     list_get,
@@ -23,7 +24,6 @@ from impls.compiled.kernels.interpreter import (
 from impls.compiled.kernels.memory import (
     allocate,
     atomic_add,
-    atomic_load,
     atomic_store,
     declare_region,
     increment,
@@ -40,6 +40,9 @@ from impls.compiled.kernels.texts import encode
 from impls.compiled.layout import (
     BATCH_USED,
     BUSY,
+    HELPER_CONTEXT,
+    HELPER_JOB,
+    HELPER_STATE,
     ITEM_BYTES,
     ITEM_COUNT,
     ITEM_IDS,
@@ -47,10 +50,8 @@ from impls.compiled.layout import (
     ITEM_SIZE,
     ITEM_STR,
     ITEM_TEXT,
-    JOB_CLOSED,
     JOB_COPIED,
     JOB_COPIED_IDS,
-    JOB_INSIDE,
     JOB_ITEMS_AT,
     JOB_LOOK,
     JOB_MOST_ITEMS,
@@ -65,14 +66,13 @@ from impls.compiled.layout import (
     OUT_LIMIT,
     PAD_BYTES,
     PENDING,
+    RESTING,
     SIZE,
 )
 
 BATCH_REGION = 3
 TASK_BYTES = 4096
 """Texts are put together to tasks of so many bytes at least."""
-SPINS = 1 << 15
-"""Looks at the others' counter, some ten microseconds, before this thread sleeps."""
 
 
 @kernel
@@ -144,7 +144,6 @@ def batch_fetch(context: int, arguments: int) -> int:
     store_64(job + JOB_LOOK, long_as_long(peek(arguments + 32)))
     store_64(job + JOB_COPIED, 0)
     store_64(job + JOB_COPIED_IDS, 0)
-    store_64(job + JOB_CLOSED, 0)
     atomic_store(job + JOB_NEXT, 0)
     store_64(context + BATCH_USED, 0)
     return long_from_long(n_items)
@@ -215,30 +214,16 @@ def work(context: int, job: int, most_bytes_more: int) -> None:
 
 
 @kernel
-def wait(job: int) -> bool:
-    """Whether the others have left a job that is closed, after a short while at most."""
-    if atomic_load(job + JOB_INSIDE) == 0:
-        return True
-    state = save_thread()
-    spins = 0
-    while spins < SPINS and atomic_load(job + JOB_INSIDE) != 0:
-        spins += 1
-    restore_thread(state)
-    return atomic_load(job + JOB_INSIDE) == 0
-
-
-@kernel
-def batch_help(context: int, arguments: int) -> int:
-    """(job) -> None: takes part in a job of another thread, if it is still open, until no task is left."""
-    job = long_as_address(peek(arguments))
-    if load_i64(job + JOB_CLOSED) == 0:
+def help_out(helper: int) -> int:
+    """Takes part in every job this helper is asked for, until it is called: its state then. No interpreter lock."""
+    while True:
+        call = begin_or_call(helper)
+        if call != 0:
+            return call
+        job, context = load_i64(helper + HELPER_JOB), load_i64(helper + HELPER_CONTEXT)
         store_64(context + BATCH_USED, 0)
-        atomic_add(job + JOB_INSIDE, 1)
-        state = save_thread()
         take_part(context, job, 1 << 62)
-        atomic_add(job + JOB_INSIDE, -1)
-        restore_thread(state)
-    return nothing(context)
+        atomic_store(helper + HELPER_STATE, RESTING)
 
 
 @kernel

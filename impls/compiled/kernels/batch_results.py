@@ -6,8 +6,9 @@ is released between.
 
 from __future__ import annotations
 
-from impls.compiled.kernels.batch import first_of_task, item_at, take_part, wait, work
+from impls.compiled.kernels.batch import first_of_task, item_at, take_part, work
 from impls.compiled.kernels.boxes import array_of_ids, list_of_ids, list_set, long_from_long
+from impls.compiled.kernels.helpers import wait_for_helpers
 from impls.compiled.kernels.interpreter import long_as_address, long_as_long, nothing, restore_thread, save_thread
 from impls.compiled.kernels.memory import (
     atomic_load,
@@ -25,7 +26,6 @@ from impls.compiled.layout import (
     ITEM_COUNT,
     ITEM_IDS,
     ITEM_MEMORY,
-    JOB_CLOSED,
     JOB_COPIED,
     JOB_COPIED_IDS,
     JOB_N_ITEMS,
@@ -75,10 +75,7 @@ def _collect(context: int, job: int, results: int, first: int, low: int, as_arra
 
 @kernel
 def batch_collect(context: int, arguments: int) -> int:
-    """(job, results, first, as_arrays) -> int: puts objects at results[first:]; how many texts need care.
-
-    None while others are still at work: to be called again when they have left.
-    """
+    """(job, results, first, as_arrays) -> int: puts objects at results[first:]; how many texts need care."""
     job, results = long_as_address(peek(arguments)), peek(arguments + 8)
     first, as_arrays = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
     low = 0
@@ -87,9 +84,7 @@ def batch_collect(context: int, arguments: int) -> int:
         low = _collect(context, job, results, first, low, as_arrays)
         if low < 0:
             return 0
-    store_64(job + JOB_CLOSED, 1)
-    if not wait(job):
-        return nothing(context)
+    wait_for_helpers(job)
     if _collect(context, job, results, first, low, as_arrays) < 0:
         return 0
     return long_from_long(_left(job))
@@ -141,8 +136,7 @@ def batch_encode(context: int, arguments: int) -> int:
     """(job, address of int64 offsets, address of uint32 ids, room for them) -> int: how many ids all texts have.
 
     It is ~that where some of the texts need care. Ids are copied as far as there is room. Behind the first offset,
-    which is there, come those where the ids of each text end; a text that needs care has none. None while others are
-    still at work: to be called again when they have left.
+    which is there, come those where the ids of each text end; a text that needs care has none.
     """
     job, offsets = long_as_address(peek(arguments)), long_as_address(peek(arguments + 8))
     out, room = long_as_address(peek(arguments + 16)), long_as_long(peek(arguments + 24))
@@ -151,9 +145,7 @@ def batch_encode(context: int, arguments: int) -> int:
         take_part(context, job, STRETCH_BYTES)
         _copy_what_is_ready(job, out, room)
     restore_thread(state)
-    store_64(job + JOB_CLOSED, 1)
-    if not wait(job):
-        return nothing(context)
+    wait_for_helpers(job)
     _copy_what_is_ready(job, out, room)
     return long_from_long(_offsets(job, offsets))
 
@@ -171,12 +163,10 @@ def batch_copy(context: int, arguments: int) -> int:
 
 @kernel
 def batch_close(context: int, arguments: int) -> int:
-    """(job) -> True once nobody is at work on it any more and its memory is given back; None while somebody is."""
+    """(job) -> None: ends it; nobody is at work on it any more, and its memory is given back."""
     job = long_as_address(peek(arguments))
-    store_64(job + JOB_CLOSED, 1)
     atomic_store(job + JOB_NEXT, load_i64(job + JOB_N_TASKS))
-    if not wait(job):
-        return nothing(context)
+    wait_for_helpers(job)
     for i in range(load_i64(job + JOB_N_ITEMS)):
         _end_of(item_at(job, i))
-    return long_from_long(1)
+    return nothing(context)

@@ -22,6 +22,7 @@ from impls.compiled.kernels import (
     decode,
     dropout,
     encode,
+    helpers,
     learn,
     list_pairs,
     pair_table,
@@ -61,6 +62,9 @@ _PLAIN: dict[str, Callable[..., int]] = {
     "spread_pairs": pair_table.spread_pairs,
     "list_pairs": list_pairs.list_pairs,
     "learn": learn.learn,
+    "ask_helper": helpers.ask_helper,
+    "change_state": helpers.change_state,
+    "help_out": batch.help_out,
 }
 _METHODS: dict[str, Callable[[int, int], int]] = {
     "encode_to_list": border.encode_to_list,
@@ -74,7 +78,6 @@ _METHODS: dict[str, Callable[[int, int], int]] = {
 _FAST_METHODS: dict[str, Callable[[int, int], int]] = {
     "batch_claim": batch.batch_claim,
     "batch_fetch": batch.batch_fetch,
-    "batch_help": batch.batch_help,
     "batch_collect": batch_results.batch_collect,
     "batch_encode": batch_results.batch_encode,
     "batch_copy": batch_results.batch_copy,

@@ -175,12 +175,20 @@ def _pointer(builder: Any, address: Any) -> Any:
     return builder.inttoptr(address, _i64.as_pointer())
 
 
+def _emit_change(builder: Any, address: Any, before: Any, after: Any) -> Any:
+    found = builder.cmpxchg(_pointer(builder, address), before, after, "seq_cst", "seq_cst")
+    return builder.zext(builder.extract_value(found, 1), _i64)
+
+
 _raw_atomic_load = operation(1, lambda builder, a: builder.load_atomic(_pointer(builder, a), "acquire", 8))
 _raw_atomic_store = _procedure(
     2, lambda builder, a, value: builder.store_atomic(value, _pointer(builder, a), "release", 8)
 )
 _raw_atomic_add = operation(2, lambda builder, a, n: builder.atomic_rmw("add", _pointer(builder, a), n, "seq_cst"))
 """(address, n): adds and returns what was there before. Atomic words are int64 on a boundary of 8 bytes."""
+
+_raw_atomic_change = operation(3, _emit_change)
+"""(address, before, after): 1 if `before` was there, where `after` is now; else 0."""
 
 _raw_load_u8, _raw_load_u16, _raw_load_u32 = _load(_i8, False), _load(_i16, False), _load(_i32, False)
 _raw_load_i32, _raw_load_i64 = _load(_i32, True), _load(_i64, True)
@@ -236,6 +244,11 @@ if CHECKED:
         """Adds to a word others may add to; what it was before."""
         return _raw_atomic_add(address, n) if reachable(address, 8) else 0
 
+    @kernel
+    def atomic_change(address: int, before: int, after: int) -> int:
+        """Puts `after` where `before` stands; 1 if it stood there."""
+        return _raw_atomic_change(address, before, after) if reachable(address, 8) else 0
+
 else:
 
     @inlined
@@ -251,6 +264,7 @@ else:
     load_i32, load_i64 = _raw_load_i32, _raw_load_i64
     store_8, store_16, store_32, store_64 = _raw_store_8, _raw_store_16, _raw_store_32, _raw_store_64
     atomic_load, atomic_store, atomic_add = _raw_atomic_load, _raw_atomic_store, _raw_atomic_add
+    atomic_change = _raw_atomic_change
 
 peek, peek_u8, peek_u16, peek_u32 = _raw_load_i64, _raw_load_u8, _raw_load_u16, _raw_load_u32
 poke_32, poke_64 = _raw_store_32, _raw_store_64
