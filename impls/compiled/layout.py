@@ -41,8 +41,8 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 95
-N_SLOTS = 96
+N_NAMED = 97
+N_SLOTS = 98
 (
     # splitting
     SPLITTER,  # WHOLE_TEXT and so on, below
@@ -142,6 +142,8 @@ N_SLOTS = 96
     BATCH_USED,  # ids of OUT that hold what a job has made so far
     LONGEST,  # characters of the longest text so far, at least PART_CHARACTERS
     CUTS,  # int64 by class: those before which the pattern always cuts behind it, or 0: see `kernels.texts`
+    CLOCK,  # what clock_gettime writes: seconds,
+    CLOCK_NANOSECONDS,  # and nanoseconds
     # the cache of pieces
     CACHE_LEAST_SHIFT,  # what the shift is when the table is as large as it may get
     MEDIUM_LEAST_SHIFT,

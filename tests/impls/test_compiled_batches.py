@@ -241,6 +241,24 @@ def test_without_threads_or_memory_for_helpers_a_batch_is_encoded_alone(
     assert crew._crew.n_helpers == 1
 
 
+def test_batches_beside_threads_that_run_python_all_the_time(tokenizer: Compiled, model: Model) -> None:
+    """The interpreter lock is had back after milliseconds only, so text is then encoded in longer stretches."""
+    texts, over = texts_of(1500, 20), threading.Event()
+
+    def run() -> None:
+        while not over.is_set():
+            sum(range(1000))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        for threads in (1, 2):
+            check_every_batch(tokenizer, model, texts, threads)
+    finally:
+        over.set()
+        thread.join()
+
+
 def raising(error: Exception) -> Callable[..., NoReturn]:
     def fail(*_: object) -> NoReturn:
         raise error

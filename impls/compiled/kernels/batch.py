@@ -18,7 +18,7 @@ from impls.compiled.kernels.interpreter import (
     long_as_address,
     long_as_long,
     nothing,
-    restore_thread,
+    restored_after_long_wait,
     save_thread,
 )
 from impls.compiled.kernels.memory import (
@@ -206,11 +206,11 @@ def take_part(context: int, job: int, most_bytes_more: int) -> None:
 
 
 @kernel
-def work(context: int, job: int, most_bytes_more: int) -> None:
-    """As `take_part`, with the interpreter lock released meanwhile."""
+def work(context: int, job: int, most_bytes_more: int) -> bool:
+    """As `take_part`, with the interpreter lock released meanwhile; whether it took long to have it back."""
     state = save_thread()
     take_part(context, job, most_bytes_more)
-    restore_thread(state)
+    return restored_after_long_wait(context, state)
 
 
 @kernel

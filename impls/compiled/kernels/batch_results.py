@@ -37,6 +37,8 @@ from impls.compiled.layout import (
 OFFSETS_REGION = 4
 STRETCH_BYTES = 1 << 15
 """Text that is encoded before objects are made again."""
+LONGER_STRETCH = 3
+"""Doublings of that where it took long to have the interpreter lock back."""
 
 
 @kernel
@@ -78,9 +80,10 @@ def batch_collect(context: int, arguments: int) -> int:
     """(job, results, first, as_arrays) -> int: puts objects at results[first:]; how many texts need care."""
     job, results = long_as_address(peek(arguments)), peek(arguments + 8)
     first, as_arrays = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
-    low = 0
+    low, stretch = 0, STRETCH_BYTES
     while atomic_load(job + JOB_NEXT) < load_i64(job + JOB_N_TASKS):
-        work(context, job, STRETCH_BYTES)
+        if work(context, job, stretch):
+            stretch <<= LONGER_STRETCH
         low = _collect(context, job, results, first, low, as_arrays)
         if low < 0:
             return 0
