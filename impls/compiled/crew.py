@@ -83,6 +83,8 @@ class Job:
 
     def _ask_for_help(self) -> None:
         n_wanted = min(self._n_helpers, int(self._memory[JOB_N_TASKS >> 3]) - 1)
+        if n_wanted <= 0:
+            return
         if n_wanted > len(self._helpers):
             # The helpers of a job are one chain, which grows at its beginning.
             for helper in _crew.take(n_wanted - len(self._helpers), self._n_helpers):
@@ -90,7 +92,7 @@ class Job:
                 self._helpers.append(helper)
             self._memory[JOB_HELPERS >> 3] = self._helpers[-1].address if self._helpers else 0
         here = this_processor()
-        for helper in self._helpers[: max(0, n_wanted)]:
+        for helper in self._helpers[:n_wanted]:
             helper.ask(self.address, self._pool, here)
 
 

@@ -16,7 +16,7 @@ save_thread = external("PyEval_SaveThread", 0)
 restore_thread = external_void("PyEval_RestoreThread", 1)
 
 _read_clock = external("clock_gettime", 2)
-_MONOTONIC = int(time.CLOCK_MONOTONIC)
+_MONOTONIC: int = getattr(time, "CLOCK_MONOTONIC", 1)
 LONG_WAIT_NANOSECONDS = 1_000_000
 
 
