@@ -8,7 +8,6 @@ Nanoseconds a byte of UTF-8, medians over the batches of all processes: five bat
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
@@ -16,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep
 
-from trees import ROOT, base_tree, in_a_process
+from trees import ROOT, base_tree, comparison_parser, in_a_process
 
 BATCH_BYTES = {"mixed": 800_000, "turkish": 800_000, "english": 800_000, "code": 800_000, "cjk": 100_000}
 WAYS = ("encode_ragged", "encode_batch")
@@ -56,11 +55,7 @@ def measure(model: str, corpus: str, way: str, threads: int) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--base", help="the commit to compare with")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("models", nargs="*", default=["cl100k_base", "o200k_base"])
-    options = parser.parse_args()
+    options = comparison_parser(__doc__).parse_args()
     with base_tree(options.base) as (commit, tree):
         trees = (tree, ROOT)
         print(f"ns a byte, {commit} → working tree")

@@ -8,14 +8,13 @@ in a new str. In a pause before each process the host of a virtual machine may t
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep
 
-from trees import ROOT, base_tree, in_a_process
+from trees import ROOT, base_tree, comparison_parser, in_a_process
 
 CORPORA = ("mixed", "turkish", "english", "code", "cjk")
 WAYS = ("encode_array", "encode")
@@ -42,12 +41,9 @@ def measure(model: str, corpus: str, way: str, megabytes: float) -> dict[str, fl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--base", help="the commit to compare with")
+    parser = comparison_parser(__doc__)
     parser.add_argument("--megabytes", type=float, default=11)
-    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pause", type=float, default=0, help="seconds before each process")
-    parser.add_argument("models", nargs="*", default=["cl100k_base", "o200k_base"])
     options = parser.parse_args()
     with base_tree(options.base) as (commit, tree):
         trees = (tree, ROOT)
