@@ -73,6 +73,14 @@ class Measure(msgspec.Struct, frozen=True, kw_only=True, tag="measure"):
     """All samples together take no longer than this, where that is possible."""
 
 
+class Weigh(msgspec.Struct, frozen=True, kw_only=True, tag="weigh"):
+    """How much memory does one pass of the job need?"""
+
+    job: Job
+    ids_file: str = ""
+    """Ids of the texts, for `decode`."""
+
+
 class Shrink(msgspec.Struct, frozen=True, kw_only=True, tag="shrink"):
     """Look for the smallest text on which the opened implementation differs from `reference`."""
 
@@ -88,7 +96,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, tag="probe"):
     implementations: tuple[str, ...]
 
 
-Request = Open | Size | Refer | Measure | Shrink | Probe
+Request = Open | Size | Refer | Measure | Weigh | Shrink | Probe
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True, tag="opened"):
@@ -122,6 +130,12 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True, tag="measured"):
     parts_seconds: dict[str, list[float]] = {}
 
 
+class Weighed(msgspec.Struct, frozen=True, kw_only=True, tag="weighed"):
+    """The highest resident memory of this process, beyond what it held before it built the tokenizer."""
+
+    peak_memory_bytes: int | None
+
+
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
     """A typed verdict instead of an answer."""
 
@@ -144,7 +158,7 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True, tag="probed"):
     versions: dict[str, str | None]
 
 
-Reply = Opened | Sized | Expected | Measured | Failed | Shrunk | Probed
+Reply = Opened | Sized | Expected | Measured | Weighed | Failed | Shrunk | Probed
 
 _encoder = msgspec.json.Encoder()
 request_decoder = msgspec.json.Decoder(Request)

@@ -145,6 +145,9 @@ def estimate_seconds(plan: Plan) -> float:
         total += PROCESS_SECONDS
         for workload in turn.workloads:
             total += workload_seconds(workload, profile)
+            if (turn.round, turn.copy) == (0, 0) and not workload.has_own_process:
+                # Its memory is measured in one.
+                total += PROCESS_SECONDS + profile.pass_seconds
     return total
 
 

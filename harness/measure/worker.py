@@ -38,6 +38,8 @@ from harness.measure.protocol import (
     Shrunk,
     Size,
     Sized,
+    Weigh,
+    Weighed,
     request_decoder,
     to_line,
 )
@@ -57,6 +59,11 @@ class Opening(msgspec.Struct):
     baseline_bytes: int
     pinned: bool
     import_seconds: float
+
+    def highest_memory(self) -> int | None:
+        """The highest resident memory since `memory.reset_peak`, beyond the baseline; None where unknown."""
+        peak = memory.peak_bytes()
+        return None if peak is None else max(0, peak - self.baseline_bytes)
 
 
 def open_implementation(request: Open) -> Opening:
@@ -131,18 +138,13 @@ def measure(request: Measure, opening: Opening) -> Measured | Failed:
     if job.task == "load":
         return _measure_load(request, opening)
     work = tasks.prepare(job, opening.tokenizer, opening.implementation, "" if expected is None else expected.ids_file)
-    gc.collect()
-    gc.freeze()
-    if job.state == "warm-other":
-        work.run(work.fresh(work.other))
-    if job.state in ONCE_ONLY:
-        samples, answers = _once_each(work)
-    else:
-        answers = [work.run(work.fresh(work.texts))]
+    samples, answers = _first_passes(job, work)
+    # Verifying takes memory as well, which says nothing about the implementation.
+    peak = opening.highest_memory()
     verdict = verify.judge(job, work, answers, opening.tokenizer, expected)
     if isinstance(verdict, Failed):
         return verdict
-    if job.state not in ONCE_ONLY:
+    if samples is None:
         try:
             samples = timing.sample(
                 work.run,
@@ -154,7 +156,6 @@ def measure(request: Measure, opening: Opening) -> Measured | Failed:
             )
         except timing.WrongAnswer as error:
             return _wrong_later(job, work, error, answers[0], opening)
-    peak = memory.peak_bytes()
     passes = len(work.passes)
     return Measured(
         samples_seconds=samples.seconds,
@@ -164,8 +165,27 @@ def measure(request: Measure, opening: Opening) -> Measured | Failed:
         n_tokens=verdict[1] // passes,
         n_calls=work.n_calls,
         digest=verdict[0],
-        peak_memory_bytes=None if peak is None else max(0, peak - opening.baseline_bytes),
+        peak_memory_bytes=peak,
     )
+
+
+def weigh(request: Weigh, opening: Opening) -> Weighed:
+    """The memory one pass of a job needs, where this process has done nothing else."""
+    memory.reset_peak()
+    work = tasks.prepare(request.job, opening.tokenizer, opening.implementation, request.ids_file)
+    _first_passes(request.job, work)
+    return Weighed(peak_memory_bytes=opening.highest_memory())
+
+
+def _first_passes(job: Job, work: tasks.Work) -> tuple[timing.Samples | None, list[object]]:
+    """The answers of a first pass; where each text may be read but once, of every pass, and how long they took."""
+    gc.collect()
+    gc.freeze()
+    if job.state == "warm-other":
+        work.run(work.fresh(work.other))
+    if job.state in ONCE_ONLY:
+        return _once_each(work)
+    return None, [work.run(work.fresh(work.texts))]
 
 
 def _once_each(work: tasks.Work) -> tuple[timing.Samples, list[object]]:
@@ -203,7 +223,7 @@ def _measure_load(request: Measure, opening: Opening) -> Measured | Failed:
     ids = tokenizer.encode(FIRST_TEXT)
     marks.append(perf_counter())
     digest, n_tokens = tasks.digest(Job(task="encode", state="warm-same"), [ids])
-    peak = memory.peak_bytes()
+    peak = opening.highest_memory()
     if tokenizer.exact and request.expected is not None and digest != request.expected.digest:
         text = FIRST_TEXT.encode()
         return Failed(status="mismatch", reason=f"other ids than {request.expected.reference}", candidates=(text,))
@@ -216,7 +236,7 @@ def _measure_load(request: Measure, opening: Opening) -> Measured | Failed:
         n_tokens=n_tokens,
         n_calls=1,
         digest=digest,
-        peak_memory_bytes=None if peak is None else max(0, peak - opening.baseline_bytes),
+        peak_memory_bytes=peak,
         parts_seconds={"import": [opening.import_seconds]}
         | {name: [b - a] for name, a, b in zip(parts, marks, marks[1:], strict=False)},
     )
@@ -243,6 +263,8 @@ def answer(request: Request, opening: Opening | None) -> tuple[Reply, Opening | 
         return refer(request, opening), opening
     if isinstance(request, Measure):
         return measure(request, opening), opening
+    if isinstance(request, Weigh):
+        return weigh(request, opening), opening
     assert isinstance(request, Shrink)
     assert opening.model is not None
     assert opening.tokenizer is not None

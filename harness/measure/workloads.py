@@ -89,12 +89,17 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     analysis: str = ""
 
     @property
+    def has_own_process(self) -> bool:
+        """Whether it is timed in a process that does nothing else."""
+        return self.task in ("load", "train") or self.state == "cold"
+
+    @property
     def group(self) -> str:
-        """Workloads of one group share a process: cold and load have processes of their own."""
-        if self.task == "load" or self.state == "cold":
+        """Workloads of one group share a process."""
+        if self.has_own_process:
             return self.name
         label = f" {self.process}" if self.process else ""
-        return f"{self.model if self.task != 'train' else 'train'}{label} with {self.threads} thread(s)"
+        return f"{self.model}{label} with {self.threads} thread(s)"
 
     @property
     def text_key(self) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -158,6 +159,27 @@ def test_counting_and_decoding_are_verified_and_timed_as_well() -> None:
     assert {(record.workload, record.round, record.status) for record in records} == {
         (name, number, "ok") for name in ("count", "decode") for number in (0, 1)
     }
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the highest memory of a process never falls")
+def test_memory_is_that_of_one_workload_without_what_ran_before_it_or_verified_it() -> None:
+    records = only(
+        "toy-hoarding",
+        workload("short", max_bytes=10_000),
+        workload("long"),
+        workload("decode", task="decode"),
+        workload("cold", state="cold"),
+    )
+    peaks = {(record.workload, record.round): record.peak_memory_bytes for record in records}
+    for name in ("short", "long", "decode"):
+        peak = peaks[name, 0]
+        assert peak is not None
+        assert 40_000_000 < peak < 60_000_000, name
+        assert peaks[name, 1] is None
+    for number in (0, 1):
+        peak = peaks["cold", number]
+        assert peak is not None
+        assert 40_000_000 < peak < 60_000_000
 
 
 def test_what_hangs_is_ended_at_the_time_limit_and_the_rest_still_runs() -> None:

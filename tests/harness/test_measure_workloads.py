@@ -160,13 +160,13 @@ def test_batches_on_one_and_two_threads_and_of_lists_and_arrays_are_the_same_tex
     assert len({text for part in parts for text in part}) == len(texts)
 
 
-def test_cold_and_load_have_processes_of_their_own_and_threads_are_never_mixed() -> None:
+def test_cold_load_and_training_have_processes_of_their_own_and_threads_are_never_mixed() -> None:
     groups: dict[str, list[str]] = {}
     for workload in load_workloads():
         groups.setdefault(workload.group, []).append(workload.name)
     for workload in load_workloads():
         together = [w for w in load_workloads() if w.group == workload.group]
-        if workload.task == "load" or workload.state == "cold":
+        if workload.task in ("load", "train") or workload.state == "cold":
             assert len(together) == 1
         assert {w.process for w in together} == {workload.process}
         assert len({w.threads for w in together}) == 1

@@ -142,6 +142,24 @@ class Hungry(Bytes):
             kept.append(bytearray(b"x" * 20_000_000))
 
 
+class Hoarding(Bytes):
+    """Keeps 40 MB for every text it has encoded, and as much when it has decoded."""
+
+    name = "toy-hoarding"
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self.kept: dict[object, bytearray] = {}
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        self.kept.setdefault(text, bytearray(40_000_000))
+        return super().encode_ordinary(text)
+
+    def decode_bytes(self, ids: object) -> bytes:
+        self.kept.setdefault(None, bytearray(40_000_000))
+        return super().decode_bytes(ids)  # type: ignore[arg-type]
+
+
 class Refusing(Bytes):
     """Cannot run any model."""
 
