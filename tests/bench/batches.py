@@ -21,6 +21,8 @@ BATCH_BYTES = {"mixed": 800_000, "turkish": 800_000, "english": 800_000, "code":
 WAYS = ("encode_ragged", "encode_batch")
 BATCHES = 5
 DOCUMENT_CHARACTERS = 4096
+PAUSE = 0.1
+"""Seconds before each batch."""
 
 
 def documents(corpus: str) -> list[bytes]:
@@ -33,8 +35,8 @@ def documents(corpus: str) -> list[bytes]:
     return found
 
 
-def measure(model: str, corpus: str, way: str, threads: int) -> list[float]:
-    """Nanoseconds a byte of each batch of this process."""
+def measure(model: str, corpus: str, way: str, threads: int, step: int = 1, pause: float = PAUSE) -> list[float]:
+    """Nanoseconds a byte of each batch of this process, every `step`th document of a batch alone encoded."""
     import impls
     from harness.data import load_model
 
@@ -46,8 +48,10 @@ def measure(model: str, corpus: str, way: str, threads: int) -> list[float]:
         while left and n_bytes < BATCH_BYTES[corpus]:
             batch.append(left.pop())
             n_bytes += len(batch[-1])
+        batch = batch[::step]
+        n_bytes = sum(map(len, batch))
         texts = [document.decode() for document in batch]
-        sleep(0.1)
+        sleep(pause)
         started = perf_counter()
         encode(texts, threads, disallowed_special=())
         found.append((perf_counter() - started) * 1e9 / n_bytes)

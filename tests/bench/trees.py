@@ -50,10 +50,16 @@ def in_a_process(script: Path, tree: Path, arguments: list[str]) -> Any:
     return json.loads(done.stdout)
 
 
-def comparison_parser(description: str | None) -> argparse.ArgumentParser:
-    """Options of a script that compares the working tree with a commit, in rounds, on models."""
+def rounds_parser(description: str | None) -> argparse.ArgumentParser:
+    """Options of a script that measures in rounds, on models."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--base", help="the commit to compare with")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("models", nargs="*", default=["cl100k_base", "o200k_base"])
+    return parser
+
+
+def comparison_parser(description: str | None) -> argparse.ArgumentParser:
+    """Options of a script that compares the working tree with a commit, in rounds, on models."""
+    parser = rounds_parser(description)
+    parser.add_argument("--base", help="the commit to compare with")
     return parser
