@@ -173,17 +173,17 @@ class Conductor:
             most_seconds=limit / 2,
         )
         measured = worker.ask(request, Measured, seconds=limit)
-        if not workload.has_own_process:
-            peak = self._weighed(turn, workload, job, expected) if (turn.round, turn.copy) == (0, 0) else None
-            measured = msgspec.structs.replace(measured, peak_memory_bytes=peak)
         whole = n_bytes == full_bytes and workload.task not in ("load", "count", "decode")
         if whole and workload.digest and measured.digest != workload.digest:
             reason = "the ids are not those the workload file expects (or its text or model has changed)"
             raise WorkerFailed(Failed(status="mismatch", reason=reason), dead=False)
+        if not workload.has_own_process:
+            peak = self._weighed(turn, workload, job, expected) if (turn.round, turn.copy) == (0, 0) else None
+            measured = msgspec.structs.replace(measured, peak_memory_bytes=peak)
         return measured, expected, full_bytes
 
     def _weighed(self, turn: Turn, workload: Workload, job: Job, expected: Expected | None) -> int | None:
-        """The memory a job needs in a process of its own: in another's it would find what others have left."""
+        """The memory a job needs in a process of its own, without what others have left; None where that fails."""
         ids_file = "" if expected is None else expected.ids_file
         try:
             with self._worker(turn, workload) as own:
