@@ -12,6 +12,7 @@ from impls.compiled.build import is_checked
 from impls.compiled.native import address, declare, forget
 from impls.compiled.numpy_api import NumpyApi
 from impls.compiled.pages import aligned_zeros, growing_zeros
+from impls.compiled.specials import Sought
 from impls.compiled.split_context import SplitContext, Splitting
 from impls.compiled.str_layout import StrLayout
 from impls.compiled.tables import ModelTables
@@ -140,13 +141,19 @@ class Context(SplitContext):
             end = -1 - end if end < 0 else end
             self.native.put_whole(address(table), 64 - bits, blob + start, end - start, token)
 
-    def look_for(self, needle: bytes | None) -> None:
-        """What special texts begin with: b"" where there are none, None where they share no beginning."""
-        held = np.frombuffer(needle or bytes(1), np.uint8)
-        if is_checked():
-            weakref.finalize(self, forget, declare(held))
-        self.hold(layout.NEEDLE, held)
+    def look_for(self, sought: Sought) -> None:
+        """Tells the kernels what special texts there are."""
+        needle, rests = sought
+        sizes = np.array([*map(len, rests)], np.int64)
+        places = 2 * sizes.nbytes + np.cumsum(sizes) - sizes
+        table = np.stack([places, sizes], axis=1).tobytes() + b"".join(rests)
+        for slot, content in ((layout.NEEDLE, needle), (layout.SPECIAL_RESTS, table)):
+            held = np.frombuffer(content or bytes(1), np.uint8)
+            if is_checked():
+                weakref.finalize(self, forget, declare(held))
+            self.hold(slot, held)
         self[layout.NEEDLE_BYTES] = -1 if needle is None else len(needle)
+        self[layout.N_SPECIAL_RESTS] = len(rests)
 
     def make_arrays(self, api: NumpyApi) -> None:
         """Lets the border make NumPy arrays."""

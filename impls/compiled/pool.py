@@ -18,6 +18,7 @@ from impls.compiled.builtins import Builtins, available, list_items_offset, shar
 from impls.compiled.context import Context
 from impls.compiled.layout import BUSY
 from impls.compiled.numpy_api import numpy_api
+from impls.compiled.specials import Sought
 from impls.compiled.split_context import Splitting
 from impls.compiled.str_layout import str_layout
 from impls.compiled.tables import ModelTables
@@ -45,14 +46,13 @@ class Worker:
 class Pool:
     """Workers over one model and pattern.
 
-    `needle` is what its special texts begin with, see `Context.look_for`; `cuts`, where there are some, is for
-    `Context.take_in_parts`.
+    `sought` are its special texts; `cuts`, where there are some, is for `Context.take_in_parts`.
     """
 
     def __init__(
-        self, tables: ModelTables, splitting: Splitting, needle: bytes | None, cuts: np.ndarray | None = None
+        self, tables: ModelTables, splitting: Splitting, sought: Sought, cuts: np.ndarray | None = None
     ) -> None:
-        self._make: Callable[[], Worker] = lambda: _worker(tables, splitting, needle, cuts)
+        self._make: Callable[[], Worker] = lambda: _worker(tables, splitting, sought, cuts)
         self._free: list[Worker] = []
 
     def new(self) -> Worker:
@@ -90,14 +90,14 @@ class Pool:
             self.give(worker)
 
 
-def _worker(tables: ModelTables, splitting: Splitting, needle: bytes | None, cuts: np.ndarray | None) -> Worker:
+def _worker(tables: ModelTables, splitting: Splitting, sought: Sought, cuts: np.ndarray | None) -> Worker:
     context = Context(tables, splitting)
     _living.add(context)
     if not available():
         return Worker(context, None)
     n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)
     context.hand_out_integers(shared_integers(n_ids), list_items_offset())
-    context.look_for(needle)
+    context.look_for(sought)
     api = numpy_api()
     if api is not None:
         context.make_arrays(api)

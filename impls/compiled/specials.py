@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from impls.model import Model
 from impls.text import special_matcher
 from impls.whole_tokens import WholeTokens
 
 _MOST_NEEDLES = 4
+
+
+class Sought(NamedTuple):
+    """Special texts, as the kernels look for them."""
+
+    needle: bytes | None
+    """What all of them begin with: b"" where there are none, None where they share no beginning."""
+    rests: tuple[bytes, ...]
+    """What is behind it in each, in the order of bytes, but for those that begin with another of them."""
 
 
 class Specials:
@@ -15,8 +26,7 @@ class Specials:
     def __init__(self, model: Model) -> None:
         texts = list(model.whole_token_ids)
         prefix = common_prefix(texts)
-        self.needle = prefix.encode() if prefix or not texts else None
-        """What every special text begins with: b"" where there are none, None where they share no beginning."""
+        self.sought = _sought(texts, prefix)
         self.none = not texts
         """Whether the model has no special texts."""
         self._hidden = WholeTokens(model).hidden
@@ -32,6 +42,15 @@ class Specials:
         if len(self._texts) <= _MOST_NEEDLES:
             return not any(special in text for special in self._texts)
         return special_matcher(self._texts).search(text) is None
+
+
+def _sought(texts: list[str], prefix: str) -> Sought:
+    rests: list[bytes] = []
+    for text in sorted(texts):
+        rest = text[len(prefix) :].encode()
+        if not rests or not rest.startswith(rests[-1]):
+            rests.append(rest)
+    return Sought(prefix.encode() if prefix or not texts else None, tuple(rests))
 
 
 def common_prefix(texts: list[str]) -> str:

@@ -56,9 +56,9 @@ class Compiled(Tokenizer):
             splitting is not None and model.sentencepiece is None and cuts_at_line_breaks(splitting.automata)
         )
         self._specials = Specials(model)
-        needle = self._specials.needle
-        cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, needle)
-        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), needle, cuts)
+        sought = self._specials.sought
+        cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, sought.needle)
+        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), sought, cuts)
         self._dropping = Dropping(model)
         self._density = Density()
         # One worker serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
@@ -91,9 +91,12 @@ class Compiled(Tokenizer):
     ) -> list[int]:
         """Ids of `text`; see `Tokenizer.encode`."""
         try:
-            ids = self._list_unless_special(text)
-            if ids is None and self._holds_nothing_special(text, allowed_special, disallowed_special):
+            if not (disallowed_special or allowed_special or self._added):
                 ids = self._list(text)
+            else:
+                ids = self._list_unless_special(text)
+                if ids is None and self._specials.absent(text):
+                    ids = self._list(text)
         except UnicodeEncodeError:
             ids = None
         if ids is not None:
@@ -105,9 +108,12 @@ class Compiled(Tokenizer):
     ) -> np.ndarray:
         """Ids of `text` as uint32 of shape (n_tokens,)."""
         try:
-            array = self._array_unless_special(text)
-            if array is None and self._holds_nothing_special(text, allowed_special, disallowed_special):
+            if not (disallowed_special or allowed_special or self._added):
                 array = self._as_array(text)
+            else:
+                array = self._array_unless_special(text)
+                if array is None and self._specials.absent(text):
+                    array = self._as_array(text)
         except UnicodeEncodeError:
             array = None
         if array is not None:
@@ -116,10 +122,6 @@ class Compiled(Tokenizer):
             ids = super().encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
             return np.array(ids, np.uint32)
         return self._array(self._model.normalize(repair_surrogates(text)))
-
-    def _holds_nothing_special(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
-        """Whether nothing in a text is to be treated as special; raises nothing."""
-        return self._reads_all_as_text(allowed_special, disallowed_special) or self._specials.absent(text)
 
     def _reads_all_as_text(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
         """Whether no text at all is special."""

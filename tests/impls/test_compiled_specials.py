@@ -1,0 +1,138 @@
+"""Special texts are found in the kernels: what they all begin with, then the rest; nothing else is taken for one."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from child import run
+
+import impls
+from impls.compiled import Compiled, layout
+from impls.compiled.specials import Specials
+from impls.errors import SpecialToken
+from impls.model import Model
+from impls.priority import Priority
+
+SETS = {
+    "one": ("<|end|>",),
+    "one character": ("\u2603",),
+    "with a beginning": ("<|end|>", "<|fim x y|>", "<|go|>"),
+    "one begins another": ("<|e", "<|end|>", "<|end|>x", "<|"),
+    "of several bytes": ("«ü日", "«ü🎉", "«ür ü日"),
+    "longer than a word": ("<|reserved_special_token_1|>", "<|reserved_special_token_10|>", "<|reserved x"),
+    "without a beginning": ("<s>", "[INST]", "</s>"),
+    "none": (),
+}
+
+
+@pytest.fixture(scope="module")
+def plain_model() -> Model:
+    spec = impls.TrainingSpec(vocab_size=300, pattern="cl100k")
+    return Priority.train_model(["the cat sat kedi üstünde 日本語 the cat üstünde"] * 2, spec)
+
+
+def with_specials(model: Model, texts: tuple[str, ...]) -> Model:
+    return replace(model, special_tokens={text: model.vocab_size + i for i, text in enumerate(texts)})
+
+
+def texts_of(rng: random.Random, specials: tuple[str, ...]) -> str:
+    """Pieces of special texts, whole ones now and then, other text between them."""
+    parts = []
+    for _ in range(rng.randrange(1, 30)):
+        special = rng.choice(specials or ("<|end|>",))
+        whole = rng.random() < 0.02
+        parts.append(special if whole else special[: rng.randrange(len(special))])
+        parts.append(rng.choice(["", "", " the cat", "ü", " 日本語 ", "x", "🎉"]) * rng.randrange(1, 4))
+    return "".join(parts)
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("border", ["fast", "plain"])
+def test_ids_and_refusals_are_those_of_priority(
+    plain_model: Model, monkeypatch: pytest.MonkeyPatch, name: str, border: str, fuzz: int
+) -> None:
+    if border == "plain":
+        monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
+    model = with_specials(plain_model, SETS[name])
+    tokenizer, reference, rng, refused = Compiled(model), Priority(model), random.Random(4), 0
+    texts = [texts_of(rng, SETS[name]) for _ in range(200 * fuzz)]
+    for text in texts:
+        assert tokenizer.encode(text, disallowed_special=()) == reference.encode(text, disallowed_special=())
+        assert tokenizer.encode_array(text, disallowed_special=()).tolist() == tokenizer.encode_ordinary(text)
+        expected = reference.encode(text, allowed_special="all")
+        assert tokenizer.encode(text, allowed_special="all") == expected
+        assert tokenizer.encode_array(text, allowed_special="all").tolist() == expected
+        if any(special in text for special in SETS[name]):
+            refused += 1
+            for way in (tokenizer.encode, tokenizer.encode_array):
+                with pytest.raises(SpecialToken) as found:
+                    way(text)
+                with pytest.raises(SpecialToken) as wanted:
+                    reference.encode(text)
+                assert str(found.value) == str(wanted.value)
+        else:
+            assert tokenizer.encode(text) == expected
+    assert tokenizer.encode_batch(texts, allowed_special="all") == [
+        reference.encode(text, allowed_special="all") for text in texts
+    ]
+    assert (refused > 0) == bool(SETS[name])
+    assert refused < len(texts)
+
+
+@pytest.mark.parametrize("name", ["one", "with a beginning", "longer than a word"])
+def test_texts_that_hold_but_a_beginning_are_encoded_at_once(plain_model: Model, name: str) -> None:
+    tokenizer = Compiled(with_specials(plain_model, SETS[name]))
+    builtins = tokenizer._own.builtins
+    if builtins is None:
+        pytest.skip("the plain border has no built-ins")
+    for special in SETS[name]:
+        text = f"the cat {special[:-1]}. kedi"
+        assert builtins.encode_to_list_unless_special(text) == tokenizer.encode_ordinary(text)
+        assert builtins.encode_to_list_unless_special(text + special) is None
+
+
+def test_special_texts_that_begin_with_another_are_not_looked_for(plain_model: Model) -> None:
+    sought = Specials(with_specials(plain_model, ("<|end|>x", "<|go|>", "<|end|>", "<|gone"))).sought
+    assert sought == (b"<|", (b"end|>", b"gone", b"go|>"))
+
+
+def test_a_special_text_is_found_wherever_a_part_ends(plain_model: Model) -> None:
+    """Parts may end within what is behind the beginning that all share."""
+    special, long = "<|fim x y|>", layout.PART_CHARACTERS
+    tokenizer = Compiled(with_specials(plain_model, (special, "<|go|>")))
+    token = tokenizer.model.special_tokens[special]
+    for before in range(len(special) + 2):
+        text = ("ü " * long)[: long - before] + special + " ü" * 20
+        for way in (tokenizer.encode, tokenizer.encode_array):
+            tokenizer._own.context[layout.LONGEST] = long
+            assert list(way(text, allowed_special="all")).count(token) == 1
+            tokenizer._own.context[layout.LONGEST] = long
+            with pytest.raises(SpecialToken, match="fim"):
+                way(text)
+
+
+CHECKED = """
+from dataclasses import replace
+import impls
+from impls.compiled import Compiled
+from impls.compiled.native import faults
+from impls.priority import Priority
+
+model = Priority.train_model(["the cat sat kedi üstünde"] * 2, impls.TrainingSpec(vocab_size=300, pattern="cl100k"))
+for specials, texts in {cases!r}:
+    ids = {{text: model.vocab_size + i for i, text in enumerate(specials)}}
+    tokenizer = Compiled(replace(model, special_tokens=ids))
+    for text in texts:
+        tokenizer.encode(text, allowed_special="all")
+assert faults()[0] == 0, faults()
+print("checked")
+"""
+
+
+def test_no_access_lies_outside_what_may_be_reached() -> None:
+    rng = random.Random(5)
+    cases = [(specials, [texts_of(rng, specials) for _ in range(60)]) for specials in SETS.values()]
+    done = run(CHECKED.format(cases=cases), BPEBENCH_COMPILED_BUILD="checked")
+    assert done.stdout == "checked\n", done.stderr[-2000:]
