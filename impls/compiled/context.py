@@ -12,7 +12,7 @@ from impls.compiled.build import is_checked
 from impls.compiled.native import address, declare, forget
 from impls.compiled.numpy_api import NumpyApi
 from impls.compiled.pages import aligned_zeros, growing_zeros
-from impls.compiled.specials import Sought
+from impls.compiled.specials import SoughtTable
 from impls.compiled.split_context import SplitContext, Splitting
 from impls.compiled.str_layout import StrLayout
 from impls.compiled.tables import ModelTables
@@ -141,19 +141,13 @@ class Context(SplitContext):
             end = -1 - end if end < 0 else end
             self.native.put_whole(address(table), 64 - bits, blob + start, end - start, token)
 
-    def look_for(self, sought: Sought) -> None:
+    def look_for(self, sought: SoughtTable) -> None:
         """Tells the kernels what special texts there are."""
-        needle, rests = sought
-        sizes = np.array([*map(len, rests)], np.int64)
-        places = 2 * sizes.nbytes + np.cumsum(sizes) - sizes
-        table = np.stack([places, sizes], axis=1).tobytes() + b"".join(rests)
-        for slot, content in ((layout.NEEDLE, needle), (layout.SPECIAL_RESTS, table)):
-            held = np.frombuffer(content or bytes(1), np.uint8)
-            if is_checked():
-                weakref.finalize(self, forget, declare(held))
-            self.hold(slot, held)
-        self[layout.NEEDLE_BYTES] = -1 if needle is None else len(needle)
-        self[layout.N_SPECIAL_RESTS] = len(rests)
+        table, n_rows = sought
+        if is_checked():
+            weakref.finalize(self, forget, declare(table))
+        self.hold(layout.SOUGHT, table)
+        self[layout.N_SOUGHT] = n_rows
 
     def make_arrays(self, api: NumpyApi) -> None:
         """Lets the border make NumPy arrays."""

@@ -41,8 +41,8 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 99
-N_SLOTS = 100
+N_NAMED = 97
+N_SLOTS = 98
 (
     # splitting
     SPLITTER,  # WHOLE_TEXT and so on, below
@@ -118,10 +118,8 @@ N_SLOTS = 100
     LONGEST_TOKEN,
     # the border
     INTEGERS,  # addresses of int objects by id, 0 for one that was not needed yet
-    NEEDLE,  # what all special texts begin with,
-    NEEDLE_BYTES,  # and its length: 0 where there is none to look for, -1 where they share no beginning
-    SPECIAL_RESTS,  # what is behind it in each, in order: where it stands from here on and its size (int64), then all
-    N_SPECIAL_RESTS,
+    SOUGHT,  # the table of special texts, see `kernels.needle`,
+    N_SOUGHT,  # and its rows: how many beginnings these have, -1 where they are not looked for
     NOTHING,  # address of None
     REPLACE,  # address of the C string "replace"
     SIZE,  # what PyUnicode_AsUTF8AndSize writes

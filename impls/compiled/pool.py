@@ -18,7 +18,7 @@ from impls.compiled.builtins import Builtins, available, list_items_offset, shar
 from impls.compiled.context import Context
 from impls.compiled.layout import BUSY
 from impls.compiled.numpy_api import numpy_api
-from impls.compiled.specials import Sought
+from impls.compiled.specials import SoughtTable
 from impls.compiled.split_context import Splitting
 from impls.compiled.str_layout import str_layout
 from impls.compiled.tables import ModelTables
@@ -46,11 +46,11 @@ class Worker:
 class Pool:
     """Workers over one model and pattern.
 
-    `sought` are its special texts; `cuts`, where there are some, is for `Context.take_in_parts`.
+    `sought` is the table of its special texts; `cuts`, where there are some, is for `Context.take_in_parts`.
     """
 
     def __init__(
-        self, tables: ModelTables, splitting: Splitting, sought: Sought, cuts: np.ndarray | None = None
+        self, tables: ModelTables, splitting: Splitting, sought: SoughtTable, cuts: np.ndarray | None = None
     ) -> None:
         self._make: Callable[[], Worker] = lambda: _worker(tables, splitting, sought, cuts)
         self._free: list[Worker] = []
@@ -90,7 +90,7 @@ class Pool:
             self.give(worker)
 
 
-def _worker(tables: ModelTables, splitting: Splitting, sought: Sought, cuts: np.ndarray | None) -> Worker:
+def _worker(tables: ModelTables, splitting: Splitting, sought: SoughtTable, cuts: np.ndarray | None) -> Worker:
     context = Context(tables, splitting)
     _living.add(context)
     if not available():

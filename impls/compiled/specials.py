@@ -2,22 +2,60 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
 
 from impls.model import Model
 from impls.text import special_matcher
 from impls.whole_tokens import WholeTokens
 
 _MOST_NEEDLES = 4
+_MOST_BEGINNINGS = 4
+"""How many the kernels look for, one after the other."""
 
 
-class Sought(NamedTuple):
-    """Special texts, as the kernels look for them."""
+SoughtTable = tuple[np.ndarray, int]
+"""What `kernels.needle` reads, uint8, and how many rows that has."""
 
-    needle: bytes | None
-    """What all of them begin with: b"" where there are none, None where they share no beginning."""
-    rests: tuple[bytes, ...]
-    """What is behind it in each, in the order of bytes, but for those that begin with another of them."""
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """Special texts as the kernels look for them: by what those begin with that have the same first character."""
+
+    rests: dict[str, tuple[str, ...]]
+    """By beginning what is behind it, ordered; none begins with another, as who finds the shorter has found one."""
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Sought:
+        """Looks for these texts."""
+        groups: dict[str, list[str]] = defaultdict(list)
+        for text in sorted(texts):
+            group = groups[text[0]]
+            if not group or not text.startswith(group[-1]):
+                group.append(text)
+        found = {common_prefix(group): group for group in groups.values()}
+        return cls({prefix: tuple(text[len(prefix) :] for text in group) for prefix, group in found.items()})
+
+    def table(self) -> SoughtTable:
+        """An empty one with -1 rows where there are too many beginnings."""
+        if len(self.rests) > _MOST_BEGINNINGS:
+            return np.zeros(1, np.uint8), -1
+        rows: list[tuple[int, int, int, int]] = []
+        behind, at = b"", 32 * len(self.rests)
+        for beginning, rests in self.rests.items():
+            needle, encoded = beginning.encode(), [rest.encode() for rest in rests]
+            index, place = b"", 16 * len(encoded)
+            for rest in encoded:
+                index += np.array([place, len(rest)], np.int64).tobytes()
+                place += len(rest)
+            rows.append((at + place, len(needle), at, len(encoded)))
+            more = index + b"".join(encoded) + needle
+            behind += more.ljust(-len(more) % 8 + len(more), b"\0")
+            at = 32 * len(self.rests) + len(behind)
+        return np.frombuffer(np.array(rows, np.int64).tobytes() + behind + bytes(1), np.uint8), len(rows)
 
 
 class Specials:
@@ -25,12 +63,10 @@ class Specials:
 
     def __init__(self, model: Model) -> None:
         texts = list(model.whole_token_ids)
-        prefix = common_prefix(texts)
-        self.sought = _sought(texts, prefix)
         self.none = not texts
         """Whether the model has no special texts."""
         self._hidden = WholeTokens(model).hidden
-        self._prefix = prefix
+        self._prefix = common_prefix(texts)
         self._texts = frozenset(texts)
 
     def absent(self, text: str) -> bool:
@@ -42,15 +78,6 @@ class Specials:
         if len(self._texts) <= _MOST_NEEDLES:
             return not any(special in text for special in self._texts)
         return special_matcher(self._texts).search(text) is None
-
-
-def _sought(texts: list[str], prefix: str) -> Sought:
-    rests: list[bytes] = []
-    for text in sorted(texts):
-        rest = text[len(prefix) :].encode()
-        if not rests or not rest.startswith(rests[-1]):
-            rests.append(rest)
-    return Sought(prefix.encode() if prefix or not texts else None, tuple(rests))
 
 
 def common_prefix(texts: list[str]) -> str:

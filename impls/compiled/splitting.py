@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -76,9 +76,9 @@ def with_borders(splitting: Splitting, borders: SplitTables) -> tuple[Splitting,
     return Splitting(STAGES_IN_TURN, None, stages=stages), f"automaton, {len(stages) - 1} stages, borders"
 
 
-def cuts_of(splitting: Splitting, needle: bytes | None) -> np.ndarray | None:
-    """Where long texts may be cut, see `layout.CUTS`, but not within `needle`; None where the pattern has stages."""
-    return None if splitting.tables is None else cuts_outside(splitting.tables, (needle or b"").decode())
+def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | None:
+    """Where long texts may be cut, see `layout.CUTS`, but not within these; None where the pattern has stages."""
+    return None if splitting.tables is None else cuts_outside(splitting.tables, kept_whole)
 
 
 def _split_tables(pattern: str) -> SplitTables:

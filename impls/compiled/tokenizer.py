@@ -19,7 +19,7 @@ from impls.compiled.own_pieces import OwnPieces, without_hidden_space
 from impls.compiled.pattern.tables import cuts_at_line_breaks
 from impls.compiled.plain import Uncovered
 from impls.compiled.pool import Pool, Worker
-from impls.compiled.specials import Specials
+from impls.compiled.specials import Sought, Specials
 from impls.compiled.spelling import borders
 from impls.compiled.split_context import Splitting
 from impls.compiled.splitting import cuts_of, splitting_of, windows_wanted, with_borders
@@ -56,9 +56,9 @@ class Compiled(Tokenizer):
             splitting is not None and model.sentencepiece is None and cuts_at_line_breaks(splitting.automata)
         )
         self._specials = Specials(model)
-        sought = self._specials.sought
-        cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, sought.needle)
-        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), sought, cuts)
+        sought = Sought.of(model.whole_token_ids)
+        cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, sought.rests)
+        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), sought.table(), cuts)
         self._dropping = Dropping(model)
         self._density = Density()
         # One worker serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.

@@ -78,7 +78,7 @@ def test_no_cut_is_within_what_special_texts_begin_with() -> None:
     tables = split_tables(NAMED["cl100k"][0])
     place = tables.class_of("x"), tables.class_of(" ")
     assert certain_cuts(tables)[place]
-    bits = cuts_outside(tables, "x y")
+    bits = cuts_outside(tables, ["a", "x y"])
     assert bits is not None
     assert not bits[place[0]] >> place[1] & 1
     assert bits[place[0]] >> tables.class_of(".") & 1

@@ -10,7 +10,7 @@ from child import run
 
 import impls
 from impls.compiled import Compiled, layout
-from impls.compiled.specials import Specials
+from impls.compiled.specials import Sought
 from impls.errors import SpecialToken
 from impls.model import Model
 from impls.priority import Priority
@@ -22,7 +22,8 @@ SETS = {
     "one begins another": ("<|e", "<|end|>", "<|end|>x", "<|"),
     "of several bytes": ("«ü日", "«ü🎉", "«ür ü日"),
     "longer than a word": ("<|reserved_special_token_1|>", "<|reserved_special_token_10|>", "<|reserved x"),
-    "without a beginning": ("<s>", "[INST]", "</s>"),
+    "two beginnings": ("<s>", "[INST]", "</s>", "[/INST]"),
+    "five beginnings": ("<s>", "[INST]", "«ü", "#!", "%x"),
     "none": (),
 }
 
@@ -81,7 +82,7 @@ def test_ids_and_refusals_are_those_of_priority(
     assert refused < len(texts)
 
 
-@pytest.mark.parametrize("name", ["one", "with a beginning", "longer than a word"])
+@pytest.mark.parametrize("name", ["one", "with a beginning", "longer than a word", "two beginnings"])
 def test_texts_that_hold_but_a_beginning_are_encoded_at_once(plain_model: Model, name: str) -> None:
     tokenizer = Compiled(with_specials(plain_model, SETS[name]))
     builtins = tokenizer._own.builtins
@@ -93,9 +94,9 @@ def test_texts_that_hold_but_a_beginning_are_encoded_at_once(plain_model: Model,
         assert builtins.encode_to_list_unless_special(text + special) is None
 
 
-def test_special_texts_that_begin_with_another_are_not_looked_for(plain_model: Model) -> None:
-    sought = Specials(with_specials(plain_model, ("<|end|>x", "<|go|>", "<|end|>", "<|gone"))).sought
-    assert sought == (b"<|", (b"end|>", b"gone", b"go|>"))
+def test_special_texts_that_begin_with_another_are_not_looked_for() -> None:
+    texts = ("<|end|>x", "<|go|>", "[a", "<|end|>", "<|gone")
+    assert Sought.of(texts).rests == {"<|": ("end|>", "gone", "go|>"), "[a": ("",)}
 
 
 def test_a_special_text_is_found_wherever_a_part_ends(plain_model: Model) -> None:

@@ -40,7 +40,7 @@ from impls.compiled.kernels.texts import OUT_REGION, cut_up, encode_part, encode
 from impls.compiled.layout import (
     BUSY,
     MAY_BE_SPECIAL,
-    NEEDLE_BYTES,
+    N_SOUGHT,
     NEW_ARRAY,
     NO_MEMORY,
     OUT,
@@ -58,7 +58,7 @@ bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
 def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
     if load_i64(context + BUSY) != 0 or (as_array and load_i64(context + NEW_ARRAY) == 0):
         return nothing(context)
-    if look != 0 and load_i64(context + NEEDLE_BYTES) < 0:
+    if look != 0 and load_i64(context + N_SOUGHT) < 0:
         return nothing(context)
     longest = is_longest(context, text)
     if as_array and longest:

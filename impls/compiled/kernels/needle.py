@@ -1,11 +1,18 @@
-"""Whether a text holds a special token: a search for what all begin with, 64 places at once, then for the rest."""
+"""Whether a text holds a special token: a search for what they begin with, 64 places at once, then for the rest.
+
+Special texts stand in a table, see `impls.compiled.specials`: a row of four int64 for each beginning, where it stands
+from the table on, its size, where the rests stand that go on from it, and how many; of each rest where it stands from
+these on, and its size (int64); and what all these point at.
+"""
 
 from __future__ import annotations
 
 from impls.compiled.kernels.hashing import same_bytes
 from impls.compiled.kernels.memory import inlined, kernel, load_i64, load_u8, lowest_bit
 from impls.compiled.kernels.vectors import WIDTH, equal_pairs
-from impls.compiled.layout import N_SPECIAL_RESTS, NEEDLE, NEEDLE_BYTES, SPECIAL_RESTS
+from impls.compiled.layout import N_SOUGHT, SOUGHT
+
+ROW_BYTES, REST_BYTES = 32, 16
 
 
 @inlined
@@ -19,18 +26,17 @@ def _order(a: int, b: int, n_bytes: int) -> int:
 
 
 @kernel
-def _goes_on(context: int, text: int, n_bytes: int) -> bool:
+def _goes_on(text: int, n_bytes: int, rests: int, n_rests: int) -> bool:
     """Whether the rest of a special text stands here, or begins and n_bytes are too few to tell.
 
     None of the rests begins with another, so all that are ordered before the one that stands here differ from the text
     in a byte, and so do those behind it.
     """
-    rests = load_i64(context + SPECIAL_RESTS)
-    low, high = 0, load_i64(context + N_SPECIAL_RESTS)
+    low, high = 0, n_rests
     while low < high:
         middle = (low + high) >> 1
-        row = rests + 16 * middle
-        order = _order(text, rests + load_i64(row), min(load_i64(row + 8), n_bytes))
+        rest = rests + REST_BYTES * middle
+        order = _order(text, rests + load_i64(rest), min(load_i64(rest + 8), n_bytes))
         if order == 0:
             return True
         if order < 0:
@@ -41,19 +47,19 @@ def _goes_on(context: int, text: int, n_bytes: int) -> bool:
 
 
 @inlined
-def _begins(context: int, text: int, n_more: int, needle: int, size: int) -> bool:
-    """Whether a special text may begin here, n_more bytes behind what they all begin with."""
-    return same_bytes(text, needle, size) and _goes_on(context, text + size, n_more)
+def _begins(text: int, n_more: int, table: int, row: int) -> bool:
+    """Whether a special text of that row may begin here, where n_more bytes follow on the beginning."""
+    size = load_i64(row + 8)
+    if not same_bytes(text, table + load_i64(row), size):
+        return False
+    return _goes_on(text + size, n_more, table + load_i64(row + 16), load_i64(row + 24))
 
 
 @kernel
-def may_hold_special(context: int, text: int, n_bytes: int) -> bool:
-    """Whether a special text occurs, or may begin at the end; always where they share no beginning."""
-    size = load_i64(context + NEEDLE_BYTES)
-    if size <= 0:
-        return size < 0
-    needle = load_i64(context + NEEDLE)
-    # The second byte is compared as well; a needle of one byte is compared with itself.
+def _may_hold(text: int, n_bytes: int, table: int, row: int) -> bool:
+    """Whether a special text of that row occurs, or may begin at the end."""
+    needle, size = table + load_i64(row), load_i64(row + 8)
+    # The second byte is compared as well; a beginning of one byte is compared with itself.
     second = min(size - 1, 1)
     a, b = load_u8(needle), load_u8(needle + second)
     at, last = 0, n_bytes - size
@@ -62,16 +68,21 @@ def may_hold_special(context: int, text: int, n_bytes: int) -> bool:
         while found != 0:
             place = at + lowest_bit(found)
             found &= found - 1
-            if place <= last and _begins(context, text + place, last - place, needle, size):
+            if place <= last and _begins(text + place, last - place, table, row):
                 return True
         at += WIDTH
-    return _occurs_behind(context, text, at, last, needle, size, a)
-
-
-@inlined
-def _occurs_behind(context: int, text: int, at: int, last: int, needle: int, size: int, first: int) -> bool:
     while at <= last:
-        if load_u8(text + at) == first and _begins(context, text + at, last - at, needle, size):
+        if load_u8(text + at) == a and _begins(text + at, last - at, table, row):
             return True
         at += 1
     return False
+
+
+@kernel
+def may_hold_special(context: int, text: int, n_bytes: int) -> bool:
+    """Whether a special text occurs, or may begin at the end; always where they have too many beginnings."""
+    table, n_rows = load_i64(context + SOUGHT), load_i64(context + N_SOUGHT)
+    for i in range(n_rows):
+        if _may_hold(text, n_bytes, table, table + ROW_BYTES * i):
+            return True
+    return n_rows < 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -102,14 +102,15 @@ def certain_cuts(stage: SplitTables) -> np.ndarray:
     return found
 
 
-def cuts_outside(stage: SplitTables, kept_whole: str) -> np.ndarray | None:
-    """`certain_cuts` as bits, int64 by class of the first character; none of them is within `kept_whole`.
+def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | None:
+    """`certain_cuts` as bits, int64 by class of the first character; none of them is within a text of `kept_whole`.
 
     None where there are none, or more classes than an int64 has bits.
     """
     cuts = certain_cuts(stage)
-    for before, behind in pairwise(map(stage.class_of, kept_whole)):
-        cuts[before, behind] = False
+    for text in kept_whole:
+        for before, behind in pairwise(map(stage.class_of, text)):
+            cuts[before, behind] = False
     if not cuts.any() or stage.end > 64:
         return None
     bits: np.ndarray = cuts.astype(np.uint64) << np.arange(stage.end, dtype=np.uint64)
