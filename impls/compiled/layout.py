@@ -118,7 +118,7 @@ N_SLOTS = 98
     LONGEST_TOKEN,
     # the border
     INTEGERS,  # addresses of int objects by id, 0 for one that was not needed yet
-    SOUGHT,  # the table of special texts, see `kernels.needle`,
+    SOUGHT,  # the table of special texts, see below,
     N_SOUGHT,  # and its rows: how many beginnings these have, -1 where they are not looked for
     NOTHING,  # address of None
     REPLACE,  # address of the C string "replace"
@@ -168,6 +168,11 @@ LISTED_AT = RECORDS_AT + RECORDS_BYTES  # int64: how many slots of long pieces f
 MOST_LISTED = 47
 BUFFER_AT = LISTED_AT + 8 + 8 * MOST_LISTED
 WORK_BYTES = BUFFER_AT + SHORT_BYTES + 2 * PAD_BYTES
+
+# The table SOUGHT: a row of four int64 for each beginning, where it stands from the table on, its size, where the rests
+# stand that go on from it, and how many; two for each rest, where it stands from these on and its size
+SOUGHT_ROW_BYTES = 32
+REST_BYTES = 16
 
 # Working space of `kernels.segments`, by offset from SEGMENTS: of as many characters at a time as a word has bits, less
 # two, where each begins, and their end; what each is, or 0 (int32); the ids of each alone, or of two that are a token

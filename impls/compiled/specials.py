@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from impls.compiled.layout import REST_BYTES, SOUGHT_ROW_BYTES
 from impls.model import Model
 from impls.text import special_matcher
 from impls.whole_tokens import WholeTokens
@@ -18,7 +19,7 @@ _MOST_BEGINNINGS = 4
 
 
 SoughtTable = tuple[np.ndarray, int]
-"""What `kernels.needle` reads, uint8, and how many rows that has."""
+"""What `kernels.needle` reads, uint8, see `layout.SOUGHT_ROW_BYTES`, and how many rows that has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +45,18 @@ class Sought:
         if len(self.rests) > _MOST_BEGINNINGS:
             return np.zeros(1, np.uint8), -1
         rows: list[tuple[int, int, int, int]] = []
-        behind, at = b"", 32 * len(self.rests)
+        all_rows = SOUGHT_ROW_BYTES * len(self.rests)
+        behind, at = b"", all_rows
         for beginning, rests in self.rests.items():
             needle, encoded = beginning.encode(), [rest.encode() for rest in rests]
-            index, place = b"", 16 * len(encoded)
+            index, place = b"", REST_BYTES * len(encoded)
             for rest in encoded:
                 index += np.array([place, len(rest)], np.int64).tobytes()
                 place += len(rest)
             rows.append((at + place, len(needle), at, len(encoded)))
             more = index + b"".join(encoded) + needle
             behind += more.ljust(-len(more) % 8 + len(more), b"\0")
-            at = 32 * len(self.rests) + len(behind)
+            at = all_rows + len(behind)
         return np.frombuffer(np.array(rows, np.int64).tobytes() + behind + bytes(1), np.uint8), len(rows)
 
 

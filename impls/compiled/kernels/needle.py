@@ -1,18 +1,11 @@
-"""Whether a text holds a special token: a search for what they begin with, 64 places at once, then for the rest.
-
-Special texts stand in a table, see `impls.compiled.specials`: a row of four int64 for each beginning, where it stands
-from the table on, its size, where the rests stand that go on from it, and how many; of each rest where it stands from
-these on, and its size (int64); and what all these point at.
-"""
+"""Whether a text holds a special token: a search for what they begin with, 64 places at once, then for the rest."""
 
 from __future__ import annotations
 
 from impls.compiled.kernels.hashing import same_bytes
 from impls.compiled.kernels.memory import inlined, kernel, load_i64, load_u8, lowest_bit
 from impls.compiled.kernels.vectors import WIDTH, equal_pairs
-from impls.compiled.layout import N_SOUGHT, SOUGHT
-
-ROW_BYTES, REST_BYTES = 32, 16
+from impls.compiled.layout import N_SOUGHT, REST_BYTES, SOUGHT, SOUGHT_ROW_BYTES
 
 
 @inlined
@@ -83,6 +76,6 @@ def may_hold_special(context: int, text: int, n_bytes: int) -> bool:
     """Whether a special text occurs, or may begin at the end; always where they have too many beginnings."""
     table, n_rows = load_i64(context + SOUGHT), load_i64(context + N_SOUGHT)
     for i in range(n_rows):
-        if _may_hold(text, n_bytes, table, table + ROW_BYTES * i):
+        if _may_hold(text, n_bytes, table, table + SOUGHT_ROW_BYTES * i):
             return True
     return n_rows < 0
