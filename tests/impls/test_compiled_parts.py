@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import sys
+import threading
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +15,7 @@ from random_patterns import ALPHABET, random_pattern, random_text
 
 import impls
 from impls.compiled import Compiled, context, layout
+from impls.compiled.kernels import border
 from impls.compiled.pattern.syntax import NotExpressible
 from impls.compiled.pattern.tables import SplitTables, certain_cuts, cuts_outside, split_tables
 from impls.errors import SpecialToken
@@ -162,6 +165,46 @@ def test_a_special_token_is_found_wherever_a_part_ends() -> None:
         assert in_parts(tokenizer).encode_array(text, allowed_special="all").tolist().count(token) == 1
         with pytest.raises(SpecialToken, match="x y"):
             in_parts(tokenizer).encode(text)
+
+
+@pytest.mark.parametrize("name", ["as many", "ever more", "ever fewer", "many"])
+def test_lists_are_filled_part_by_part(name: str) -> None:
+    """Of more ids than are made ints of at once; the rest has as many a character as the beginning, or not."""
+    few, many = "the cat sat üstünde ", "\u0378\U0001f389"
+    n = border.IDS_AT_ONCE
+    text = {
+        "as many": few * (n // 2),
+        "ever more": few * (n // 4) + many * (n // 2),
+        "ever fewer": many * (n // 4) + few * (n // 4),
+        "many": many * (n // 2),
+    }[name]
+    tokenizer = Compiled(model("cl100k", "a b|end"))
+    expected = tokenizer.encode_batch([text])[0]
+    assert len(expected) > 2 * n
+    ids = in_parts(tokenizer).encode(text)
+    assert ids == expected
+    assert gc.is_tracked(ids)
+    ids.append(1)
+    assert ids[-2:] == [expected[-1], 1]
+
+
+def test_nobody_finds_a_list_before_it_is_filled() -> None:
+    tokenizer, text = Compiled(model("cl100k", "a b|end")), "the cat sat üstünde " * 200_000
+    expected, found, done = tokenizer.encode_batch([text])[0], [], threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            found.extend(one[-1] for one in gc.get_objects() if type(one) is list and len(one) >= len(expected))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        for _ in range(5):
+            assert in_parts(tokenizer).encode(text) == expected
+    finally:
+        done.set()
+        thread.join()
+    assert set(found) <= {expected[-1]}
 
 
 CHECKED = """

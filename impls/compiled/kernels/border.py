@@ -10,9 +10,12 @@ from impls.compiled.kernels.boxes import (
     array_of_ids,
     decrement,
     empty_array,
+    end_list,
+    hidden_list,
     ids_of_array,
     list_of_ids,
     long_from_long,
+    put_ids,
     resize_array,
 )
 from impls.compiled.kernels.decode import COPY_BYTES, copy_token, token_length, token_start
@@ -39,6 +42,7 @@ from impls.compiled.kernels.strings import length_of
 from impls.compiled.kernels.texts import OUT_REGION, cut_up, encode_part, encode_text, give_back, is_longest
 from impls.compiled.layout import (
     BUSY,
+    LIST_ITEMS,
     MAY_BE_SPECIAL,
     N_SOUGHT,
     NEW_ARRAY,
@@ -54,6 +58,10 @@ decode_utf8 = external("PyUnicode_DecodeUTF8", 3)
 bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
 
 
+IDS_AT_ONCE = 1 << 18
+"""A megabyte of ids, which the second cache holds beside what encodes."""
+
+
 @kernel
 def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
     if load_i64(context + BUSY) != 0 or (as_array and load_i64(context + NEW_ARRAY) == 0):
@@ -61,10 +69,10 @@ def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
     if look != 0 and load_i64(context + N_SOUGHT) < 0:
         return nothing(context)
     longest = is_longest(context, text)
-    if as_array and longest:
-        array = _array_in_parts(context, text, look)
-        if array != 0:
-            return array
+    if longest:
+        result = _array_in_parts(context, text, look) if as_array else _list_in_parts(context, text, look)
+        if result != 0:
+            return result
     count, out = encode_text(context, text, longest, 1, look)
     if count == RAISED:
         return 0
@@ -109,6 +117,43 @@ def _array_in_parts(context: int, text: int, look: int) -> int:
         if count >= 0 and resize_array(context, array, total):
             return array
         decrement(array)
+    clear_error()
+    return nothing(context) if count == MAY_BE_SPECIAL else 0
+
+
+@kernel
+def _list_in_parts(context: int, text: int, look: int) -> int:
+    """A list that is filled whenever there are IDS_AT_ONCE ids, or None; 0 where that is not the way of this text.
+
+    Made more often of fewer ids, ints and what encodes push each other out of the cache. Until the list is full of
+    objects nobody else may find it.
+    """
+    kind, characters = cut_up(context, text)
+    if kind < 0 or load_i64(context + LIST_ITEMS) == 0:
+        return 0
+    n, out, limit = length_of(text), load_i64(context + OUT), load_i64(context + OUT_LIMIT)
+    boxed, room, total, begin, count, waiting = 0, 0, 0, 0, 0, 0
+    store_64(context + BUSY, 1)
+    while begin < n and count >= 0:
+        state = save_thread()
+        count, begin = encode_part(context, kind, characters, begin, n, out + 4 * waiting, limit - waiting, 1, look)
+        restore_thread(state)
+        if count >= 0:
+            waiting += count
+        if count >= 0 and (waiting >= IDS_AT_ONCE or begin >= n):
+            if boxed == 0:
+                room = waiting if begin >= n else waiting * n // begin * 17 // 16
+                boxed = hidden_list(context, room)
+            if boxed == 0 or not put_ids(context, boxed, total, room, out, waiting):
+                count = NO_MEMORY
+            total += waiting
+            room = max(room, total)
+            waiting = 0
+    store_64(context + BUSY, 0)
+    if boxed != 0:
+        if count >= 0 and end_list(context, boxed, total, room):
+            return boxed
+        decrement(boxed)
     clear_error()
     return nothing(context) if count == MAY_BE_SPECIAL else 0
 

@@ -25,7 +25,18 @@ from impls.compiled.kernels.memory import (
     poke_64,
     store_64,
 )
-from impls.compiled.layout import ARRAY_DATA, ARRAY_KIND, INTEGERS, LIST_ITEMS, NEW_ARRAY, ORIGIN, RESIZE, SHAPE, SIZE
+from impls.compiled.layout import (
+    ARRAY_DATA,
+    ARRAY_KIND,
+    INTEGERS,
+    LIST_ITEMS,
+    NEW_ARRAY,
+    NOTHING,
+    ORIGIN,
+    RESIZE,
+    SHAPE,
+    SIZE,
+)
 
 MANY_ITEMS = 1 << 19
 """Of a list whose items take megabytes, which nobody has touched yet."""
@@ -34,6 +45,9 @@ MOST_REFERENCES = 1 << 31
 
 list_new = external("PyList_New", 1)
 list_set = external("PyList_SetItem", 3)
+_list_set_slice = external("PyList_SetSlice", 4)
+_track = external_void("PyObject_GC_Track", 1)
+_untrack = external_void("PyObject_GC_UnTrack", 1)
 long_from_long = external("PyLong_FromLong", 1)
 decrement = external_void("Py_DecRef", 1)
 """One reference less to an object."""
@@ -108,6 +122,57 @@ def list_of_ids(context: int, ids: int, count: int) -> int:
         decrement(boxed)
         return 0
     return boxed
+
+
+@inlined
+def _set_slice(boxed: int, begin: int, end: int, items: int) -> bool:
+    """Puts the items of a list, or none for 0, in place of some; False with an exception set without memory."""
+    # What the function returns is a C int: its upper half says nothing.
+    return _list_set_slice(boxed, begin, end, items) & 0xFFFFFFFF == 0
+
+
+@kernel
+def hidden_list(context: int, room: int) -> int:
+    """A list for `room` ids, which the collector does not show until `end_list`; 0 with an exception set."""
+    boxed = list_new(room)
+    if boxed != 0:
+        _untrack(boxed)
+        if room >= MANY_ITEMS:
+            ask_for_huge_pages(peek(boxed + load_i64(context + LIST_ITEMS)), 8 * room)
+    return boxed
+
+
+@kernel
+def put_ids(context: int, boxed: int, at: int, room: int, ids: int, count: int) -> bool:
+    """Puts ints into a list of `hidden_list` from `at` on; what there is no room for behind it.
+
+    False with an exception set where there is no memory.
+    """
+    n_within = min(count, room - at)
+    items = peek(boxed + load_i64(context + LIST_ITEMS)) + 8 * at
+    if not _fill_items(load_i64(context + INTEGERS), ids, n_within, items):
+        return False
+    if n_within == count:
+        return True
+    more = list_of_ids(context, ids + 4 * n_within, count - n_within)
+    if more == 0:
+        return False
+    done = _set_slice(boxed, room, room, more)
+    decrement(more)
+    return done
+
+
+@kernel
+def end_list(context: int, boxed: int, count: int, room: int) -> bool:
+    """Leaves a list of `hidden_list` its first `count` items; False with an exception set where there is no memory."""
+    none, items = load_i64(context + NOTHING), peek(boxed + load_i64(context + LIST_ITEMS))
+    for i in range(count, room):
+        increment(none)
+        poke_64(items + 8 * i, none)
+    if count < room and not _set_slice(boxed, count, room, 0):
+        return False
+    _track(boxed)
+    return True
 
 
 @kernel
