@@ -123,10 +123,6 @@ class Compiled(Tokenizer):
             return np.array(ids, np.uint32)
         return self._array(self._model.normalize(repair_surrogates(text)))
 
-    def _reads_all_as_text(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
-        """Whether no text at all is special."""
-        return self._specials.none or not (allowed_special or disallowed_special or self._added)
-
     def encode_ordinary(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special and no surrogate is left."""
         builtins = self._own.builtins if self._fast is not None and self._own_pieces.absent(text) else None
@@ -251,7 +247,7 @@ class Compiled(Tokenizer):
 
     def _ready(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Ready:
         """How batches go the fast way."""
-        look = int(not self._reads_all_as_text(allowed_special, disallowed_special))
+        look = int(not self._specials.none and bool(allowed_special or disallowed_special or self._added))
         if not self._model.rewrites_text and not self._own_pieces:
             return lambda texts: (texts, look)
         if not look:
