@@ -59,7 +59,7 @@ N_SLOTS = 98
     PAIRS,  # int64: symbol << 43 | its handle << 21 | right, bucket by bucket; the first is empty
     BUCKETS,  # int64: first of PAIRS | slots << 21 | bits of its symbols << 25 | multiplier << 41; see `kernels.pairs`
     HANDLES,  # int32 by symbol: its row of buckets
-    FIRST_ROUND,  # int64 by byte pair: symbol | left bound << 21 | right bound << 42
+    FIRST_ROUND,  # int64 by first byte | second << 8: symbol | left bound << 21 | right bound << 42
     BYTE_SYMBOLS,  # int32 by byte
     CHARACTERS,  # int64 by code point below 65536: symbol | left need << 21 | right need << 42, or -1; 0: no table
     SPELLING_PAGES,  # uint16: page of each 64 code points, where characters are the alphabet; 0: bytes are
@@ -75,7 +75,7 @@ N_SLOTS = 98
     N_SYMBOLS,
     WHOLE,  # hash table of whole pieces that merging does not make one token, or 0
     WHOLE_SHIFT,
-    SMALL_SCRATCH,  # 2 KB: symbols and ranks of a small merge
+    SMALL_SCRATCH,  # 2 KB: symbols and ranks of a small merge, what its first round makes
     HEADS,  # int32 by symbol: first place in the queue of a rank, or -1
     HEAD_BITS,  # one bit by symbol: the queue may hold something
     # the cache of pieces

@@ -8,6 +8,7 @@ import pytest
 
 import impls
 from impls.compiled import Compiled
+from impls.compiled.layout import MOST_SMALL
 from impls.compiled.symbols import from_merges
 from impls.model import Model
 from impls.naive import Naive
@@ -101,6 +102,19 @@ def test_long_pieces_of_random_models(kind: str, fuzz: int) -> None:
         fast, reference = Compiled(model.with_(pattern=())), Priority(model.with_(pattern=()))
         for _ in range(8):
             text = long_text(rng)
+            assert fast.encode(text) == reference.encode(text)
+
+
+@pytest.mark.parametrize("kind", ["rank file", "monotone"])
+def test_words_of_every_length_behind_one_another(kind: str, fuzz: int) -> None:
+    """The first round compares eight pairs at once, and reads what stands behind a piece."""
+    rng = random.Random(kind)
+    for _ in range(6 * fuzz):
+        model = random_rank_file(rng) if kind == "rank file" else random_pairs(rng, monotone=True)
+        fast, reference = Compiled(model.with_(pattern="gpt2")), Priority(model.with_(pattern="gpt2"))
+        words = ["".join(rng.choices("aabbcd", k=length)) for length in range(1, MOST_SMALL + 9)]
+        rng.shuffle(words)
+        for text in (" ".join(words), "1".join(words), *words):
             assert fast.encode(text) == reference.encode(text)
 
 

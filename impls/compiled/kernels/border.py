@@ -39,7 +39,15 @@ from impls.compiled.kernels.memory import (
     store_64,
 )
 from impls.compiled.kernels.strings import length_of
-from impls.compiled.kernels.texts import OUT_REGION, cut_up, encode_part, encode_text, give_back, is_longest
+from impls.compiled.kernels.texts import (
+    OUT_REGION,
+    count_in_parts,
+    cut_up,
+    encode_part,
+    encode_text,
+    give_back,
+    is_longest,
+)
 from impls.compiled.layout import (
     BUSY,
     LIST_ITEMS,
@@ -68,12 +76,11 @@ def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
         return nothing(context)
     if look != 0 and load_i64(context + N_SOUGHT) < 0:
         return nothing(context)
-    longest = is_longest(context, text)
-    if longest:
+    if is_longest(context, text):
         result = _array_in_parts(context, text, look) if as_array else _list_in_parts(context, text, look)
         if result != 0:
             return result
-    count, out = encode_text(context, text, longest, 1, look)
+    count, out = encode_text(context, text, 1, look)
     if count == RAISED:
         return 0
     if count < 0:
@@ -198,7 +205,11 @@ def count_ids(context: int, text: int) -> int:
     """str -> int, the number of ids."""
     if load_i64(context + BUSY) != 0:
         return nothing(context)
-    count, out = encode_text(context, text, is_longest(context, text), 0, 0)
+    if is_longest(context, text):
+        count = count_in_parts(context, text)
+        if count >= 0:
+            return long_from_long(count)
+    count, out = encode_text(context, text, 0, 0)
     if count == RAISED:
         return 0
     give_back(context, out)

@@ -2,7 +2,7 @@
 
 A character's own bytes merge to one symbol in two steps, and no merge across its border comes first if those that
 could take one of its parts away rank later. What the byte before can do is the `right bound` of the first round,
-what the byte behind can do the `left bound` (see `merge_small`); merges that take the intermediate part are ruled out
+what the byte behind can do the `left bound` (see `first_round`); merges that take the intermediate part are ruled out
 when the table is built. So the check costs two loads a character. Monotone ranks only.
 """
 
@@ -13,6 +13,7 @@ from impls.compiled.kernels.memory import (
     load_i32,
     load_i64,
     load_u8,
+    load_u16,
     shift_right,
     store_32,
     store_64,
@@ -33,11 +34,11 @@ def _stands_alone(context: int, at: int, entry: int, first: bool, last: bool) ->
     """Whether nothing around the character at `at` can take one of its bytes before they have merged."""
     bounds = load_i64(context + FIRST_ROUND)
     if not first:
-        before = load_i64(bounds + 8 * (load_u8(at - 1) * 256 + load_u8(at)))
+        before = load_i64(bounds + 8 * load_u16(at - 1))
         if shift_right(before, 2 * SYMBOL_BITS) <= (shift_right(entry, SYMBOL_BITS) & NONE):
             return False
     if not last:
-        behind = load_i64(bounds + 8 * (load_u8(at + 2) * 256 + load_u8(at + 3)))
+        behind = load_i64(bounds + 8 * load_u16(at + 2))
         if (shift_right(behind, SYMBOL_BITS) & NONE) <= shift_right(entry, 2 * SYMBOL_BITS):
             return False
     return True

@@ -1,15 +1,14 @@
 """Byte pair encoding of a piece of up to 62 symbols: one parallel first round, then the lowest rank again and again.
 
-Exact by this argument. Where ranks are monotone (a merge ranks after those that make its parts) a pair of bytes may
-merge at once when its rank is below every merge that could take one of its two bytes away: those whose right part is
-that byte and whose left part ends with the byte before it (`right bound`), and the mirror image (`left bound`).
-Other models skip the first round. After it the lowest rank of all neighbours merges, leftmost first, which is the
-definition; alive symbols are bits of one word, so neighbours are found by counting zeros.
+Models whose ranks are not monotone skip that round (see `first_round`). After it the lowest rank of all neighbours
+merges, leftmost first, which is the definition; alive symbols are bits of one word, so neighbours are found by counting
+zeros.
 """
 
 from __future__ import annotations
 
 from impls.compiled.kernels.characters import characters_first
+from impls.compiled.kernels.first_round import first_round
 from impls.compiled.kernels.hashing import smaller
 from impls.compiled.kernels.memory import (
     choose,
@@ -30,7 +29,6 @@ from impls.compiled.kernels.spelling import spell
 from impls.compiled.layout import (
     BUCKETS,
     BYTE_SYMBOLS,
-    FIRST_ROUND,
     HANDLE_BITS,
     HANDLES,
     MONOTONE,
@@ -40,7 +38,6 @@ from impls.compiled.layout import (
     PAIRS,
     SMALL_SCRATCH,
     SPELLING_PAGES,
-    SYMBOL_BITS,
 )
 
 SYMBOLS_AT = 64
@@ -53,33 +50,6 @@ PLACE_BITS = 6
 NOTHING_LEFT = NONE << (HANDLE_BITS + PLACE_BITS)
 LEAST_CHARACTERS = 6
 """Pieces of this many bytes that end in a three-byte character begin from whole characters."""
-
-
-@kernel
-def _first_round(context: int, piece: int, n_bytes: int, symbols: int) -> int:
-    """Writes the symbols after the parallel first round; returns how many."""
-    table = load_i64(context + FIRST_ROUND)
-    bytes_ = load_i64(context + BYTE_SYMBOLS)
-    count = 0
-    absorbed = 0
-    before, here = -1, -1
-    byte, next_byte = load_u8(piece), 0
-    if n_bytes > 1:
-        next_byte = load_u8(piece + 1)
-        here = load_i64(table + 8 * (byte * 256 + next_byte))
-    for i in range(n_bytes - 1):
-        after, byte_after = -1, 0
-        if i + 2 < n_bytes:
-            byte_after = load_u8(piece + i + 2)
-            after = load_i64(table + 8 * (next_byte * 256 + byte_after))
-        rank = here & NONE
-        now = (rank < (shift_right(before, 2 * SYMBOL_BITS) & NONE)) & (rank < (shift_right(after, SYMBOL_BITS) & NONE))
-        store_32(symbols + 4 * count, choose(now, rank, load_i32(bytes_ + 4 * byte)))
-        count += 1 - absorbed
-        absorbed = choose(now, 1, 0)
-        before, here, byte, next_byte = here, after, next_byte, byte_after
-    store_32(symbols + 4 * count, load_i32(bytes_ + 4 * byte))
-    return count + 1 - absorbed
 
 
 @kernel
@@ -108,7 +78,7 @@ def _start(context: int, piece: int, n_bytes: int, symbols: int) -> int:
         return _bytes_as_symbols(context, piece, n_bytes, symbols) if n_bytes <= MOST_SMALL else -1
     if n_bytes >= LEAST_CHARACTERS and load_u8(piece + n_bytes - 3) >= 0xE0:
         return characters_first(context, piece, n_bytes, symbols)
-    return _first_round(context, piece, n_bytes, symbols) if n_bytes <= MOST_SMALL else -1
+    return first_round(context, piece, n_bytes, symbols) if n_bytes <= MOST_SMALL else -1
 
 
 @kernel
@@ -132,10 +102,9 @@ def merge_small(context: int, piece: int, n_bytes: int, out: int) -> int:
         made = joined(buckets, pairs, handle, right)
         store_64(ranks + 8 * i, (made << PLACE_BITS) | i)
         left = right
-    at = ranks + 8 * (n - 1)
-    while at < end:
-        store_64(at, NOTHING_LEFT)
-        at += 8
+    # Eight at once, whether so many are asked for or not: how many is not foretold.
+    for k in range(8):
+        store_64(ranks + 8 * (n - 1 + k), NOTHING_LEFT)
     alive = shift_left(1, n) - 1
     while True:
         best = _lowest_of_8(ranks)

@@ -88,11 +88,11 @@ def build_first_round(merges: int, n_merges: int, ends: int, byte_of: int, table
         rank, right, left = merge & NONE, (merge >> SYMBOL_BITS) & NONE, merge >> (2 * SYMBOL_BITS)
         left_byte, right_byte = load_i32(byte_of + 4 * left), load_i32(byte_of + 4 * right)
         if left_byte >= 0:
-            _lower(table + 8 * (left_byte * 256 + load_i32(ends + 8 * right)), 1, rank)
+            _lower(table + 8 * (left_byte + 256 * load_i32(ends + 8 * right)), 1, rank)
         if right_byte >= 0:
-            _lower(table + 8 * (load_i32(ends + 8 * left + 4) * 256 + right_byte), 2, rank)
+            _lower(table + 8 * (load_i32(ends + 8 * left + 4) + 256 * right_byte), 2, rank)
         if left_byte >= 0 and right_byte >= 0:
-            _lower(table + 8 * (left_byte * 256 + right_byte), 0, rank)
+            _lower(table + 8 * (left_byte + 256 * right_byte), 0, rank)
     return 0
 
 

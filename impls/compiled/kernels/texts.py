@@ -11,7 +11,6 @@ from __future__ import annotations
 from impls.compiled.kernels.interpreter import restore_thread, save_thread
 from impls.compiled.kernels.memory import (
     allocate_large,
-    copy_memory,
     external,
     inlined,
     kernel,
@@ -155,48 +154,32 @@ def encode_part(
 
 
 @kernel
-def _encode_parts(context: int, kind: int, characters: int, n: int, keep: int, look: int) -> tuple[int, int]:
-    """As `encode_text`, for n characters; NOT_UTF8 where one is a surrogate."""
-    out, room = load_i64(context + OUT), load_i64(context + OUT_LIMIT)
-    total, begin = 0, 0
-    while begin < n:
-        held = total * keep
-        count, end = encode_part(context, kind, characters, begin, n, out + 4 * held, room - held, keep, look)
-        if count == NO_ROOM:
-            room = most_utf8_bytes(kind) * n
-            target = allocate_large(OUT_REGION, 4 * room + PAD_BYTES)
-            if target == 0:
-                return NO_MEMORY, out
-            copy_memory(target, out, 4 * held)
-            out = target
-            continue
-        if count < 0:
-            return count, out
+def count_in_parts(context: int, text: int) -> int:
+    """The number of ids of a long str that is cut up, or a negative one where that is not its way."""
+    kind, characters = cut_up(context, text)
+    if kind <= 0:
+        # ASCII needs no other memory than its own.
+        return NO_ROOM
+    n, out, room = length_of(text), load_i64(context + OUT), load_i64(context + OUT_LIMIT)
+    total, count, begin = 0, 0, 0
+    store_64(context + BUSY, 1)
+    state = save_thread()
+    while begin < n and count >= 0:
+        count, begin = encode_part(context, kind, characters, begin, n, out, room, 0, 0)
         total += count
-        begin = end
-    return total, out
+    restore_thread(state)
+    store_64(context + BUSY, 0)
+    return total if count >= 0 else count
 
 
 @kernel
-def encode_text(context: int, text: int, in_parts: bool, keep: int, look: int) -> tuple[int, int]:
-    """The number of ids of a str or a reason why there are none, and where they are, for `give_back`.
+def encode_text(context: int, text: int, keep: int, look: int) -> tuple[int, int]:
+    """The number of ids of a str, at once, or a reason why there are none; and where they are, for `give_back`.
 
-    With `in_parts` the text is cut if that is possible; with `keep` 0 ids are only counted; with `look` 1 a text that
-    may hold a special token gives MAY_BE_SPECIAL. RAISED: an exception is set. For a long text the interpreter lock is
-    released meanwhile and the context marked as in use.
+    With `keep` 0 ids are only counted; with `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL.
+    RAISED: an exception is set. For a long text the interpreter lock is released meanwhile and the context marked as
+    in use.
     """
-    kind, characters = -1, 0
-    if in_parts:
-        kind, characters = cut_up(context, text)
-    if kind > 0:
-        store_64(context + BUSY, 1)
-        state = save_thread()
-        count, out = _encode_parts(context, kind, characters, length_of(text), keep, look)
-        restore_thread(state)
-        store_64(context + BUSY, 0)
-        if count != NOT_UTF8:
-            return count, out
-        give_back(context, out)
     address = utf8(context, text)
     if address == 0:
         return RAISED, load_i64(context + OUT)
