@@ -102,8 +102,11 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 def _expected(error: Exception) -> str | None:
     """The one line for an error a user can mend, or None for a fault of ours."""
     from harness.records import RecordError
-    from impls.errors import BPEError
+    from impls.errors import BPEError, SpecialToken
 
+    if isinstance(error, SpecialToken):
+        said = f"the text holds the special token {error.name!r} at character {error.offset}"
+        return f"{said}; --allow-special encodes it as its id, --special-as-text as text"
     if isinstance(error, BPEError | RecordError):
         return str(error)
     if isinstance(error, OSError):

@@ -224,7 +224,7 @@ class Tokenizer(Decoder, ABC):
         def one(text: str) -> list[int]:
             return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        threads = _thread_count(threads)
+        texts, threads = listed(texts), _thread_count(threads)
         if self._are_ordinary(texts, allowed_special, disallowed_special):
             return self._encode_all_as(self.encode_ordinary_batch, texts, threads)
         return map_on_threads(one, texts, threads)
@@ -245,7 +245,7 @@ class Tokenizer(Decoder, ABC):
         def one(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        threads = _thread_count(threads)
+        texts, threads = listed(texts), _thread_count(threads)
         if self._are_ordinary(texts, allowed_special, disallowed_special):
             return self._encode_all_as(self.encode_ordinary_ragged, texts, threads)
         return joined(map_on_threads(one, texts, threads))
@@ -320,6 +320,13 @@ class Tokenizer(Decoder, ABC):
     def _repaired(self, text: str) -> str:
         text = repair_surrogates(text)
         return text if self.normalizes else self._model.normalize(text)
+
+
+def listed(texts: Iterable[str]) -> Sequence[str]:
+    """The texts of a batch, which are read more than once; one text alone is refused with TypeError."""
+    if isinstance(texts, str | bytes):
+        raise TypeError(f"a batch takes several texts, not one {type(texts).__name__}; put it into a list")
+    return texts if isinstance(texts, list | tuple) else list(texts)
 
 
 def _thread_count(threads: int | None) -> int:

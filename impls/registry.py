@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
-from impls.errors import Missing, UnknownName
+from impls.errors import BPEError, Missing, UnknownName
 from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
 
@@ -64,7 +64,7 @@ def default_names() -> list[str]:
 
 
 def get(name: str) -> type[Tokenizer]:
-    """The implementation `name`; raises `UnknownName`, or `Missing` where its package is not installed."""
+    """The implementation `name`; raises `UnknownName`, `Missing` where its package is not installed, or `BPEError`."""
     if name in _OWN:
         target = _OWN[name]
     elif name in _plugins():
@@ -75,6 +75,8 @@ def get(name: str) -> type[Tokenizer]:
     try:
         found = getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
+        if name in _plugins() and error.name is not None and f"{module}.".startswith(f"{error.name}."):
+            raise BPEError(f"{name}: the plug-in names {target!r}, and there is no module {error.name!r}") from None
         if error.name is not None and not error.name.startswith("impls"):
             raise Missing(name, error.name) from None
         raise

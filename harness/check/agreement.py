@@ -84,6 +84,8 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
         for v in verdicts
         if v.status not in ("ok", "unsupported", "missing")
     ]
+    if verdicts and not any(v.n_texts for v in verdicts):
+        faults.append("nothing was checked: no implementation could be run")
     return CheckResult(verdicts, agreements, faults)
 
 

@@ -67,8 +67,6 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
         return Outcome(status="missing", reason=str(error))
     except impls.Unsupported as error:
         return Outcome(status="unsupported", reason=error.reason)
-    except (KeyboardInterrupt, SystemExit):
-        raise
     except BaseException as error:  # whatever a foreign library throws while it loads is a verdict, not our end
         return Outcome(status=status_of(error), reason=named(error))
     outcome = Outcome(status="ok", round_trip=tokenizer.model.round_trip)
@@ -81,8 +79,6 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
             outcome.digests.append(_digest(ids) if whole else b"")
             outcome.n_tokens += len(ids)
             back = tokenizer.decode(ids)
-        except (KeyboardInterrupt, SystemExit):
-            raise
         except BaseException as error:  # a Rust panic is no Exception
             outcome.digests.append(b"")
             _note_failure(outcome, text, error)
@@ -168,8 +164,6 @@ def _safe(holds: Callable[[str], bool]) -> Callable[[str], bool]:
     def safely(text: str) -> bool:
         try:
             return holds(text)
-        except (KeyboardInterrupt, SystemExit):
-            raise
         except BaseException:
             return False
 

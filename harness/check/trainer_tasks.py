@@ -62,8 +62,6 @@ def train(trainer: str, rule: str, corpus: str, max_merges: int, max_bytes: int)
         outcome.status, outcome.reason = "unsupported", error.reason
     except impls.InvalidSpec as error:  # this corpus cannot be learned from by this rule
         outcome.status, outcome.reason = "unsupported", str(error)
-    except (KeyboardInterrupt, SystemExit):
-        raise
     except BaseException as error:  # whatever a foreign library throws is a verdict, not our end
         outcome.status, outcome.reason = status_of(error), named(error)
     return outcome

@@ -5,10 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
+
+from impls.formats import PatternAssumed
 
 T = TypeVar("T")
 
@@ -65,6 +68,12 @@ def _pool(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(
         workers,
         mp_context=multiprocessing.get_context("spawn"),
-        initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_IGN),
+        initializer=_begin,
     )
+
+
+def _begin() -> None:
+    """What a worker does first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The parent has loaded every model itself, and warned.
+    warnings.simplefilter("ignore", PatternAssumed)

@@ -100,14 +100,16 @@ def check_ids(plan: CheckPlan, out: Path | None, *, resume: bool, as_json: bool)
     for model in plan.models:
         load_model(model)
     for corpus in plan.corpora:
-        next(iter(load_corpus(corpus, split=plan.split, max_bytes=1).documents()), None)
+        if next(iter(load_corpus(corpus, split=plan.split, max_bytes=4).documents()), None) is None:
+            raise click.UsageError(f"{corpus}: holds no text; there is nothing to check")
     with recording(out, plan.implementations, options.command_line(), resume=resume) as kept:
         with progress("checking", len(plan.cells)) as bar:
             result = check(plan, lambda what: bar.advance(1, what))
         kept.write(*result.verdicts, *result.agreements)
         if out is not None:
             kept.facts["digests"] = digests(plan.models, plan.corpora, plan.split)
-    options.show_checked(result, render_check, "everything that must agree agrees", json=as_json)
+    good = "everything that must agree agrees" if result.agreements else "no fault; there were no two to compare"
+    options.show_checked(result, render_check, good, json=as_json)
 
 
 def default_models() -> tuple[str, ...]:

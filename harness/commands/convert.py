@@ -25,9 +25,10 @@ _ALL = "all"
     metavar="FORMAT",
     help="A name of `bpebench list formats`, or all: TARGET is a folder.",
 )
+@click.option("--pattern", metavar="NAME", help="Of a rank file, which holds none: a name of `bpebench list patterns`.")
 @click.option("--strict", is_flag=True, help="Refuse, with status 1, when anything would be lost.")
 @options.as_json
-def command(source: str, target: Path, format: str, strict: bool, as_json: bool) -> None:
+def command(source: str, target: Path, format: str, pattern: str | None, strict: bool, as_json: bool) -> None:
     """Write SOURCE (a name or a file) to TARGET, listing on standard error what the format cannot hold.
 
     `--to all` writes it into the folder TARGET in every format that can hold it, and says why the others cannot.
@@ -37,7 +38,7 @@ def command(source: str, target: Path, format: str, strict: bool, as_json: bool)
 
     if format not in (*formats(), _ALL):
         raise click.UsageError(f"unknown format {format!r}; known: {', '.join([*formats(), _ALL])}")
-    model = load_model(source)
+    model = load_model(source) if pattern is None else _with_pattern(source, pattern)
     if format == _ALL:
         rows = [_converted(model, target, name, strict=strict) for name in formats()]
         if as_json:
@@ -47,6 +48,7 @@ def command(source: str, target: Path, format: str, strict: bool, as_json: bool)
         if strict and any(row["lost"] or row["refused"] for row in rows):
             raise click.exceptions.Exit(1)
         return
+    options.check_target(target, [source])
     lost = losses(model, format)
     for line in lost:
         click.echo(f"lost: {line}", err=True)
@@ -57,6 +59,14 @@ def command(source: str, target: Path, format: str, strict: bool, as_json: bool)
         options.print_json({"source": source, "target": str(target), "format": format, "lost": lost})
     else:
         click.echo(f"{target}: {format}, {model.n_tokens} tokens" + ("" if not lost else f", {len(lost)} loss(es)"))
+
+
+def _with_pattern(source: str, pattern: str) -> Model:
+    from impls.formats import load
+
+    if not Path(source).is_file():
+        raise click.UsageError(f"--pattern goes with a rank file; {source} is no file")
+    return load(Path(source), pattern=pattern)
 
 
 def _converted(model: Model, folder: Path, format: str, *, strict: bool) -> dict[str, Any]:

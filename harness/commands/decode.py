@@ -23,6 +23,8 @@ def command(ids: tuple[str, ...], model: str, implementation: str, raw: bool, as
     """
     from harness.data import load_model
 
+    if raw and as_json:
+        raise click.UsageError("--raw writes bytes, --json a document; choose one")
     words = " ".join(ids) if ids else sys.stdin.buffer.read().decode("utf-8", "replace")
     numbers: list[int] = []
     for word in words.replace(",", " ").replace("[", " ").replace("]", " ").split():
@@ -30,11 +32,16 @@ def command(ids: tuple[str, ...], model: str, implementation: str, raw: bool, as
             numbers.append(int(word))
         except ValueError:
             raise click.UsageError(f"{word!r} is not a token id; give whole numbers") from None
-    tokenizer = impls.load(implementation, load_model(model))
+    found = load_model(model)
+    with options.answering(implementation):
+        tokenizer = impls.load(implementation, found)
+        if raw:
+            content = tokenizer.decode_bytes(numbers)
+        else:
+            text, offsets = tokenizer.decode_with_offsets(numbers)
     if raw:
-        sys.stdout.buffer.write(tokenizer.decode_bytes(numbers))
+        sys.stdout.buffer.write(content)
         return
-    text, offsets = tokenizer.decode_with_offsets(numbers)
     if as_json:
         options.print_json({"model": model, "text": text, "offsets": offsets})
     else:

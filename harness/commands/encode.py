@@ -38,12 +38,15 @@ def command(
     if text is not None and file is not None:
         raise click.UsageError("give TEXT or --file, not both")
     content = options.read_text(text, file)
-    tokenizer = impls.load(implementation, load_model(model))
-    ids = tokenizer.encode(
-        content,
-        allowed_special="all" if allow_special else (),
-        disallowed_special=() if special_as_text else "all",
-    )
+    found = load_model(model)
+    with options.answering(implementation):
+        tokenizer = impls.load(implementation, found)
+        ids = tokenizer.encode(
+            content,
+            allowed_special="all" if allow_special else (),
+            disallowed_special=() if special_as_text else "all",
+        )
+        options.check_ids(implementation, ids)
     if as_json:
         tokens = [tokenizer.decode_bytes([i]).decode("utf-8", "backslashreplace") for i in ids]
         options.print_json({"model": model, "implementation": implementation, "ids": ids, "tokens": tokens})

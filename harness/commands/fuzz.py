@@ -88,21 +88,25 @@ def command(
         expected=expected,
     )
     keeper = None if no_save else Keeper(file)
-    result = _hunt(plan, keeper)
+    unsaved: list[OSError] = []
+    result = _hunt(plan, keeper, unsaved)
     saved = None if keeper is None else {"file": str(file), "new": keeper.n_new, "known": keeper.n_known}
     if as_json:
         options.print_json(_document(plan, result) | {"saved": saved})
     else:
         click.echo(_told(plan, result))
-        if keeper is not None and result.findings:
+        if keeper is not None and result.findings and not unsaved:
             click.echo(f"kept in {file}: {keeper.n_new} new, {keeper.n_known} known before", err=True)
+    if unsaved:
+        raise unsaved[0]
     if result.interrupted:
         click.echo("bpebench: interrupted", err=True)
     if result.findings or result.interrupted:
         raise click.exceptions.Exit(1 if result.findings else 130)
 
 
-def _hunt(plan: FuzzPlan, keeper: Keeper | None) -> FuzzResult:
+def _hunt(plan: FuzzPlan, keeper: Keeper | None, unsaved: list[OSError]) -> FuzzResult:
+    """Searches; what could not be kept is told all the same, and why gathers in `unsaved`."""
     from harness.check.fuzz import Hunt
 
     began = time.monotonic()
@@ -111,8 +115,11 @@ def _hunt(plan: FuzzPlan, keeper: Keeper | None) -> FuzzResult:
         done = 0.0
 
         def found(record: Disagreement) -> None:
-            if keeper is not None:
-                keeper.keep(record)
+            try:
+                if keeper is not None:
+                    keeper.keep(record)
+            except OSError as error:
+                unsaved.append(error)
             bar.note(
                 f"{record.a} and {record.b} differ after {time.monotonic() - began:.0f} s: "
                 f"'{record.counterexample.text.escaped}' ({record.difference})"

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import glob
+import math
+import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import click
 
 import impls
+from harness.failures import named
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,6 +28,51 @@ corpora = click.option(
 max_bytes = click.option(
     "--max-bytes", type=click.IntRange(min=1), default=None, help="UTF-8 bytes taken of each corpus."
 )
+
+
+def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter("must be a number")
+    return value
+
+
+def price(default: float | None = None) -> Callable[[F], F]:
+    """Option --price."""
+    return click.option(
+        "--price", type=click.FloatRange(min=0), default=default, show_default=default is not None, callback=_finite,
+        metavar="AMOUNT", help="Price of a million tokens.",
+    )  # fmt: skip
+
+
+def check_target(target: Path, sources: Sequence[str] = ()) -> None:
+    """Raises before any work where `target` cannot be written, or is one of the files the work begins with."""
+    for source in sources:
+        for file in glob.glob(source, recursive=True) or [source]:  # noqa: PTH207 (Path.glob takes no absolute one)
+            if target.exists() and Path(file).exists() and target.samefile(file):
+                raise click.UsageError(f"{target}: is what is read; name another file to write")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise click.UsageError(f"{target}: cannot be written here; name another file")
+
+
+@contextmanager
+def answering(implementation: str) -> Iterator[None]:
+    """Turns what a plug-in raises into one line; our own implementations' faults stay ours."""
+    try:
+        yield
+    except (impls.BPEError, click.ClickException, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        if implementation in impls.default_names():
+            raise
+        raise impls.BPEError(f"{implementation}: raised {named(error)}") from error
+
+
+def check_ids(implementation: str, ids: Sequence[Any]) -> None:
+    """Raises for what a plug-in gave that is no id."""
+    for position, i in enumerate(ids):
+        if type(i) is not int or i < 0:
+            raise impls.BPEError(f"{implementation}: gave {i!r} at position {position}, which is no token id")
 
 
 def implementations(function: F) -> F:

@@ -18,7 +18,7 @@ _FORMATS = ["text", "markdown", "csv", "json", "latex"]
 @click.argument("run", required=False, type=click.Path(path_type=Path, file_okay=False))
 @click.option("--table", "names", multiple=True, metavar="NAME", help="Only this table; repeatable.")
 @click.option("--format", "format", type=click.Choice(_FORMATS), default="text", show_default=True)
-@click.option("--price", type=click.FloatRange(min=0), metavar="AMOUNT", help="Price of a million tokens.")
+@options.price()
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write one offline page here.")
 @click.option("--charts", type=click.Path(path_type=Path, file_okay=False), help="Write the charts (SVG) here.")
 @click.option("--readme", is_flag=True, help="Write the README's generated parts anew.")

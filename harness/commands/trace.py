@@ -27,7 +27,9 @@ def command(implementation: str, text: str | None, model: str, escaped: bool, as
     from harness.report.explanation_text import render_trace
 
     content = options.read_sample(text, escaped)
-    found = trace(implementation, load_model(model), content, model)
+    loaded = load_model(model)
+    with options.answering(implementation):
+        found = trace(implementation, loaded, content, model)
     if as_json:
         options.print_json(msgspec.to_builtins(found))
     else:

@@ -60,6 +60,8 @@ def command(
 
     spec = impls.TrainingSpec(vocab_size=vocab_size, special_tokens=specials, **fields)  # type: ignore[arg-type]
     target = out if out is not None else trained_model_path(name) if name is not None else None
+    if target is not None:
+        options.check_target(target, corpora)
     texts = read_texts(corpora, max_bytes)
     n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
     with progress(f"training {vocab_size} tokens on {n_bytes / 1e6:.1f} MB with {implementation}"):

@@ -17,7 +17,7 @@ _COUNTERS = ("tiktoken", "priority")
 @options.models
 @options.corpora
 @click.option("--split", type=click.Choice(["train", "held-out"]), help="Only this part of each corpus.")
-@click.option("--price", type=click.FloatRange(min=0), default=2.5, show_default=True, help="Of a million tokens.")
+@options.price(2.5)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write the records here.")
 @click.option("--resume", is_flag=True, help="Add to a folder that already holds records.")
 @options.max_bytes
@@ -57,13 +57,13 @@ def command(
         with writer:
             writer.write(*records)
     if as_json:
-        options.print_json(msgspec.to_builtins(records))
+        options.print_json([msgspec.to_builtins(r) | {"cost": _cost(r.n_tokens, price)} for r in records])
         return
     rows = [
         [
             r.corpus, named(r.model, r.round_trip),
             f"{r.vocab_size:,}", f"{r.n_bytes:,}", f"{r.n_tokens:,}", _figure(bytes_per_token(r)),
-            _figure(characters_per_token(r)), _figure(tokens_per_word(r)), f"{r.n_tokens * price / 1e6:.6f}",
+            _figure(characters_per_token(r)), _figure(tokens_per_word(r)), f"{_cost(r.n_tokens, price):.6f}",
         ]
         for r in records
     ]  # fmt: skip
@@ -71,6 +71,10 @@ def command(
     click.echo(options.table(rows, headers))
     said = note({r.model: r.round_trip for r in records})
     click.echo(f"\ncost of all of it at {price:g} per million tokens. {said}")
+
+
+def _cost(n_tokens: int, price: float) -> float:
+    return n_tokens * price / 1e6
 
 
 def _counter(model: impls.Model) -> impls.Tokenizer:

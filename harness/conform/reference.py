@@ -63,7 +63,7 @@ class Reference:
                 return self.tokenizer.encode(text, disallowed_special=())
             with _silent():
                 return self.tokenizer.encode(text, disallowed_special=())
-        except (KeyboardInterrupt, SystemExit):
+        except KeyboardInterrupt:
             raise
         except BaseException as error:  # a Rust panic is no Exception
             return refusal(error)
@@ -78,7 +78,7 @@ class Reference:
                 allowed_special=allowed_special,
                 disallowed_special=disallowed_special,
             )
-        except (KeyboardInterrupt, SystemExit):
+        except KeyboardInterrupt:
             raise
         except BaseException as error:
             return refusal(error)
@@ -87,7 +87,7 @@ class Reference:
         """Its text of the ids."""
         try:
             return self.tokenizer.decode(ids)
-        except (KeyboardInterrupt, SystemExit):
+        except KeyboardInterrupt:
             raise
         except BaseException as error:
             return refusal(error)

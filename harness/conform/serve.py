@@ -1,6 +1,6 @@
 """The server: the process that turns a Python object, or one of our implementations, into a target of the protocol.
 
-`python -m harness.conform.serve object MODULE:OBJECT`, `... entry-point NAME MODEL` or `... file LIBRARY FILE`.
+`python -m harness.conform.serve object MODULE:OBJECT MODEL`, `... entry-point NAME MODEL` or `... file LIBRARY FILE`.
 Requests and answers have descriptors of their own: what the object prints goes to standard error, and it has no input.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.conform.served import NoTokenizer, Served, failure
+from harness.factories import needs_argument
 
 
 class _Unloadable(Exception):
@@ -24,14 +25,14 @@ class _Unloadable(Exception):
 def load(kind: str, words: list[str]) -> Served:
     """What `TargetSpec` names; raises whatever loading it raises."""
     if kind == "object":
-        return Served(_resolved(words[0]))
+        return Served(_resolved(*words))
     from harness.conform.serve_implementation import served_implementation
 
     return served_implementation(kind, *words)
 
 
-def _resolved(name: str) -> Any:
-    """The instance `module:object` stands for: the object itself, or what it makes when called without arguments."""
+def _resolved(name: str, model: str) -> Any:
+    """The instance `module:object` stands for: the object itself, or what it makes, of the model where it needs one."""
     module_name, _, path = name.partition(":")
     sys.path.insert(0, str(Path.cwd()))
     try:
@@ -47,11 +48,19 @@ def _resolved(name: str) -> Any:
     is_made = not isinstance(found, type) and callable(getattr(found, "encode", None))
     if is_made or not callable(found):
         return found
+    if needs_argument(found):
+        from harness.data import load_model
+
+        arguments = [load_model(model)]
+    else:
+        arguments = []
     try:
-        return found()
+        return found(*arguments)
     except TypeError as error:
         if error.__traceback__ is not None and error.__traceback__.tb_next is None:  # the call itself was refused
-            raise _Unloadable(f"{error}; name an instance, or a class or factory without arguments") from None
+            raise _Unloadable(
+                f"{error}; name an instance, or a class or function that takes the model or nothing"
+            ) from None
         raise
 
 

@@ -42,11 +42,12 @@ class TargetSpec:
     name: str
     """As it is shown."""
     words: tuple[str, ...]
-    """command: its words; object: `module:object`; entry-point: implementation and model; file: library and file."""
+    """command: its words; object: `module:object`, model; entry-point: implementation, model; file: library, file."""
 
     @staticmethod
     def parse(target: str, library: str | None = None, model: str = "o200k_base") -> TargetSpec:
-        """What `target` names; raises `NotLoadable`. An implementation runs `model`, a file is run by `library`."""
+        """What `target` names; raises `NotLoadable`. An implementation, or what needs a
+        model to be made, runs `model`; a file is run by `library`."""
         if target.startswith(COMMAND_PREFIX):
             return _command(target)
         if library is not None:
@@ -54,7 +55,7 @@ class TargetSpec:
         if target in impls.names():
             return TargetSpec("entry-point", target, (target, model))
         if _OBJECT.fullmatch(target):
-            return TargetSpec("object", target, (target,))
+            return TargetSpec("object", target, (target, model))
         if Path(target).is_file():
             found = _LIBRARIES.get(Path(target).suffix)
             if found is None:

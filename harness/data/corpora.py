@@ -96,7 +96,8 @@ def _resolve(name: str | Path) -> tuple[Source, bool]:
         if not any(mark in name for mark in "./\\*?[") and not Path(name).exists():
             raise UnknownName("corpus", name, [*corpus_names(), "a path or glob"])
     files = matching_files(str(name))
-    return lambda: _by_itself(document for file in files for document in read_documents(file)), False
+    # Which side of a split a paragraph is on, the lines behind it have no part in.
+    return lambda: ((document, document.strip()) for file in files for document in read_documents(file)), False
 
 
 def _by_itself(documents: Iterator[str]) -> Iterator[tuple[str, str]]:
@@ -141,12 +142,18 @@ def _samples(part: str, name: str) -> Source:
     if name != _SAMPLES and part not in parts:
         raise UnknownName("corpus", name, [_SAMPLES, *(f"{_SAMPLES}/{known}" for known in parts)])
     files = [parts[part]] if part else list(parts.values())
-    return lambda: _by_itself(document for file in files for document in read_documents(file))
+    return lambda: _by_itself(document for file in files for document in _paragraphs(file))
+
+
+def _paragraphs(file: Path) -> Iterator[str]:
+    """The documents of a file of samples: a sample does not hold the lines that part it from the next."""
+    for document in read_documents(file):
+        yield document if file.suffix == ".jsonl" else document.rstrip("\n")
 
 
 def turkish_paragraph() -> str:
     """A paragraph of Turkish of our own, about a kilobyte: what the headline comparison encodes."""
-    (paragraph,) = read_documents(sample_parts()[_PARAGRAPH])
+    (paragraph,) = _paragraphs(sample_parts()[_PARAGRAPH])
     return paragraph
 
 

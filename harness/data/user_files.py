@@ -1,7 +1,8 @@
 """The user's own files as documents, streamed: never more than a few documents are in memory.
 
-`.jsonl`: the field `text` of each line. Anything else is read as text: a document is a paragraph (lines up to a blank
-one), cut at `MAX_DOCUMENT_CHARACTERS` where it is longer, at the end of a line where there is one.
+`.jsonl`: the field `text` of each line. Anything else is read as text: a document is a paragraph with the blank lines
+behind it, cut at `MAX_DOCUMENT_CHARACTERS` where it is longer, at the end of a line where there is one. So all the
+documents together are the text of the file, less a byte order mark.
 """
 
 from __future__ import annotations
@@ -95,19 +96,18 @@ def _not_utf8(file: Path, offset: int, error: UnicodeDecodeError) -> DataError:
 def _paragraphs(parts: Iterator[str]) -> Iterator[str]:
     lines: list[str] = []
     size = 0
+    has_text = ended = False
     for line in _lines(parts):
-        if not line.strip() and line.endswith("\n"):
-            if lines:
-                yield _without_line_end("".join(lines))
-            lines, size = [], 0
-            continue
-        if size + len(line) > MAX_DOCUMENT_CHARACTERS and lines:
+        is_blank = not line.strip() and line.endswith("\n")
+        if lines and ((ended and not is_blank) or size + len(line) > MAX_DOCUMENT_CHARACTERS):
             yield "".join(lines)
-            lines, size = [], 0
+            lines, size, has_text = [], 0, False
+        has_text |= not is_blank
+        ended = is_blank and has_text
         lines.append(line)
         size += len(line)
     if lines:
-        yield _without_line_end("".join(lines))
+        yield "".join(lines)
 
 
 def _lines(parts: Iterator[str]) -> Iterator[str]:
@@ -134,7 +134,3 @@ def _lines(parts: Iterator[str]) -> Iterator[str]:
 def _split_keeping_ends(text: str) -> list[str]:
     lines = text.split("\n")
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
-
-
-def _without_line_end(text: str) -> str:
-    return text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import sys
@@ -14,6 +13,7 @@ from typing import Any
 import impls
 from harness.explain.making import pieces_by, seen_bytes_by_id, side_of
 from harness.explain.sides import Side
+from harness.factories import needs_argument
 from impls.errors import BPEError, UnknownName, Unsupported
 from impls.model import Model
 
@@ -67,7 +67,7 @@ def imported(spec: str, model: Model | None) -> object:
         sys.path.insert(0, here)
     try:
         found: Any = import_module(module)
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise BadTarget(f"{spec}: the module {module!r} cannot be imported: {_told(error)}") from None
@@ -80,24 +80,14 @@ def imported(spec: str, model: Model | None) -> object:
     if not callable(found):
         raise BadTarget(f"{spec}: it has no encode and decode, and is nothing to call")
     try:
-        made: object = found(*_arguments(found, model))
-    except (KeyboardInterrupt, SystemExit, Unsupported):
+        made: object = found(model) if model is not None and needs_argument(found) else found()
+    except (KeyboardInterrupt, Unsupported):
         raise
     except BaseException as error:
         raise BadTarget(f"{spec}: making it raised {_told(error)}") from None
     if not (hasattr(made, "encode") and hasattr(made, "decode")):
         raise BadTarget(f"{spec}: it gives {type(made).__name__}, which has no encode and decode")
     return made
-
-
-def _arguments(factory: Any, model: Model | None) -> list[Model]:
-    """The model, for what cannot be called without an argument."""
-    try:
-        parameters = inspect.signature(factory).parameters.values()
-    except (TypeError, ValueError):
-        return []
-    needed = [p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return [model] if needed and model is not None else []
 
 
 def _told(error: BaseException) -> str:

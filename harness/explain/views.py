@@ -82,7 +82,7 @@ def ask(side: Side, text: str) -> tuple[list[int] | None, str | None]:
     """(ids, None), or (None, what was raised): all is caught but an interrupt, as a Rust panic is no Exception."""
     try:
         return list(side.encode(text)), None
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         return None, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
@@ -111,7 +111,7 @@ def decoded(view: View) -> str:
     """What the side makes of its own ids; what it raises, where it does."""
     try:
         return view.side.decode(view.ids)
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         return f"{type(error).__name__}: {error}"
@@ -120,7 +120,7 @@ def decoded(view: View) -> str:
 def _token(side: Side, i: int) -> bytes | None:
     try:
         return side.token(i)
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
         raise
     except BaseException:
         return None

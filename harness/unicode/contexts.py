@@ -91,7 +91,7 @@ def borders(tokenizer: Tokenizer, codes: Iterable[int], contexts: Sequence[str] 
 def _borders(tokenizer: Tokenizer, text: str, sizes: np.ndarray, lengths: np.ndarray) -> np.ndarray | None:
     try:
         ids = np.asarray(tokenizer.encode_array(text, disallowed_special=()), dtype=np.int64)
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
         raise
     except BaseException:
         return None

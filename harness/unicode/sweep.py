@@ -54,7 +54,7 @@ def sweep_engine(name: str, pattern: tuple[str, ...], codes: Sequence[int]) -> S
         return Swept(Engine(name=name, status="missing", reason=str(error)))
     except impls.Unsupported as error:
         return Swept(Engine(name=name, status="unsupported", reason=error.reason))
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         return Swept(Engine(name=name, status="crash", reason=f"{type(error).__name__}: {error}"))

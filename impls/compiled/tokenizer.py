@@ -27,7 +27,7 @@ from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of
 from impls.dropout import Dropout
 from impls.errors import Unsupported
-from impls.interface import SpecialSet, Tokenizer, TrainingSpec
+from impls.interface import SpecialSet, Tokenizer, TrainingSpec, listed
 from impls.model import Model
 from impls.text import repair_surrogates
 
@@ -199,7 +199,7 @@ class Compiled(Tokenizer):
     ) -> list[list[int]]:
         """One list of ids per text, in order; the threads run outside the interpreter lock."""
         batches = self._batches(allowed_special, disallowed_special)
-        return batches.lists(list(texts), thread_count(threads))
+        return batches.lists(list(listed(texts)), thread_count(threads))
 
     def encode_array_batch(
         self,
@@ -211,7 +211,7 @@ class Compiled(Tokenizer):
     ) -> list[np.ndarray]:
         """One array of ids (uint32) per text, in order; as `encode_batch`."""
         batches = self._batches(allowed_special, disallowed_special)
-        return batches.arrays(list(texts), thread_count(threads))
+        return batches.arrays(list(listed(texts)), thread_count(threads))
 
     def encode_ragged(
         self,
@@ -223,7 +223,7 @@ class Compiled(Tokenizer):
     ) -> tuple[np.ndarray, np.ndarray]:
         """All ids of all texts, uint32, and where each text's begin, int64 of shape (n_texts + 1,)."""
         batches = self._batches(allowed_special, disallowed_special)
-        return batches.ragged(list(texts), thread_count(threads))
+        return batches.ragged(list(listed(texts)), thread_count(threads))
 
     def _batches(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Batches:
         def one(text: str) -> np.ndarray:
@@ -334,13 +334,16 @@ class Compiled(Tokenizer):
 
     def _plain_decode(self, ids: list[int] | np.ndarray) -> bytes | None:
         try:
-            array = np.ascontiguousarray(np.asarray(ids, np.int64))
+            array = np.asarray(ids)
         except (OverflowError, ValueError, TypeError):
             return None
-        if array.ndim != 1 or bool((array < 0).any()) or bool((array >= 1 << 32).any()):
+        # What is no array of whole numbers, or has masked ones, is looked at id by id.
+        if array.ndim != 1 or array.dtype.kind not in "iub" or np.ma.isMaskedArray(ids):
+            return None
+        if bool((array < 0).any()) or bool((array >= 1 << 32).any()):
             return None
         with self._pool.worker() as worker:
-            return plain.decode(worker.context, array.astype(np.uint32))
+            return plain.decode(worker.context, np.ascontiguousarray(array, np.uint32))
 
 
 def _never(text: str) -> None:

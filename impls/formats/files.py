@@ -169,17 +169,29 @@ def token_table(tokens: Iterable[tuple[bytes, int]], path: str) -> tuple[bytes |
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary file beside `path`, then rename: readers see the old file or the new one, never a half."""
+    """Write to a temporary file beside `path`, then rename: readers see the old file or the new one, never a half.
+
+    Where `path` is a link, what it leads to is written; a pipe or a device, which nothing may take the place of, is
+    written to. A file that is replaced leaves its permissions to the new one.
+    """
+    path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        umask = os.umask(0)
+        os.umask(umask)
+        mode = stat.S_IFREG | (0o666 & ~umask)
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        path.write_bytes(content)
+        return
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).chmod(stat.S_IMODE(mode))
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

@@ -51,7 +51,8 @@ def read_model(
     if pattern is None:
         if known is None or known.pattern is None:
             warnings.warn(
-                f"{path}: a rank file holds no pattern; 'gpt2' is used, give another with pattern=",
+                f"{path}: a rank file holds no pattern; 'gpt2' is used. Another: load(path, pattern=NAME), "
+                "or `bpebench convert FILE MODEL.json --to bpebench --pattern NAME` once",
                 PatternAssumed,
                 stacklevel=5,
             )

@@ -26,7 +26,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> CheckResult:
     plan = CheckPlan(
         (
             "priority", "greedy", "planted-right", "planted-one-in-a-million", "planted-lossy", "planted-dying",
-            "planted-panicking", "planted-unloadable", "planted-absent",
+            "planted-panicking", "planted-unloadable", "planted-absent", "planted-misnamed", "planted-leaving",
         ),
         (str(model),),
         (str(text),),
@@ -81,6 +81,8 @@ def test_a_text_that_does_not_come_back_is_a_mismatch(result: CheckResult) -> No
         ("panicking", "panic", "_Panic: index out of bounds"),
         ("unloadable", "crash", "RuntimeError: no such device"),
         ("absent", "missing", "planted_absent_package"),
+        ("misnamed", "crash", "no module 'planted_no_such_module'"),
+        ("leaving", "crash", "SystemExit: 0"),
     ],
 )
 def test_what_cannot_answer_has_a_typed_verdict(result: CheckResult, name: str, status: str, reason: str) -> None:

@@ -52,6 +52,12 @@ def test_an_instance_a_class_and_a_factory_are_targets(name: str) -> None:
         assert target.decode([195, 169]) == "é"
 
 
+def test_what_needs_the_model_is_given_it(model_file: Path) -> None:
+    with Target(TargetSpec.parse("well_behaved:OfModel", model=str(model_file))) as target:
+        assert target.encode("é") == [195, 169]
+        assert target.description.n_vocab == impls.Model.load(model_file).vocab_size
+
+
 def test_a_module_is_found_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine.py").write_text("def encode(text): return [len(text)]\ndef decode(ids): return 'x' * ids[0]\n")
     (tmp_path / "outer.py").write_text("import mine\n")
@@ -65,7 +71,7 @@ def test_a_module_is_found_in_the_current_folder(tmp_path: Path, monkeypatch: py
     [
         ("hostile:Nothing", "hostile has no Nothing"),
         ("hostile:NotATokenizer", "NotATokenizer has no method encode"),
-        ("hostile:NeedsArgument", "missing 1 required positional argument: 'model'; name an instance, or a class or"),
+        ("hostile:NeedsArguments", "missing 1 required positional argument: 'other'; name an instance, or a class or"),
         ("hostile:Unloadable", "raised RuntimeError while it was loaded: no such device"),
         ("no_such_module:x", "there is no module no_such_module here or on PYTHONPATH"),
         ("cmd:./no-such-program", "./no-such-program cannot be run: No such file or directory"),

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import impls
 from impls import Model, SpecialToken, Tokenizer
 from impls.ragged import joined
 
+ORDINARY = impls.train("priority", ["abab b a ab"], impls.TrainingSpec(vocab_size=259)).model
 BYTES = tuple(bytes([byte]) for byte in range(256))
 PLAIN = Model(tokens=BYTES)
 SPECIAL = Model(tokens=BYTES, special_tokens={"<s>": 256, "<s>+": 257})
@@ -49,6 +51,21 @@ class Careless(Tokenizer):
     def encode_ordinary(self, text: str) -> list[int]:
         assert not any("\ud800" <= character <= "\udfff" for character in text)
         return list(text.encode())
+
+
+@pytest.mark.parametrize("name", impls.default_names())
+@pytest.mark.parametrize("special", [{}, {"disallowed_special": ()}, {"allowed_special": "all"}])
+def test_a_batch_may_be_any_iterable_but_one_text(name: str, special: dict[str, Any]) -> None:
+    tokenizer = impls.load(name, ORDINARY)
+    texts = ["ab", "", "b a"]
+    ids = [tokenizer.encode(text) for text in texts]
+    assert tokenizer.encode_batch(iter(texts), 1, **special) == ids
+    assert tokenizer.encode_batch((text for text in texts), **special) == ids
+    values, offsets = tokenizer.encode_ragged(iter(texts), **special)
+    assert [values[a:b].tolist() for a, b in pairwise(offsets)] == ids
+    for call in (tokenizer.encode_batch, tokenizer.encode_ragged):
+        with pytest.raises(TypeError, match="several texts, not one str"):
+            call("ab", **special)
 
 
 def test_ordinary_text_reaches_the_library_as_the_very_object_it_was_given() -> None:

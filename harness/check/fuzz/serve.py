@@ -85,7 +85,7 @@ def _guarded(load: Callable[[], T], name: str) -> T | Refused:
         return Refused("missing", str(error))
     except impls.BPEError as error:
         return Refused("failed", str(error))
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:  # a panic of a library is no Exception
         return Refused("failed", f"{name}: {type(error).__name__}: {told(error)[:300]}")
@@ -102,7 +102,7 @@ def _batch(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
         if len(batch) == len(question.texts):
             return [_packed(ids) for ids in batch]
         failure = Failure("batch", f"{len(batch)} answers for {len(question.texts)} texts")
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         failure = _failure(error)
@@ -122,7 +122,7 @@ def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:
         if question.call == "encode_batch":
             return _packed(tokenizer.encode_batch([text], 1, **specials)[0])
         return _packed(tokenizer.encode(text, **specials))
-    except (KeyboardInterrupt, SystemExit):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
         return _failure(error)

@@ -74,6 +74,27 @@ class Panicking(Right):
         raise _Panic("index out of bounds")
 
 
+class Leaving(Right):
+    """Ends the interpreter, as it thinks, and with success."""
+
+    def encode(self, text: str) -> list[int]:
+        raise SystemExit(0)
+
+
+class NoIds(Right):
+    """Gives words in place of ids."""
+
+    def encode(self, text: str) -> list[int]:
+        return ["a", "b"]  # type: ignore[list-item]
+
+
+class Nothing(Right):
+    """Forgets to return."""
+
+    def encode(self, text: str) -> list[int]:  # type: ignore[empty-body]
+        pass
+
+
 class Unloadable(Right):
     """Fails while it is set up."""
 

@@ -209,8 +209,8 @@ def factory() -> Right:
 instance = Right()
 
 
-class NeedsArgument(Right):
-    def __init__(self, model: str) -> None:
+class NeedsArguments(Right):
+    def __init__(self, model: object, other: str) -> None:
         raise AssertionError
 
 

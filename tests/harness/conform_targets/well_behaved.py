@@ -101,3 +101,10 @@ class Slow(Right):
         time.sleep(0.05)
         self.n_calls += 1
         return [self.n_calls]
+
+
+class OfModel(Right):
+    """Made of a model, as a plug-in is."""
+
+    def __init__(self, model: Any) -> None:
+        self.n_vocab = model.vocab_size

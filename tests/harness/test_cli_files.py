@@ -1,0 +1,172 @@
+"""What the command line writes and reads: nothing is lost, and a plug-in's faults are one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import impls
+from impls.formats.files import write_atomically
+from impls.patterns import NAMED
+
+_PLUGINS = Path(__file__).resolve().parent / "check_plugins"
+_TEXT = "bir iki üç\n\nbir iki\n\n\n  dört \n"
+
+
+@pytest.fixture
+def text_file(tmp_path: Path) -> Path:
+    file = tmp_path / "text.txt"
+    file.write_bytes(_TEXT.encode())
+    return file
+
+
+@pytest.fixture
+def model_file(tmp_path: Path) -> Path:
+    path = tmp_path / "model.json"
+    impls.train("priority", [_TEXT], impls.TrainingSpec(vocab_size=262)).model.save(path)
+    return path
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(_PLUGINS))
+    monkeypatch.setenv("PYTHONPATH", str(_PLUGINS))
+    impls.registry._plugins.cache_clear()
+    yield
+    impls.registry._plugins.cache_clear()
+
+
+# --- files -----------------------------------------------------------------------------------------------------
+
+
+def test_a_link_is_followed_and_a_file_keeps_its_permissions(tmp_path: Path) -> None:
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_bytes(b"old")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    write_atomically(link, b"new")
+    assert link.is_symlink()
+    assert file.read_bytes() == b"new"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    (tmp_path / "dangling").symlink_to(tmp_path / "made")
+    write_atomically(tmp_path / "dangling", b"there")
+    assert (tmp_path / "made").read_bytes() == b"there"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_atomically(pipe, b"content")
+        assert os.read(reader, 100) == b"content"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_what_is_read_is_never_written_over(bpebench: Any, text_file: Path, model_file: Path) -> None:
+    kept = model_file.read_bytes()
+    for arguments in (
+        ("train", "-c", str(text_file), "--vocab-size", "258", "-e", "priority", "--out", str(text_file)),
+        ("train", "-c", f"{text_file.parent}/*.txt", "--vocab-size", "258", "--out", str(text_file)),
+        ("convert", str(model_file), str(model_file), "--to", "tiktoken"),
+    ):
+        ended = bpebench(*arguments)
+        assert ended.status == 2
+        assert "is what is read; name another file to write" in ended.err
+    assert text_file.read_bytes() == _TEXT.encode()
+    assert model_file.read_bytes() == kept
+
+
+def test_where_a_model_cannot_be_written_is_found_before_it_is_trained(bpebench: Any, text_file: Path) -> None:
+    ended = bpebench("train", "-c", str(text_file), "--vocab-size", "258", "--out", str(text_file / "model.json"))
+    assert (ended.status, ended.out) == (2, "")
+    assert "learned" not in ended.err
+
+
+def test_what_fuzz_found_is_told_where_it_cannot_be_kept(
+    bpebench: Any, text_file: Path, model_file: Path, planted: None
+) -> None:
+    ended = bpebench(
+        "fuzz", "priority", "planted-lossy", "-m", str(model_file), "-c", str(text_file), "--texts", "2000",
+        "--stop-after", "1", "--save", str(text_file / "kept.jsonl"),
+    )  # fmt: skip
+    assert ended.status == 2
+    assert "1 kind(s) of difference" in ended.out
+    assert "kept in" not in ended.err
+
+
+# --- texts -----------------------------------------------------------------------------------------------------
+
+
+def test_all_of_the_users_text_is_weighed(bpebench: Any, text_file: Path, model_file: Path) -> None:
+    (found,) = json.loads(bpebench("weigh", "-m", str(model_file), "-c", str(text_file), "--price", "4", "--json").out)
+    assert found["n_bytes"] == len(_TEXT.encode())
+    assert found["cost"] == pytest.approx(found["n_tokens"] * 4 / 1e6)
+
+
+@pytest.mark.parametrize("price", ["nan", "inf", "-1"])
+def test_a_price_is_a_number(bpebench: Any, text_file: Path, model_file: Path, price: str) -> None:
+    ended = bpebench("weigh", "-m", str(model_file), "-c", str(text_file), "--price", price)
+    assert (ended.status, ended.out) == (2, "")
+
+
+def test_a_check_of_nothing_is_no_success(bpebench: Any, tmp_path: Path, model_file: Path, planted: None) -> None:
+    (tmp_path / "empty.txt").touch()
+    ended = bpebench("check", "-e", "^priority$", "-m", str(model_file), "-c", str(tmp_path / "empty.txt"))
+    assert ended.status == 2
+    assert "holds no text" in ended.err
+    (tmp_path / "text.txt").write_text("a b")
+    ended = bpebench("check", "-e", "^planted-absent$", "-m", str(model_file), "-c", str(tmp_path / "text.txt"))
+    assert ended.status == 1
+    assert "nothing was checked" in ended.out
+
+
+def test_a_rank_file_can_be_given_its_pattern(bpebench: Any, tmp_path: Path, model_file: Path) -> None:
+    ranks, made = str(tmp_path / "ranks.tiktoken"), str(tmp_path / "made.json")
+    assert bpebench("convert", str(model_file), ranks, "--to", "tiktoken").status == 0
+    ended = bpebench("convert", ranks, made, "--to", "bpebench", "--pattern", "cl100k")
+    assert ended.status == 0
+    assert "warning" not in ended.err
+    assert impls.Model.load(made).pattern == NAMED["cl100k"]
+    assert bpebench("convert", "gpt2", made, "--to", "bpebench", "--pattern", "cl100k").status == 2
+
+
+# --- plug-ins --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("leaving", "planted-leaving: raised SystemExit: 0"),
+        ("nothing", "planted-nothing: raised TypeError"),
+        ("unloadable", "planted-unloadable: raised RuntimeError: no such device"),
+        ("misnamed", "no module 'planted_no_such_module'"),
+        ("no-ids", "planted-no-ids: gave 'a' at position 0, which is no token id"),
+    ],
+)
+def test_a_faulty_plugin_is_one_line(bpebench: Any, model_file: Path, planted: None, name: str, told: str) -> None:
+    ended = bpebench("encode", "bir", "-m", str(model_file), "-e", f"planted-{name}")
+    assert (ended.status, ended.out) == (2, "")
+    assert told in ended.err
+    assert ended.err.count("\n") == 1
+    assert bpebench("trace", f"planted-{name}", "bir", "-m", str(model_file)).status != 0
+
+
+def test_a_special_token_is_told_with_the_options_there_are(bpebench: Any, tmp_path: Path) -> None:
+    spec = impls.TrainingSpec(vocab_size=260, special_tokens=("<s>",))
+    impls.train("priority", [_TEXT], spec).model.save(tmp_path / "special.json")
+    ended = bpebench("encode", "a <s>", "-m", str(tmp_path / "special.json"))
+    assert ended.status == 2
+    assert "--allow-special" in ended.err
+    assert "--special-as-text" in ended.err
+
+
+def test_decode_writes_bytes_or_a_document(bpebench: Any, model_file: Path) -> None:
+    assert bpebench("decode", "65", "-m", str(model_file), "--raw", "--json").status == 2
