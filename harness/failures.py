@@ -8,11 +8,10 @@ Status = Literal["out-of-memory", "crash", "panic"]
 
 
 def status_of(error: BaseException) -> Status:
-    """The verdict on an error that escaped an implementation; a Rust panic is no `Exception`, nor is an exit,
-    which is a crash like any other."""
+    """The verdict on an error that escaped an implementation; a Rust panic is no `Exception`."""
     if isinstance(error, MemoryError):
         return "out-of-memory"
-    return "crash" if isinstance(error, Exception | SystemExit | KeyboardInterrupt) else "panic"
+    return "crash" if isinstance(error, Exception) else "panic"
 
 
 def told(error: BaseException) -> str:

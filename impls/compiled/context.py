@@ -82,6 +82,7 @@ class Context(SplitContext):
             self.hold(layout.IDS, tables.ids)
         self[layout.N_SYMBOLS] = tables.n_symbols
         self.hold(layout.HEADS, np.full(tables.n_symbols, -1, np.int32))
+        self.hold(layout.LATEST, np.zeros(tables.n_symbols, np.int32))
         self.hold(layout.HEAD_BITS, np.zeros((tables.n_symbols + 63) // 64, np.int64))
         self.hold(layout.SMALL_SCRATCH, aligned_zeros(2048))
 

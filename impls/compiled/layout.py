@@ -41,8 +41,8 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 97
-N_SLOTS = 98
+N_NAMED = 99
+N_SLOTS = 100
 (
     # splitting
     SPLITTER,  # WHOLE_TEXT and so on, below
@@ -76,7 +76,9 @@ N_SLOTS = 98
     WHOLE,  # hash table of whole pieces that merging does not make one token, or 0
     WHOLE_SHIFT,
     SMALL_SCRATCH,  # 2 KB: symbols and ranks of a small merge, what its first round makes
+    READABLE_END,  # behind the last byte that may be read of the text the pieces are of, or 0 where nobody knows
     HEADS,  # int32 by symbol: first place in the queue of a rank, or -1
+    LATEST,  # int32 by symbol: the place that was queued last, of whatever piece
     HEAD_BITS,  # one bit by symbol: the queue may hold something
     # the cache of pieces
     CACHE,  # 32-byte entries for pieces of up to 15 bytes

@@ -82,7 +82,7 @@ def test_a_text_that_does_not_come_back_is_a_mismatch(result: CheckResult) -> No
         ("unloadable", "crash", "RuntimeError: no such device"),
         ("absent", "missing", "planted_absent_package"),
         ("misnamed", "crash", "no module 'planted_no_such_module'"),
-        ("leaving", "crash", "SystemExit: 0"),
+        ("leaving", "panic", "SystemExit: 0"),
     ],
 )
 def test_what_cannot_answer_has_a_typed_verdict(result: CheckResult, name: str, status: str, reason: str) -> None:

@@ -118,6 +118,27 @@ def test_words_of_every_length_behind_one_another(kind: str, fuzz: int) -> None:
             assert fast.encode(text) == reference.encode(text)
 
 
+@pytest.mark.parametrize("kind", ["rank file", "monotone", "any order"])
+def test_a_text_merges_alike_behind_many_symbols(kind: str, fuzz: int) -> None:
+    """Of pairs that rank the same the leftmost merges first, also of those that came about later."""
+    rng = random.Random(kind)
+    for _ in range(60 * fuzz):
+        model = random_rank_file(rng) if kind == "rank file" else random_pairs(rng, monotone=kind == "monotone")
+        fast, reference = Compiled(model.with_(pattern=())), Priority(model.with_(pattern=()))
+        for _ in range(12):
+            text = "".join(rng.choices("abc", k=rng.randrange(1, 40)))
+            far = "".join(rng.choices("0123456789", k=70)) + text
+            assert fast.encode(far) == reference.encode(far)
+
+
+def test_of_two_pairs_that_came_about_later_the_leftmost_merges_first() -> None:
+    by_bytes = Model(tokens=(*BYTES, b"bc", b"abca", b"abc"), merge_rule="concatenation", pattern=())
+    by_pairs = Model(tokens=(*BYTES, b"bc", b"abca", b"abc"), merges=((98, 99), (258, 97), (97, 256)), pattern=())
+    for model in (by_bytes, by_pairs):
+        for n in (0, 40, 56, 57, 300, 5000):
+            assert Compiled(model).encode("d" * n + "abcabca")[n:] == [257, 256, 97]
+
+
 @pytest.mark.parametrize("longest", [16, 512, 1024, 4096, 16384])
 def test_tokens_as_long_as_a_window_and_longer(longest: int) -> None:
     tokens = list(BYTES)

@@ -32,6 +32,7 @@ from impls.compiled.layout import (
     MOST_TEXT_BYTES,
     NO_MEMORY,
     PAD_BYTES,
+    READABLE_END,
     RECORDS_AT,
     SHORT_BYTES,
     SPLITTER,
@@ -143,6 +144,7 @@ def encode(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
     if n_bytes <= SHORT_BYTES:
         text = _padded(context, text, n_bytes)
         readable = n_bytes + PAD_BYTES
+    store_64(context + READABLE_END, text + readable)
     work = load_i64(context + WORK)
     at, total, position = out, 0, 0
     while position < n_bytes:
@@ -166,6 +168,7 @@ def encode_pieces(context: int, text: int, n_bytes: int, ends: int, n_pieces: in
     """As `encode`, for a text that was split elsewhere: `ends` holds n_pieces int32."""
     if n_bytes > MOST_TEXT_BYTES:
         return NO_MEMORY
+    store_64(context + READABLE_END, text + n_bytes)
     records = load_i64(context + WORK) + RECORDS_AT
     at, begin, done = out, 0, 0
     while done < n_pieces:

@@ -25,16 +25,18 @@ from impls.compiled.kernels.memory import (
     load_u16,
     lowest_bit,
     operation,
+    outlined,
     reachable,
     shift_left,
     shift_right,
     store_32,
 )
-from impls.compiled.layout import BYTE_SYMBOLS, FIRST_ROUND, NONE, SMALL_SCRATCH, SYMBOL_BITS
+from impls.compiled.layout import BYTE_SYMBOLS, FIRST_ROUND, NONE, READABLE_END, SMALL_SCRATCH, SYMBOL_BITS
 
 AT_ONCE = 8
 READ = AT_ONCE + 2
-"""Bytes that are read for so many pairs and the one behind them, whether they belong to the piece or not."""
+"""Bytes that are read for so many pairs and the one behind them, whether they belong to the piece or not: as many
+behind the piece at most."""
 MADE_AT = 1344
 """int32 in SMALL_SCRATCH, behind what `merge_small` keeps there: what each pair of bytes merges into, or NONE."""
 
@@ -108,11 +110,33 @@ def _merging(table: int, piece: int, n_bytes: int, made: int) -> int:
         before = load_i64(table + 8 * load_u16(piece + i - 1))
 
 
+@outlined
+def _merging_by_one(table: int, piece: int, n_bytes: int, made: int) -> int:
+    """As `_merging`, for a piece behind which nothing may be read."""
+    merging, before, here = 0, -1, -1
+    if n_bytes > 1:
+        here = load_i64(table + 8 * load_u16(piece))
+    for i in range(n_bytes - 1):
+        behind = load_i64(table + 8 * load_u16(piece + i + 1)) if i + 2 < n_bytes else -1
+        rank = here & NONE
+        merges = (rank < (shift_right(before, 2 * SYMBOL_BITS) & NONE)) & (
+            rank < (shift_right(behind, SYMBOL_BITS) & NONE)
+        )
+        store_32(made + 4 * i, rank)
+        merging |= shift_left(choose(merges, 1, 0), i)
+        before, here = here, behind
+    return merging
+
+
 @kernel
 def first_round(context: int, piece: int, n_bytes: int, symbols: int) -> int:
     """Writes the symbols (int32) of a piece of at most MOST_SMALL bytes after that round; returns how many."""
     bytes_, made = load_i64(context + BYTE_SYMBOLS), load_i64(context + SMALL_SCRATCH) + MADE_AT
-    merging = _merging(load_i64(context + FIRST_ROUND), piece, n_bytes, made)
+    table = load_i64(context + FIRST_ROUND)
+    if piece + n_bytes + READ <= load_i64(context + READABLE_END):
+        merging = _merging(table, piece, n_bytes, made)
+    else:
+        merging = _merging_by_one(table, piece, n_bytes, made)
     rest = (shift_left(1, n_bytes) - 1) & ~(merging << 1)
     count = 0
     while rest != 0:

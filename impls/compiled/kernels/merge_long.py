@@ -2,8 +2,8 @@
 
 Ranks are small integers, so the priority queue is an array of lists, one per rank, and a bitmap of those that may
 hold something. With monotone ranks the bitmap is walked once; a model whose merges rank out of order moves the
-cursor back. Equal ranks merge leftmost first: overlapping pairs of one rank form a run (`aaaa`), and a run is taken
-from its start.
+cursor back. Equal ranks merge leftmost first: a list is in the order of places. What a merge adds belongs behind what
+was added last, mostly, so the search for where it belongs begins there.
 
 A piece larger than a window is merged window by window, each small enough for the processor's cache. That is exact by
 this argument. Take the symbols a text merges to, and any two neighbours: merging their bytes alone gives these two,
@@ -38,6 +38,7 @@ from impls.compiled.layout import (
     BYTE_SYMBOLS,
     HEAD_BITS,
     HEADS,
+    LATEST,
     N_SYMBOLS,
     NO_MEMORY,
     NONE,
@@ -63,8 +64,35 @@ def _pair_rank(context: int, left: int, right: int) -> int:
 
 
 @kernel
-def _enqueue(context: int, places: int, i: int, rank: int) -> None:
+def _enqueue(context: int, places: int, n_places: int, i: int, rank: int) -> None:
     """Place `i` now begins a pair of `rank`, which is not NONE."""
+    first = load_i32(load_i64(context + HEADS) + 4 * rank)
+    latest = load_i64(context + LATEST) + 4 * rank
+    if first < 0 or i < first:
+        _enqueue_first(context, places, i, rank)
+        store_32(latest, i)
+        return
+    # What was queued last may have gone since, or be of another piece.
+    before = load_i32(latest)
+    if before > i or before >= n_places or load_i32(places + PLACE_BYTES * before + RANK) != rank:
+        before = first
+    behind = load_i32(places + PLACE_BYTES * before + LATER)
+    while behind >= 0 and behind < i:
+        before = behind
+        behind = load_i32(places + PLACE_BYTES * before + LATER)
+    at = places + PLACE_BYTES * i
+    store_32(at + RANK, rank)
+    store_32(at + LATER, behind)
+    store_32(at + EARLIER, before)
+    store_32(places + PLACE_BYTES * before + LATER, i)
+    if behind >= 0:
+        store_32(places + PLACE_BYTES * behind + EARLIER, i)
+    store_32(latest, i)
+
+
+@kernel
+def _enqueue_first(context: int, places: int, i: int, rank: int) -> None:
+    """As `_enqueue`, for the first place of its list."""
     at = places + PLACE_BYTES * i
     head = load_i64(context + HEADS) + 4 * rank
     first = load_i32(head)
@@ -111,7 +139,7 @@ def _fill(context: int, piece: int, symbols: int, n_places: int, places: int) ->
         store_32(at + PREVIOUS, i - 1)
         rank = _pair_rank(context, symbol, right)
         if rank != NONE:
-            _enqueue(context, places, i, rank)
+            _enqueue_first(context, places, i, rank)
         else:
             store_32(at + RANK, NONE)
         right = symbol
@@ -135,27 +163,23 @@ def _merge_at(context: int, places: int, n_places: int, i: int) -> int:
         store_32(places + PLACE_BYTES * following + PREVIOUS, i)
         lowest = _pair_rank(context, symbol, load_i32(places + PLACE_BYTES * following))
         if lowest != NONE:
-            _enqueue(context, places, i, lowest)
+            _enqueue(context, places, n_places, i, lowest)
     if previous >= 0:
         _dequeue(context, places, previous)
         rank = _pair_rank(context, load_i32(places + PLACE_BYTES * previous), symbol)
         if rank != NONE:
-            _enqueue(context, places, previous, rank)
+            _enqueue(context, places, n_places, previous, rank)
             lowest = min(lowest, rank)
     return lowest
 
 
 @kernel
 def _merge_run(context: int, places: int, n_places: int, rank: int) -> int:
-    """Merges one run of pairs of `rank`, from its start; returns the lowest rank to go on with."""
+    """Merges pairs of `rank` that stand side by side, the leftmost first; returns the lowest rank to go on with."""
     i = load_i32(load_i64(context + HEADS) + 4 * rank)
-    previous = load_i32(places + PLACE_BYTES * i + PREVIOUS)
-    while previous >= 0 and load_i32(places + PLACE_BYTES * previous + RANK) == rank:
-        i = previous
-        previous = load_i32(places + PLACE_BYTES * i + PREVIOUS)
     while i < n_places and load_i32(places + PLACE_BYTES * i + RANK) == rank:
         lowest = _merge_at(context, places, n_places, i)
-        if lowest < rank:
+        if lowest <= rank:
             return lowest
         i = load_i32(places + PLACE_BYTES * i + FOLLOWING)
     return rank

@@ -8,7 +8,7 @@ from impls.compiled.kernels.hashing import key_high_by_byte, key_low_by_byte
 from impls.compiled.kernels.memory import kernel, load_i32, load_i64, load_u8, shift_right, store_32, store_64
 from impls.compiled.kernels.piece import piece_ids, put_whole
 from impls.compiled.kernels.texts import give_back, room_for
-from impls.compiled.layout import COUNT_AT, NO_MEMORY, NONE, OUT, SYMBOL_BITS
+from impls.compiled.layout import COUNT_AT, NO_MEMORY, NONE, OUT, READABLE_END, SYMBOL_BITS
 
 
 @kernel
@@ -52,6 +52,7 @@ def whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> int:
 def find_whole(context: int, blob: int, starts: int, n_tokens: int, found: int) -> int:
     """Writes the ids (int32) of the tokens whose bytes do not encode to that one token; returns how many."""
     n_found = 0
+    store_64(context + READABLE_END, blob + load_i64(starts + 8 * n_tokens))
     for token in range(n_tokens):
         start = load_i64(starts + 8 * token)
         length = load_i64(starts + 8 * token + 8) - start
@@ -116,6 +117,7 @@ def fill_rows(context: int, blob: int, starts: int, n_tokens: int, rows: int) ->
     What does not fit an entry without the arena is left out.
     """
     out = load_i64(context + OUT)
+    store_64(context + READABLE_END, blob + load_i64(starts + 8 * n_tokens))
     row = rows
     for token in range(n_tokens):
         start = load_i64(starts + 8 * token)

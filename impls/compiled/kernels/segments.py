@@ -41,6 +41,7 @@ from impls.compiled.layout import (
     MOST_CHARACTERS,
     NONE,
     PLACES_AT,
+    READABLE_END,
     ROW_BYTES,
     ROWS_AT,
     SEGMENTS,
@@ -55,6 +56,7 @@ LEAST = 6
 @kernel
 def build_character_ids(context: int, table: int, scratch: int) -> int:
     """Fills the first words of the 65536 rows of LONE; returns 1, or 0 where an id is too large to stand in one."""
+    store_64(context + READABLE_END, 0)
     for code in range(65536):
         entry = 0
         if code >= 0x800:

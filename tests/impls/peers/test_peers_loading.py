@@ -205,8 +205,8 @@ def test_turkish_tokenizer_runs_no_model_of_ours_and_nobody_else_runs_its_own(pa
 
 
 def test_an_own_vocabulary_is_a_model_by_name_and_its_losses_are_counted(turkish: None, tmp_path: Path) -> None:
-    (tmp_path / "text.txt").write_text("ab\n\nabAb")
-    found = encode_corpus("turkish-tokenizer", "turkish-tokenizer", str(tmp_path / "text.txt"), None, 1000)
+    (tmp_path / "texts.jsonl").write_text('{"text": "ab"}\n{"text": "abAb"}\n')
+    found = encode_corpus("turkish-tokenizer", "turkish-tokenizer", str(tmp_path / "texts.jsonl"), None, 1000)
     assert (found.status, found.round_trip) == ("ok", "lossy")
     assert found.reason.endswith("texts do not come back")
     assert found.counterexample is not None
