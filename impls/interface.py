@@ -70,6 +70,10 @@ class Tokenizer(Decoder, ABC):
         self._added = bool(model.added_tokens)
         self._whole_tokens = WholeTokens(model)
 
+    def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
+        """Another process, or a copy, is given the model and prepares it anew."""
+        return type(self), (self._model,)
+
     @property
     def model(self) -> Model:
         """The model this tokenizer runs."""

@@ -29,6 +29,9 @@ def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
             super().__init__(model)
             self.target: Any = factory(model)
 
+        def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
+            return _again, (name, factory, self._model)
+
         def encode_ordinary(self, text: str) -> list[int]:
             return list(self.target.encode(text))
 
@@ -43,3 +46,7 @@ def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
     Plugin.name = name
     Plugin.__name__ = Plugin.__qualname__ = f"Plugin_{name}"
     return Plugin
+
+
+def _again(name: str, factory: Callable[[Model], Minimal], model: Model) -> Tokenizer:
+    return wrap(name, factory)(model)

@@ -84,6 +84,8 @@ def load_corpus(name: str | Path, split: str | None = None, max_bytes: int | Non
 
 def _resolve(name: str | Path) -> tuple[Source, bool]:
     if isinstance(name, str):
+        if not name.strip():
+            raise UnknownName("corpus", name, [*corpus_names(), "a path or glob"])
         family, _, part = name.partition("/")
         if family in real_corpora():
             corpus = real_corpora()[family]

@@ -25,6 +25,8 @@ def load_model(name_or_path: str | Path) -> Model:
     Raises `UnknownName` listing what there is, `DataError` where it cannot be had, `InvalidFile` for a bad file.
     """
     name = str(name_or_path)
+    if not name.strip():
+        raise UnknownName("model", name, model_names())
     if isinstance(name_or_path, str):
         vocabulary = vocabulary_named(name)
         if vocabulary is not None:

@@ -1,5 +1,7 @@
 """What the interface does around an implementation's hooks, and what it does not do to ordinary text."""
 
+import copy
+import pickle
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -9,6 +11,7 @@ import pytest
 
 import impls
 from impls import Model, SpecialToken, Tokenizer
+from impls.plugin import wrap
 from impls.ragged import joined
 
 ORDINARY = impls.train("priority", ["abab b a ab"], impls.TrainingSpec(vocab_size=259)).model
@@ -66,6 +69,21 @@ def test_a_batch_may_be_any_iterable_but_one_text(name: str, special: dict[str, 
     for call in (tokenizer.encode_batch, tokenizer.encode_ragged):
         with pytest.raises(TypeError, match="several texts, not one str"):
             call("ab", **special)
+
+
+@pytest.mark.parametrize("name", impls.default_names())
+def test_a_tokenizer_goes_to_another_process_and_is_copied(name: str) -> None:
+    tokenizer = impls.load(name, ORDINARY)
+    for again in (pickle.loads(pickle.dumps(tokenizer)), copy.deepcopy(tokenizer)):
+        assert type(again) is type(tokenizer)
+        assert again.encode("abab b") == tokenizer.encode("abab b")
+        assert again.model.digest == ORDINARY.digest
+
+
+def test_a_plugin_goes_to_another_process() -> None:
+    tokenizer = wrap("mine", Library)(ORDINARY)
+    again = pickle.loads(pickle.dumps(tokenizer))
+    assert (again.name, again.encode("ab")) == ("mine", [97, 98])
 
 
 def test_ordinary_text_reaches_the_library_as_the_very_object_it_was_given() -> None:
