@@ -34,12 +34,14 @@ def command(source: str, target: Path, format: str, pattern: str | None, strict:
     `--to all` writes it into the folder TARGET in every format that can hold it, and says why the others cannot.
     """
     from harness.data import load_model
-    from impls.formats import formats, losses, save
+    from impls.formats import file_name, formats, losses, save
 
     if format not in (*formats(), _ALL):
         raise click.UsageError(f"unknown format {format!r}; known: {', '.join([*formats(), _ALL])}")
     model = load_model(source) if pattern is None else _with_pattern(source, pattern)
     if format == _ALL:
+        for name in formats():
+            options.check_target(target / file_name(name), [source])
         rows = [_converted(model, target, name, strict=strict) for name in formats()]
         if as_json:
             options.print_json({"source": source, "target": str(target), "formats": rows})

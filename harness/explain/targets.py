@@ -98,7 +98,7 @@ def _of_file(path: Path, allow_special: bool) -> Side:
     head = path.read_bytes()[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(b"\n\x0e\n\x05<unk>") or (path.suffix == ".model" and b"<unk>" in path.read_bytes()[:64]):
         return _sentencepiece(path)
-    if head.startswith(b"{") and b'"bpebench"' not in head[:100]:
+    if head.startswith(b"{") and b'"bpebench model"' not in head[:100]:
         return side_of(_hugging_face(path), path.name)
     from harness.data import load_model
 

@@ -76,6 +76,7 @@ def test_what_is_read_is_never_written_over(bpebench: Any, text_file: Path, mode
         ("train", "-c", str(text_file), "--vocab-size", "258", "-e", "priority", "--out", str(text_file)),
         ("train", "-c", f"{text_file.parent}/*.txt", "--vocab-size", "258", "--out", str(text_file)),
         ("convert", str(model_file), str(model_file), "--to", "tiktoken"),
+        ("convert", str(model_file), str(model_file.parent), "--to", "all"),
     ):
         ended = bpebench(*arguments)
         assert ended.status == 2

@@ -60,6 +60,12 @@ def test_each_side_may_have_a_model_of_its_own(bpebench: Any, model_file: str, h
     assert "priority on hand-made.json and priority on other.json differ first in: merges" in ended.out
 
 
+def test_our_own_format_runs_by_ours(bpebench: Any, model_file: str) -> None:
+    ended = bpebench("explain", model_file, "greedy", "aab", "-m", model_file)
+    assert ended.status == 1
+    assert "hand-made.json by priority and greedy differ first in: merges" in ended.out
+
+
 def test_a_tokenizer_json_runs_by_its_library(bpebench: Any, hand_made: Any, tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     save(hand_made("a+b b+c a+b", alphabet="bytes"), path, "tokenizer.json")
