@@ -174,7 +174,6 @@ def write_atomically(path: Path, content: bytes) -> None:
     Where `path` is a link, what it leads to is written; a pipe or a device, which nothing may take the place of, is
     written to. A file that is replaced leaves its permissions to the new one.
     """
-    path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         mode = path.stat().st_mode
@@ -185,6 +184,8 @@ def write_atomically(path: Path, content: bytes) -> None:
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         path.write_bytes(content)
         return
+    path = Path(os.path.realpath(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:

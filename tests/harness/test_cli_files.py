@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from child import run
 
 import impls
 from impls.formats.files import write_atomically
@@ -68,6 +69,14 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     finally:
         os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_standard_output_is_a_file_to_write_to() -> None:
+    done = run(
+        "from pathlib import Path; from impls.formats.files import write_atomically as w; w(Path('/dev/stdout'), b'x')"
+    )
+    assert (done.returncode, done.stdout) == (0, "x"), done.stderr
+    assert Path("/dev/stdout").is_symlink()
 
 
 def test_what_is_read_is_never_written_over(bpebench: Any, text_file: Path, model_file: Path) -> None:

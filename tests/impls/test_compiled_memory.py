@@ -103,7 +103,6 @@ os._exit(0)
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pages are closed another way there")
 def test_nothing_behind_a_text_is_read() -> None:
     done = run(BEFORE_A_CLOSED_PAGE)
     assert (done.returncode, done.stdout) == (0, "nothing was read behind a text\n"), done.stderr
