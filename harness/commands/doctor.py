@@ -12,7 +12,7 @@ from harness.progress import progress
 @click.option("--rounds", type=click.IntRange(min=3), default=10, show_default=True)
 @options.as_json
 def command(rounds: int, as_json: bool) -> None:
-    """Time a fixed loop against itself (A/A), look at load, clocks and cores, and say what stands against measuring."""
+    """Time a loop against itself (A/A), look at load, clocks, cores memory; say what stands against measuring."""
     import msgspec
 
     from harness.measure.doctor import diagnose
@@ -31,6 +31,8 @@ def command(rounds: int, as_json: bool) -> None:
         ["usable cores", found.usable_cores],
         ["pinned to one core", "yes" if found.pinned else "no: this system cannot"],
         ["free memory", f"{found.free_memory_bytes / 1e9:.1f} GB"],
+        ["first touch of a megabyte", f"{found.first_touch_seconds_per_mb * 1e3:.2f} ms"],
+        ["… the slowest twentieth", f"{found.slow_touch_seconds_per_mb * 1e3:.2f} ms"],
     ]
     click.echo(options.table(rows, ["", ""]))
     click.echo()

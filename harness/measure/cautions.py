@@ -37,6 +37,11 @@ def machine_warnings(machine: Mapping[str, Any], load_before: float | None) -> l
         found.append("there is one core: the parent and its workers share it; use a machine with two or more")
     if machine.get("virtual"):
         found.append("this is a virtual machine, whose host may be busy with others; repeat the run at another time")
+    if machine.get("free_memory_taken_back"):
+        found.append(
+            "the host takes back memory nobody uses, and what is touched for the first time may wait for it; give cold "
+            "workloads more rounds (--profile rigorous)"
+        )
     if machine.get("pinning") is False and cores > 1:
         found.append("processes cannot be tied to cores here; expect more spread")
     return found

@@ -1,4 +1,5 @@
-"""Can this machine be measured on? A fixed loop timed against itself, and what the system says of load and clocks.
+"""Can this machine be measured on? A fixed loop timed against itself, memory touched for the first time, and what the
+system says of load and clocks.
 
 The loop is half interpreter (arithmetic, a dictionary), half memory (strided reads over more than a cache), the two
 things tokenizers live on. It is run as A and as its copy A', alternating in random order, so whatever difference the
@@ -22,6 +23,9 @@ from harness.measure.stats import Rounds, noise_floor, summary
 QUIET_FLOOR = 0.01
 """Below this A/A difference small effects can be told."""
 TOLERABLE_FLOOR = 0.05
+TOLERABLE_TOUCH = 4.0
+"""How many times as long as the median megabyte the slowest twentieth may take at its first touch."""
+_MEGABYTE = 1 << 20
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +41,9 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     usable_cores: int
     free_memory_bytes: int
     pinned: bool
+    first_touch_seconds_per_mb: float
+    """Median over megabytes of memory that is new to this process, and what the slowest twentieth takes at least."""
+    slow_touch_seconds_per_mb: float
     overhead_seconds_per_call: float
     """What the harness adds to a call."""
     warnings: list[str]
@@ -64,11 +71,13 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
             placement.run_on(cores)
     floor = noise_floor(parts) or 0.0
     spread = max(summary([sample for of in (*a, *b) for sample in of]).spread for a, b in parts)
+    touch, slow_touch = (float(share) for share in np.quantile(first_touches(), [0.5, 0.95]))
     facts: dict[str, Any] = {
         "governor": provenance.governor(),
         "turbo": provenance.turbo(),
         "usable_cores": len(cores),
         "virtual": provenance.is_virtual(),
+        "free_memory_taken_back": provenance.free_memory_taken_back(),
         "pinning": placement.can_pin(),
     }
     warnings = machine_warnings(facts, load)
@@ -83,6 +92,11 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
         )
     if spread > MOST_SPREAD:
         warnings.append(f"samples of one loop spread by {spread:.0%}; stop other work and try again")
+    if slow_touch > TOLERABLE_TOUCH * touch:
+        warnings.append(
+            f"some memory takes {slow_touch / touch:.0f} times as long as most at its first touch; give cold workloads "
+            "more rounds (--profile rigorous)"
+        )
     return Diagnosis(
         floor=floor,
         spread=spread,
@@ -92,6 +106,8 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
         usable_cores=len(cores),
         free_memory_bytes=int(psutil.virtual_memory().available),
         pinned=pinned,
+        first_touch_seconds_per_mb=touch,
+        slow_touch_seconds_per_mb=slow_touch,
         overhead_seconds_per_call=overhead.seconds_per_call(),
         warnings=warnings,
     )
@@ -117,6 +133,17 @@ def against_itself(
                 work()
             sides[side][-1].append(perf_counter() - start)
     return sides
+
+
+def first_touches(n_megabytes: int = 128) -> list[float]:
+    """Seconds each of so many megabytes takes to be written that are new to this process, in huge pages where NumPy has
+    them."""
+    memory, found = np.empty(n_megabytes * _MEGABYTE, np.uint8), []
+    for number in range(n_megabytes):
+        start = perf_counter()
+        memory[number * _MEGABYTE : (number + 1) * _MEGABYTE] = 0
+        found.append(perf_counter() - start)
+    return found
 
 
 def interpreter_loop(n: int = 5_000) -> int:

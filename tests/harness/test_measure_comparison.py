@@ -136,6 +136,7 @@ def test_a_machine_is_warned_of_by_what_it_says() -> None:
         ("turbo", True, "turbo"),
         ("usable_cores", 1, "one core"),
         ("virtual", True, "virtual"),
+        ("free_memory_taken_back", True, "takes back memory"),
         ("pinning", False, "tied"),
     ):
         (warning,) = cautions.machine_warnings(quiet | {fact: value}, 0.1)

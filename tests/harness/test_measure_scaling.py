@@ -127,6 +127,21 @@ def test_the_doctor_times_a_loop_against_itself_and_says_what_stands_against_mea
     assert found.floor >= 0
     assert found.usable_cores >= 1
     assert found.good == (not found.warnings)
+    assert 0 < found.first_touch_seconds_per_mb <= found.slow_touch_seconds_per_mb
+
+
+def test_the_doctor_warns_where_some_memory_takes_long_at_its_first_touch(monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(slowest: float) -> bool:
+        monkeypatch.setattr(doctor, "first_touches", lambda: [1e-4] * 18 + [slowest] * 2)
+        found = doctor.diagnose(n_rounds=2, samples_per_round=2, sample_seconds=0.001)
+        return any("at its first touch" in warning for warning in found.warnings)
+
+    assert told(1e-3)
+    assert not told(2e-4)
+
+
+def test_every_megabyte_is_touched_once() -> None:
+    assert len(doctor.first_touches(3)) == 3
 
 
 def test_both_sides_of_the_doctor_s_loop_have_the_same_rounds_and_samples() -> None:
@@ -169,6 +184,27 @@ def test_the_suite_knows_its_commit_and_whether_files_differ(tmp_path: Path, mon
     assert clean["dirty"] is False
     (package / "new.py").write_text("")
     assert provenance.suite()["dirty"] is True
+
+
+@pytest.mark.parametrize(
+    ("devices", "taken_back"),
+    [
+        ([], None),
+        ([("0x0002", "1" * 64)], None),
+        ([("0x0002", "1" * 64), ("0x0005", "01100101" + "0" * 56)], True),
+        ([("0x0005", "01100001" + "0" * 56)], False),
+    ],
+)
+def test_a_host_that_takes_back_free_memory_says_so_through_its_balloon(
+    devices: list[tuple[str, str]], taken_back: bool | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, (device, features) in enumerate(devices):
+        folder = tmp_path / f"virtio{number}"
+        folder.mkdir()
+        (folder / "device").write_text(f"{device}\n")
+        (folder / "features").write_text(f"{features}\n")
+    monkeypatch.setattr(provenance, "_VIRTIO", tmp_path)
+    assert provenance.free_memory_taken_back() is taken_back
 
 
 @pytest.mark.parametrize(("text", "size"), [("48K", 49152), ("2M", 2097152), ("512", 512)])
