@@ -12,7 +12,7 @@ from harness.progress import progress
 @click.option("--rounds", type=click.IntRange(min=3), default=10, show_default=True)
 @options.as_json
 def command(rounds: int, as_json: bool) -> None:
-    """Time a loop against itself (A/A), look at load, clocks, cores memory; say what stands against measuring."""
+    """Time a loop against itself (A/A), look at load, clocks, cores, memory, and say what stands against measuring."""
     import msgspec
 
     from harness.measure.doctor import diagnose
