@@ -41,8 +41,8 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 99
-N_SLOTS = 100
+N_NAMED = 100
+N_SLOTS = 101
 (
     # splitting
     SPLITTER,  # WHOLE_TEXT and so on, below
@@ -53,6 +53,7 @@ N_SLOTS = 100
     END_CLASS,
     CHARACTER_FLAGS,  # uint8 by page, for the windows
     FLAG_PAGES,
+    APART_PAIRS,  # uint8 by first | second << 8 of two ASCII characters: 1 where APART cuts between them
     STAGES,  # rows of STAGE_BYTES, one per stage
     N_STAGES,
     # merging
@@ -153,7 +154,7 @@ N_SLOTS = 100
 ) = range(0, 8 * N_NAMED, 8)
 
 # Values of the slot SPLITTER; from CL100K on, windows over an automaton (deepseek: over stages)
-WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, CL100K, QWEN, O200K, TEKKEN, GPT2, DEEPSEEK = range(9)
+WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, CL100K, QWEN, O200K, TEKKEN, GPT2, DEEPSEEK, APART = range(10)
 
 # A stage: a row of slots that begins as a context does, up to END_CLASS
 STAGE_BYTES = 64

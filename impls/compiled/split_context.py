@@ -34,6 +34,8 @@ class Splitting:
     tables: SplitTables | None
     flags: FlagTables | None = None
     stages: tuple[SplitTables, ...] = ()
+    pairs: np.ndarray | None = None
+    """uint8 of shape (65536,): where `tables` cut between two characters of ASCII, by first | second << 8."""
 
     @property
     def automata(self) -> tuple[SplitTables, ...]:
@@ -70,6 +72,8 @@ class SplitContext(Slots):
         if splitting.flags is not None:
             self.hold(layout.FLAG_PAGES, splitting.flags.pages)
             self.hold(layout.CHARACTER_FLAGS, splitting.flags.flags)
+        if splitting.pairs is not None:
+            self.hold(layout.APART_PAIRS, splitting.pairs)
         if splitting.stages:
             self._stages(splitting.stages)
 

@@ -12,7 +12,19 @@ import regex
 
 from impls.compiled.arrays import packed, unpacked
 from impls.compiled.build import source_digest
-from impls.compiled.layout import AUTOMATON, CL100K, DEEPSEEK, GPT2, O200K, QWEN, STAGES_IN_TURN, TEKKEN, WHOLE_TEXT
+from impls.compiled.layout import (
+    APART,
+    AUTOMATON,
+    CL100K,
+    DEEPSEEK,
+    GPT2,
+    O200K,
+    QWEN,
+    STAGES_IN_TURN,
+    TEKKEN,
+    WHOLE_TEXT,
+)
+from impls.compiled.pattern.borders import ascii_pairs
 from impls.compiled.pattern.classes import paged
 from impls.compiled.pattern.flags import Kind, character_flags
 from impls.compiled.pattern.syntax import NotExpressible
@@ -68,9 +80,11 @@ def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple
     return Splitting(windows, tables[0], flags), "automaton, windows"
 
 
-def with_borders(splitting: Splitting, borders: SplitTables) -> tuple[Splitting, str]:
+def with_borders(splitting: Splitting, borders: SplitTables, *, with_windows: bool = True) -> tuple[Splitting, str]:
     """`splitting` and then cutting at `borders`, and that in words."""
     stages = (*splitting.automata, borders)
+    if len(stages) == 1 and with_windows:
+        return Splitting(APART, borders, pairs=ascii_pairs(borders)), "automaton, borders, windows"
     if len(stages) == 1:
         return Splitting(AUTOMATON, borders), "automaton, borders"
     return Splitting(STAGES_IN_TURN, None, stages=stages), f"automaton, {len(stages) - 1} stages, borders"

@@ -50,7 +50,7 @@ class Compiled(Tokenizer):
         """How texts are split: 'automaton', or 'regex: ' and the reason."""
         self._automaton = splitting is not None
         if splitting is not None and model.alphabet == "chars" and (tables := borders(model)) is not None:
-            splitting, self.splitting = with_borders(splitting, tables)
+            splitting, self.splitting = with_borders(splitting, tables, with_windows=windows_wanted())
         self._own_pieces = OwnPieces(model)
         self._cuts_at_line_breaks = (
             splitting is not None and model.sentencepiece is None and cuts_at_line_breaks(splitting.automata)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.corpus
     [
         ("deepseek", "tokenizers", "automaton, 3 stages, windows"),
         ("qwen-nfc", "tokenizers", "automaton"),
-        ("mistral-v3", "sentencepiece", "automaton, borders"),
+        ("mistral-v3", "sentencepiece", "automaton, borders, windows"),
     ],
 )
 def test_ids_are_those_of_the_familys_library(name: str, library: str, splitting: str) -> None:

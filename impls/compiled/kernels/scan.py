@@ -44,7 +44,8 @@ def code_point(at: int, byte: int) -> int:
 
 
 @inlined
-def _class_at(ascii_classes: int, pages: int, page_classes: int, at: int, byte: int) -> int:
+def class_at(ascii_classes: int, pages: int, page_classes: int, at: int, byte: int) -> int:
+    """The class of the character at `at` that begins with `byte`."""
     if byte < 128:
         return load_u8(ascii_classes + byte)
     code = code_point(at, byte)
@@ -59,7 +60,7 @@ def piece_end(context: int, text: int, n_bytes: int, start: int) -> int:
     row, last, position = 0, -1, start
     while position < n_bytes:
         byte = load_u8(text + position)
-        entry = load_i32(transitions + 4 * (row + _class_at(ascii_classes, pages, page_classes, text + position, byte)))
+        entry = load_i32(transitions + 4 * (row + class_at(ascii_classes, pages, page_classes, text + position, byte)))
         if entry & (MATCH_BEFORE | CUT | RESUME):
             if entry & CUT:
                 return position
@@ -86,7 +87,7 @@ def scan_block(context: int, text: int, n_bytes: int, start: int, limit: int, en
     row, last, position, begin = 0, start, start, start
     while position < n_bytes:
         byte = load_u8(text + position)
-        entry = load_i32(transitions + 4 * (row + _class_at(ascii_classes, pages, page_classes, text + position, byte)))
+        entry = load_i32(transitions + 4 * (row + class_at(ascii_classes, pages, page_classes, text + position, byte)))
         store_32(at, position)
         if entry & CUT:
             at += 4

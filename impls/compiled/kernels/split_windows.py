@@ -22,6 +22,7 @@ from impls.compiled.kernels.memory import (
 )
 from impls.compiled.kernels.records import RECORD_BYTES, record_pieces, record_wide
 from impls.compiled.kernels.scan import piece_end
+from impls.compiled.kernels.split_apart import apart_starts
 from impls.compiled.kernels.split_deepseek import deepseek_starts, mark_kinds
 from impls.compiled.kernels.stages import begin_stages, piece_end_by_stages
 from impls.compiled.kernels.vectors import (
@@ -53,7 +54,19 @@ from impls.compiled.kernels.windows import (
     settled,
     write_starts,
 )
-from impls.compiled.layout import CACHE, CACHE_SHIFT, CL100K, DEEPSEEK, GPT2, KEY_MASKS, O200K, QWEN, TEKKEN, UNCOVERED
+from impls.compiled.layout import (
+    APART,
+    CACHE,
+    CACHE_SHIFT,
+    CL100K,
+    DEEPSEEK,
+    GPT2,
+    KEY_MASKS,
+    O200K,
+    QWEN,
+    TEKKEN,
+    UNCOVERED,
+)
 
 AHEAD_BYTES = 1024
 """How far before its turn text is fetched."""
@@ -140,8 +153,10 @@ def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: i
     """Marks of the window at `at`, `left` bytes before the end of the text; 0 where the automaton has to help.
 
     `kind` is known when this is compiled: GPT2, O200K (tekken too, which knows no contractions), CL100K (qwen too) or
-    DEEPSEEK.
+    DEEPSEEK, APART.
     """
+    if kind == APART:
+        return apart_starts(context, at, masks, left)
     ascii_masks(at, masks)
     size, cuts = 64, 0
     store_64(masks + CONTINUATION, 0)
@@ -222,6 +237,8 @@ def _block(
             begin = window
             if kind == DEEPSEEK:
                 window = piece_end_by_stages(context, text, n_bytes, window)
+            elif kind == APART:
+                window = piece_end(context, text, n_bytes, window)
             else:
                 window = piece_end(context, text, n_bytes, inner_start(text, n_bytes, window))
             if window < 0:
@@ -254,6 +271,8 @@ def windows_block(
     """
     if splitter == GPT2:
         return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, splitter, record)
+    if splitter == APART:
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, APART, splitter, record)
     if splitter == DEEPSEEK:
         if start == 0:
             begin_stages(context)

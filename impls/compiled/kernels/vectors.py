@@ -28,6 +28,8 @@ LEAD_D7, FROM_90_TO_AA, LEAD_D8, FROM_A0, LEAD_D9, FROM_81_TO_8A = range(192, 24
 LEAD_E3, ONLY_81, ONLY_82, ONLY_83, FROM_81, BUT_97_TO_A0, BUT_BB = range(192, 248, 8)
 # Masks of `deepseek_masks`, by offset
 CONTROLS, HANGUL, UP_TO_BD = range(400, 424, 8)
+# The mask of `lead_masks`
+LEADS = 80
 
 Mask = Callable[[Any, Any], Any]
 
@@ -156,6 +158,7 @@ _store_greek_masks = _masks(_GREEK, LEAD_CE)
 _store_semitic_masks = _masks(_SEMITIC, LEAD_D7)
 _store_kana_masks = _masks(_KANA, LEAD_E3)
 _store_deepseek_masks = _masks(_DEEPSEEK, CONTROLS)
+_store_lead_masks = _masks([_between(0xC0, 0xFF)], LEADS)
 
 
 @inlined
@@ -205,6 +208,13 @@ def deepseek_masks(address: int, masks: int) -> None:
     """Masks of 64 bytes that `split_deepseek` needs besides."""
     if reachable(address, WIDTH):
         _store_deepseek_masks(address, masks)
+
+
+@inlined
+def lead_masks(address: int, masks: int) -> None:
+    """A mask of those of 64 bytes that begin a character of several."""
+    if reachable(address, WIDTH):
+        _store_lead_masks(address, masks)
 
 
 @inlined

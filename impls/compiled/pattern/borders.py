@@ -49,6 +49,15 @@ def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay
     return _tables(quotient[class_of].astype(np.uint8), together[np.ix_(smallest, smallest)])
 
 
+def ascii_pairs(tables: SplitTables) -> np.ndarray:
+    """uint8 of shape (65536,), by first | second << 8: 1 where these tables cut between two characters of ASCII."""
+    classes = tables.ascii_classes.astype(np.int64)
+    pairs = np.zeros((256, 256), np.uint8)
+    # A row of the transitions is what came before, from the second row on.
+    pairs[:128, :128] = (tables.rows[1 + classes][:, classes] & CUT != 0).T
+    return pairs.ravel()
+
+
 def _tables(class_of: np.ndarray, together: np.ndarray) -> SplitTables:
     """State 0 starts; state 1 + k stands behind a character of class k."""
     n = len(together)

@@ -45,7 +45,7 @@ def test_long_texts_are_cut_where_no_token_reaches_across(trained_with: Callable
     for name in ("plain", "unknown", "runs of spaces"):
         trained = trained_with(name)
         tokenizer = Compiled(trained.model)
-        assert tokenizer.splitting == "automaton, borders"
+        assert tokenizer.splitting == "automaton, borders, windows"
         for text in (
             "the cat  sat, lower 你好\n" * 900,
             "the" * 3000,

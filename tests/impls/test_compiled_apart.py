@@ -1,0 +1,96 @@
+"""Windows of alphabets of characters: pieces begin where no token holds two neighbours, as the automaton has it."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from child import run
+
+from impls.compiled import plain
+from impls.compiled.context import Context
+from impls.compiled.layout import APART, AUTOMATON
+from impls.compiled.pattern.borders import ascii_pairs, border_tables
+from impls.compiled.pattern.steps import CUT
+from impls.compiled.pattern.tables import SplitTables
+from impls.compiled.split_context import Splitting
+from impls.compiled.splitting import splitting_of, with_borders
+from impls.compiled.tables import build_tables
+from impls.model import Model
+
+LETTERS = "abcxyz01 .,\n\t▁éßğıæжшאبあ漢語가😀’…\u0301\u00a0\u2580\u2582\ufffd"
+
+
+def random_tables(rng: random.Random) -> SplitTables:
+    known = rng.sample(LETTERS, rng.randrange(2, len(LETTERS)))
+    tokens = ["".join(rng.choices(known, k=rng.randrange(1, 5))) for _ in range(rng.choice([0, 3, 30, 200]))]
+    return border_tables(tokens, known, unknown_stay_together=rng.random() < 0.5)
+
+
+def random_text(rng: random.Random) -> str:
+    letters = rng.sample(LETTERS, rng.choice([1, 2, 5, len(LETTERS)]))
+    return "".join(rng.choices(letters, k=rng.choice([1, 20, 63, 64, 65, 200, 3000])))
+
+
+def expected_ends(tables: SplitTables, text: str) -> list[int]:
+    """Bytes before each character that begins a piece, and all of them."""
+    cuts = [tables.rows[1 + tables.class_of(left)][tables.class_of(right)] & CUT for left, right in pairwise(text)]
+    ends = np.cumsum([len(letter.encode()) for letter in text])
+    return [int(end) for end, cut in zip(ends, [*cuts, True], strict=True) if cut]
+
+
+def test_windows_cut_where_two_characters_stand_in_no_token(fuzz: int) -> None:
+    rng = random.Random(11)
+    byte_tables = build_tables(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
+    for _ in range(40 * fuzz):
+        tables = random_tables(rng)
+        windows = Context(byte_tables, Splitting(APART, tables, pairs=ascii_pairs(tables)))
+        automaton = Context(byte_tables, Splitting(AUTOMATON, tables))
+        for _ in range(12):
+            text = random_text(rng)
+            expected = expected_ends(tables, text)
+            assert plain.piece_ends(windows, text).tolist() == expected, text
+            assert plain.piece_ends(automaton, text).tolist() == expected, text
+
+
+@pytest.mark.parametrize(("with_windows", "splitter"), [(True, APART), (False, AUTOMATON)])
+def test_windows_are_left_out_where_nobody_wants_them(with_windows: bool, splitter: int) -> None:
+    whole, _ = splitting_of(())
+    assert whole is not None
+    splitting, words = with_borders(whole, random_tables(random.Random(1)), with_windows=with_windows)
+    assert splitting.splitter == splitter
+    assert words.endswith("windows") == with_windows
+
+
+CHECKED = """
+import random
+from impls import Model
+from impls.compiled import Compiled
+from impls.compiled.native import faults
+from impls.priority import Priority
+from impls.sentencepiece_rules import SentencePieceRules
+
+tokens = ("<unk>", "▁", "a", "b", "é", "你", "ab", "▁a", "aé", "▁ab")
+model = Model(
+    tokens=tuple(token.encode() for token in tokens), alphabet="chars", unknown="<unk>", unknown_id=0,
+    merges=((2, 3), (1, 2), (2, 4), (7, 3)), sentencepiece=SentencePieceRules(),
+)
+fast, reference = Compiled(model), Priority(model)
+assert fast.splitting == "automaton, borders, windows"
+rng = random.Random(5)
+for length in [*range(1, 140), 400, 999, 1000, 1001, 3000]:
+    text = "".join(rng.choices("aab é你\\U0001f600x.", k=length))
+    expected = reference.encode(text)
+    assert fast.encode(text) == fast.encode_array(text).tolist() == expected, text
+    assert fast.encode_batch([text, text], threads=1) == [expected, expected]
+assert faults()[0] == 0, faults()
+print("checked")
+"""
+
+
+@pytest.mark.parametrize("border", ["fast", "plain"])
+def test_windows_reach_nothing_outside(border: str) -> None:
+    done = run(CHECKED, BPEBENCH_COMPILED_BUILD="checked", BPEBENCH_COMPILED_BORDER=border)
+    assert done.stdout == "checked\n", done.stderr[-2000:]
