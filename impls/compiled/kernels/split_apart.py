@@ -51,7 +51,8 @@ def apart_starts(context: int, at: int, masks: int, left: int) -> int:
     for i in range(0, 64, 8):
         starts |= shift_left(_eight(pairs, at + i), i + 1)
     lead_masks(at, masks)
-    leads = load_i64(masks + LEADS)
+    within = shift_right(-1, 64 - min(64, left))
+    leads = load_i64(masks + LEADS) & within
     if leads != 0:
         transitions, stride = load_i64(context + TRANSITIONS), load_i64(context + END_CLASS) + 1
         ascii_classes = load_i64(context + ASCII_CLASSES)
@@ -73,4 +74,4 @@ def apart_starts(context: int, at: int, masks: int, left: int) -> int:
             if behind < 64 and following < 128:
                 cut = _is_cut(transitions, stride, here, load_u8(ascii_classes + following))
                 starts |= shift_left(cut, behind)
-    return starts & shift_right(-1, 64 - min(64, left)) & ~1
+    return starts & within & ~1
