@@ -169,6 +169,14 @@ class Checked(Protocol):
         """Records of pairs."""
 
     @property
+    def not_compared(self) -> Sequence[Any]:
+        """Records of pairs that could not be compared."""
+
+    @property
+    def summary(self) -> str:
+        """What it has shown where there is no fault, in a line."""
+
+    @property
     def faults(self) -> Sequence[str]:
         """A line for each thing that must not be."""
 
@@ -178,17 +186,17 @@ def command_line() -> str:
     return shlex.join(["bpebench", *sys.argv[1:]])
 
 
-def show_checked(found: Checked, render: Callable[[Sequence[Any]], str], good: str, *, json: bool) -> None:
-    """The tables of a check and its faults (`good` where there is none), or one JSON document; exits with 1 on one."""
+def show_checked(found: Checked, render: Callable[[Sequence[Any]], str], *, json: bool) -> None:
+    """The tables of a check and its faults or summary, or one JSON document; exits with 1 on a fault."""
     import msgspec
 
     if json:
-        names = ("verdicts", "agreements", "faults")
+        names = ("verdicts", "agreements", "not_compared", "faults")
         print_json({name: msgspec.to_builtins(list(getattr(found, name))) for name in names})
     else:
-        click.echo(render([*found.verdicts, *found.agreements]))
+        click.echo(render([*found.verdicts, *found.agreements, *found.not_compared]))
         for fault in found.faults:
             click.echo(f"fault: {fault}")
-        click.echo(f"{len(found.faults)} fault(s)" if found.faults else good)
+        click.echo(f"{len(found.faults)} fault(s)" if found.faults else found.summary)
     if found.faults:
         raise click.exceptions.Exit(1)

@@ -68,23 +68,48 @@ class Verdict(Record, tag="verdict"):
     """What the model lets one expect: exact, normalising (a normal form comes back) or lossy; empty where it is not
     known."""
 
+    def __post_init__(self) -> None:
+        if self.status == "ok" and self.check != "load" and not self.n_texts:
+            raise ValueError(f"a verdict on {self.implementation} that rests on no text")
+
 
 class Agreement(Record, tag="agreement"):
-    """Two implementations on one model and corpus: are the ids the same?"""
+    """Two implementations on one model and corpus: are the ids the same?
+
+    Raises `ValueError` without a text both encoded: such a pair is `NotCompared`.
+    """
 
     a: str
     b: str
     model: str
     corpus: str
     agreement_class: AgreementClass
-    conditions: str = ""
-    n_texts: int = 0
+    n_texts: int
     """Texts both encoded."""
+    conditions: str = ""
     n_bytes: int = 0
     n_differing_texts: int = 0
     differing_piece_share: float | None = None
     """Share of pieces, weighted by occurrence, whose ids differ; for pairs expected to differ."""
     counterexample: Counterexample | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_texts < 1:
+            raise ValueError(f"{self.a} and {self.b} have no text in common: they are not compared")
+
+
+class NotCompared(Record, tag="not-compared"):
+    """Two implementations, or two trainers, that were to be compared and could not be."""
+
+    a: str
+    b: str
+    model: str
+    """Of trainers the rule."""
+    corpus: str
+    reason: str
+    agreement_class: AgreementClass | None = None
+    """What they owe each other, where both have run."""
+    conditions: str = ""
 
 
 class Measurement(Record, tag="measurement"):
@@ -224,6 +249,10 @@ class TrainerAgreement(Record, tag="trainer-agreement"):
     counted_on: Literal["held-out", "training"] = "held-out"
     """The text that was counted: kept from training, or, where the corpus is too small for that, the same."""
 
+    def __post_init__(self) -> None:
+        if not (self.n_merges_a or self.n_merges_b):
+            raise ValueError(f"{self.a} and {self.b} have learned nothing: they are not compared")
+
 
 class Disagreement(Record, tag="disagreement", kw_only=True):
     """A text two sides encode differently, as small as it was found, with all it takes to ask them again."""
@@ -256,4 +285,4 @@ class Disagreement(Record, tag="disagreement", kw_only=True):
     """What a replay must find; `agrees` for a fault that has been mended."""
 
 
-AnyRecord = Verdict | Agreement | Measurement | Compression | Trained | TrainerAgreement | Disagreement
+AnyRecord = Verdict | Agreement | NotCompared | Measurement | Compression | Trained | TrainerAgreement | Disagreement

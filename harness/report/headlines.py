@@ -36,9 +36,11 @@ def _agreement(records: Sequence[object]) -> Headline | None:
     equal = sum(pair["status"] == "equal" for pair in owed)
     models = len({pair["model"] for pair in owed})
     texts = max(pair["n_texts"] for pair in owed)
+    without = sum(pair["status"] == correctness.NOT_COMPARED for pair in owed)
     return Headline(
         f"{equal:,} of {len(owed):,}",
-        f"pairs that should agree give identical ids, on up to {texts:,} texts under {_counted(models, 'vocabulary')}",
+        f"pairs that should agree give identical ids, on up to {texts:,} texts under {_counted(models, 'vocabulary')}"
+        + (f"; {without:,} were not compared" if without else ""),
     )
 
 
