@@ -91,7 +91,7 @@ def summary_of(compared: Sequence[AgreementClass], not_compared: Sequence[NotCom
     pairs = sorted({f"{found.a} and {found.b}" for found in not_compared})
     if n_owed and not pairs:
         return "everything that must agree agrees"
-    said = "what was compared agrees where it must" if n_owed else "no two were compared that must agree"
+    said = "what was compared agrees where it must" if n_owed else "no fault; no two were compared that must agree"
     if not pairs:
         return said
     more = f" and {len(pairs) - _PAIRS_NAMED:,} more pairs" if len(pairs) > _PAIRS_NAMED else ""

@@ -145,7 +145,7 @@ def test_nothing_compared_is_a_fault_where_two_were_asked_for(checked: Checked) 
 
 
 def test_no_two_that_must_agree_is_not_everything_that_must_agree(checked: Checked) -> None:
-    assert checked(WORDS, "priority", "greedy").summary == "no two were compared that must agree"
+    assert checked(WORDS, "priority", "greedy").summary == "no fault; no two were compared that must agree"
 
 
 def test_the_command_ends_with_1_where_nothing_was_compared(bpebench: Any, model: Path) -> None:
