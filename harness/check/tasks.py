@@ -19,11 +19,10 @@ import impls
 from harness.check.shrink import smallest_text
 from harness.data import load_corpus, load_model
 from harness.data.documents import encoded, take_bytes
+from harness.decoded import MISREAD, ModelDecoder, wrong_text
 from harness.failures import named, status_of
 from harness.records import Counterexample, Status, Text
-from harness.reordered import ModelDecoder
 from impls.patterns import Splitter
-from impls.round_trip import comes_back_as
 from impls.text import repair_surrogates
 
 Key = tuple[int, int]
@@ -90,7 +89,7 @@ def encode_corpus(
             outcome.digests[key] = _digest(ids)
             outcome.n_tokens += len(ids)
             back = tokenizer.decode(ids)
-            wrong = _wrong_text(tokenizer, decoder, text, ids, back)
+            wrong = wrong_text(tokenizer, decoder, text, ids, back)
         except BaseException as error:  # a Rust panic is no Exception
             outcome.digests.pop(key, None)
             _note_failure(outcome, text, error)
@@ -117,32 +116,10 @@ def _note_failure(outcome: Outcome, text: str, error: BaseException) -> None:
     outcome.counterexample = Counterexample(Text.of(text[:10_000]), None, None, note="raised here, not shrunk")
 
 
-LOST = "a text does not come back"
-MISREAD = "its ids in another order do not decode to what the model has for them"
-
-
-def _wrong_text(tokenizer: impls.Tokenizer, decoder: ModelDecoder, text: str, ids: list[int], back: str) -> str:
-    """What is wrong with how `ids`, those of `text`, are decoded, `back` being their text; empty where nothing is.
-
-    The text, or its normal form, must come back (of a lossy model that is not known), and the ids must decode in
-    another order too: a text that was only kept does not.
-    """
-    wanted = comes_back_as(tokenizer.model, repair_surrogates(text))
-    if wanted is not None and back != wanted:
-        return LOST
-    if not decoder.is_known:
-        return ""
-    other = decoder.reordered(ids)
-    try:
-        return "" if tokenizer.decode(other) == decoder.decode(other) else MISREAD
-    except impls.UnknownId as error:
-        return f"not ids of the model: {error}"
-
-
 def _round_trip_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, text: str) -> Counterexample:
     def wrong(candidate: str) -> str:
         ids = tokenizer.encode(candidate, disallowed_special=())
-        return _wrong_text(tokenizer, decoder, candidate, ids, tokenizer.decode(ids))
+        return wrong_text(tokenizer, decoder, candidate, ids, tokenizer.decode(ids))
 
     small = smallest_text(text, _safe(lambda candidate: bool(wrong(candidate))))
     reason = wrong(small)

@@ -29,7 +29,7 @@ from harness.measure.workloads import BATCHES, STRETCHES
 from impls import Model, Tokenizer, TrainingSpec
 from impls.text import repair_surrogates
 
-_ARRAYS = ("encode-array", "encode-documents-array", "encode-ragged")
+ARRAYS = ("encode-array", "encode-documents-array", "encode-ragged")
 """Tasks that answer arrays."""
 
 Inputs = Sequence[Any]
@@ -112,13 +112,13 @@ def _pass(job: Job, tokenizer: Tokenizer) -> Pass:
         batch: Callable[..., Any] = tokenizer.encode_batch if job.task == "encode-batch" else tokenizer.encode_ragged
         threads = job.threads
         return lambda inputs: batch(inputs, threads, disallowed_special=())
-    encode: Callable[..., Any] = tokenizer.encode_array if job.task in _ARRAYS else tokenizer.encode
+    encode: Callable[..., Any] = tokenizer.encode_array if job.task in ARRAYS else tokenizer.encode
     return lambda inputs: [encode(text, disallowed_special=()) for text in inputs]
 
 
 def same(job: Job, a: Any, b: Any) -> bool:
     """Whether two passes answered the same."""
-    if job.task in _ARRAYS:
+    if job.task in ARRAYS:
         return len(a) == len(b) and all(map(np.array_equal, a, b))
     if job.task == "train":
         return bool(digest_of_model(a) == digest_of_model(b))
@@ -167,12 +167,3 @@ def expected_digest(job: Job, texts: list[bytes], expected: Expected) -> str:
     if job.task == "decode":
         return digest_of_texts(repair_surrogates(text) for text in strings(texts))
     return expected.digest
-
-
-def lost_text(texts: list[bytes], answer: Any, tokenizer: Tokenizer) -> bytes | None:
-    """The first text whose ids do not decode to it, or None where all come back."""
-    for text, ids in zip(texts, answer, strict=True):
-        wanted = repair_surrogates(text.decode("utf-8", "surrogatepass")).encode()
-        if tokenizer.decode_bytes(list(map(int, ids))) != wanted:
-            return text
-    return None

@@ -12,7 +12,7 @@ import msgspec
 
 from impls.interface import Ties
 
-Status = Literal["ok", "mismatch", "unsupported", "missing", "timeout", "out-of-memory", "crash", "panic"]
+Status = Literal["ok", "mismatch", "unverified", "unsupported", "missing", "timeout", "out-of-memory", "crash", "panic"]
 AgreementClass = Literal["provably equal", "equal under conditions", "expected to differ"]
 Difference = Literal["fault", "unicode version", "expected to differ", "failure", "not repeatable"]
 """What a difference in ids is: the sides owe agreement; they know other characters; they need not agree; one of them

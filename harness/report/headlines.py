@@ -103,7 +103,7 @@ def _failures(records: Sequence[object]) -> Headline | None:
     rows = plain_rows(correctness.failures_table(records).frame)
     if not rows:
         return None
-    wrong = [row for row in rows if row["status"] not in ("missing", "unsupported")]
+    wrong = [row for row in rows if row["status"] not in ("missing", "unsupported", "unverified")]
     return Headline(
         f"{len(wrong):,}",
         f"{'way' if len(wrong) == 1 else 'ways'} in which an implementation failed, "

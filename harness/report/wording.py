@@ -105,6 +105,7 @@ def ids(value: list[int] | None, at_most: int = 12) -> str:
 STATUS_MEANS: dict[Status, str] = {
     "ok": "verified and timed",
     "mismatch": "its ids differ from the reference, or a text does not come back; never ranked",
+    "unverified": "nothing there is to compare its answer with; never ranked",
     "unsupported": "cannot express this model or task",
     "missing": "not installed, or not to be had offline",
     "timeout": "stopped at the time limit",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
+import impls
 from harness.measure.materials import Materials
 from harness.measure.references import References
 from harness.measure.run import key_of, run
@@ -59,7 +60,13 @@ def toys() -> Iterator[None]:
         yield
 
 
-def carry_out(plan: Plan, done: Iterable[Measurement] = (), stop_after: int | None = None) -> list[Measurement]:
+def carry_out(
+    plan: Plan,
+    done: Iterable[Measurement] = (),
+    stop_after: int | None = None,
+    references: tuple[str, ...] = ("toy-bytes",),
+    model: Callable[[], Model] | None = None,
+) -> list[Measurement]:
     records: list[Measurement] = []
 
     def write(record: Measurement) -> None:
@@ -68,11 +75,11 @@ def carry_out(plan: Plan, done: Iterable[Measurement] = (), stop_after: int | No
         records.append(record)
 
     with (
-        Materials(lambda _: byte_model(), lambda *_: OneText()) as materials,
-        References(materials, encoders=("toy-bytes",)) as references,
+        Materials(lambda _: (model or byte_model)(), lambda *_: OneText()) as materials,
+        References(materials, encoders=references) as asked,
     ):
         try:
-            run(plan, materials, write, done=done, references=references, memory_limit_bytes=600_000_000)
+            run(plan, materials, write, done=done, references=asked, memory_limit_bytes=600_000_000)
         except KeyboardInterrupt:
             assert stop_after is not None
     return records
@@ -94,6 +101,10 @@ VERDICTS = {
     "toy-wrong-on-q": ("mismatch", "other ids than toy-bytes"),
     "toy-losing-text": ("mismatch", "do not decode"),
     "toy-swapping": ("mismatch", "after the verified one"),
+    "toy-last-text": ("mismatch", "in another order do not decode"),
+    "toy-floats": ("mismatch", "a list of float in place of int"),
+    "toy-lazy": ("mismatch", "Later in place of a list"),
+    "toy-arrays": ("mismatch", "ndarray in place of a list"),
 }
 GOOD = ("toy-bytes", "toy-inexact", "toy-chatty")
 
@@ -159,6 +170,30 @@ def test_counting_and_decoding_are_verified_and_timed_as_well() -> None:
     assert {(record.workload, record.round, record.status) for record in records} == {
         (name, number, "ok") for name in ("count", "decode") for number in (0, 1)
     }
+
+
+def test_a_count_that_no_reference_can_judge_is_that_of_its_own_ids() -> None:
+    (wrong,) = only("toy-miscounting", workload("count", task="count"))
+    assert (wrong.status, wrong.reason) == ("mismatch", "counts otherwise than it encodes")
+    assert {record.status for record in only("toy-inexact", workload("count", task="count"))} == {"ok"}
+
+
+def lossy_model() -> Model:
+    """Knows every letter of the text but one."""
+    spec = impls.TrainingSpec(vocab_size=60, alphabet="chars", unknown="<unk>")
+    return impls.train("priority", [TEXT.replace("z", "")], spec).model
+
+
+@pytest.mark.parametrize("task", ["encode", "count"])
+def test_what_neither_a_reference_nor_a_round_trip_shows_right_is_unverified(task: str) -> None:
+    def carried(name: str, *references: str, model: Callable[[], Model] = byte_model) -> set[str]:
+        plan = Plan(profile=ONCE, implementations=(name,), workloads=(workload(task, task=task),))
+        return {record.status for record in carry_out(plan, references=references, model=model)}
+
+    assert carried("toy-bytes") == {"unverified"}
+    assert carried("toy-inexact") == {"ok"}
+    assert carried("greedy", model=lossy_model) == {"unverified"}
+    assert carried("greedy", "priority", model=lossy_model) == {"ok"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the highest memory of a process never falls")
