@@ -18,7 +18,7 @@ from harness.check.tasks import (
     irregularities_of,
 )
 from harness.check.workers import WorkerDied, run_tasks
-from harness.records import Agreement, AgreementClass, NotCompared, Verdict
+from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 
 SLOW = {"naive": 10, "sentencepiece": 2}
 """How many times less text a slow implementation is given; the others are given that slice as well as their own."""
@@ -80,18 +80,19 @@ class CheckResult:
     @property
     def summary(self) -> str:
         """What a check without faults has shown, and what not, in a line."""
-        if not self.agreements:
+        if not (self.agreements or self.not_compared):
             return "no fault; there were no two to compare"
-        return summary_of([found.agreement_class for found in self.agreements], self.not_compared)
+        return summary_of(self.agreements, self.not_compared)
 
 
-def summary_of(compared: Sequence[AgreementClass], not_compared: Sequence[NotCompared]) -> str:
-    """What comparisons of these classes without a fault, and pairs that were not compared, come to."""
-    n_owed = sum(kind != "expected to differ" for kind in compared)
+def summary_of(compared: Sequence[Agreement | TrainerAgreement], not_compared: Sequence[NotCompared]) -> str:
+    """What comparisons without a fault, and pairs that were not compared, come to."""
+    owed = [found.n_bytes for found in compared if found.agreement_class != "expected to differ"]
     pairs = sorted({f"{found.a} and {found.b}" for found in not_compared})
-    if n_owed and not pairs:
-        return "everything that must agree agrees"
-    said = "what was compared agrees where it must" if n_owed else "no fault; no two were compared that must agree"
+    said = "no fault; no two were compared that must agree"
+    if owed:
+        scope = "what was compared agrees where it must" if pairs else "everything that must agree agrees"
+        said = f"{scope} ({len(owed):,} comparisons, the smallest on {min(owed):,} bytes)"
     if not pairs:
         return said
     more = f" and {len(pairs) - _PAIRS_NAMED:,} more pairs" if len(pairs) > _PAIRS_NAMED else ""

@@ -55,7 +55,7 @@ class TrainerResult:
     @property
     def summary(self) -> str:
         """What a check without faults has shown, and what not, in a line."""
-        return summary_of([found.agreement_class for found in self.agreements], self.not_compared)
+        return summary_of(self.agreements, self.not_compared)
 
 
 def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda what: None) -> TrainerResult:

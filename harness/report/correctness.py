@@ -1,4 +1,4 @@
-"""Tables of who is right: agreement of every pair, round trips, and everything that failed, with its reason."""
+"""Tables of who is right: agreement of every pair, counterexamples and round trips."""
 
 from __future__ import annotations
 
@@ -265,52 +265,5 @@ def round_trip_table(records: Iterable[object]) -> Table:
         name="round-trip",
         title="Round trip: does every text come back from its ids?",
         frame=frame_of(rows, keys),
-        columns=columns,
-    )
-
-
-def _some_places(where: str, at_most: int = 3) -> str:
-    places = where.split(", ")
-    shown = wording.text(", ".join(places[:at_most]))
-    return shown if len(places) <= at_most else f"{shown} and {len(places) - at_most:,} more"
-
-
-def _told_failures(records: Iterable[object]) -> list[Verdict]:
-    """Every verdict but that a trainer does not follow a rule, which the table of trainers shows."""
-    return [*verdicts(records), *(v for v in training_verdicts(records) if v.status != "unsupported")]
-
-
-def failures_table(records: Iterable[object]) -> Table:
-    """Everything that is not ok, with its reason; nothing is left out in silence."""
-    together: dict[tuple[str, str, str], dict[str, Counterexample | None]] = {}
-    for m in of_kind(records, Measurement):
-        if m.status != "ok":
-            together.setdefault((m.implementation, m.status, m.reason), {})[m.workload] = m.counterexample
-    for v in _told_failures(records):
-        if v.status != "ok":
-            where = f"{v.check} {v.model}/{v.corpus}"
-            together.setdefault((v.implementation, v.status, v.reason), {})[where] = v.counterexample
-    rows = [
-        {
-            "implementation": implementation, "status": status, "reason": reason, "n_places": len(places),
-            "where": ", ".join(places),
-        } | counterexample_fields(next(filter(None, places.values()), None))
-        for (implementation, status, reason), places in together.items()
-    ]  # fmt: skip
-    columns = (
-        Column("implementation", "implementation"), Column("status", "verdict"),
-        Column("reason", "reason", elastic=True),
-        Column("n_places", "times", wording.count, right=True),
-        Column("where", "where", _some_places, elastic=True),
-    )  # fmt: skip
-    return Table(
-        name="failures",
-        title="Failures: what could not be done, and why",
-        frame=frame_of(rows, ["implementation", "status", "reason", "n_places", "where", *COUNTEREXAMPLE_KEYS]),
-        note=" · ".join(
-            f"{status}: {meaning}"
-            for status, meaning in wording.STATUS_MEANS.items()
-            if any(row["status"] == status for row in rows)
-        ),
         columns=columns,
     )

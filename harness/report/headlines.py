@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.measure.comparison import ranking
 from harness.records import Measurement, of_kind
-from harness.report import compression, correctness, speed, wording
+from harness.report import compression, correctness, failures, speed, wording
 from harness.report.table import Row, plain_rows
 
 OWN_KINDS = ("pure", "compiled")
@@ -100,7 +100,7 @@ def _turkish(records: Sequence[object]) -> Headline | None:
 
 
 def _failures(records: Sequence[object]) -> Headline | None:
-    rows = plain_rows(correctness.failures_table(records).frame)
+    rows = plain_rows(failures.failures_table(records).frame)
     if not rows:
         return None
     wrong = [row for row in rows if row["status"] not in ("missing", "unsupported", "unverified")]

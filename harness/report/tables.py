@@ -8,6 +8,7 @@ from harness.report import (
     breaks,
     compression,
     correctness,
+    failures,
     layout,
     resources,
     round_trips,
@@ -58,7 +59,7 @@ def tables(
         resources.memory_table(rows),
         breaks.breaks_table(records),
         scaling.scaling_table(records),
-        correctness.failures_table(records),
+        failures.failures_table(records),
     )
     known = round_trips.recorded(records)
     return {table.name: round_trips.with_round_trips(table, known) for table in every if len(table.frame)}
