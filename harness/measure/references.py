@@ -1,8 +1,14 @@
-"""Expected answers: each workload and slice answered once by a trusted implementation in a process of its own."""
+"""Expected answers: each workload and slice answered once by a trusted implementation in a process of its own.
+
+None is trusted alone, or it would verify itself: a second answers the beginning of the text as well, and where the two
+differ nobody is judged by either.
+"""
 
 from __future__ import annotations
 
 import contextlib
+
+import msgspec
 
 from harness.measure.materials import Materials
 from harness.measure.processes import Worker, WorkerFailed
@@ -14,6 +20,8 @@ ENCODERS = ("tiktoken", "priority", "naive")
 TRAINERS = ("priority", "wordcount", "naive")
 """Asked in this order for the merges."""
 REFERENCE_SECONDS = 180.0
+CONFIRMED_BYTES = 4_000
+"""Of each job's text a second reference answers so much."""
 
 
 class References:
@@ -41,7 +49,7 @@ class References:
                 worker.close()
 
     def expected(self, job: Job, model: str) -> Expected | None:
-        """The answer to a job on a model (empty: training), or None where no reference can give one."""
+        """The answer to a job on a model (empty: training), or None where no reference can give one, or two differ."""
         key = (
             model,
             job.texts,
@@ -58,19 +66,38 @@ class References:
         return next((name for name in self._encoders if self._worker(name, model) is not None), "")
 
     def _asked(self, job: Job, model: str) -> Expected | None:
-        for name in self._trainers if job.task == "train" else self._encoders:
-            worker = self._worker(name, model)
-            if worker is None:
-                continue
-            self._number += 1
-            path = str(self._materials.new_path(f"ids-{self._number}"))
-            try:
-                return worker.ask(Refer(job=job, ids_file=path), Expected, seconds=REFERENCE_SECONDS)
-            except WorkerFailed as failure:
-                if failure.dead:
-                    worker.close()
-                    del self._workers[name, model]
+        names = self._trainers if job.task == "train" else self._encoders
+        for position, name in enumerate(names):
+            answer = self._answer(name, job, model)
+            if answer is not None:
+                return answer if self._is_confirmed(name, names[position + 1 :], job, model) else None
         return None
+
+    def _is_confirmed(self, name: str, others: tuple[str, ...], job: Job, model: str) -> bool:
+        """Whether the first of `others` that can answers the beginning of a job as `name` does, or none can."""
+        n_bytes = min(job.n_bytes or CONFIRMED_BYTES, CONFIRMED_BYTES)
+        beginning = msgspec.structs.replace(job, n_bytes=n_bytes)
+        seconds = (self._answer(other, beginning, model) for other in others)
+        second = next((answer for answer in seconds if answer is not None), None)
+        if second is None:
+            return True
+        first = self._answer(name, beginning, model)
+        return first is not None and first.digest == second.digest
+
+    def _answer(self, name: str, job: Job, model: str) -> Expected | None:
+        """What a reference answers; None where it cannot."""
+        worker = self._worker(name, model)
+        if worker is None:
+            return None
+        self._number += 1
+        path = str(self._materials.new_path(f"ids-{self._number}"))
+        try:
+            return worker.ask(Refer(job=job, ids_file=path), Expected, seconds=REFERENCE_SECONDS)
+        except WorkerFailed as failure:
+            if failure.dead:
+                worker.close()
+                del self._workers[name, model]
+            return None
 
     def _worker(self, name: str, model: str) -> Worker | None:
         if (name, model) not in self._workers:

@@ -22,6 +22,7 @@ from impls.round_trip import comes_back_as
 from impls.text import repair_surrogates
 
 MOST_IDS_SHOWN = 200
+_NO_REFERENCE = "no reference did this, or two of them differ"
 
 
 def judge(
@@ -40,7 +41,7 @@ def judge(
         return explained(job, work.texts, answer, tokenizer, expected)
     wrong = None if tokenizer is None else _unproved(job, work.texts, answer, tokenizer, expected, compared=compared)
     if tokenizer is None and not compared:
-        wrong = Failed(status="unverified", reason="no reference did this, and nothing else shows it right")
+        wrong = Failed(status="unverified", reason=f"{_NO_REFERENCE}, and nothing else shows it right")
     return wrong or (found, n_tokens)
 
 
@@ -87,7 +88,7 @@ def _unproved(
         proved = proved and (compared or comes_back_as(tokenizer.model, repair_surrogates(came_from)) is not None)
     if proved or (expected is not None and _spells_as(decoder, answer, expected)):
         return None
-    return Failed(status="unverified", reason="no reference did this, and a round trip alone does not show it right")
+    return Failed(status="unverified", reason=f"{_NO_REFERENCE}, and a round trip alone does not show it right")
 
 
 def _spells_as(decoder: ModelDecoder, answer: Any, expected: Expected) -> bool:

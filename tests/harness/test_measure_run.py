@@ -196,6 +196,21 @@ def test_what_neither_a_reference_nor_a_round_trip_shows_right_is_unverified(tas
     assert carried("greedy", "priority", model=lossy_model) == {"ok"}
 
 
+@pytest.mark.parametrize(
+    ("name", "references", "status"),
+    [
+        ("toy-merging", ("toy-merging", "toy-bytes"), "unverified"),
+        ("toy-bytes", ("toy-merging", "toy-refusing", "toy-bytes"), "unverified"),
+        ("toy-bytes", ("toy-bytes", "toy-wrong-on-a"), "ok"),
+        ("toy-bytes", ("toy-bytes", "toy-refusing"), "ok"),
+    ],
+)
+def test_a_reference_does_not_verify_itself(name: str, references: tuple[str, ...], status: str) -> None:
+    plan = Plan(profile=ONCE, implementations=(name,), workloads=(workload(max_bytes=900),))
+    (record,) = carry_out(plan, references=references)
+    assert record.status == status, record.reason
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the highest memory of a process never falls")
 def test_memory_is_that_of_one_workload_without_what_ran_before_it_or_verified_it() -> None:
     records = only(

@@ -72,6 +72,13 @@ class Inexact(Bytes):
         return ids
 
 
+class Merging(Inexact):
+    """Is inexact, and says that it is not."""
+
+    name = "toy-merging"
+    exact = True
+
+
 class LosingText(Bytes):
     """Right ids that do not decode to the text."""
 
