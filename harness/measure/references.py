@@ -7,6 +7,7 @@ differ nobody is judged by either.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 
 import msgspec
 
@@ -18,7 +19,9 @@ from harness.measure.workloads import STRETCHES
 ENCODERS = ("tiktoken", "priority", "naive")
 """Asked in this order for the ids; the first that can run the model and the text answers."""
 TRAINERS = ("priority", "wordcount", "naive")
-"""Asked in this order for the merges."""
+"""Asked in this order for the merges, and to confirm them."""
+CONFIRMING = ("priority", "backtracking")
+"""Asked in this order to confirm ids; on an irregular model `naive` may differ from others and be right."""
 REFERENCE_SECONDS = 180.0
 CONFIRMED_BYTES = 4_000
 """Of each job's text a second reference answers so much."""
@@ -28,10 +31,14 @@ class References:
     """Keeps one worker per model and reference, and every answer, for as long as the run lasts."""
 
     def __init__(
-        self, materials: Materials, encoders: tuple[str, ...] = ENCODERS, trainers: tuple[str, ...] = TRAINERS
+        self,
+        materials: Materials,
+        encoders: tuple[str, ...] = ENCODERS,
+        trainers: tuple[str, ...] = TRAINERS,
+        confirming: tuple[str, ...] = CONFIRMING,
     ) -> None:
         self._materials = materials
-        self._encoders, self._trainers = encoders, trainers
+        self._encoders, self._trainers, self._confirming = encoders, trainers, confirming
         self._workers: dict[tuple[str, str], Worker | None] = {}
         self._answers: dict[tuple[str, str, int, str, str], Expected | None] = {}
         self._number = 0
@@ -66,14 +73,15 @@ class References:
         return next((name for name in self._encoders if self._worker(name, model) is not None), "")
 
     def _asked(self, job: Job, model: str) -> Expected | None:
-        names = self._trainers if job.task == "train" else self._encoders
-        for position, name in enumerate(names):
+        training = job.task == "train"
+        for name in self._trainers if training else self._encoders:
             answer = self._answer(name, job, model)
             if answer is not None:
-                return answer if self._is_confirmed(name, names[position + 1 :], job, model) else None
+                others = (other for other in (self._trainers if training else self._confirming) if other != name)
+                return answer if self._is_confirmed(name, others, job, model) else None
         return None
 
-    def _is_confirmed(self, name: str, others: tuple[str, ...], job: Job, model: str) -> bool:
+    def _is_confirmed(self, name: str, others: Iterable[str], job: Job, model: str) -> bool:
         """Whether the first of `others` that can answers the beginning of a job as `name` does, or none can."""
         n_bytes = min(job.n_bytes or CONFIRMED_BYTES, CONFIRMED_BYTES)
         beginning = msgspec.structs.replace(job, n_bytes=n_bytes)

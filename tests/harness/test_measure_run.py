@@ -76,7 +76,7 @@ def carry_out(
 
     with (
         Materials(lambda _: (model or byte_model)(), lambda *_: OneText()) as materials,
-        References(materials, encoders=references) as asked,
+        References(materials, encoders=references, confirming=references) as asked,
     ):
         try:
             run(plan, materials, write, done=done, references=asked, memory_limit_bytes=600_000_000)
@@ -202,6 +202,7 @@ def test_what_neither_a_reference_nor_a_round_trip_shows_right_is_unverified(tas
         ("toy-merging", ("toy-merging", "toy-bytes"), "unverified"),
         ("toy-bytes", ("toy-merging", "toy-refusing", "toy-bytes"), "unverified"),
         ("toy-bytes", ("toy-bytes", "toy-wrong-on-a"), "ok"),
+        ("toy-bytes", ("toy-bytes",), "ok"),
         ("toy-bytes", ("toy-bytes", "toy-refusing"), "ok"),
     ],
 )
