@@ -55,11 +55,12 @@ def command(
     hand are checked, without -c the samples.
 
     With --trainers every pair of trainers learns from the same text, by a rule for ties both follow and else each by
-    its own; exit status 1 when two differ under one rule, or part where no tie explains it.
+    its own; exit status 1 when two differ under one rule, part where no tie explains it, or none could be compared.
 
     With --unicode the splitting engines (the package regex, tiktoken, tokenizers, compiled, or those -e matches) are
     given every code point between letters, digits, spaces and contractions, under the pattern of each -m (o200k_base
-    where none is given). Exit status 1 when two class a character otherwise that is not newer than one of them.
+    where none is given). Exit status 1 when two class a character otherwise that is not newer than one of them, when
+    one loses a character, and when fewer than two of several answer.
     """
     if every_code_point and trainers:
         raise click.UsageError("--unicode and --trainers are two checks; choose one")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ import pytest
 import impls
 from harness.check import CheckPlan, CheckResult, TrainerPlan, TrainerResult, check, check_trainers
 from harness.check.tasks import encode_corpus
+from harness.check.workers import run_tasks
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
+from harness.report.charts_agreement import agreement_charts
 from harness.report.headlines import headlines
 from harness.report.table import plain_rows
 from harness.report.tables import render_check, tables
@@ -212,3 +215,18 @@ def test_a_trainer_that_ends_where_pairs_are_left_is_a_fault_under_another_rule_
     result = trained(tmp_path, "zz zz zz yy yy x", "planted-early", "rustbpe")
     assert [fault.split(",")[0] for fault in result.faults if "planted-early" in fault] != []
     assert "and the end" in result.faults[0] or "the end and" in result.faults[0]
+
+
+def test_the_map_of_agreement_leaves_a_pair_open_that_was_not_compared() -> None:
+    fields = {"model": "m", "corpus": "c", "agreement_class": "provably equal"}
+    records = [
+        *(Verdict(implementation=name, model="m", corpus="c", check="load", status="ok") for name in "abc"),
+        Agreement(a="a", b="b", n_texts=3, **fields),  # type: ignore[arg-type]
+        NotCompared(a="a", b="c", reason="no text that both encoded", **fields),  # type: ignore[arg-type]
+    ]
+    (chart,) = agreement_charts(records)
+    assert chart.alternative.startswith("1 pairs of implementations and models were compared; 1 gave the same")
+
+
+def test_a_task_that_answers_none_has_answered() -> None:
+    assert run_tasks(warnings.resetwarnings, [(), ()]) == [None, None]
