@@ -18,8 +18,9 @@ from functools import lru_cache, partial
 import regex
 
 from impls.charsmap import Charsmap
-from impls.errors import InvalidModel
+from impls.errors import InvalidModel, InvalidPattern
 from impls.normal_forms import is_mark, lower_case, normal_form
+from impls.patterns import check_size, seconds_for, too_slow
 
 Step = Callable[[str], str]
 
@@ -38,6 +39,20 @@ def _without_accents(text: str) -> str:
     return text if text.isascii() else "".join(character for character in text if not is_mark(character))
 
 
+def _replacing(pattern: str, new: str) -> Step:
+    check_size(pattern)
+    expression = regex.compile(pattern)
+
+    def replaced(text: str) -> str:
+        try:
+            written: str = expression.sub(lambda _: new, text, timeout=seconds_for(text))
+        except TimeoutError:
+            raise too_slow(pattern, text) from None
+        return written
+
+    return replaced
+
+
 _PLAIN: dict[str, Step] = {
     "nfc": partial(normal_form, "NFC"),
     "nfd": partial(normal_form, "NFD"),
@@ -53,7 +68,7 @@ _PLAIN: dict[str, Step] = {
 }
 _TAKING: dict[str, Callable[..., Step]] = {
     "replace": lambda old, new: lambda text: text.replace(old, new),
-    "replace-regex": lambda pattern, new: partial(regex.compile(pattern).sub, lambda _: new),
+    "replace-regex": lambda pattern, new: _replacing(pattern, new),
     "prepend": lambda before: lambda text: before + text if text else text,
 }
 CHARSMAP = "charsmap"
@@ -111,7 +126,7 @@ def normalizer(normalization: str, charsmap: bytes = b"") -> Step:
             continue
         try:
             steps.append(_TAKING[name](*texts) if texts else _PLAIN[name])
-        except regex.error as error:
+        except (regex.error, InvalidPattern) as error:
             raise InvalidModel(f"normalization {name}: {error}") from None
     if len(steps) == 1:
         return steps[0]
