@@ -87,6 +87,9 @@ MAX_CHARACTERS = 20_000
 MAX_EXPANDED = 100_000
 """Characters a pattern may have once its counted repetitions are written out, which engines do."""
 
+MAX_NESTED = 100
+"""Groups one inside another; engines call themselves for each."""
+
 LEAST_SECONDS = 2.0
 LEAST_CHARACTERS_PER_SECOND = 100_000
 """A text may take so long under a pattern that is not named; those in use are 20 times as fast and more."""
@@ -157,7 +160,8 @@ def too_slow(expression: str, text: str) -> InvalidPattern:
 
 
 def check_size(expression: str) -> None:
-    """Raise `InvalidPattern` where counted repetitions, one inside another, come to more than `MAX_EXPANDED`.
+    """Raise `InvalidPattern` where counted repetitions, one inside another, come to more than `MAX_EXPANDED`, or groups
+    to more than `MAX_NESTED`.
 
     >>> check_size("(?:(?:a{0,100}){0,100}){0,100}b")
     Traceback (most recent call last):
@@ -176,6 +180,8 @@ def check_size(expression: str) -> None:
             if text[0] == "(":
                 sizes.append(0)
                 last = 0
+                if len(sizes) > MAX_NESTED + 1:
+                    raise InvalidPattern(f"the pattern {_short(expression)} is nested more than {MAX_NESTED} deep")
     size = sum(sizes) + last
     if size > MAX_EXPANDED:
         raise InvalidPattern(

@@ -37,19 +37,28 @@ def test_repetitions_inside_repetitions_are_refused_when_a_model_is_made(pattern
         Model(tokens=BYTES, pattern=(pattern,))
 
 
-def test_a_file_with_such_a_pattern_is_refused_by_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "pattern", [NESTED, WRITTEN_OUT, "(?:" * 400 + "a" + ")" * 400], ids=["nested", "long", "deep"]
+)
+@pytest.mark.parametrize("place", ["pre_tokenizer", "normalizer"])
+def test_a_file_with_such_a_pattern_is_refused_by_its_place_in_it(tmp_path: Path, pattern: str, place: str) -> None:
+    steps = {
+        "pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False},
+        "normalizer": {"type": "Replace", "pattern": {"Regex": pattern}, "content": "x"},
+    }
     file = tmp_path / "tokenizer.json"
     content = {
         "version": "1.0",
         "added_tokens": [],
         "normalizer": None,
-        "pre_tokenizer": {"type": "Split", "pattern": {"Regex": NESTED}, "behavior": "Isolated", "invert": False},
+        "pre_tokenizer": None,
         "post_processor": None,
         "decoder": None,
         "model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []},
+        place: steps[place],
     }
     file.write_text(json.dumps(content))
-    with pytest.raises(impls.BPEError, match=r"a\{0,1000\}"):
+    with pytest.raises(impls.InvalidFile, match=f"{place}.*pattern.*(repeats up to|nested)"):
         Model.load(file)
 
 
