@@ -25,6 +25,7 @@ from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
 from impls.patterns import NAMED
 from impls.production.failures import failure, first_line, is_panic
+from impls.production.patience import check_stages
 from impls.production.training import merges_of_tokens, model_of_merges, require
 from impls.training import base_symbols, corpus_pieces, merge_budget
 
@@ -111,6 +112,7 @@ def _encoding(model: Model) -> tiktoken.Encoding:
         raise Unsupported(name, error.reason) from None
     if why := concatenation_differs(model):
         raise Unsupported(name, f"it looks joined bytes up, which gives other ids here: {why}")
+    check_stages(name, model.pattern)
     pattern = _pattern(model)
     specials = {text: i for text, i in model.whole_token_ids.items() if text.encode() not in ranks}
     try:

@@ -27,6 +27,7 @@ from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
 from impls.patterns import resolve
 from impls.production.failures import failure, first_line, is_panic
+from impls.production.patience import check_stages
 from impls.production.training import checked_texts, model_of_merges, require
 from impls.training import base_symbols, merge_budget
 
@@ -102,9 +103,11 @@ class HuggingFace(Tokenizer):
         )
         base = base_symbols((), spec)
         try:
-            pre_tokenizer = write_stages(resolve(spec.pattern), byte_level=True)
+            stages = resolve(spec.pattern)
+            pre_tokenizer = write_stages(stages, byte_level=True)
         except InvalidPattern as error:
             raise Unsupported(cls.name, f"TrainingSpec.pattern: {error}") from None
+        check_stages(cls.name, stages)
         trainer = trainers.BpeTrainer(
             vocab_size=len(base) + merge_budget(base, spec),
             min_frequency=spec.min_count,
@@ -188,6 +191,7 @@ def _document(model: Model) -> str:
 
 
 def _tokenizer(model: Model) -> tokenizers.Tokenizer:
+    check_stages(HuggingFace.name, model.pattern)
     try:
         tokenizer = tokenizers.Tokenizer.from_str(_document(model))
     except Unsupported as error:

@@ -16,6 +16,7 @@ from impls.compiled.pattern.syntax import NotExpressible
 from impls.errors import LibraryFailed
 from impls.normalization import normalizer
 from impls.patterns import MAX_EXPANDED, NAMED, check_size
+from impls.production.patience import takes_for_ever
 
 NESTED = r"(?:(?:a{0,1000}){0,1000}){0,1000}b|[\s\S]"
 WRITTEN_OUT = r"(?:(?:(?:ab){1000}){1000}){1000}|[\s\S]"
@@ -97,21 +98,36 @@ def test_a_text_that_can_be_matched_in_too_many_ways_is_given_up_with_the_patter
             encode(TEXT)
 
 
+@pytest.mark.parametrize("name", ["tiktoken", "tokenizers"])
+@pytest.mark.parametrize(
+    "pattern", [MANY_WAYS, r"(?:a(?!c)|aa)+b|[\s\S]", r"(?:ab|a|b|ba)+d|[\s\S]", r"(?:\w+\s?)+\.\w|[\s\S]"]
+)
+def test_a_library_that_cannot_be_interrupted_is_not_given_a_pattern_that_takes_for_ever(
+    name: str, pattern: str
+) -> None:
+    with pytest.raises(impls.Unsupported, match=rf"^{name}: .* may take for ever under the pattern '\(\?:"):
+        impls.load(name, Model(tokens=BYTES, pattern=(pattern,)))
+
+
+def test_hugging_faces_trainer_is_not_given_such_a_pattern_either() -> None:
+    spec = impls.TrainingSpec(vocab_size=300, pattern=MANY_WAYS, base_order="gpt2")
+    with pytest.raises(impls.Unsupported, match="may take for ever"):
+        impls.train("tokenizers", ["aab!"], spec)
+
+
+def test_ordinary_patterns_are_given_to_the_libraries() -> None:
+    ordinary = [stage for stages in NAMED.values() for stage in stages]
+    ordinary += [r"\w+|[^\w\s]+|\s+", r"[a-z]+(?:-[a-z]+)*|[\s\S]", r"\"[^\"]*\"|[\s\S]", r"\S+|\s+", r"(?:\r?\n)+|.+"]
+    assert [stage for stage in ordinary if takes_for_ever(stage)] == []
+
+
 @pytest.mark.parametrize("method", ["encode", "encode_array", "encode_batch"])
 def test_a_panic_of_hugging_faces_library_is_an_error_that_names_the_pattern(
     method: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    tokenizer = impls.load("tokenizers", Model(tokens=BYTES, pattern=(MANY_WAYS,)))
-    with pytest.raises(LibraryFailed, match=r"^tokenizers: the library panicked: .*; the pattern is '\(\?:a\|aa"):
+    tokenizer = impls.load("tokenizers", Model(tokens=BYTES, pattern=(r"a*a*a*a*a*a*b|[\s\S]",)))
+    with pytest.raises(LibraryFailed, match=r"^tokenizers: the library panicked: .*; the pattern is 'a\*a\*"):
         getattr(tokenizer, method)([TEXT, TEXT] if method == "encode_batch" else TEXT)
-    capfd.readouterr()
-    assert tokenizer.encode("b") == [98]
-
-
-def test_a_panic_of_tiktoken_is_an_error_that_names_the_pattern(capfd: pytest.CaptureFixture[str]) -> None:
-    tokenizer = impls.load("tiktoken", Model(tokens=BYTES, pattern=(r"(?:a(?!c)|aa)+b|[\s\S]",)))
-    with pytest.raises(LibraryFailed, match=r"^tiktoken: the library panicked: .*; the pattern is '\(\?:a\(\?!c"):
-        tokenizer.encode(TEXT)
     capfd.readouterr()
     assert tokenizer.encode("b") == [98]
 
