@@ -47,6 +47,8 @@ def store(path: str, content: bytes, sha256: str) -> None:
     file = cache_folder() / path
     try:
         make_folder(file.parent)
+        if not file.is_file():
+            file.unlink(missing_ok=True)  # a pipe would be written to
         write_atomically(file, content)
     except OSError as error:
         raise disk_error(error, file) from None
