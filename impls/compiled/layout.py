@@ -197,6 +197,7 @@ JOB_MOST_ITEMS = 88
 JOB_LOOK = 96  # 1: texts that may hold a special token need care
 JOB_COPIED = 104  # how many texts' ids are where they belong,
 JOB_COPIED_IDS = 112  # and how many ids that is
+JOB_CLOSED = 120  # 1: it is over
 JOB_ITEMS_AT = 128
 ITEM_BYTES = 48
 ITEM_TEXT = 0  # address of the UTF-8, or 0: it is to be made
