@@ -118,7 +118,8 @@ class Helper:
         self._worker: Worker | None = None
         self._kept_off: int | None = None
         self._job: np.ndarray | None = None
-        self._started = False
+        self.is_started = False
+        self._runs = threading.Event()
         self.native_id: int | None = None
         """What the system calls its thread."""
 
@@ -135,9 +136,10 @@ class Helper:
 
     def start(self) -> None:
         """Start its thread; raises RuntimeError where the system has no more. One started twice does no harm."""
-        if not self._started:
+        if not self.is_started:
             _thread.start_new_thread(self._serve, ())
-            self._started = True
+            self.is_started = True
+            self._runs.wait()
 
     def join(self, next_helper: Helper | None) -> None:
         """Becomes the first of a job's helpers; the next one is that which was first."""
@@ -165,6 +167,7 @@ class Helper:
 
     def _serve(self) -> None:
         self.native_id = threading.get_native_id()
+        self._runs.set()
         while True:
             call = self._native.help_out(self.address)
             try:
@@ -210,8 +213,8 @@ class _Crew:
 
     @property
     def n_helpers(self) -> int:
-        """How many there are, at work or not."""
-        return len(self._helpers)
+        """How many have a thread."""
+        return sum(helper.is_started for helper in self._helpers)
 
     def take(self, n_helpers: int, most: int, job: np.ndarray) -> list[Helper]:
         """As many helpers as are free or may be added, so that there are `most` in all, up to `n_helpers`."""
@@ -221,7 +224,7 @@ class _Crew:
                 while len(found) < n_helpers:
                     helper = next((one for one in self._helpers if one.take(job)), None)
                     if helper is None:
-                        if self.n_helpers >= most:
+                        if len(self._helpers) >= most:
                             break
                         self._helpers.append(Helper())
                         continue
