@@ -39,7 +39,7 @@ def judge(
         gave_up = ""
         for check in chosen:
             if gave_up:
-                verdict = Verdict(status="not run", reason=gave_up)
+                verdict = Verdict(status="not asked", reason=gave_up)
             else:
                 verdict, gave_up = _run(check, case, check_seconds)
             verdict.check, verdict.question = check.name, check.question
@@ -60,6 +60,7 @@ def judge(
 def _run(check: Check, case: Case, seconds: float) -> tuple[Verdict, str]:
     """The verdict of one check, and why no more can be run, if so."""
     began = time.monotonic()
+    before = case.subject.asked
     case.deadline = began + seconds
     case.subject.begin_check()
     try:
@@ -70,6 +71,10 @@ def _run(check: Check, case: Case, seconds: float) -> tuple[Verdict, str]:
             with suppress(GaveUp):  # then it is noted as given up
                 case.subject.fresh()
     verdict.seconds = time.monotonic() - began
+    verdict.asked = case.subject.asked.since(before)
+    if verdict.status in ("passed", "same as reference") and not verdict.n_inputs:
+        reason = "; ".join(filter(None, [verdict.reason, "no case was judged"]))
+        verdict.status, verdict.reason = "not asked", reason
     return verdict, case.subject.given_up
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from harness.conform.verdicts import Counterexample, Report, Verdict
 
-_MARKS = {"passed": "✓", "same as reference": "✓", "failed": "✗", "not offered": "·", "not run": "·"}
+_MARKS = {"passed": "✓", "same as reference": "✓", "failed": "✗", "not offered": "·", "not asked": "·"}
 _LONGEST_REASON = 100
 
 

@@ -13,15 +13,16 @@ import msgspec
 from harness.conform.wording import expression, printable
 from harness.records import Text
 
-Status = Literal["passed", "failed", "same as reference", "not offered", "not run"]
+Status = Literal["passed", "failed", "same as reference", "not offered", "not asked"]
 Stage = Literal[
     "process", "refusal", "normalisation", "special tokens", "pieces", "unicode version", "merges", "vocabulary",
-    "decode", "offsets", "batch", "threads", "cache", "determinism", "saving", "bad input", "resources",
+    "decode", "offsets", "batch", "threads", "values", "cache", "determinism", "saving", "bad input", "resources",
 ]  # fmt: skip
 """Where a failure arises, in the order a text passes through a tokenizer.
 
-`process`: it ended, hung, or broke the protocol; `refusal`: an error on a text the reference encodes; `cache`: the
-answer hangs on what was encoded before it; `determinism`: the same call answers differently for no visible reason.
+`process`: it ended, hung, or broke the protocol; `refusal`: an error on a text the reference encodes; `values`: equal
+to what is right, but of another type, or in a list that changes later; `cache`: the answer depends on what was encoded
+before it; `determinism`: the same call answers differently for no visible reason.
 """
 
 _SHOWN_ALIKE = 8
@@ -73,6 +74,21 @@ class Counterexample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
         )
 
 
+class Asked(msgspec.Struct, frozen=True):
+    """How much the target was asked, in every process of it."""
+
+    calls: int = 0
+    """Requests to its process."""
+    texts: int = 0
+    """Texts to encode and lists of ids to decode."""
+    bytes: int = 0
+    """UTF-8 bytes of the texts."""
+
+    def since(self, before: Asked) -> Asked:
+        """What was asked after `before`."""
+        return Asked(self.calls - before.calls, self.texts - before.texts, self.bytes - before.bytes)
+
+
 class Verdict(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What one check found."""
 
@@ -85,7 +101,12 @@ class Verdict(msgspec.Struct, kw_only=True, omit_defaults=True):
     stage: Stage | None = None
     counterexample: Counterexample | None = None
     n_inputs: int = 0
+    """Cases judged; a verdict of `passed` has at least one."""
     n_failed: int = 0
+    asked: Asked = msgspec.field(default_factory=lambda: Asked())
+    """What it rests on."""
+    same_as: str = ""
+    """For a failure: the check that has shown the same fault before; empty for a fault shown first here."""
     exceptions: list[str] = msgspec.field(default_factory=list)
     """Inputs on which the target does as the reference does, where neither does what was asked; a few of them."""
     seconds: float = 0.0

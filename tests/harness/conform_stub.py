@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -44,7 +45,8 @@ class InProcess:
             raise TargetError(type(error).__name__, str(error)) from None
         except BaseException as error:
             raise TargetFailed("panic", f"{type(error).__name__}: {error}") from None
-        return base64.b64decode(answer) if operation == "decode_bytes" else answer
+        # As JSON does it: the answer is a copy.
+        return base64.b64decode(answer) if operation == "decode_bytes" else copy.deepcopy(answer)
 
     def encode_each(self, texts: list[str]) -> list[Any]:
         found: list[Any] = []

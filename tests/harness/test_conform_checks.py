@@ -201,7 +201,7 @@ def test_a_target_that_always_dies_is_given_up_and_every_check_has_its_verdict(c
             raise TargetFailed("crash", "died of it")
 
     reports = conform(Right, "ids", "round-trip", "threads", "bad-input", target=Dying, whole=True)
-    assert {verdict.status for verdict in reports.verdicts} == {"failed", "not run"}
+    assert {verdict.status for verdict in reports.verdicts} == {"failed", "not asked"}
     assert reports.verdicts[0].stage == "process"
     assert "died of it" in reports.verdicts[-1].reason
 
@@ -224,7 +224,7 @@ def test_a_wrong_answer_is_told_though_the_target_does_not_start_again(conform: 
 
 def test_what_was_stopped_by_the_clock_half_way_has_not_passed(conform: Any) -> None:
     verdict = conform(Right, "ids", check_seconds=0.0)
-    assert verdict.status == "not run"
+    assert verdict.status == "not asked"
     assert "stopped by the clock" in verdict.reason
 
 
