@@ -40,7 +40,7 @@ def command(
     junit: Path | None,
     as_json: bool,
 ) -> None:
-    """Judge TARGET: its ids, its pieces, what comes back, batches, threads, bad input, growth; 20 checks.
+    """Judge TARGET: its ids, its pieces, what comes back, batches, threads, bad input, growth; 24 checks.
 
     TARGET is `module:object` (anything with encode and decode, imported from here or PYTHONPATH), an implementation
     (see `list`), a model file with --library, or `cmd:COMMAND`, a program in any language that speaks the line

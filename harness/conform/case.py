@@ -144,6 +144,8 @@ class Case:
     def _of_decoding(self, text: str, ids: list[int], back: str | Refused) -> tuple[Located, Counterexample]:
         shown = str(back) if isinstance(back, Refused) else expression(back)
         wanted = self.reference_back(text)
+        if tuple(ids) not in self.known_ids:
+            self.known_ids.append(tuple(ids))
         told = wanted if isinstance(wanted, Refused) else expression(wanted)
         reason = f"the ids are right, but they decode to {shown}"
         return Located("decode", reason), Counterexample.of(text, ids=ids, expected=told, got=shown)

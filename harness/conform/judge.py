@@ -10,7 +10,7 @@ from harness.conform.case import Case
 from harness.conform.checks import CHECKS, Check
 from harness.conform.reference import Reference
 from harness.conform.subject import GaveUp, OpenTarget, Subject
-from harness.conform.verdicts import Report, Verdict
+from harness.conform.verdicts import Report, Verdict, mark_repeated
 from harness.conform.wording import printable
 from impls.errors import UnknownName
 
@@ -46,6 +46,7 @@ def judge(
             verdict.reason = printable(verdict.reason)
             verdicts.append(verdict)
             done(verdict)
+        mark_repeated(verdicts)
         return Report(
             target=subject.description.name,
             reference=reference.name,

@@ -50,6 +50,8 @@ def _case(suite: ElementTree.Element, report: Report, verdict: Verdict) -> None:
 def told(verdict: Verdict) -> str:
     """A failure in a few lines of plain text."""
     lines = [f"{verdict.question} {verdict.stage}: {verdict.reason}"]
+    if verdict.same_as:
+        lines.append(f"the same fault as in {verdict.same_as}")
     example = verdict.counterexample
     if example is not None:
         lines += [f"input:    {shown_input(example)}", f"expected: {example.expected}", f"got:      {example.got}"]

@@ -13,10 +13,22 @@ _SHOWN = 3
 
 
 def faults_of_values(target: Any, methods: Mapping[str, Callable[..., Any]], texts: Sequence[str]) -> list[str]:
-    """A line for each kind of fault: wrong types, lists that change later, arguments that are changed."""
+    """A line for each kind of fault: wrong types, lists that change later, arguments that are changed.
+
+    Texts the target refuses are left out.
+    """
+    texts = [text for text in texts if _encodes(target, text)]
     found = dict.fromkeys(line for text in texts for line in _of_types(target, methods, text))
     found |= dict.fromkeys([*_of_arguments(target, methods, texts), *_of_lent_lists(target, texts)])
     return list(found)
+
+
+def _encodes(target: Any, text: str) -> bool:
+    try:
+        target.encode(text)
+    except Exception:
+        return False
+    return True
 
 
 def _of_types(target: Any, methods: Mapping[str, Callable[..., Any]], text: str) -> Iterator[str]:

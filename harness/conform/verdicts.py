@@ -136,14 +136,55 @@ class Report(msgspec.Struct, kw_only=True):
         return not self.failed
 
     @property
-    def smallest(self) -> Verdict | None:
-        """The failure that is easiest to look at: the one with the smallest counterexample, the first of equals."""
-        shown = [verdict for verdict in self.failed if verdict.counterexample is not None]
-        return min(shown, key=_size, default=None) or next(iter(self.failed), None)
+    def faults(self) -> list[Verdict]:
+        """The failures without those that show a fault again."""
+        return [verdict for verdict in self.failed if not verdict.same_as]
+
+    @property
+    def first(self) -> Verdict | None:
+        """The fault to look at first: what is wrong each time before what comes and goes, then the smallest input."""
+        return min(self.faults, key=_difficulty, default=None)
 
 
-def _size(verdict: Verdict) -> int:
-    return 0 if verdict.counterexample is None else verdict.counterexample.n_characters
+def _difficulty(verdict: Verdict) -> tuple[bool, bool, int]:
+    example = verdict.counterexample
+    size = 0 if example is None else example.n_characters
+    return verdict.stage in ("determinism", "process", "resources"), example is None, size
+
+
+def mark_repeated(verdicts: Sequence[Verdict]) -> None:
+    """Note in `same_as`, for each failure, the first check that failed for the same fault."""
+    faults: list[Verdict] = []
+    for verdict in verdicts:
+        if verdict.status != "failed":
+            continue
+        first = next((fault for fault in faults if _is_same_fault(fault, verdict)), None)
+        if first is None:
+            faults.append(verdict)
+        else:
+            verdict.same_as = first.check
+
+
+def _is_same_fault(a: Verdict, b: Verdict) -> bool:
+    """Whether two failures show one fault, as far as their inputs, answers and stages say."""
+    x, y = a.counterexample, b.counterexample
+    if x is not None and y is not None:
+        if x.text is not None and x.text == y.text and (a.stage == b.stage or x.got == y.got):
+            return True
+        if x.ids is not None and y.ids is not None and a.stage == b.stage:
+            return a.stage == "cache" or _holds(x.ids, y.ids) or _holds(y.ids, x.ids)
+    if a.stage == "resources":
+        return b.stage == a.stage and _is_of_time(a) and _is_of_time(b)
+    return a.stage == b.stage and (a.stage == "determinism" or a.reason == b.reason)
+
+
+def _is_of_time(verdict: Verdict) -> bool:
+    return "time" in verdict.reason or " µs " in verdict.reason
+
+
+def _holds(whole: Sequence[int], part: Sequence[int]) -> bool:
+    starts = range(len(whole) - len(part) + 1)
+    return any(list(whole[start : start + len(part)]) == list(part) for start in starts)
 
 
 def n_alike(a: Sequence[int], b: Sequence[int]) -> int:

@@ -338,4 +338,4 @@ class TestLower(ConformanceTests):
 def test_the_report_names_the_easiest_failure_to_look_at() -> None:
     report = Report(target="t", reference="r", model="m", verdicts=[Verdict(check="ids", status="passed")], seconds=1.0)
     assert report.conforms
-    assert report.smallest is None
+    assert report.first is None

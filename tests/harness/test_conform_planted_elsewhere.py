@@ -10,6 +10,8 @@ import pytest
 from planted_tokenizers import conform, model_file, planted, the_failure
 
 import impls
+from harness.conform.checks import CHECKS
+from harness.conform.report import render
 from harness.conform.verdicts import Report
 
 Conform = Callable[..., Report]
@@ -64,6 +66,36 @@ def test_a_fault_beside_the_ids_is_found_and_named(elsewhere: ModuleType, confor
     assert failure.check == check
     assert stage is None or failure.stage == stage, failure.reason
     assert failure.asked.calls > 0
+
+
+_SLOW = ("processes", "memory", "many-texts", "many-pieces", "growth", "long-texts", "sizes", "coverage")
+FAST = [check.name for check in CHECKS if check.name not in _SLOW]
+
+
+@pytest.mark.parametrize(
+    ("bug", "stage"),
+    [
+        ("LowersDottedI", "normalisation"),
+        ("SpecialsAlways", "special tokens"),
+        ("DropsUncovered", "pieces"),
+        ("StrReplace", "merges"),
+        ("HashCache", "cache"),
+        ("RemembersBySum", "cache"),
+        ("ReplacesEachByte", "decode"),
+        ("UsesUpTheIds", "values"),
+        ("LendsItsBuffer", "values"),
+        ("LeftoversOfAnError", "bad input"),
+    ],
+)
+def test_a_fault_is_shown_once_and_looked_at_first(
+    planted: ModuleType, elsewhere: ModuleType, conform: Conform, bug: str, stage: str
+) -> None:
+    report = conform(getattr(planted, bug, None) or getattr(elsewhere, bug), *FAST)
+    assert report.first is not None
+    assert report.first.stage == stage, report.first.reason
+    assert all(verdict.stage in (stage, "threads") for verdict in report.faults)
+    assert len({verdict.stage for verdict in report.faults}) == len(report.faults)
+    assert render(report).count(f"✗ {report.first.check} ·") == 1
 
 
 @pytest.fixture(scope="module")

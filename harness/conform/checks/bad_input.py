@@ -11,6 +11,7 @@ from harness.conform.wording import expression
 _MILLION = 1_000_000
 _AFTERWARDS = "hello world"
 _MOST_SPECIALS = 4
+AFTER_BAD_INPUT = "after bad input an ordinary text gets other ids"
 SURROGATES = ("\ud83d", "a\ud83d", "\udc4d\ud83d", "\ud800" * 3)
 
 
@@ -127,6 +128,6 @@ def _harmed(case: Case, after: str) -> Verdict | None:
     if subject.ids(_AFTERWARDS) != expected:
         return None  # it is wrong about this text anyhow, which other checks show
     return Verdict(
-        status="failed", stage="bad input", reason="after bad input an ordinary text gets other ids", n_failed=1,
+        status="failed", stage="bad input", reason=AFTER_BAD_INPUT, n_failed=1,
         counterexample=Counterexample.of(_AFTERWARDS, after=(after,), expected=expected, got=got),
     )  # fmt: skip

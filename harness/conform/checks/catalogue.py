@@ -33,6 +33,7 @@ class Check:
 
 
 CHECKS = (
+    Check("python-values", "plain ints, in lists of the caller's own?", values.python_values),
     Check("ids", "the ids of the reference?", encoding.ids),
     Check("round-trip", "does every text come back from its ids?", encoding.round_trip),
     Check("bytes", "do decoded bytes equal the text's UTF-8?", encoding.bytes_come_back),
@@ -47,7 +48,6 @@ CHECKS = (
     Check("special-tokens", "is special text special only when allowed?", specials.special_tokens),
     Check("batch", "is a batch its texts one by one?", batches.batch),
     Check("array", "is the array the list?", batches.array),
-    Check("python-values", "plain ints, in lists of the caller's own?", values.python_values),
     Check("threads", "are the ids the same on many threads?", batches.threads),
     Check("repeated", "the same ids again, in another order?", determinism.repeated),
     Check("many-pieces", "and after 70,000 other pieces?", determinism.many_pieces),

@@ -54,6 +54,7 @@ def _wrong_id(case: Case, i: int) -> Verdict | None:
     if got == expected:
         return None
     special = i in case.reference.model.whole_token_ids.values()
+    case.known_ids.append((i,))
     shown = str(got) if isinstance(got, Refused) else expression(got)
     return Verdict(
         status="failed",

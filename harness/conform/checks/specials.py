@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 from harness.conform.case import Case, Judgement
+from harness.conform.checks.bad_input import AFTER_BAD_INPUT
 from harness.conform.checks.over_texts import over_texts
 from harness.conform.reference import Answer, Refused
 from harness.conform.served import ANY_OPTION
@@ -93,10 +94,13 @@ def _by_the_rules(case: Case, specials: Sequence[str], texts: Sequence[str]) -> 
             got = case.subject.ids(text, allowed_special=allowed, disallowed_special=disallowed)
             both_refuse = isinstance(expected, Refused) and isinstance(got, Refused) and not got.fatal
             if got != expected and not both_refuse:
+                case.subject.fresh()
+                options = {"allowed_special": allowed, "disallowed_special": disallowed}
+                alone = case.subject.ids(text, **options) == expected
                 return Verdict(
                     status="failed",
-                    stage="special tokens",
-                    reason=f"with allowed_special={allowed!r}, disallowed_special={disallowed!r}",
+                    stage="bad input" if alone else "special tokens",
+                    reason=AFTER_BAD_INPUT if alone else ", ".join(f"{k}={v!r}" for k, v in options.items()),
                     counterexample=Counterexample.of(text, expected=expected, got=got),
                     n_failed=1,
                 )
