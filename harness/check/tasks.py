@@ -19,6 +19,7 @@ from harness.check.shrink import smallest_text
 from harness.data import load_corpus, load_model
 from harness.failures import named, status_of
 from harness.records import Counterexample, Status, Text
+from harness.targets import load_tokenizer
 from impls.patterns import Splitter
 from impls.round_trip import comes_back_as
 from impls.text import repair_surrogates
@@ -41,7 +42,7 @@ class Outcome(msgspec.Struct, kw_only=True):
 
 @lru_cache(maxsize=2)
 def _tokenizer(implementation: str, model: str) -> impls.Tokenizer:
-    return impls.load(implementation, load_model(model))
+    return load_tokenizer(implementation, load_model(model))
 
 
 def _texts(corpus: str, split: str | None, max_bytes: int) -> Iterator[tuple[str, int, bool]]:

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from importlib import metadata
 from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,19 +21,12 @@ import impls
 from harness.check.classes import registered
 from harness.check.fuzz.questions import Answer, Answers, Failure, Hello, Question, Refused
 from harness.data import load_model
-from harness.explain.targets import imported
 from harness.failures import told
-from impls.plugin import wrap
+from harness.targets import load_tokenizer
 
 T = TypeVar("T")
 
 _KEPT_TOKENIZERS = 4
-
-
-def _foreign(name: str, model: impls.Model) -> impls.Tokenizer:
-    """A tokenizer of what `module:object` gives."""
-    found: Any = imported(name, model)
-    return found if isinstance(found, impls.Tokenizer) else wrap(name, lambda model: found)(model)
 
 
 class _Server:
@@ -67,8 +60,7 @@ class _Server:
         tokenizer = self._kept.pop(key, None)
         if tokenizer is None:
             loaded = load_model(model) if isinstance(model, str) else model
-            known = self._implementation
-            tokenizer = _foreign(self._name, loaded) if known is None else impls.load(known, loaded)
+            tokenizer = load_tokenizer(self._implementation or self._name, loaded)
         self._kept[key] = tokenizer
         while len(self._kept) > _KEPT_TOKENIZERS:
             self._kept.popitem(last=False)
