@@ -10,10 +10,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from harness.check.shrink import MAX_SECONDS, smallest_text
+from harness.check.shrink import MAX_SECONDS, MAX_TRIALS, smallest_text
 
 SHORT_ENOUGH = 3_000
 """UTF-8 bytes up to which a text is left to `smallest_text`."""
+_LEAST_TRIALS = 60
+"""Of a text that stays long, each of which takes long."""
 UNITS = (" token", "x y ", " a", "0", "\n", "é", "中", "a")
 _MARGINS = (4, 16, 64, 256, 1_024)
 
@@ -40,7 +42,8 @@ def smallest_long_text(
         text = _shortest_beginning(text, differs, deadline)
         text = _shortest_end(text, differs, deadline)
     left = max(0.0, deadline - time.monotonic())
-    return smallest_text(text, differs, max_seconds=left)
+    trials = max(_LEAST_TRIALS, MAX_TRIALS * SHORT_ENOUGH // max(SHORT_ENOUGH, _n_bytes(text)))
+    return smallest_text(text, differs, trials, left)
 
 
 def _windows(text: str, places: Sequence[int]) -> Iterator[str]:

@@ -155,7 +155,8 @@ def _told(plan: FuzzPlan, result: FuzzResult) -> str:
             lines.append(f"{name} does not take {n_models:,} of the models")
     lines.append(
         f"{' and '.join(names)} on {where}: {result.n_texts:,} texts, {result.n_bytes:,} bytes in "
-        f"{result.seconds:.0f} s: "
+        f"{result.seconds:.0f} s, the longest {result.longest_bytes:,} bytes, "
+        f"{result.n_by_call['encode_threads']:,} on threads, {result.n_by_call['decode']:,} lists of ids decoded: "
         + (f"{len(result.findings)} kind(s) of difference" if result.findings else "no difference")
     )
     return "\n".join(lines)
@@ -172,6 +173,8 @@ def _document(plan: FuzzPlan, result: FuzzResult) -> dict[str, Any]:
         "versions": result.versions,
         "n_texts": result.n_texts,
         "n_bytes": result.n_bytes,
+        "longest_bytes": result.longest_bytes,
+        "n_by_call": dict(result.n_by_call),
         "n_models": result.n_models,
         "n_differing_texts": dict(result.n_differing),
         "n_expected_texts": dict(result.n_expected),
@@ -186,6 +189,7 @@ def _replay(file: Path, as_json: bool) -> None:
     import msgspec
 
     from harness.check.fuzz import read_counterexamples, replay
+    from harness.check.fuzz.findings import input_told
 
     records = read_counterexamples(file)
     if not records:
@@ -205,7 +209,7 @@ def _replay(file: Path, as_json: bool) -> None:
             [
                 f"{one.record.a}, {one.record.b}",
                 one.record.model or "own",
-                f"'{one.record.counterexample.text.escaped}'",
+                input_told(one.record),
                 one.outcome,
                 one.reason,
             ]

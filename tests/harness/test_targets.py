@@ -81,9 +81,9 @@ def test_a_name_of_an_implementation_is_no_other_target(folder: Path) -> None:
 
 def test_a_model_file_runs_by_its_library(folder: Path) -> None:
     model = impls.Model.load("small.json")
-    save(model, Path("small.tiktoken"), "tiktoken")
-    found = load_tokenizer("small.tiktoken", model)
-    assert found.name == "tiktoken"
+    save(model, Path("tokenizer.json"), "tokenizer.json")
+    found = load_tokenizer("tokenizer.json", model)
+    assert found.name == "tokenizers"
     assert found.decode(found.encode("the")) == "the"
 
 
