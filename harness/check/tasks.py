@@ -22,6 +22,7 @@ from harness.data.documents import encoded, take_bytes
 from harness.decoded import MISREAD, ModelDecoder, wrong_text
 from harness.failures import named, status_of
 from harness.records import Counterexample, Status, Text
+from harness.targets import load_tokenizer
 from impls.patterns import Splitter
 from impls.text import repair_surrogates
 
@@ -46,7 +47,7 @@ class Outcome(msgspec.Struct, kw_only=True):
 
 @lru_cache(maxsize=2)
 def _tokenizer(implementation: str, model: str) -> impls.Tokenizer:
-    return impls.load(implementation, load_model(model))
+    return load_tokenizer(implementation, load_model(model))
 
 
 def _texts(corpus: str, split: str | None, max_bytes: int, slices: Iterable[int] = ()) -> Iterator[tuple[Key, str]]:

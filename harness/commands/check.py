@@ -11,6 +11,7 @@ from harness.commands import options
 from harness.commands.check_trainers import check_trainers, choose_trainers
 from harness.commands.check_unicode import check_unicode
 from harness.progress import progress
+from harness.targets import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from harness.check import CheckPlan
@@ -67,7 +68,7 @@ def command(
     if vocab_size is not None and not trainers:
         raise click.UsageError("--vocab-size goes with --trainers")
     if every_code_point:
-        check_unicode(implementation, exclude, models or ("o200k_base",), as_json)
+        check_unicode(implementation, exclude, models or (DEFAULT_MODEL,), as_json)
         return
     if trainers:
         if models or split:
@@ -82,7 +83,7 @@ def command(
     from harness.check import CheckPlan
 
     plan = CheckPlan(
-        implementations=options.choose_implementations(implementation, exclude),
+        implementations=options.choose_compared(implementation, exclude),
         models=models or default_models(),
         corpora=corpora or ("samples",),
         split=split,

@@ -110,6 +110,16 @@ def choose_implementations(include: str | None, exclude: str | None) -> list[str
     return choose(impls.names(), impls.default_names(), include, exclude, "implementation")
 
 
+def choose_compared(include: str | None, exclude: str | None) -> list[str]:
+    """As `choose_implementations`; where -e is a target that is no implementation, that one beside the reference."""
+    from harness.check.classes import REFERENCE
+    from harness.targets import is_target
+
+    if include is not None and exclude is None and is_target(include):
+        return [REFERENCE, include]
+    return choose_implementations(include, exclude)
+
+
 def print_json(document: Any) -> None:
     """One JSON document on standard output."""
     import msgspec

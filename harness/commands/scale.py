@@ -11,6 +11,7 @@ from harness.commands import options
 from harness.data.generated import ADVERSARIAL
 from harness.measure.scaling import FAMILIES
 from harness.progress import progress
+from harness.targets import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from harness.records import Measurement
@@ -20,7 +21,7 @@ _ALL = "all"
 
 @click.command("scale")
 @options.implementations
-@click.option("-m", "--model", default="cl100k_base", show_default=True, metavar="NAME|FILE", help="Vocabulary.")
+@click.option("-m", "--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME|FILE", help="Vocabulary.")
 @click.option(
     "--family", "families", multiple=True, type=click.Choice([*ADVERSARIAL, _ALL]), default=FAMILIES, show_default=True,
     metavar="NAME", help=f"Which texts (see `list corpora`), or `{_ALL}`; repeatable.",

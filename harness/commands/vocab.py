@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from harness.commands import options
+from harness.targets import DEFAULT_MODEL
 from impls.model import Model
 from impls.patterns import name_of
 
 
 @click.command("vocab")
-@click.argument("model", default="cl100k_base")
+@click.argument("model", default=DEFAULT_MODEL)
 @click.option("--show", type=click.IntRange(min=0), default=0, metavar="N", help="The first N learned tokens.")
 @click.option("--find", metavar="TEXT", help="The ids of tokens that contain TEXT.")
 @click.option("--id", "ids", type=int, multiple=True, help="What an id stands for; repeatable.")

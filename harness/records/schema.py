@@ -264,10 +264,10 @@ class Disagreement(Record, tag="disagreement", kw_only=True):
     own_model: dict[str, Any] | None = None
     """The model in the suite's own JSON form, as small as still shows the difference."""
     counterexample: Counterexample
-    """`expected` are the ids of `a`, `got` those of `b`; None where that side fails."""
+    """`expected` are the ids of `a`, `got` those of `b`; None where that side fails. Of `decode`: the ids given."""
     failures: dict[str, str] = msgspec.field(default_factory=dict)
     """Side -> what it raised, or how it ended."""
-    call: Literal["encode", "encode_batch", "encode_array"] = "encode"
+    call: Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"] = "encode"
     allow_special: bool = False
     """Whether special tokens were recognised, or read as text."""
     difference: Difference
