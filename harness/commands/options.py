@@ -95,14 +95,19 @@ def choose(
     known: Sequence[str], default: Sequence[str], include: str | None, exclude: str | None, what: str
 ) -> list[str]:
     """The names of `known` matching `include` (of `default` without it) and not `exclude`; never none."""
-    try:
-        chosen = [n for n in known if re.search(include, n)] if include is not None else list(default)
-        chosen = [n for n in chosen if exclude is None or not re.search(exclude, n)]
-    except re.error as error:
-        raise click.UsageError(f"not a regular expression: {error}") from None
+    chosen = [n for n in known if matches(include, n)] if include is not None else list(default)
+    chosen = [n for n in chosen if exclude is None or not matches(exclude, n)]
     if not chosen:
         raise click.UsageError(f"no {what} is left; known: {', '.join(known)}")
     return chosen
+
+
+def matches(expression: str | None, name: str) -> bool:
+    """Return whether `expression` is found in `name` (None always is); raises for what is no regular expression."""
+    try:
+        return expression is None or re.search(expression, name) is not None
+    except re.error as error:
+        raise click.UsageError(f"{expression!r} is not a regular expression: {error}") from None
 
 
 def choose_implementations(include: str | None, exclude: str | None) -> list[str]:

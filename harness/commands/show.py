@@ -19,8 +19,6 @@ def command(
     run: Path, numbers: tuple[int, ...], implementation: str | None, workload: str | None, as_json: bool
 ) -> None:
     """List the records of RUN, a line each with its number; with NUMBERS show those in full, raw samples included."""
-    import re
-
     import msgspec
 
     from harness.records import read_records
@@ -34,8 +32,7 @@ def command(
     chosen = [
         (number, record)
         for number, record in records
-        if (implementation is None or re.search(implementation, _who(record)))
-        and (workload is None or re.search(workload, record.get("workload", "")))
+        if options.matches(implementation, _who(record)) and options.matches(workload, record.get("workload", ""))
     ]
     if as_json:
         options.print_json([record for _, record in chosen])

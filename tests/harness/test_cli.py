@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from records_by_hand import timed
 
 import impls
 from harness.cli import VERBS
+from harness.records import RecordWriter
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +110,17 @@ def test_bad_input_gets_one_clear_line_and_status_2(
     assert ended.status == 2
     assert told in ended.err
     assert ended.out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments", [["rank", "RUN", "-w", "("], ["show", "RUN", "-e", "("], ["show", "RUN", "-w", "("]]
+)
+def test_what_is_no_regular_expression_is_one_clear_line(bpebench: Any, arguments: list[str], tmp_path: Path) -> None:
+    with RecordWriter(tmp_path / "run") as writer:
+        writer.write(*timed("naive", [[0.1]]))
+    ended = bpebench(*[str(tmp_path / "run") if argument == "RUN" else argument for argument in arguments])
+    assert ended.status == 2
+    assert "'(' is not a regular expression" in ended.err
 
 
 def test_input_that_is_not_utf8_names_the_byte(bpebench: Any, model_file: Path) -> None:
