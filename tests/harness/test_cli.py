@@ -161,7 +161,7 @@ def test_convert_says_what_is_lost(bpebench: Any, model_file: Path, tmp_path: Pa
 def test_weigh_counts_tokens_and_cost_under_each_vocabulary(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("hello world", encoding="utf-8")
-    record = json.loads(bpebench("weigh", "-m", str(model_file), "-c", str(text), "--json").out)[0]
+    record = json.loads(bpebench("weigh", "-m", str(model_file), "-c", str(text), "--json").out)["rows"][0]
     ids = bpebench("encode", "hello world", "-m", str(model_file)).out.split()
     assert record["n_tokens"] == len(ids)
     assert record["n_words"] == 2
