@@ -116,7 +116,7 @@ def choose_implementations(include: str | None, exclude: str | None) -> list[str
 
 
 def print_json(document: Any) -> None:
-    """One JSON document on standard output."""
+    """Print one JSON document on standard output: an object whose fields have names, units in them."""
     import msgspec
 
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")

@@ -54,7 +54,9 @@ def command(
         _write_pictures(folder, html, charts, amount)
         return
     if as_json or format == "json":
-        options.print_json([table_as_json(table) for name, table in found.items() if not names or name in names])
+        options.print_json(
+            {"tables": [table_as_json(table) for name, table in found.items() if not names or name in names]}
+        )
     elif format == "text":
         click.echo(render_terminal(records, price_per_million=amount, names=names, width=terminal_width()))
     else:

@@ -13,6 +13,8 @@ from harness.measure.scaling import FAMILIES
 from harness.progress import progress
 
 if TYPE_CHECKING:
+    from harness.measure.protocol import Failed
+    from harness.measure.stats import Exponent
     from harness.records import Measurement
 
 _ALL = "all"
@@ -48,8 +50,6 @@ def command(
     1 is linear, 2 quadratic. Growth stops at the first length that fails or exceeds the limit; a timeout gives a lower
     bound, a panic or a refusal is told with its length. Every text is new to the process, so no cache answers.
     """
-    import msgspec
-
     from harness.data import load_corpus, load_model
     from harness.measure.materials import Materials
     from harness.measure.recording import recording
@@ -82,17 +82,11 @@ def command(
     found = exponents(records)
     ended = ends(records)
     if as_json:
-        options.print_json(
-            [
-                {
-                    "implementation": name,
-                    "family": family,
-                    **msgspec.to_builtins(fit),
-                    **_end(ended.get((name, family))),
-                }
-                for (name, family), fit in found.items()
-            ]
-        )
+        curves = [
+            {"implementation": name, "family": family, **_named(fit), **_end(ended.get((name, family)))}
+            for (name, family), fit in found.items()
+        ]
+        options.print_json({"model": model, "curves": curves})
         return
     cells = {
         (name, family): _cell(found.get((name, family)), ended.get((name, family)))
@@ -121,6 +115,18 @@ def _cell(fit: object, end: Measurement | None) -> str:
             return f"{told}, then ≥ {fit.lower_bound:.2f}"
         return told if end is None else f"{told}, then {end.status} at {end.n_bytes:,} B"
     return fit.status if isinstance(fit, Failed) else "n/a"
+
+
+def _named(fit: Exponent | Failed) -> dict[str, object]:
+    """The exponent of time against length with its 95 % interval, or why there is none."""
+    from harness.measure.protocol import Failed
+
+    if isinstance(fit, Failed):
+        return {"status": fit.status, "reason": fit.reason}
+    return {
+        "status": "ok", "exponent": fit.value, "exponent_low": fit.low, "exponent_high": fit.high,
+        "exponent_lower_bound": fit.lower_bound, "n_points": fit.n_points,
+    }  # fmt: skip
 
 
 def _end(end: Measurement | None) -> dict[str, object]:

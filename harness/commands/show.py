@@ -27,7 +27,7 @@ def command(
     if numbers:
         if beyond := [number for number in numbers if number > len(records)]:
             raise click.UsageError(f"{run} has {len(records)} records, so none with number {beyond[0]}")
-        options.print_json([records[number - 1][1] for number in numbers])
+        options.print_json({"records": [{"number": number, **records[number - 1][1]} for number in numbers]})
         return
     chosen = [
         (number, record)
@@ -35,7 +35,7 @@ def command(
         if options.matches(implementation, _who(record)) and options.matches(workload, record.get("workload", ""))
     ]
     if as_json:
-        options.print_json([record for _, record in chosen])
+        options.print_json({"records": [{"number": number, **record} for number, record in chosen]})
         return
     rows = [
         [number, record["kind"], _who(record), _what(record), record.get("status", "")] for number, record in chosen

@@ -31,10 +31,11 @@ def command(
             found[name] = stage_shares(impls.load(name, loaded), text)
         except (impls.Unsupported, impls.Missing) as error:
             click.echo(f"{error}", err=True)
-    if as_json:
-        options.print_json(found)
-        return
     n_bytes = len(text.encode("utf-8", "surrogatepass"))
+    if as_json:
+        timed = [{"implementation": name, "seconds": stages} for name, stages in found.items()]
+        options.print_json({"model": model, "corpus": corpus, "n_bytes": n_bytes, "implementations": timed})
+        return
     rows = []
     for name, stages in found.items():
         total = sum(stages.values()) or 1.0

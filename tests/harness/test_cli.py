@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -144,7 +145,7 @@ def test_train_shows_the_first_tokens_and_keeps_the_model(bpebench: Any, own_cac
 def test_vocab_tells_what_a_model_is(bpebench: Any, model_file: Path) -> None:
     about = json.loads(bpebench("vocab", str(model_file), "--json", "--show", "2", "--find", "he", "--irregular").out)
     assert about["ids"] == 275
-    assert about["special tokens"] == {"<s>": 274}
+    assert about["special_tokens"] == {"<s>": 274}
     assert about["irregularities"] == []
     assert bpebench("vocab", str(model_file), "--id", "97").out.splitlines()[-1].split() == ["97", "'a'"]
 
@@ -175,6 +176,44 @@ def test_list_names_implementations_models_and_corpora(bpebench: Any) -> None:
     assert {"naive", "priority", "tiktoken"} <= {row["name"] for row in found["implementations"]}
     assert {"cl100k_base", "o200k_base"} <= {row["name"] for row in found["models"]}
     assert {"turkish", "samples"} <= {row["name"] for row in found["corpora"]}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list"],
+        ["list", "workloads"],
+        ["vocab", "MODEL"],
+        ["inspect", "MODEL"],
+        ["encode", "hello", "-m", "MODEL"],
+        ["decode", "104", "-m", "MODEL"],
+        ["weigh", "-m", "MODEL", "-c", "samples/tr"],
+        ["train", "-c", "samples/tr", "--vocab-size", "260"],
+        ["convert", "MODEL", "OUT/x.tiktoken", "--to", "tiktoken"],
+        ["fetch", "gpt2"],
+        ["stages", "-e", "^naive$", "-m", "MODEL", "-c", "samples/tr"],
+        ["scale", "-e", "^naive$", "-m", "MODEL", "--family", "digits", "--doublings", "5", "--rounds", "1"],
+        ["show", "RUN"],
+        ["show", "RUN", "1"],
+        ["rank", "RUN"],
+        ["report", "RUN"],
+        ["compare", "RUN", "RUN"],
+    ],
+    ids=lambda arguments: "-".join(arguments[:2]),
+)
+def test_every_document_is_an_object_with_named_fields(
+    bpebench: Any, model_file: Path, tmp_path: Path, arguments: list[str]
+) -> None:
+    with RecordWriter(tmp_path / "run") as writer:
+        writer.write(*timed("naive", [[0.1]]), *timed("priority", [[0.2]]))
+    places = {"MODEL": str(model_file), "RUN": str(tmp_path / "run")}
+    given = [places.get(argument, argument.replace("OUT", str(tmp_path))) for argument in arguments]
+    document = json.loads(bpebench(*given, "--json").out)
+    assert isinstance(document, dict)
+    rows = [row for value in document.values() if isinstance(value, list) for row in value]
+    names = [*document, *(name for row in rows if isinstance(row, dict) for name in row)]
+    assert all(re.fullmatch("[a-z][a-z0-9_]*", name) for name in names)
+    assert not any(isinstance(row, list) for row in rows)
 
 
 def described(folder: Path) -> dict[str, Any]:
@@ -217,7 +256,7 @@ def test_check_of_the_samples_finds_no_fault(bpebench: Any, model_file: Path, tm
     assert set(machine["digests"]["corpora"]) == {"samples/tr"}
     assert "priority" in bpebench("report", str(tmp_path / "run")).out
     assert "1 " in bpebench("show", str(tmp_path / "run")).out
-    assert json.loads(bpebench("show", str(tmp_path / "run"), "1").out)[0]["kind"] == "verdict"
+    assert json.loads(bpebench("show", str(tmp_path / "run"), "1").out)["records"][0]["kind"] == "verdict"
 
 
 def test_check_compares_trainers_and_records_it(bpebench: Any, tmp_path: Path) -> None:
