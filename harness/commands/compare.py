@@ -78,9 +78,10 @@ def _compare(runs: Sequence[Sequence[Measurement]], condition: Condition | None,
         known = [floor for floor in floors if floor is not None]
         floor = max(known) if len(known) == len(floors) else None
         n_rounds = max(difference.ratio.rounds for difference in differences)
-        click.echo(f"\n{said}{claimed_where(floor, n_rounds)}")
+        click.echo()
+        options.say(f"{said}{claimed_where(floor, n_rounds)}")
         for d in failing:
-            click.echo(f"fails the condition: {d.implementation} on {d.workload}, {d.ratio.value:.3f} ×")
+            options.say(f"fails the condition: {d.implementation} on {d.workload}, {d.ratio.value:.3f} ×")
     if failing:
         raise click.exceptions.Exit(1)
 
@@ -114,7 +115,8 @@ def _show_side_by_side(runs: Sequence[Sequence[Measurement]], said: str, as_json
         for row in figures
     ]  # fmt: skip
     click.echo(options.table(rows, ["workload", "implementation", "old", "new", "unit"]))
-    click.echo(f"\n{note}{said}")
+    click.echo()
+    options.say(f"{note}{said}")
 
 
 def _workload_names(runs: Sequence[Sequence[Measurement]], workloads: Sequence[str]) -> tuple[dict[str, str], str]:
@@ -126,7 +128,7 @@ def _workload_names(runs: Sequence[Sequence[Measurement]], workloads: Sequence[s
     used = sorted({models[workload] for workload in workloads} - {""})
     said = note({model: round_trip(model, known) for model in used})
     shown = {name: named(name, round_trip(model, known)) for name, model in models.items()}
-    return shown, f"{said}\n" if said else ""
+    return shown, f"{said} " if said else ""
 
 
 def _named(difference: Difference) -> dict[str, Any]:

@@ -31,9 +31,9 @@ def command(file: Path, as_json: bool) -> None:
     else:
         click.echo(options.table([[key.replace("_", " "), _cell(value)] for key, value in about.items()], ["", ""]))
         for line in found.notes:
-            click.echo(f"note: {line}")
+            options.say(f"note: {line}")
         for line in found.findings:
-            click.echo(f"finding: {line}")
+            options.say(f"finding: {line}")
         if not found.findings:
             click.echo("nothing odd found")
     if found.findings:

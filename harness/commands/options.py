@@ -17,6 +17,7 @@ import click
 
 import impls
 from harness.failures import named
+from harness.printable import printable, printable_json
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -119,7 +120,12 @@ def print_json(document: Any) -> None:
     """Print one JSON document on standard output: an object whose fields have names, units in them."""
     import msgspec
 
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+    sys.stdout.write(printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
+
+
+def say(line: str, *, err: bool = False) -> None:
+    """Print one line that holds names or messages from outside, made printable."""
+    click.echo(printable(line), err=err)
 
 
 def read_text(argument: str | None, file: Path | None = None) -> str:
@@ -137,10 +143,11 @@ def read_text(argument: str | None, file: Path | None = None) -> str:
 
 
 def table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> str:
-    """A plain table that is never cut or wrapped."""
+    """Return a plain table that is never cut or wrapped, its cells printable."""
     from tabulate import tabulate
 
-    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
+    cells = [[printable(cell) for cell in row] for row in rows]
+    return tabulate(cells, headers=list(map(printable, headers)), tablefmt="simple", disable_numparse=True)
 
 
 def read_sample(argument: str | None, escaped: bool = False) -> str:
@@ -193,7 +200,7 @@ def show_checked(found: Checked, render: Callable[[Sequence[Any]], str], good: s
     else:
         click.echo(render([*found.verdicts, *found.agreements]))
         for fault in found.faults:
-            click.echo(f"fault: {fault}")
+            say(f"fault: {fault}")
         click.echo(f"{len(found.faults)} fault(s)" if found.faults else good)
     if found.faults:
         raise click.exceptions.Exit(1)

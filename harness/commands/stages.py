@@ -30,7 +30,7 @@ def command(
         try:
             found[name] = stage_shares(impls.load(name, loaded), text)
         except (impls.Unsupported, impls.Missing) as error:
-            click.echo(f"{error}", err=True)
+            options.say(f"{error}", err=True)
     n_bytes = len(text.encode("utf-8", "surrogatepass"))
     if as_json:
         timed = [{"implementation": name, "seconds": stages} for name, stages in found.items()]

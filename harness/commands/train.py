@@ -97,7 +97,7 @@ def command(
         click.echo()
     click.echo(f"{len(model.merges)} merges, {model.vocab_size} ids, learned in {seconds:.2f} s from {n_bytes} bytes")
     if short is not None:
-        click.echo(f"ended {vocab_size - model.vocab_size} ids short of {vocab_size}: {short}")
+        options.say(f"ended {vocab_size - model.vocab_size} ids short of {vocab_size}: {short}")
     if show and flat is not None and model.merge_counts is not None:
         click.echo(
             f"counts flatten after merge {flat}: from there on a merge occurs {model.merge_counts[flat]} times or less"
@@ -105,7 +105,7 @@ def command(
     if target is None:
         click.echo("not kept; give --name or --out to keep it", err=True)
     else:
-        click.echo(f"kept as {name}; use it with -m {name}" if out is None else str(target), err=True)
+        options.say(f"kept as {name}; use it with -m {name}" if out is None else str(target), err=True)
 
 
 def read_texts(corpora: tuple[str, ...], max_bytes: int | None) -> list[str]:

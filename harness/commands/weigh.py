@@ -89,12 +89,13 @@ def command(
     headers = ["corpus", "model", "vocab", "bytes", "tokens", "bytes/token", "chars/token", "tokens/word", "cost"]
     click.echo(options.table(rows, headers))
     said = note({r.model: r.round_trip for r in records})
-    click.echo(f"\ncost of all of it at {price:g} per million tokens. {said}")
+    click.echo()
+    options.say(f"cost of all of it at {price:g} per million tokens. {said}")
 
 
 def _warn_of_overlap(model: str, corpus: str, overlap: Overlap | None) -> None:
     if overlap is not None and overlap.n_trained_on:
-        click.echo(
+        options.say(
             f"warning: {model} was trained on {overlap.share:.1%} of {corpus} ({overlap.n_trained_on} of the "
             f"{overlap.n_documents} documents looked up), so its figures there are too good; use --split held-out, or "
             "another text",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from harness.measure.comparison import ranking
 from harness.measure.samples import measured_floor
 from harness.measure.stats import NOISE_MARGIN, Ranked, claim, ratio_interval
+from harness.printable import printable
 from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, frame_of
@@ -230,4 +231,4 @@ def _is_behind(ranked: Sequence[Ranked], place: int, floor: float | None) -> boo
 def _summed(workloads: Sequence[str]) -> str:
     """Workloads by their first word, counted: `encode (5), decode (2)`."""
     counts = Counter(name.partition("/")[0] for name in workloads)
-    return ", ".join(f"{name} ({n})" if n > 1 else name for name, n in counts.items())
+    return ", ".join(f"{printable(name)} ({n})" if n > 1 else printable(name) for name, n in counts.items())
