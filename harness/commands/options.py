@@ -11,13 +11,18 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
 import impls
 from harness.failures import named
 from harness.printable import printable, printable_json
+
+if TYPE_CHECKING:
+    from harness.data import Corpus
+
+STANDARD_INPUT = "standard input"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,7 +36,8 @@ max_bytes = click.option(
 )
 
 
-def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+def finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    """Callback of an option that takes a number: raises for nan and inf."""
     if value is not None and not math.isfinite(value):
         raise click.BadParameter("must be a number")
     return value
@@ -40,7 +46,7 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
 def price(default: float | None = None) -> Callable[[F], F]:
     """Option --price."""
     return click.option(
-        "--price", type=click.FloatRange(min=0), default=default, show_default=default is not None, callback=_finite,
+        "--price", type=click.FloatRange(min=0), default=default, show_default=default is not None, callback=finite,
         metavar="AMOUNT", help="Price of a million tokens.",
     )  # fmt: skip
 
@@ -132,14 +138,38 @@ def read_text(argument: str | None, file: Path | None = None) -> str:
     """The text of a verb: its argument, a file, or standard input (`-` or nothing); UTF-8 or a clear error."""
     if argument is not None and argument != "-":
         return argument
-    content = file.read_bytes() if file is not None else sys.stdin.buffer.read()
+    content = file.read_bytes() if file is not None else read_standard_input()
+    name = STANDARD_INPUT if file is None else file
     try:
-        return content.decode()
+        text = content.decode()
     except UnicodeDecodeError as error:
-        name = "standard input" if file is None else file
         raise click.UsageError(
             f"{name}: not UTF-8 at byte {error.start} (0x{content[error.start]:02X}); convert it to UTF-8 first"
         ) from None
+    if text.startswith("\ufeff"):
+        say(f"warning: {name}: begins with a byte order mark, which is left out", err=True)
+    return text.removeprefix("\ufeff")
+
+
+def read_standard_input() -> bytes:
+    """All of standard input; raises where it is closed."""
+    if sys.stdin is None:
+        raise click.UsageError(f"{STANDARD_INPUT} is closed; name a file, or pipe something in")
+    return sys.stdin.buffer.read()
+
+
+def load_corpus(name: str, split: str | None = None, max_bytes: int | None = None) -> Corpus:
+    """Return a corpus as `harness.data.load_corpus`, of standard input for `-`; raises where it holds no text."""
+    from harness.data import DataError, corpora
+
+    if name == "-":
+        corpus = corpora.corpus_of(STANDARD_INPUT, read_standard_input(), split, max_bytes)
+    else:
+        corpus = corpora.load_corpus(name, split=split, max_bytes=max_bytes)
+    if not any(corpus.documents()):
+        part = "" if split is None else f"its part {split} "
+        raise DataError(f"{corpus.name}: {part}holds no text")
+    return corpus
 
 
 def table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> str:

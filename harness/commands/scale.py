@@ -29,7 +29,14 @@ _ALL = "all"
 )  # fmt: skip
 @click.option("--doublings", type=click.IntRange(5, 14), default=10, show_default=True, help="From 1 KB upwards.")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True)
-@click.option("--limit", type=click.FloatRange(min=0.1), default=3.0, show_default=True, help="Seconds for one pass.")
+@click.option(
+    "--limit",
+    type=click.FloatRange(min=0.1),
+    default=3.0,
+    show_default=True,
+    callback=options.finite,
+    help="Seconds for one pass.",
+)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write the records here.")
 @click.option("--resume", is_flag=True, help="Go on with the records of that folder.")
 @options.as_json

@@ -18,13 +18,11 @@ def command(
     implementation: str | None, exclude: str | None, model: str, corpus: str, max_bytes: int, as_json: bool
 ) -> None:
     """Seconds and shares of splitting, merging and output, for implementations that expose them."""
-    from harness.data import load_corpus, load_model
+    from harness.data import load_model
     from harness.measure.stages import stage_shares
 
     loaded = load_model(model)
-    text = "\n".join(load_corpus(corpus, max_bytes=max_bytes).documents())
-    if not text:
-        raise click.UsageError(f"{corpus}: no text")
+    text = "\n".join(options.load_corpus(corpus, max_bytes=max_bytes).documents())
     found: dict[str, dict[str, float]] = {}
     for name in options.choose_implementations(implementation, exclude):
         try:

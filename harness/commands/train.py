@@ -110,16 +110,12 @@ def command(
 
 def read_texts(corpora: tuple[str, ...], max_bytes: int | None) -> list[str]:
     """The documents to train on: the training part of each named corpus, all of each file."""
-    from harness.data import load_corpus
-
     texts: list[str] = []
-    for name in corpora:
-        corpus = load_corpus(name, max_bytes=max_bytes)
+    for name in dict.fromkeys(corpora):
+        corpus = options.load_corpus(name, max_bytes=max_bytes)
         if corpus.has_split:
-            corpus = load_corpus(name, split="train", max_bytes=max_bytes)
+            corpus = options.load_corpus(name, split="train", max_bytes=max_bytes)
         texts += corpus.documents()
-    if not texts:
-        raise click.UsageError(f"nothing to train on in {', '.join(corpora)}")
     return texts
 
 

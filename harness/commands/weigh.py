@@ -44,7 +44,7 @@ def command(
     """
     import msgspec
 
-    from harness.data import DataError, load_corpus, load_model
+    from harness.data import load_model
     from harness.data.overlap import training_overlap
     from harness.measure.compression import bytes_per_token, characters_per_token, compression, tokens_per_word
     from harness.records import RecordWriter
@@ -52,17 +52,15 @@ def command(
 
     if not models:
         raise click.UsageError("name at least one vocabulary with -m")
-    texts = {name: load_corpus(name, split=split, max_bytes=max_bytes) for name in corpora or ("samples",)}
-    for name, corpus in texts.items():
-        if not any(corpus.documents()):
-            raise DataError(f"{name}: holds no text" if split is None else f"{name}: its part {split} holds no text")
+    names = dict.fromkeys(corpora or ("samples",))
+    texts = [options.load_corpus(name, split=split, max_bytes=max_bytes) for name in names]
     writer = None if out is None else RecordWriter(out, resume=resume)
     records: list[Compression] = []
     overlaps: list[Overlap | None] = []
     for model in models:
         tokenizer = _counter(load_model(model))
-        for name, corpus in texts.items():
-            label = name if split is None else f"{name}/{split}"
+        for corpus in texts:
+            label = corpus.name if split is None else f"{corpus.name}/{split}"
             records.append(compression(tokenizer, corpus.documents(), model=model, corpus=label))
             overlaps.append(training_overlap(tokenizer.model, corpus.documents()))
             _warn_of_overlap(model, label, overlaps[-1])
