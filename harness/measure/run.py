@@ -13,8 +13,8 @@ from harness.measure import placement
 from harness.measure.conductor import Conductor, Write
 from harness.measure.materials import Materials
 from harness.measure.references import References
-from harness.measure.schedule import Key, Plan, Turn, keys, turns
-from harness.records import AnyRecord, Measurement, of_kind
+from harness.measure.schedule import Plan, Turn, keys, turns
+from harness.records import AnyRecord, Measurement, key_of, of_kind
 
 
 class Progress(Protocol):
@@ -47,11 +47,6 @@ class Silent:
 
     def passed_over(self, n_records: int) -> None:
         """Say nothing."""
-
-
-def key_of(record: Measurement) -> Key:
-    """What tells a record from every other of its run."""
-    return record.workload, record.implementation, record.copy, record.round
 
 
 def run(

@@ -13,11 +13,11 @@ import pytest
 
 from harness.measure.materials import Materials
 from harness.measure.references import References
-from harness.measure.run import key_of, run
+from harness.measure.run import run
 from harness.measure.samples import is_comparable
 from harness.measure.schedule import Plan, Profile, keys, turns
 from harness.measure.workloads import Workload
-from harness.records import Measurement
+from harness.records import Measurement, key_of
 from impls import Model
 
 TOYS = Path(__file__).parent / "measure_toys"

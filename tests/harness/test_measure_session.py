@@ -15,10 +15,18 @@ import psutil
 import pytest
 
 from harness.measure import session
-from harness.measure.run import key_of
 from harness.measure.schedule import Plan, Profile, estimate_seconds, keys, turns
 from harness.measure.workloads import Workload
-from harness.records import MACHINE_FILE, RECORDS_FILE, Compression, Measurement, RecordError, of_kind, read_records
+from harness.records import (
+    MACHINE_FILE,
+    RECORDS_FILE,
+    Compression,
+    Measurement,
+    RecordError,
+    key_of,
+    of_kind,
+    read_records,
+)
 from impls import Model
 
 TOYS = Path(__file__).parent / "measure_toys"
