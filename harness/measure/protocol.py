@@ -81,6 +81,22 @@ class Weigh(msgspec.Struct, frozen=True, kw_only=True, tag="weigh"):
     """Ids of the texts, for `decode`."""
 
 
+class Recall(msgspec.Struct, frozen=True, kw_only=True, tag="recall"):
+    """How long do calls on texts take that were given before, and on new ones of the same pieces?"""
+
+    job: Job
+    """Its texts give the words."""
+    most_bytes: int
+    """Of one pass, where it is fast enough for them."""
+    text_bytes: int
+    """Size of each text; 0: a pass is one text."""
+    budget_seconds: float
+    """Of one pass."""
+    seed: int
+    earlier: bool = False
+    """The texts to ask for were given to an earlier process, and are not given to this one."""
+
+
 class Shrink(msgspec.Struct, frozen=True, kw_only=True, tag="shrink"):
     """Look for the smallest text on which the opened implementation differs from `reference`."""
 
@@ -96,7 +112,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, tag="probe"):
     implementations: tuple[str, ...]
 
 
-Request = Open | Size | Refer | Measure | Weigh | Shrink | Probe
+Request = Open | Size | Refer | Measure | Weigh | Recall | Shrink | Probe
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True, tag="opened"):
@@ -136,6 +152,15 @@ class Weighed(msgspec.Struct, frozen=True, kw_only=True, tag="weighed"):
     peak_memory_bytes: int | None
 
 
+class Recalled(msgspec.Struct, frozen=True, kw_only=True, tag="recalled"):
+    """Seconds of calls on texts given before, and on new ones, pair by pair."""
+
+    n_bytes: int
+    """Of one call."""
+    met_seconds: list[float]
+    new_seconds: list[float]
+
+
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
     """A typed verdict instead of an answer."""
 
@@ -158,7 +183,7 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True, tag="probed"):
     versions: dict[str, str | None]
 
 
-Reply = Opened | Sized | Expected | Measured | Weighed | Failed | Shrunk | Probed
+Reply = Opened | Sized | Expected | Measured | Weighed | Recalled | Failed | Shrunk | Probed
 
 _encoder = msgspec.json.Encoder()
 request_decoder = msgspec.json.Decoder(Request)

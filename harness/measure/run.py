@@ -18,7 +18,7 @@ from harness.measure.conductor import Conductor, Write
 from harness.measure.materials import Materials
 from harness.measure.references import References
 from harness.measure.schedule import Plan, Turn, busiest, keys, turns
-from harness.records import AnyRecord, Measurement, key_of, of_kind
+from harness.records import AnyRecord, Measurement, TextMemory, key_of, of_kind
 
 COPY_PREFERENCE = ("tiktoken", "tokenizers", "priority")
 """Whose copy is run to measure the noise floor: the first of these that runs most of the workloads."""
@@ -75,11 +75,14 @@ def run(
     progress = progress or Silent()
     watcher = progress
 
+    done = list(done)
     recorded = {key_of(record): record for record in of_kind(done, Measurement)}
     written = list(recorded.values())
 
-    def tell(record: Measurement) -> None:
+    def tell(record: Measurement | TextMemory) -> None:
         write(record)
+        if isinstance(record, TextMemory):
+            return
         written.append(record)
         watcher.recorded(record)
 
@@ -91,6 +94,8 @@ def run(
         if references is None:
             references = stack.enter_context(References(materials))
         conductor = Conductor(plan, materials, references, tell, cores, memory_limit_bytes)
+        for memory in of_kind(done, TextMemory):
+            conductor.note(memory)
         for record in recorded.values():
             conductor.note(record)
 

@@ -84,7 +84,7 @@ def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenize
     if job.task == "decode":
         ids = read_ids(Path(ids_file))
         fresh = lambda _: [list(some) for some in ids]  # noqa: E731
-    run = _pass(job, tokenizer)
+    run = bind(job, tokenizer)
     if job.state == "warm-between":
         fresh = _behind(fresh, run, other)
     n_calls = 1 if job.task in BATCHES else len(passes[0])
@@ -101,7 +101,8 @@ def _behind(fresh: Callable[[list[bytes]], Inputs], run: Pass, other: list[bytes
     return inputs
 
 
-def _pass(job: Job, tokenizer: Tokenizer) -> Pass:
+def bind(job: Job, tokenizer: Tokenizer) -> Pass:
+    """One pass of a job over inputs it is given; not for `load` and `train`."""
     if job.task == "decode":
         decode = tokenizer.decode
         return lambda inputs: [decode(ids) for ids in inputs]

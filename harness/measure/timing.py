@@ -31,11 +31,11 @@ class WrongAnswer(Exception):
         super().__init__(f"pass {which} after the verified one answered otherwise")
 
 
-def timed(run: Callable[[Any], Any], inputs: Any) -> tuple[float, Any]:
+def timed(run: Callable[[Any], Any], inputs: Any, clock: Callable[[], float] = perf_counter) -> tuple[float, Any]:
     """Seconds of one pass, and its answer."""
-    start = perf_counter()
+    start = clock()
     answer = run(inputs)
-    return perf_counter() - start, answer
+    return clock() - start, answer
 
 
 def sample(

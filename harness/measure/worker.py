@@ -31,6 +31,7 @@ from harness.measure.protocol import (
     Opened,
     Probe,
     Probed,
+    Recall,
     Refer,
     Reply,
     Request,
@@ -43,6 +44,7 @@ from harness.measure.protocol import (
     request_decoder,
     to_line,
 )
+from harness.measure.recall import recall
 from harness.measure.workloads import ENCODING, ONCE_ONLY
 from impls import Missing, Model, Tokenizer, Unsupported, get
 
@@ -265,6 +267,9 @@ def answer(request: Request, opening: Opening | None) -> tuple[Reply, Opening | 
         return measure(request, opening), opening
     if isinstance(request, Weigh):
         return weigh(request, opening), opening
+    if isinstance(request, Recall):
+        assert opening.tokenizer is not None
+        return recall(request, opening.tokenizer), opening
     assert isinstance(request, Shrink)
     assert opening.model is not None
     assert opening.tokenizer is not None

@@ -94,6 +94,13 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         return self.task in ("load", "train") or self.state == "cold"
 
     @property
+    def text_bytes(self) -> int:
+        """About how long each of its texts is; 0 where it is one text."""
+        if self.task == "encode-short":
+            return self.text_characters
+        return self.document_bytes if self.task in DOCUMENTS else 0
+
+    @property
     def group(self) -> str:
         """Workloads of one group share a process."""
         if self.has_own_process:

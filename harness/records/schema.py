@@ -19,6 +19,11 @@ Difference = Literal["fault", "unicode version", "expected to differ", "failure"
 does not encode the text; it was seen once and not again."""
 
 
+Remembered = Literal["", "process", "machine", "unknown"]
+"""Whether texts met before are answered from memory: nothing found (or not looked for, in older records), within one
+process, from one process to the next, or it could not be found out."""
+
+
 class Text(msgspec.Struct, frozen=True):
     """A text that may hold anything: base64 of its UTF-8 (surrogatepass), and an ASCII escape to read."""
 
@@ -134,7 +139,34 @@ class Measurement(Record, tag="measurement"):
     pinned: bool = False
     n_calls: int = 1
     """Calls of the implementation in one pass."""
+    remembered: Remembered = ""
+    """Whether these samples may be answers from memory: a `TextMemory` found that the implementation remembers whole
+    texts, and this workload gives it a text more than once."""
     counterexample: Counterexample | None = None
+
+
+class TextMemory(Record, tag="text-memory"):
+    """Does an implementation remember whole texts? Calls on texts given before, and on new ones of the same pieces."""
+
+    implementation: str
+    model: str
+    task: str
+    state: str = "warm-same"
+    """same-object where the texts given before were asked for with the very same objects."""
+    earlier: bool = False
+    """Whether the texts were given to an earlier process, which had ended."""
+    status: Status = "ok"
+    reason: str = ""
+    seed: int = 0
+    """Of the order of the words."""
+    n_bytes: int = 0
+    """Of one call."""
+    met_seconds: list[float] = msgspec.field(default_factory=list)
+    """One figure per pair: the call on a text given before."""
+    new_seconds: list[float] = msgspec.field(default_factory=list)
+    """One figure per pair: the call on a new text."""
+    remembers: bool = False
+    """What the two say by the rule of `measure.recall`."""
 
 
 class Compression(Record, tag="compression"):
@@ -256,4 +288,4 @@ class Disagreement(Record, tag="disagreement", kw_only=True):
     """What a replay must find; `agrees` for a fault that has been mended."""
 
 
-AnyRecord = Verdict | Agreement | Measurement | Compression | Trained | TrainerAgreement | Disagreement
+AnyRecord = Verdict | Agreement | Measurement | TextMemory | Compression | Trained | TrainerAgreement | Disagreement

@@ -14,7 +14,7 @@ from typing import TypeVar
 import msgspec
 from filelock import FileLock, Timeout
 
-from harness.records.schema import Agreement, AnyRecord, Compression, Measurement, Verdict
+from harness.records.schema import Agreement, AnyRecord, Compression, Measurement, TextMemory, Verdict
 
 RECORDS_FILE = "records.jsonl"
 COUNTEREXAMPLES_FILE = "counterexamples.jsonl"
@@ -85,6 +85,8 @@ def key_of(record: AnyRecord) -> Key:
     """What tells a record from every other of its file; empty for kinds of which a file may hold equal ones."""
     if isinstance(record, Measurement):
         return record.workload, record.implementation, record.copy, record.round
+    if isinstance(record, TextMemory):
+        return "text-memory", record.implementation, record.model, record.task, record.state, record.earlier
     if isinstance(record, Verdict):
         return "verdict", record.check, record.implementation, record.model, record.corpus
     if isinstance(record, Agreement):

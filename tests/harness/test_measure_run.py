@@ -12,12 +12,14 @@ import msgspec
 import pytest
 
 from harness.measure.materials import Materials
+from harness.measure.memories import Memories
 from harness.measure.references import References
 from harness.measure.run import copied_implementation, run
-from harness.measure.samples import is_comparable
+from harness.measure.samples import is_comparable, rankable_times
 from harness.measure.schedule import Plan, Profile, keys, turns
 from harness.measure.workloads import Workload
-from harness.records import Measurement, key_of
+from harness.records import AnyRecord, Measurement, TextMemory, key_of, of_kind
+from harness.report.speed import shown_verdict, speed_rows
 from impls import Model
 
 TOYS = Path(__file__).parent / "measure_toys"
@@ -59,10 +61,15 @@ def toys() -> Iterator[None]:
         yield
 
 
-def carry_out(plan: Plan, done: Iterable[Measurement] = (), stop_after: int | None = None) -> list[Measurement]:
-    records: list[Measurement] = []
+def carry_out(plan: Plan, done: Iterable[AnyRecord] = (), stop_after: int | None = None) -> list[Measurement]:
+    """The measurements of a run, broken off when it has written so many records."""
+    return list(of_kind(everything(plan, done, stop_after), Measurement))
 
-    def write(record: Measurement) -> None:
+
+def everything(plan: Plan, done: Iterable[AnyRecord] = (), stop_after: int | None = None) -> list[AnyRecord]:
+    records: list[AnyRecord] = []
+
+    def write(record: AnyRecord) -> None:
         if stop_after is not None and len(records) == stop_after:
             raise KeyboardInterrupt
         records.append(record)
@@ -204,12 +211,68 @@ def test_a_run_taken_up_again_writes_the_records_that_are_missing_and_no_others(
         implementations=("toy-bytes", "toy-panicking"),
         workloads=(workload(), workload("count", task="count")),
     )
-    undisturbed = {(key_of(record), record.status, record.order) for record in carry_out(plan)}
-    first = carry_out(plan, stop_after=3)
-    second = carry_out(plan, done=first)
-    both = [(key_of(record), record.status, record.order) for record in [*first, *second]]
+    undisturbed = {key_of(record) for record in everything(plan)}
+    first = everything(plan, stop_after=5)
+    second = everything(plan, done=first)
+    both = [key_of(record) for record in [*first, *second]]
     assert len(both) == len(set(both))
     assert set(both) == undisturbed
+    assert {type(record) for record in first} == {TextMemory, Measurement}
+
+
+@pytest.fixture(scope="module")
+def remembered(toys: None) -> list[AnyRecord]:
+    """A run of one that works at every call and of two that remember texts, in a process and on disk."""
+    names = ("toy-working", "toy-remembering", "toy-remembering-on-disk")
+    shared = {"max_bytes": 2_000, "whole": True}
+    workloads = (workload("warm", **shared), workload("cold", state="cold", **shared))
+    return everything(
+        Plan(profile=msgspec.structs.replace(PROFILE, rounds=1), implementations=names, workloads=workloads)
+    )
+
+
+def test_memory_of_whole_texts_is_recorded_and_said_of_what_it_may_have_answered(remembered: list[AnyRecord]) -> None:
+    said = {(m.implementation, m.workload): m.remembered for m in of_kind(remembered, Measurement) if m.status == "ok"}
+    assert said == {
+        ("toy-working", "warm"): "",
+        ("toy-working", "cold"): "",
+        ("toy-remembering", "warm"): "process",
+        ("toy-remembering", "cold"): "",
+        ("toy-remembering-on-disk", "warm"): "machine",
+        ("toy-remembering-on-disk", "cold"): "machine",
+    }
+    looked = {(t.implementation, t.task, t.earlier): t.remembers for t in of_kind(remembered, TextMemory)}
+    assert looked == {
+        ("toy-working", "encode", False): False,
+        ("toy-working", "encode", True): False,
+        ("toy-remembering", "encode", False): True,
+        ("toy-remembering", "encode", True): False,
+        ("toy-remembering-on-disk", "encode", False): False,
+        ("toy-remembering-on-disk", "encode", True): True,
+    }
+
+
+def test_what_may_come_from_memory_is_not_ranked(remembered: list[AnyRecord]) -> None:
+    ranked = {name: set(by_workload) for name, by_workload in rankable_times(of_kind(remembered, Measurement)).items()}
+    assert ranked == {"toy-working": {"warm", "cold"}, "toy-remembering": {"cold"}}
+    verdicts = {
+        (row["implementation"], row["workload"]): (row["ranked"], shown_verdict(row)) for row in speed_rows(remembered)
+    }
+    assert verdicts["toy-working", "warm"] == (True, "")
+    assert verdicts["toy-remembering", "cold"] == (True, "")
+    for key in (("toy-remembering", "warm"), ("toy-remembering-on-disk", "cold")):
+        assert verdicts[key][0] is False
+        assert "remembers whole texts" in verdicts[key][1]
+
+
+def test_what_could_not_be_looked_at_is_not_ranked_where_texts_repeat() -> None:
+    memories = Memories(None, None, None, pass_seconds=1, limit_seconds=1, cores=())  # type: ignore[arg-type]
+    memories.note(TextMemory(implementation="i", model="toy", task="encode", status="timeout"))
+    assert memories.of("i", workload()) == "unknown"
+    assert memories.of("i", workload(state="warm-between")) == "unknown"
+    assert memories.of("i", workload(state="cold")) == ""
+    assert memories.of("i", workload(task="count")) == ""
+    assert memories.of("j", workload()) == ""
 
 
 def test_cold_and_warm_other_read_each_text_once() -> None:
