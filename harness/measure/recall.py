@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -22,7 +23,8 @@ from harness.measure.texts import read_texts
 from impls import Tokenizer
 
 REMEMBERED_FACTOR = 1.5
-"""A text never given must take this many times as long as one given before, by the low end of the 95 % interval."""
+"""A text never given must take this many times as long as one given before, by the low end of the 95 % interval,
+and the quickest of the new ones this many times the median of the others."""
 N_PAIRS = 5
 MOST_PAIRS = 25
 """Pairs are added while the interval holds the factor, up to so many."""
@@ -45,8 +47,12 @@ class Texts(NamedTuple):
 
 
 def remembers(met_seconds: Sequence[float], new_seconds: Sequence[float]) -> bool:
-    """Whether texts met before take so much less time than new ones that they must be remembered."""
-    return _times_new(met_seconds, new_seconds).low > REMEMBERED_FACTOR
+    """Whether texts met before take so much less time than new ones that they must be remembered.
+
+    What else runs on a machine only ever adds time, so that the quickest of the new ones must be slower as well.
+    """
+    quickest = min(new_seconds) > REMEMBERED_FACTOR * median(met_seconds)
+    return quickest and _times_new(met_seconds, new_seconds).low > REMEMBERED_FACTOR
 
 
 def _times_new(met_seconds: Sequence[float], new_seconds: Sequence[float]) -> Interval:
@@ -100,10 +106,8 @@ def sample(
     for pair in range(MOST_PAIRS):
         add(pair, is_met=pair % 2 == 0)
         add(pair, is_met=pair % 2 != 0)
-        if pair + 1 >= N_PAIRS:
-            times = _times_new(met, new)
-            if not times.low <= REMEMBERED_FACTOR <= times.high:
-                break
+        if pair + 1 >= N_PAIRS and (_times_new(met, new).high < REMEMBERED_FACTOR or remembers(met, new)):
+            break
     return met, new
 
 
