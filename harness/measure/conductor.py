@@ -28,7 +28,7 @@ from harness.measure.references import References
 from harness.measure.schedule import Plan, Turn
 from harness.measure.texts import write_texts
 from harness.measure.worker import FIRST_TEXT
-from harness.measure.workloads import ONCE_ONLY, STRETCHES, Workload, short_corpus, short_name
+from harness.measure.workloads import ONCE_ONLY, Workload, short_corpus, short_name
 from harness.records import Counterexample, Measurement, Text, TextMemory
 
 OPEN_SECONDS = 120.0
@@ -53,7 +53,7 @@ def default_memory_limit_bytes() -> int:
 
 def _pass_bytes(workload: Workload, texts: TextFile) -> int:
     """Bytes of one pass over whole texts, of which some states read a stretch at a time."""
-    return texts.n_bytes // STRETCHES.get(workload.state, 1)
+    return texts.n_bytes // workload.n_passes
 
 
 class Conductor:
@@ -165,6 +165,7 @@ class Conductor:
             n_bytes=n_bytes,
             threads=self._threads(workload),
             training=workload.training,
+            document_bytes=workload.document_bytes,
             model_file=self._materials.own_format(workload.model) if load else "",
         )
 
@@ -225,7 +226,7 @@ class Conductor:
         So are workloads that say so: their texts break somebody at full length only.
         """
         known = (workload.name, turn.implementation)
-        if workload.task == "train" or workload.whole:
+        if workload.is_whole:
             return (_pass_bytes(workload, texts),) * 2
         if known not in self._slices:
             profile = self._plan.profile

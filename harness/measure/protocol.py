@@ -22,6 +22,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """How much of them to take; 0: all."""
     threads: int = 1
     training: Mapping[str, Any] = {}
+    document_bytes: int = 4096
+    """Of the documents read before a long text."""
     model_file: str = ""
     """Model in the suite's own format, for the task `load`."""
 
@@ -33,6 +35,8 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True, tag="expected"):
     n_tokens: int
     reference: str
     ids_file: str = ""
+    parts: list[str] = []
+    """Digests of the parts of a `sustained` text."""
 
 
 class Open(msgspec.Struct, frozen=True, kw_only=True, tag="open"):
@@ -144,6 +148,11 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True, tag="measured"):
     digest: str
     peak_memory_bytes: int | None
     parts_seconds: dict[str, list[float]] = {}
+    samples_wanted: int = 0
+    page_faults: list[int] = []
+    system_seconds: list[float] = []
+    resident_bytes: list[int] = []
+    call_times: list[tuple[int, int]] = []
 
 
 class Weighed(msgspec.Struct, frozen=True, kw_only=True, tag="weighed"):

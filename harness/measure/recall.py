@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 from typing import Any, NamedTuple
 
 from harness.measure import timing
@@ -61,7 +60,7 @@ def _times_new(met_seconds: Sequence[float], new_seconds: Sequence[float]) -> In
     return ratio_interval(new, met)
 
 
-def recall(request: Recall, tokenizer: Tokenizer, clock: Callable[[], float] = perf_counter) -> Recalled:
+def recall(request: Recall, tokenizer: Tokenizer, clock: Callable[[], float] | None = None) -> Recalled:
     """The seconds of calls on texts given before, and of calls on new ones, taken in turns."""
     source = read_texts(Path(request.job.texts))
     run = bind(request.job, tokenizer)
@@ -82,7 +81,7 @@ def recall(request: Recall, tokenizer: Tokenizer, clock: Callable[[], float] = p
 
 
 def sample(
-    run: Pass, texts: Texts, *, earlier: bool = False, clock: Callable[[], float] = perf_counter
+    run: Pass, texts: Texts, *, earlier: bool = False, clock: Callable[[], float] | None = None
 ) -> tuple[list[float], list[float]]:
     """Seconds of calls on texts given before, and of as many on new ones, in turns.
 

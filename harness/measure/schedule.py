@@ -79,6 +79,10 @@ TRAINING_SECONDS_PER_BYTE = 0.5e-6
 """What a pass of training takes on average over all, those that cannot train included. For estimates."""
 
 
+SUSTAINED_SECONDS_PER_BYTE = 0.08e-6
+"""What documents without end take on average, verified. For estimates."""
+
+
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """All that decides which records a run writes."""
 
@@ -117,7 +121,7 @@ def turns(plan: Plan, copied: str | None = None) -> Iterator[Turn]:
             chance = Random(f"{plan.seed}/{number}/{implementation}/{copy}")
             groups: dict[str, list[Workload]] = {}
             for workload in sorted(plan.workloads, key=lambda workload: workload.name):
-                if workload.applies_to(implementation):
+                if workload.applies_to(implementation) and not 0 < workload.rounds <= number:
                     groups.setdefault(workload.group, []).append(workload)
             processes = list(groups.values())
             chance.shuffle(processes)
@@ -156,6 +160,10 @@ def workload_seconds(workload: Workload, profile: Profile) -> float:
     """About how long one workload takes in one process, verification and calibration included."""
     if workload.task == "load" or workload.state == "cold":
         return 0.2
+    if workload.state == "sustained":
+        return min(profile.time_limit_seconds / 2, workload.max_bytes * SUSTAINED_SECONDS_PER_BYTE)
+    if workload.state in ("second-call", "after-pause"):
+        return 1.5 if workload.state == "second-call" else 4.0
     if workload.state == "warm-other":
         return 6 * profile.pass_seconds / 2
     if workload.task == "train":

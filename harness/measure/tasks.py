@@ -7,7 +7,8 @@ number for `count`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -159,6 +160,11 @@ def digest(job: Job, answer: Any) -> tuple[str, int]:
     if job.task == "decode":
         return digest_of_texts(answer), 0
     return digest_of_ids(answer)
+
+
+def digest_of_parts(digests: Iterable[str]) -> str:
+    """One digest of those of the parts of a text."""
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def expected_digest(job: Job, texts: list[bytes], expected: Expected) -> str:

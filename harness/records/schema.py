@@ -109,7 +109,8 @@ class Measurement(Record, tag="measurement"):
     copy: int = 0
     """1 for the second process of the implementation that is run twice to measure the noise floor (A/A)."""
     state: str = "warm-same"
-    """What the process had read before: warm-same, warm-between, warm-other, same-object or cold."""
+    """What the process had read before: warm-same, warm-between, warm-other, same-object, cold, sustained,
+    second-call or after-pause."""
     round: int = 0
     order: int = 0
     """Position at which this workload ran within its process."""
@@ -130,6 +131,16 @@ class Measurement(Record, tag="measurement"):
     """One figure per sample: seconds for `loops` passes over `n_bytes`."""
     parts_seconds: dict[str, list[float]] = msgspec.field(default_factory=dict)
     """Where a sample's time went, by part, for tasks that have parts (`load`)."""
+    samples_wanted: int = 0
+    """How many samples of new text were to be taken, for `sustained`; there are fewer where the time ran out."""
+    page_faults: list[int] = msgspec.field(default_factory=list)
+    """Page faults served from memory during each sample, for `sustained`, `second-call` and `after-pause`."""
+    system_seconds: list[float] = msgspec.field(default_factory=list)
+    """Seconds in the system during each sample, for the same."""
+    resident_bytes: list[int] = msgspec.field(default_factory=list)
+    """Resident memory after each sample of `sustained`, beyond what `peak_memory_bytes` is counted from."""
+    call_times: list[tuple[int, int]] = msgspec.field(default_factory=list)
+    """Calls of `sustained` by how long they took: (b, n) says that n took 1.02^b to 1.02^(b+1) nanoseconds."""
     limit_seconds: float | None = None
     """How long a pass of `scale` may take; a timeout took at least as long."""
     peak_memory_bytes: int | None = None

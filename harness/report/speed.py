@@ -121,6 +121,8 @@ def shown_verdict(row: Row) -> str:
         return "other ids by design; not ranked"
     if row["remembered"]:
         return REMEMBERED[row["remembered"]]
+    if row["state"] == "sustained" and not row["ranked"]:
+        return "ended early: the time ran out; not ranked"
     return "" if row["ranked"] else "only a slice of text read once; not ranked"
 
 
