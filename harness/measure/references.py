@@ -61,7 +61,7 @@ class References:
             model,
             job.texts,
             job.n_bytes,
-            job.state if job.state in STRETCHES else "",
+            job.state if job.state in (*STRETCHES, "sustained") else "",
             repr(sorted(job.training.items())),
         )
         if key not in self._answers:

@@ -7,7 +7,8 @@ number for `count`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,7 @@ def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenize
     if job.task == "decode":
         ids = read_ids(Path(ids_file))
         fresh = lambda _: [list(some) for some in ids]  # noqa: E731
-    run = _pass(job, tokenizer)
+    run = bind(job, tokenizer)
     if job.state == "warm-between":
         fresh = _behind(fresh, run, other)
     n_calls = 1 if job.task in BATCHES else len(passes[0])
@@ -101,7 +102,8 @@ def _behind(fresh: Callable[[list[bytes]], Inputs], run: Pass, other: list[bytes
     return inputs
 
 
-def _pass(job: Job, tokenizer: Tokenizer) -> Pass:
+def bind(job: Job, tokenizer: Tokenizer) -> Pass:
+    """One pass of a job over inputs it is given; not for `load` and `train`."""
     if job.task == "decode":
         decode = tokenizer.decode
         return lambda inputs: [decode(ids) for ids in inputs]
@@ -158,6 +160,11 @@ def digest(job: Job, answer: Any) -> tuple[str, int]:
     if job.task == "decode":
         return digest_of_texts(answer), 0
     return digest_of_ids(answer)
+
+
+def digest_of_parts(digests: Iterable[str]) -> str:
+    """One digest of those of the parts of a text."""
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def expected_digest(job: Job, texts: list[bytes], expected: Expected) -> str:

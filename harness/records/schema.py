@@ -19,6 +19,11 @@ Difference = Literal["fault", "unicode version", "expected to differ", "failure"
 does not encode the text; it was seen once and not again."""
 
 
+Remembered = Literal["", "process", "machine", "unknown"]
+"""Whether texts met before are answered from memory: nothing found (or not looked for, in older records), within one
+process, from one process to the next, or it could not be found out."""
+
+
 class Text(msgspec.Struct, frozen=True):
     """A text that may hold anything: base64 of its UTF-8 (surrogatepass), and an ASCII escape to read."""
 
@@ -129,7 +134,8 @@ class Measurement(Record, tag="measurement"):
     copy: int = 0
     """1 for the second process of the implementation that is run twice to measure the noise floor (A/A)."""
     state: str = "warm-same"
-    """What the process had read before: warm-same, warm-between, warm-other, same-object or cold."""
+    """What the process had read before: warm-same, warm-between, warm-other, same-object, cold, sustained,
+    second-call or after-pause."""
     round: int = 0
     order: int = 0
     """Position at which this workload ran within its process."""
@@ -150,6 +156,16 @@ class Measurement(Record, tag="measurement"):
     """One figure per sample: seconds for `loops` passes over `n_bytes`."""
     parts_seconds: dict[str, list[float]] = msgspec.field(default_factory=dict)
     """Where a sample's time went, by part, for tasks that have parts (`load`)."""
+    samples_wanted: int = 0
+    """How many samples of new text were to be taken, for `sustained`; there are fewer where the time ran out."""
+    page_faults: list[int] = msgspec.field(default_factory=list)
+    """Page faults served from memory during each sample, for `sustained`, `second-call` and `after-pause`."""
+    system_seconds: list[float] = msgspec.field(default_factory=list)
+    """Seconds in the system during each sample, for the same."""
+    resident_bytes: list[int] = msgspec.field(default_factory=list)
+    """Resident memory after each sample of `sustained`, beyond what `peak_memory_bytes` is counted from."""
+    call_times: list[tuple[int, int]] = msgspec.field(default_factory=list)
+    """Calls of `sustained` by how long they took: (b, n) says that n took 1.02^b to 1.02^(b+1) nanoseconds."""
     limit_seconds: float | None = None
     """How long a pass of `scale` may take; a timeout took at least as long."""
     peak_memory_bytes: int | None = None
@@ -159,7 +175,34 @@ class Measurement(Record, tag="measurement"):
     pinned: bool = False
     n_calls: int = 1
     """Calls of the implementation in one pass."""
+    remembered: Remembered = ""
+    """Whether these samples may be answers from memory: a `TextMemory` found that the implementation remembers whole
+    texts, and this workload gives it a text more than once."""
     counterexample: Counterexample | None = None
+
+
+class TextMemory(Record, tag="text-memory"):
+    """Does an implementation remember whole texts? Calls on texts given before, and on new ones of the same pieces."""
+
+    implementation: str
+    model: str
+    task: str
+    state: str = "warm-same"
+    """same-object where the texts given before were asked for with the very same objects."""
+    earlier: bool = False
+    """Whether the texts were given to an earlier process, which had ended."""
+    status: Status = "ok"
+    reason: str = ""
+    seed: int = 0
+    """Of the order of the words."""
+    n_bytes: int = 0
+    """Of one call."""
+    met_seconds: list[float] = msgspec.field(default_factory=list)
+    """One figure per pair: the call on a text given before."""
+    new_seconds: list[float] = msgspec.field(default_factory=list)
+    """One figure per pair: the call on a new text."""
+    remembers: bool = False
+    """What the two say by the rule of `measure.recall`."""
 
 
 class Compression(Record, tag="compression"):
@@ -285,4 +328,14 @@ class Disagreement(Record, tag="disagreement", kw_only=True):
     """What a replay must find; `agrees` for a fault that has been mended."""
 
 
-AnyRecord = Verdict | Agreement | NotCompared | Measurement | Compression | Trained | TrainerAgreement | Disagreement
+AnyRecord = (
+    Verdict
+    | Agreement
+    | NotCompared
+    | Measurement
+    | TextMemory
+    | Compression
+    | Trained
+    | TrainerAgreement
+    | Disagreement
+)

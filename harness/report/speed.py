@@ -18,11 +18,17 @@ SPEED_KEYS = (
     "workload", "task", "state", "model", "corpus", "threads", "implementation", "kind", "exact", "ranked", "status",
     "reason", "unit", "median", "low", "high", "times_best", "times_best_low", "times_best_high", "claimed",
     "claimed_from_above", "n_rounds", "n_samples", "n_bytes", "full_bytes", "n_tokens", "peak_memory_bytes",
+    "remembered",
 )  # fmt: skip
 TASK_ORDER = (
     "encode", "encode-array", "encode-documents", "encode-documents-array", "encode-short", "encode-batch",
     "encode-ragged", "count", "decode", "load", "train",
 )  # fmt: skip
+REMEMBERED = {
+    "process": "remembers whole texts; not ranked where they repeat",
+    "machine": "remembers whole texts from one process to the next; not ranked",
+    "unknown": "whether it remembers whole texts could not be found out; not ranked where they repeat",
+}
 
 
 def speed_rows(records: Sequence[object]) -> list[Row]:
@@ -81,7 +87,7 @@ def _identity(t: Timing) -> Row:
         "n_rounds": len(t.rounds),
         "n_samples": sum(map(len, t.rounds)), "n_bytes": t.n_bytes if t.rounds else None,
         "full_bytes": t.full_bytes or None, "n_tokens": t.n_tokens if t.rounds else None,
-        "peak_memory_bytes": t.peak_memory_bytes,
+        "peak_memory_bytes": t.peak_memory_bytes, "remembered": t.remembered,
     }  # fmt: skip
 
 
@@ -114,6 +120,10 @@ def shown_verdict(row: Row) -> str:
         return f"{row['status']}: {row['reason']}" if row["reason"] else str(row["status"])
     if not row["exact"]:
         return "other ids by design; not ranked"
+    if row["remembered"]:
+        return REMEMBERED[row["remembered"]]
+    if row["state"] == "sustained" and not row["ranked"]:
+        return "ended early: the time ran out; not ranked"
     return "" if row["ranked"] else "only a slice of text read once; not ranked"
 
 
