@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from toy_runs import PROFILE, TEXT, TOYS, carry_out, workload
 
-from harness.measure import long_runs
+from harness.measure import long_runs, tasks
 from harness.measure.latency import binned, percentile
 from harness.measure.new_documents import NEW_WORD_SHARE, new_documents
 from harness.measure.protocol import Expected, Job, Measure, Measured
@@ -90,7 +90,9 @@ def test_who_runs_out_of_time_has_fewer_parts_and_is_not_ranked(tmp_path: Path) 
     for part in range(N_PARTS):
         write_texts(tmp_path / f"texts-{part}", [b"abc", b"defg"])
     job = Job(task="encode-documents", state="sustained", texts=str(tmp_path / "texts"))
-    asked = Measure(job=job, expected=None, n_samples=1, sample_seconds=0, most_seconds=0)
+    digests, n_tokens = long_runs.part_digests(job, Bytes(byte_model()))
+    expected = Expected(digest="", n_tokens=n_tokens, reference="r", parts=digests)
+    asked = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0, most_seconds=0)
     found = long_runs.sustained(asked, Bytes(byte_model()), 0)
     assert isinstance(found, Measured)
     assert (len(found.samples_seconds), found.samples_wanted, found.n_bytes) == (1, N_PARTS, 7)
@@ -126,7 +128,9 @@ def long_asked(tmp_path: Path, state: str) -> tuple[Bytes, Measured]:
     write_texts(tmp_path / "texts", [other, text])
     job = Job(task="encode", state=state, texts=str(tmp_path / "texts"), document_bytes=300)  # type: ignore[arg-type]
     tokenizer = Bytes(byte_model())
-    asked = Measure(job=job, expected=None, n_samples=1, sample_seconds=0)
+    digest, n_tokens = tasks.digest(job, [Bytes(byte_model()).encode(text.decode())])
+    expected = Expected(digest=digest, n_tokens=n_tokens, reference="r")
+    asked = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0)
     found = long_runs.long_text(asked, tokenizer, Bytes, lambda: 1)
     assert isinstance(found, Measured), found
     return tokenizer, found
