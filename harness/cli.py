@@ -6,6 +6,7 @@ Exit status 0 good, 1 a check failed, 2 usage or bad input, 130 interrupted. Ver
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -123,6 +124,8 @@ def _expected(error: Exception) -> str | None:
         return str(error)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return f"{where}the disk is full; free some space, or write to another place"
         return f"{where}{error.strerror or error}"
     if isinstance(error, MemoryError):
         return "out of memory; give less text (--max-bytes) or a smaller model"

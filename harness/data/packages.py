@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import threading
 import time
 import zipfile
 import zlib
@@ -26,6 +27,7 @@ from harness.data.catalogue import Package
 from harness.data.errors import DataError
 
 _SECONDS_BETWEEN_LOOKS = 0.1
+_SECONDS_TO_END = 5
 
 _NEUTRAL_BACKEND = """
 import email, pathlib, shutil, sys
@@ -112,30 +114,40 @@ def _neutral_backend(folder: Path) -> Path:
 
 
 def run_pip(arguments: list[str], environment: dict[str, str], look: Callable[[], None]) -> tuple[int, str]:
-    """Exit status and all output of pip, calling `look` while it runs; whatever happens, it does not outlive this."""
-    log = Path(environment["TMPDIR"]) / "pip.log"
-    with log.open("wb") as sink:
-        process = subprocess.Popen(
-            arguments,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=sink,
-            stderr=subprocess.STDOUT,
-            umask=0o022 if os.name == "posix" else -1,  # what it installs is run: nobody else's to write
-        )
-        try:
-            while process.poll() is None:
-                look()
-                time.sleep(_SECONDS_BETWEEN_LOOKS)
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                try:
-                    process.wait(timeout=5)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
-    return process.returncode, log.read_text("utf-8", "replace")
+    """Exit status and all output of pip, calling `look` while it runs; whatever happens, it does not outlive this.
+
+    The output is kept in memory: on a full disk no file would hold why pip failed.
+    """
+    process = subprocess.Popen(
+        arguments,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        umask=0o022 if os.name == "posix" else -1,  # what it installs is run: nobody else's to write
+    )
+    output: list[bytes] = []
+    reader = threading.Thread(target=_drain, args=(process.stdout, output), daemon=True)
+    reader.start()
+    try:
+        while process.poll() is None:
+            look()
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(timeout=_SECONDS_TO_END)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        reader.join(_SECONDS_TO_END)
+    return process.returncode, b"".join(output).decode("utf-8", "replace")
+
+
+def _drain(source: IO[bytes], output: list[bytes]) -> None:
+    with source:
+        output.extend(source)
 
 
 def _bytes_below(folder: Path) -> int:

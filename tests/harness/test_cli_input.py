@@ -87,6 +87,18 @@ def test_a_byte_order_mark_is_no_part_of_a_text_and_is_mentioned(bpebench: Any, 
     assert len(bpebench("encode", "\ufeffhello", "-m", "gpt2").out.split()) > 1
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize(
+    "arguments",
+    [["convert", "gpt2", "/dev/full", "--to", "bpebench"], ["train", "--vocab-size", "258", "--out", "/dev/full"]],
+)
+def test_a_full_disk_is_one_clear_line(bpebench: Any, arguments: list[str]) -> None:
+    corpus = ["-c", "samples/tr"] if arguments[0] == "train" else []
+    ended = bpebench(*arguments, *corpus)
+    assert ended.status == 2
+    assert ended.err.splitlines()[-1].endswith("the disk is full; free some space, or write to another place")
+
+
 @pytest.mark.filterwarnings("ignore:.*a rank file holds no pattern")
 @pytest.mark.parametrize("name", ["model.json", "tokenizer.json", "model.tiktoken", "minbpe.model"])
 def test_a_byte_order_mark_before_a_model_changes_nothing(models: Path, tmp_path: Path, name: str) -> None:

@@ -61,7 +61,7 @@ def test_of_two_machines_the_figures_are_shown_and_nothing_is_claimed(
     assert "compare runs of one machine" in refused.err
 
 
-def test_a_machine_is_told_from_another_by_what_its_speed_depends_on() -> None:
+def test_machines_differ_in_what_their_speed_depends_on() -> None:
     assert machine_difference(XEON, XEON | {"python": "CPython 3.13", "load_before": 3}) is None
     assert machine_difference(XEON, XEON | {"cpu": "EPYC", "caches_bytes": {}}) == "processor, caches"
     assert machine_difference(XEON, XEON | {"cores": 4, "physical_cores": 4}) == "cores"

@@ -53,6 +53,15 @@ def test_pip_does_not_outlive_an_interrupted_fetch(tmp_path: Path) -> None:
     assert set(psutil.Process().children()) == before
 
 
+def test_what_pip_says_is_kept_where_the_disk_takes_nothing_more(tmp_path: Path) -> None:
+    program = "import sys; print('x' * 100_000); sys.exit('[Errno 28] No space left on device')"
+    environment = os.environ | {"TMPDIR": str(tmp_path / "not-there")}
+    status, output = packages_module.run_pip([sys.executable, "-c", program], environment, lambda: None)
+    assert status == 1
+    assert output.endswith("No space left on device\n")
+    assert len(output) > 100_000
+
+
 # --- pip itself, with a folder in the place of an index ---------------------------------------------------------
 
 
