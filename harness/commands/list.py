@@ -90,7 +90,7 @@ def _formats() -> list[dict[str, Any]]:
 
 
 def _workloads() -> list[dict[str, Any]]:
-    from harness.measure.workloads import load_workloads
+    from harness.measure.templates import load_workloads
 
     return [
         {

@@ -62,7 +62,8 @@ def command(
     that should be exact gave wrong ids, died or panicked; the records hold every verdict.
     """
     from harness.measure.schedule import PROFILES, Plan, estimate_seconds
-    from harness.measure.workloads import expand, load_templates, select
+    from harness.measure.templates import expand, load_templates
+    from harness.measure.workloads import select
 
     chosen = options.choose_implementations(implementation, exclude)
     workloads = select(

@@ -22,7 +22,8 @@ def command(out: Path | None, as_json: bool) -> None:
     """
     from harness import tour
     from harness.measure.schedule import PROFILES, Plan
-    from harness.measure.workloads import expand, load_templates, select
+    from harness.measure.templates import expand, load_templates
+    from harness.measure.workloads import select
     from harness.records import RecordWriter
 
     start = time.monotonic()

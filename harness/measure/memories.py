@@ -18,7 +18,7 @@ from harness.measure.workloads import ONCE_ONLY, State, Workload, short_name
 from harness.records import Remembered, TextMemory
 
 PASS_SHARE = 0.25
-"""A call may take this share of the time a pass of a workload may."""
+"""Making a text and having it read may take this share of the time a pass of a workload may."""
 _OPEN_SECONDS = 120.0
 
 

@@ -95,7 +95,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True, tag="recall"):
     text_bytes: int
     """Size of each text; 0: a pass is one text."""
     budget_seconds: float
-    """Of one pass."""
+    """Of making a text and giving it."""
     seed: int
     earlier: bool = False
     """The texts to ask for were given to an earlier process, and are not given to this one."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from harness.measure import timing
 from harness.measure.protocol import Recall, Recalled
-from harness.measure.recombine import Recombined
+from harness.measure.recombine import Recombined, units_of
 from harness.measure.stats import Interval, ratio_interval
 from harness.measure.tasks import Pass, bind
 from harness.measure.texts import read_texts
@@ -25,9 +25,11 @@ REMEMBERED_FACTOR = 1.5
 """A text never given must take this many times as long as one given before, by the low end of the 95 % interval,
 and the quickest of the new ones this many times the median of the others."""
 N_PAIRS = 5
-MOST_PAIRS = 25
+MOST_PAIRS = 15
 """Pairs are added while the interval holds the factor, up to so many."""
-_WARMING = 3
+_FIRST_BYTES = 2_000
+"""Read before the size is chosen: what only the first call costs says nothing about it."""
+_WARMING = 2
 """Texts encoded first, so that every piece is known."""
 
 _GIVEN, _NEW, _BETWEEN, _OTHER = 0, 1_000, 2_000, 3_000
@@ -63,19 +65,21 @@ def _times_new(met_seconds: Sequence[float], new_seconds: Sequence[float]) -> In
 def recall(request: Recall, tokenizer: Tokenizer, clock: Callable[[], float] | None = None) -> Recalled:
     """The seconds of calls on texts given before, and of calls on new ones, taken in turns."""
     source = read_texts(Path(request.job.texts))
+    units = units_of(source, request.most_bytes, request.text_bytes, request.seed)
     run = bind(request.job, tokenizer)
 
     def made(n_bytes: int) -> Texts:
-        return _texts(request, Recombined(source, n_bytes, request.text_bytes, request.seed), tokenizer, run)
+        return _texts(request, Recombined(units, n_bytes, request.text_bytes, request.seed), tokenizer, run)
 
     start = _LATER if request.earlier else 0
 
-    def seconds(n_bytes: int) -> float:
-        texts = made(n_bytes)
-        texts.give(start + _OTHER)
-        return timing.timed(run, texts.inputs(start + _OTHER + 1), clock)[0]
+    def give(n_bytes: int) -> None:
+        made(n_bytes).give(start + _OTHER)
 
-    n_bytes, _ = timing.largest_size(seconds, request.most_bytes, request.budget_seconds)
+    give(min(request.most_bytes, _FIRST_BYTES))
+    n_bytes, _ = timing.largest_size(
+        lambda n_bytes: timing.timed(give, n_bytes, clock)[0], request.most_bytes, request.budget_seconds
+    )
     met, new = sample(run, made(n_bytes), earlier=request.earlier, clock=clock)
     return Recalled(n_bytes=n_bytes, met_seconds=met, new_seconds=new)
 
@@ -90,7 +94,7 @@ def sample(
     """
     later = _LATER if earlier else 0
     for number in range(_WARMING):
-        texts.give(later + _OTHER + 2 + number)
+        texts.give(later + _OTHER + 1 + number)
     met: list[float] = []
     new: list[float] = []
 

@@ -8,6 +8,7 @@ line and no document comes twice.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import cycle
 from random import Random
 
 import numpy as np
@@ -24,25 +25,30 @@ _UNITS_PER_LINE = 3
 _MADE_UP_WORDS = 4000
 
 
+def units_of(source: Iterable[bytes], n_bytes: int, text_bytes: int, seed: int) -> list[str]:
+    """Units of the words of `source`'s first `n_bytes`, for texts of `text_bytes` (0: one text of all).
+
+    Where `source` has too few words to be put into another order (spaces, one letter), words are made up.
+    """
+    n_words = _SHORT_UNIT_WORDS if 0 < text_bytes < _SHORT_BYTES else _UNIT_WORDS
+    units = _units(_words(source, n_bytes), n_words)
+    return units if len(set(units)) >= _LEAST_UNITS else _units(_made_up(seed), n_words)
+
+
 class Recombined:
     """Texts of `n_bytes` together, each number another order of the same units."""
 
-    def __init__(self, source: Iterable[bytes], n_bytes: int, text_bytes: int, seed: int) -> None:
-        """Cut the words of `source` into units; `text_bytes` is the size of one text, 0 for a single text of all.
-
-        Where `source` has too few words to be put into another order (spaces, one letter), words are made up.
-        """
-        n_words = _SHORT_UNIT_WORDS if 0 < text_bytes < _SHORT_BYTES else _UNIT_WORDS
-        units = _units(_words(source, n_bytes), n_words)
-        if len(set(units)) < _LEAST_UNITS:
-            units = _units(_made_up(seed), n_words)
-        sizes = np.cumsum([len(unit.encode("utf-8", "surrogatepass")) for unit in units])
-        whole, rest = divmod(n_bytes, int(sizes[-1]))
-        self.units = units * whole + units[: int(np.searchsorted(sizes, rest)) + 1]
-        """The units of one text, or of all texts together; each begins with a space."""
-        self._per_text = len(self.units)
-        if text_bytes:
-            self._per_text = max(1, round(len(self.units) * text_bytes / n_bytes))
+    def __init__(self, units: list[str], n_bytes: int, text_bytes: int, seed: int) -> None:
+        """Take as many of the units, again from the first where they are too few."""
+        self.units: list[str] = []
+        """The units of all texts together; each begins with a space."""
+        room = n_bytes
+        for unit in cycle(units):
+            if room <= 0:
+                break
+            self.units.append(unit)
+            room -= len(unit.encode())
+        self._per_text = max(1, round(len(self.units) * text_bytes / n_bytes)) if text_bytes else len(self.units)
         self._seed = seed
 
     def joined(self, positions: list[int]) -> str:

@@ -1,16 +1,11 @@
-"""Workloads: what is timed, read from `datasets/workloads/*.toml`. Knows no clock, no process and no algorithm.
-
-A file holds `[[workload]]` tables; each names one task and is spread over its models and corpora, so that the table
-`encode` over two models and two corpora is the four workloads `encode/cl100k_base/turkish` and so on.
-"""
+"""Workloads: what is timed. Knows no clock, no process and no algorithm; `templates` reads them from files."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import msgspec
 
@@ -158,138 +153,6 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         return TrainingSpec(**self.training)
 
 
-class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One `[[workload]]` table as written."""
-
-    name: str
-    task: Task
-    analysis: str
-    profiles: tuple[str, ...]
-    state: State = "warm-same"
-    models: tuple[str, ...] = ()
-    corpora: tuple[str, ...] = ()
-    split: Literal["train", "held-out"] | None = None
-    skip_bytes: int = 0
-    max_bytes: int = 1_000_000
-    whole: bool = False
-    process: str = ""
-    document_bytes: int = 4096
-    text_characters: int = 50
-    threads: int | Literal["all"] = 1
-    training: Mapping[str, Any] = {}
-    implementations: tuple[str, ...] = ()
-    rounds: int = 0
-    digests: Mapping[str, str] = {}
-    """Workload name -> expected digest."""
-
-
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    workload: tuple[Template, ...]
-
-
-def workloads_folder() -> Path:
-    """Where the shipped workloads are."""
-    from harness.data import datasets_folder
-
-    return datasets_folder() / "workloads"
-
-
-def load_templates(folder: Path | None = None) -> list[Template]:
-    """Every table of every TOML file in `folder`, by file name; raises `WorkloadError` naming file and key."""
-    folder = workloads_folder() if folder is None else folder
-    paths = sorted(folder.glob("*.toml"))
-    if not paths:
-        raise WorkloadError(f"{folder}: holds no workload files (*.toml)")
-    return [template for path in paths for template in _read(path)]
-
-
-def _read(path: Path) -> Iterable[Template]:
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-        templates = msgspec.convert(content, _File).workload
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise WorkloadError(f"{path.name}: not TOML: {error}") from None
-    except msgspec.ValidationError as error:
-        raise WorkloadError(f"{path.name}: {error}") from None
-    for template in templates:
-        if problem := _problem(template):
-            raise WorkloadError(f"{path.name}: workload {template.name!r}: {problem}")
-    return templates
-
-
-def _problem(template: Template) -> str | None:
-    task, state = template.task, template.state
-    if task == "train":
-        if template.models:
-            return "models: a training workload makes its model; give [workload.training]"
-        try:
-            TrainingSpec(**template.training)
-        except (BPEError, TypeError) as error:
-            return f"training: {error}"
-    elif template.training:
-        return f"training: is for the task 'train', not {task!r}"
-    elif not template.models:
-        return "models: name at least one"
-    if task != "load" and not template.corpora:
-        return "corpora: name at least one"
-    if task == "load" and template.corpora:
-        return "corpora: the task 'load' reads no text"
-    if state in (*STRETCHES, *ALONE) and task not in ENCODING:
-        return f"state: {state!r} is for the tasks {', '.join(ENCODING)}, not {task!r}"
-    if state == "sustained" and task not in ("encode-documents", "encode-documents-array"):
-        return "state: 'sustained' is for the tasks encode-documents and encode-documents-array"
-    if state in ("second-call", "after-pause") and task not in ("encode", "encode-array"):
-        return f"state: {state!r} is for the tasks encode and encode-array"
-    if state == "same-object" and task in ("load", "train", "decode"):
-        return f"state: 'same-object' is for tasks that read texts again, not {task!r}"
-    for key in ("max_bytes", "document_bytes", "text_characters"):
-        if getattr(template, key) < 1:
-            return f"{key}: must be at least 1, not {getattr(template, key)}"
-    if template.rounds < 0:
-        return f"rounds: must not be negative, not {template.rounds}"
-    if template.skip_bytes < 0:
-        return f"skip_bytes: must not be negative, not {template.skip_bytes}"
-    if isinstance(template.threads, int) and template.threads < 1:
-        return f'threads: must be at least 1, or "all", not {template.threads}'
-    if template.threads != 1 and task not in BATCHES:
-        return f"threads: is for the tasks {' and '.join(BATCHES)}, not {task!r}"
-    for expression in template.implementations:
-        try:
-            re.compile(expression)
-        except re.error as error:
-            return f"implementations: {expression!r} is not a regular expression: {error}"
-    return None
-
-
-def expand(templates: Iterable[Template], models: Sequence[str] = (), corpora: Sequence[str] = ()) -> list[Workload]:
-    """The workloads of `templates`; `models` and `corpora`, where given, stand in for those the templates name."""
-    found: dict[str, Workload] = {}
-    for template in templates:
-        chosen_models = models or template.models
-        if template.task == "train":
-            chosen_models = (training_label(template.training),)
-        for model in chosen_models:
-            for corpus in () if template.task == "load" else corpora or template.corpora:
-                workload = _workload(template, model, corpus)
-                found.setdefault(workload.name, workload)
-            if template.task == "load":
-                workload = _workload(template, model, "")
-                found.setdefault(workload.name, workload)
-    return list(found.values())
-
-
-def load_workloads(folder: Path | None = None) -> list[Workload]:
-    """Every workload as shipped, over the models and corpora its table names."""
-    return expand(load_templates(folder))
-
-
-def training_label(training: Mapping[str, Any]) -> str:
-    """What a training specification is called in names: `gpt2-4000`."""
-    spec = TrainingSpec(**training)
-    pattern = spec.pattern if re.fullmatch(r"[\w.-]+", spec.pattern) else "custom"
-    return f"{pattern}-{spec.vocab_size}"
-
-
 def short_name(model: str) -> str:
     """A model's name, without folder and ending where it is a path; records name no place of this machine."""
     if model.startswith("hf:") or ("/" not in model and "\\" not in model):
@@ -301,17 +164,6 @@ def short_corpus(corpus: str) -> str:
     """A corpus's name, without the folder where it is a path."""
     path = Path(corpus)
     return path.name if path.is_absolute() or corpus.startswith((".", "~")) or path.exists() else corpus
-
-
-def _workload(template: Template, model: str, corpus: str) -> Workload:
-    threads = 0 if template.threads == "all" else template.threads
-    name = "/".join(part for part in (template.name, short_name(model), corpus and short_corpus(corpus)) if part)
-    shared = {key: getattr(template, key) for key in Template.__struct_fields__ if key in Workload.__struct_fields__}
-    own = (template.task == "train" or model in template.models) and corpus in ("", *template.corpora)
-    return Workload(
-        **shared | {"name": name, "model": model, "corpus": corpus, "threads": threads},
-        digest=template.digests.get(name, "") if own else "",
-    )
 
 
 def select(
@@ -343,6 +195,3 @@ def select(
         known = ", ".join(workload.name for workload in workloads)
         raise WorkloadError(f"no workload is left to run; there are: {known}")
     return chosen
-
-
-TASKS: tuple[Task, ...] = get_args(Task)

@@ -18,8 +18,9 @@ from harness.measure.new_documents import NEW_WORD_SHARE, new_documents
 from harness.measure.protocol import Expected, Job, Measure, Measured
 from harness.measure.samples import rankable_times
 from harness.measure.schedule import Plan, turns
+from harness.measure.templates import load_templates
 from harness.measure.texts import write_texts
-from harness.measure.workloads import N_PARTS, WorkloadError, load_templates
+from harness.measure.workloads import N_PARTS, WorkloadError
 from harness.records import Measurement
 from harness.report.speed import shown_verdict, speed_rows
 from impls import Model, Tokenizer

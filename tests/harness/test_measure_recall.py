@@ -12,7 +12,7 @@ import pytest
 
 from harness.measure.protocol import Job, Recall, Recalled
 from harness.measure.recall import MOST_PAIRS, N_PAIRS, recall, remembers
-from harness.measure.recombine import Recombined
+from harness.measure.recombine import Recombined, units_of
 from harness.measure.texts import write_texts
 from impls import Model
 
@@ -157,7 +157,7 @@ def test_what_counts_as_remembered(met: list[float], new: list[float], remembere
     ids=["words", "spaces", "cjk"],
 )
 def test_other_orders_have_the_same_pieces_and_no_text_or_line_in_common(source: list[bytes], text_bytes: int) -> None:
-    made = Recombined(source, 8_000, text_bytes, seed=3)
+    made = Recombined(units_of(source, 8_000, text_bytes, 3), 8_000, text_bytes, seed=3)
     one, other = made.texts(0), made.texts(1)
     assert one == made.texts(0)
     assert abs(sum(len(text.encode()) for text in one) - 8_000) < 600

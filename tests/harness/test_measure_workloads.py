@@ -10,17 +10,9 @@ import pytest
 
 from harness.data import load_corpus
 from harness.measure.schedule import PROFILES
+from harness.measure.templates import expand, load_templates, load_workloads
 from harness.measure.texts import stretches, workload_texts
-from harness.measure.workloads import (
-    State,
-    Task,
-    WorkloadError,
-    expand,
-    load_templates,
-    load_workloads,
-    select,
-    short_name,
-)
+from harness.measure.workloads import State, Task, WorkloadError, select, short_name
 
 BY_NAME = ("lead-", "family-", "train-large")
 """Workloads that are in no profile."""
