@@ -37,7 +37,7 @@ from impls.compiled.layout import (
 )
 from impls.compiled.native import Native, address, declare, forget
 from impls.compiled.placing import keep_off, this_processor
-from impls.compiled.pool import Pool, Worker
+from impls.compiled.pool import Loan, Pool
 
 _MOST_ITEMS = 1024
 """Texts of one wave."""
@@ -115,7 +115,7 @@ class Helper:
             declare(self._slots)
         self._slots[HELPER_LOCK >> 3] = _new_lock()
         self._pool: Pool | None = None
-        self._worker: Worker | None = None
+        self._loan: Loan | None = None
         self._kept_off: int | None = None
         self._job: np.ndarray | None = None
         self.is_started = False
@@ -154,15 +154,13 @@ class Helper:
             keep_off(self.native_id, processor)
             self._kept_off = processor
         self._pool = pool
-        if self._worker is None:
-            self._worker = pool.take_free()
-        self._native.ask_helper(self.address, job, 0 if self._worker is None else self._worker.context.address)
+        if self._loan is None:
+            self._loan = pool.take_free()
+        self._native.ask_helper(self.address, job, 0 if self._loan is None else self._loan.worker.context.address)
 
     def leave(self) -> None:
-        """Gives its worker back; nobody needs the ids any more that lie there."""
-        worker, self._worker = self._worker, None
-        if worker is not None and self._pool is not None:
-            self._pool.give(worker)
+        """Give its worker back; nobody needs the ids any more that lie there."""
+        self._loan = None
         self._job = None
 
     def _serve(self) -> None:
@@ -181,12 +179,11 @@ class Helper:
         # The pool of a later call, if that has withdrawn this one.
         pool = self._pool
         assert pool is not None, "it was called before it was asked"
-        worker = pool.take()
+        loan = pool.take()
         if not self._native.change_state(self.address, call, PREPARING):
-            pool.give(worker)
             return
-        self._worker = worker
-        self._slots[HELPER_CONTEXT >> 3] = worker.context.address
+        self._loan = loan
+        self._slots[HELPER_CONTEXT >> 3] = loan.worker.context.address
         self._native.change_state(self.address, PREPARING, ASKED)
 
 

@@ -112,7 +112,7 @@ N_SLOTS = 101
     WORK,
     OUT,  # int32 ids of one call
     OUT_LIMIT,
-    BUSY,  # 1 while a call uses the context
+    BUSY,  # not 0 while a call uses the context: its thread, 1 where no other thread runs meanwhile
     SEGMENTS,  # working space of `kernels.segments`
     # decoding
     TOKEN_BYTES,

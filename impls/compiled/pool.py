@@ -1,7 +1,9 @@
-"""Contexts for threads: a call takes one and gives it back; as many exist as were ever in use at once.
+"""Contexts for threads: a call borrows one; as many exist as were ever in use at once.
 
-Taking and giving back are single list operations, which are atomic. In a forked child no thread but the one that
-forked goes on, so what the others had in use is free again.
+A worker is free again once its loan exists no more, however its borrower ended, so that no interrupt can lose one.
+Borrowing takes no lock: a finalizer or a signal handler that borrows meanwhile, or waits for a thread that does,
+waits for nobody. In a forked child only the thread that forked goes on: what others were borrowing is given up there,
+as they may have been halfway through writing it.
 """
 
 from __future__ import annotations
@@ -16,23 +18,11 @@ import numpy as np
 
 from impls.compiled.builtins import Builtins, available, list_items_offset, shared_integers
 from impls.compiled.context import Context
-from impls.compiled.layout import BUSY
 from impls.compiled.numpy_api import numpy_api
 from impls.compiled.specials import SoughtTable
 from impls.compiled.split_context import Splitting
 from impls.compiled.str_layout import str_layout
 from impls.compiled.tables import ModelTables
-
-_living: weakref.WeakSet[Context] = weakref.WeakSet()
-
-
-def _all_idle() -> None:
-    for context in _living:
-        context.slots[BUSY >> 3] = 0
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_all_idle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +31,15 @@ class Worker:
 
     context: Context
     builtins: Builtins | None
+
+
+class Loan:
+    """The use of a worker, as long as this object exists."""
+
+    __slots__ = ("__weakref__", "worker")
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
 
 
 class Pool:
@@ -53,46 +52,62 @@ class Pool:
         self, tables: ModelTables, splitting: Splitting, sought: SoughtTable, cuts: np.ndarray | None = None
     ) -> None:
         self._make: Callable[[], Worker] = lambda: _worker(tables, splitting, sought, cuts)
-        self._free: list[Worker] = []
+        self._workers: list[tuple[Worker, list[weakref.ref[Loan]]]] = []
+        """Each with its loans: the first that still exists has it. None of the others that tried at once has."""
+        _living.add(self)
 
     def new(self) -> Worker:
         """A worker of one's own."""
         return self._make()
 
-    def take_free(self) -> Worker | None:
-        """A worker nobody else uses until it is given back, if there is one that need not be made."""
-        try:
-            return self._free.pop()
-        except IndexError:
-            return None
+    def take_free(self) -> Loan | None:
+        """A worker nobody else uses, if there is one that need not be made."""
+        for worker, loans in self._workers:
+            loan = Loan(worker)
+            loans.append(weakref.ref(loan))
+            existing = [reference for reference in loans if reference() is not None]
+            if existing and existing[0]() is loan:
+                loans[:] = existing
+                return loan
+        return None
 
-    def make(self) -> Worker:
-        """A worker for threads, nobody else's until it is given to the pool."""
+    def make(self) -> Loan:
+        """A new worker for threads."""
         worker = self._make()
         worker.context.touch_buffers()
-        return worker
+        loan = Loan(worker)
+        self._workers.append((worker, [weakref.ref(loan)]))
+        return loan
 
-    def take(self) -> Worker:
-        """A worker nobody else uses until it is given back."""
+    def take(self) -> Loan:
+        """A worker nobody else uses."""
         return self.take_free() or self.make()
-
-    def give(self, worker: Worker) -> None:
-        """Gives back what `take` gave."""
-        self._free.append(worker)
 
     @contextmanager
     def worker(self) -> Iterator[Worker]:
         """A worker nobody else uses while the block runs."""
-        worker = self.take()
-        try:
-            yield worker
-        finally:
-            self.give(worker)
+        loan = self.take()
+        yield loan.worker
+
+    def give_up_borrowed(self) -> None:
+        """Forget the workers in use; who uses them may go on."""
+        self._workers = [(worker, loans) for worker, loans in self._workers if all(one() is None for one in loans)]
+
+
+_living: weakref.WeakSet[Pool] = weakref.WeakSet()
+
+
+def _give_up_borrowed() -> None:
+    for pool in list(_living):
+        pool.give_up_borrowed()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_give_up_borrowed)
 
 
 def _worker(tables: ModelTables, splitting: Splitting, sought: SoughtTable, cuts: np.ndarray | None) -> Worker:
     context = Context(tables, splitting)
-    _living.add(context)
     if not available():
         return Worker(context, None)
     n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)

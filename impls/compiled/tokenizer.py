@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import weakref
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -13,7 +15,7 @@ from impls.compiled import files, plain
 from impls.compiled.batches import Batches, Density, Ready, thread_count
 from impls.compiled.dropping import Dropping
 from impls.compiled.files import last_safe_cut
-from impls.compiled.layout import AUTOMATON
+from impls.compiled.layout import AUTOMATON, BUSY
 from impls.compiled.own_pieces import OwnPieces, without_hidden_space
 from impls.compiled.pattern.tables import cuts_at_line_breaks
 from impls.compiled.plain import Uncovered
@@ -57,14 +59,20 @@ class Compiled(Tokenizer):
         self._specials = Specials(model)
         sought = Sought.of(model.whole_token_ids)
         cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, sought.rests)
-        self._pool = Pool(tables_of(model), splitting or Splitting(AUTOMATON, None), sought.table(), cuts)
+        workers_of = tables_of(model), splitting or Splitting(AUTOMATON, None), sought.table(), cuts
+        self._pool, self._timed_pool = Pool(*workers_of), Pool(*workers_of)
         self._dropping = Dropping(model)
         self._density = Density()
         # One worker serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
-        self._own = self._pool.new()
-        builtins = self._own.builtins
+        self._use(self._pool.new())
+        _living.add(self)
+
+    def _use(self, worker: Worker) -> None:
+        """Make it the worker of this tokenizer's own, and its built-ins those of `encode` and the others."""
+        self._own = worker
+        builtins = worker.builtins
         self._fast = builtins if self._automaton else None
-        rewrites = model.rewrites_text or bool(self._own_pieces)
+        rewrites = self._model.rewrites_text or bool(self._own_pieces)
         if self._fast is not None and rewrites:
             self._fast = self._fast.after(self._written)
         self._fast_decode = builtins
@@ -82,6 +90,10 @@ class Compiled(Tokenizer):
         from impls.compiled.training import train
 
         return train(texts, spec)
+
+    def _leave_worker_of_another_thread(self) -> None:
+        if self._own.context[BUSY] not in (0, 1, threading.get_ident()):
+            self._use(self._pool.new())
 
     # --- encoding ------------------------------------------------------------------------------------------
 
@@ -140,6 +152,10 @@ class Compiled(Tokenizer):
     def _merged(self, text: str) -> np.ndarray:
         with self._pool.worker() as worker:
             if self._automaton:
+                if worker.builtins is not None and self._own.context[BUSY]:
+                    array = worker.builtins.encode_to_array(text)
+                    if array is not None:
+                        return array
                 try:
                     return plain.encode(worker.context, text)
                 except Uncovered:
@@ -165,17 +181,13 @@ class Compiled(Tokenizer):
     def stage_seconds(self, text: str) -> dict[str, float]:
         """Seconds by stage of one encoding of `text`, special text read as ordinary text."""
         text = self._model.normalize(repair_surrogates(text))
-        worker = self._timed_worker
-        if self._automaton:
-            try:
-                return stage_seconds(worker, text, None)
-            except Uncovered:
-                pass
-        return stage_seconds(worker, text, self._splitter.split)
-
-    @cached_property
-    def _timed_worker(self) -> Worker:
-        return self._pool.new()
+        with self._timed_pool.worker() as worker:
+            if self._automaton:
+                try:
+                    return stage_seconds(worker, text, None)
+                except Uncovered:
+                    pass
+            return stage_seconds(worker, text, self._splitter.split)
 
     def count(self, text: str) -> int:
         """How many tokens `text` has, special text read as ordinary text; no id is built."""
@@ -343,3 +355,16 @@ class Compiled(Tokenizer):
 
 def _never(text: str) -> None:
     """Stands where no built-in is."""
+
+
+_living: weakref.WeakSet[Compiled] = weakref.WeakSet()
+
+
+def _without_other_threads() -> None:
+    """In a forked child: replace workers whose threads are gone; they may have been halfway through a change."""
+    for tokenizer in list(_living):
+        tokenizer._leave_worker_of_another_thread()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_without_other_threads)

@@ -39,7 +39,7 @@ def distinct(rng: random.Random, n_words: int, n_letters: int) -> list[str]:
 def state(tokenizer: Compiled, table: str) -> tuple[int, int]:
     """How many slots a table has, and how many entries, in the one context that has been used."""
     shift, count, _ = TABLES[table]
-    (worker,) = tokenizer._pool._free or [tokenizer._own]
+    (worker,) = [worker for worker, _ in tokenizer._pool._workers] or [tokenizer._own]
     slots = worker.context.slots
     return 1 << (64 - int(slots[shift >> 3])), int(slots[count >> 3])
 

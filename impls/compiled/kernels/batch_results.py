@@ -16,6 +16,7 @@ from impls.compiled.kernels.interpreter import (
     nothing,
     restore_thread,
     save_thread,
+    this_thread,
 )
 from impls.compiled.kernels.memory import (
     atomic_load,
@@ -197,7 +198,7 @@ def run_claimed(context: int, arguments: int) -> int:
     """
     if load_i64(context + BUSY) != 0:
         return nothing(context)
-    store_64(context + BUSY, 1)
+    store_64(context + BUSY, this_thread())
     result = call_with_one(peek(arguments + 8), peek(arguments + 16))
     job = long_as_address(peek(arguments))
     _close(job)

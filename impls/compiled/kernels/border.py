@@ -26,6 +26,7 @@ from impls.compiled.kernels.interpreter import (
     nothing,
     restore_thread,
     save_thread,
+    this_thread,
 )
 from impls.compiled.kernels.memory import (
     allocate,
@@ -85,6 +86,7 @@ def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
     store_64(context + BUSY, 1)
     result = 0
     if is_long(context, text):
+        store_64(context + BUSY, this_thread())
         result = _array_in_parts(context, text, look) if as_array else _list_in_parts(context, text, look)
     if result == 0:
         result = _at_once(context, text, look, as_array)

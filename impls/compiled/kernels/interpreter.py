@@ -15,6 +15,7 @@ call_with_one = external("PyObject_CallOneArg", 2)
 clear_error = external_void("PyErr_Clear", 0)
 save_thread = external("PyEval_SaveThread", 0)
 restore_thread = external_void("PyEval_RestoreThread", 1)
+this_thread = external("PyThread_get_thread_ident", 0)
 
 _read_clock = external("clock_gettime", 2)
 _MONOTONIC: int = getattr(time, "CLOCK_MONOTONIC", 1)
