@@ -5,6 +5,7 @@ Data only, with its JSON form. Knows no target and no reference.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -26,6 +27,8 @@ before it; `determinism`: the same call answers differently for no visible reaso
 """
 
 _SHOWN_ALIKE = 8
+_VARYING = re.compile(r"\d+|: '.*")
+"""In a reason why a process failed: counts, and what it said."""
 MAX_IDS_KEPT = 40
 """Of longer answers only the head is kept, with its length beside it."""
 
@@ -175,6 +178,8 @@ def _is_same_fault(a: Verdict, b: Verdict) -> bool:
             return a.stage == "cache" or _holds(x.ids, y.ids) or _holds(y.ids, x.ids)
     if a.stage == "resources":
         return b.stage == a.stage and _is_of_time(a) and _is_of_time(b)
+    if a.stage == b.stage == "process":
+        return _VARYING.sub("", a.reason) == _VARYING.sub("", b.reason)
     return a.stage == b.stage and (a.stage == "determinism" or a.reason == b.reason)
 
 
