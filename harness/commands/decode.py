@@ -26,7 +26,7 @@ def command(ids: tuple[str, ...], model: str, implementation: str, raw: bool, as
 
     if raw and as_json:
         raise click.UsageError("--raw writes bytes, --json a document; choose one")
-    words = " ".join(ids) if ids else sys.stdin.buffer.read().decode("utf-8", "replace")
+    words = options.read_text(" ".join(ids) if ids else None)
     numbers: list[int] = []
     for word in words.replace(",", " ").replace("[", " ").replace("]", " ").split():
         try:
