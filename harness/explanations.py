@@ -115,9 +115,10 @@ class Explanation(msgspec.Struct, kw_only=True):
 
     text: str
     """Readable."""
-    agree: bool
+    agree: bool | None
+    """None where both sides refuse the text: nothing of theirs was compared."""
     stage: Stage | None = None
-    """The first stage that differs; None where the sides agree."""
+    """The first stage that differs; None where there is none."""
     what: str = ""
     """One sentence: what differs there."""
     where: int | None = None

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import Literal
 
+from impls.errors import LibraryFailed
+
 Status = Literal["out-of-memory", "crash", "panic"]
 
 
 def status_of(error: BaseException) -> Status:
-    """The verdict on an error that escaped an implementation; a Rust panic is no `Exception`."""
+    """The verdict on an error that escaped an implementation.
+
+    A Rust panic is a `panic` whether it came as it was, which is no `Exception`, or was named by our adapter.
+    """
     if isinstance(error, MemoryError):
         return "out-of-memory"
+    if isinstance(error, LibraryFailed):
+        return "panic" if error.panicked else "crash"
     return "crash" if isinstance(error, Exception) else "panic"
 
 
@@ -31,4 +38,6 @@ def reason_of(status: Status, kind: str, message: str) -> str:
     """The reason of a verdict on an error of type `kind`, on one line."""
     if status == "out-of-memory":
         return f"ended in {kind}"
+    if kind == LibraryFailed.__name__:
+        return message
     return f"raised {kind}{', which is no Exception' if status == 'panic' else ''}: {message}"

@@ -117,9 +117,9 @@ class UnknownSymbol(BPEError):
 class LibraryFailed(BPEError):
     """A library failed on a text in a way of its own, as by a panic of its Rust code, which is no `Exception`."""
 
-    def __init__(self, implementation: str, problem: str) -> None:
-        self.implementation, self.problem = implementation, problem
+    def __init__(self, implementation: str, problem: str, panicked: bool = False) -> None:
+        self.implementation, self.problem, self.panicked = implementation, problem, panicked
         super().__init__(f"{implementation}: {problem}")
 
-    def __reduce__(self) -> tuple[type, tuple[str, str]]:
-        return type(self), (self.implementation, self.problem)
+    def __reduce__(self) -> tuple[type, tuple[str, str, bool]]:
+        return type(self), (self.implementation, self.problem, self.panicked)

@@ -27,6 +27,9 @@ def command(old: Path, new: Path, fail_if: str | None, as_json: bool) -> None:
 
     A change is claimed only where its 95 % interval excludes 1 and it exceeds the noise of both runs; else ≈. Of runs
     of two machines the figures are shown side by side, and nothing is claimed.
+
+    With --fail-if the exit status is 1 where the condition holds, and where NEW did not time what it ran and OLD timed;
+    2 where it cannot be judged: of two machines, and where a run has not measured its own noise.
     """
     from harness.measure.comparison import machine_difference, parse_condition
     from harness.measure.provenance import read_machine
@@ -46,7 +49,7 @@ def command(old: Path, new: Path, fail_if: str | None, as_json: bool) -> None:
 
 def _compare(runs: Sequence[Sequence[Measurement]], condition: Condition | None, as_json: bool) -> None:
     """Show the differences of two runs of one machine; exits with 1 where `condition` holds of one."""
-    from harness.measure.comparison import compare_runs
+    from harness.measure.comparison import compare_runs, untimed_in_new
     from harness.measure.samples import measured_floor
     from harness.records import RecordError
     from harness.report.speed import claimed_where
@@ -54,6 +57,7 @@ def _compare(runs: Sequence[Sequence[Measurement]], condition: Condition | None,
     differences = sorted(compare_runs(*runs), key=lambda difference: -difference.ratio.value)
     if not differences:
         raise RecordError(_SHARE_NOTHING)
+    untimed = untimed_in_new(*runs)
     floors = [measured_floor(records) for records in runs]
     failing = [difference for difference in differences if condition is not None and condition.holds(difference)]
     if as_json:
@@ -63,6 +67,7 @@ def _compare(runs: Sequence[Sequence[Measurement]], condition: Condition | None,
                 "noise_floors": {"old": floors[0], "new": floors[1]},
                 "differences": [_named(difference) for difference in differences],
                 "failing": [_named(difference) for difference in failing],
+                "untimed_in_new": [one._asdict() for one in untimed],
             }
         )
     else:
@@ -82,8 +87,15 @@ def _compare(runs: Sequence[Sequence[Measurement]], condition: Condition | None,
         options.say(f"{said}{claimed_where(floor, n_rounds)}")
         for d in failing:
             options.say(f"fails the condition: {d.implementation} on {d.workload}, {d.ratio.value:.3f} ×")
-    if failing:
+        for one in untimed:
+            options.say(f"timed in the old run only: {one.implementation} on {one.workload} ({one.reason})")
+    if condition is not None and (failing or untimed):
         raise click.exceptions.Exit(1)
+    if condition is not None and None in floors:
+        raise click.UsageError(
+            "--fail-if cannot be judged: a run has not measured its own noise, so a small change cannot be told; "
+            "run with a profile that times a copy (not smoke)"
+        )
 
 
 def _show_side_by_side(runs: Sequence[Sequence[Measurement]], said: str, as_json: bool) -> None:

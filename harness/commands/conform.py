@@ -43,11 +43,12 @@ def command(
     junit: Path | None,
     as_json: bool,
 ) -> None:
-    """Judge TARGET: its ids, its pieces, what comes back, batches, threads, bad input, growth; 24 checks.
+    """Judge TARGET: its ids, its pieces, what comes back, batches, threads, bad input, growth; 25 checks.
 
     TARGET is `module:object` (anything with encode and decode, imported from here or PYTHONPATH), a Python file, an
     implementation (see `list`), a model file with --library, or `cmd:COMMAND`, a program in any language that speaks
-    the line protocol. Exit status 0 it conforms, 1 a check failed, 2 TARGET cannot be loaded.
+    the line protocol. Exit status 0 it conforms, 1 a check failed or nothing could be judged, 2 TARGET cannot be
+    loaded.
     """
     from dataclasses import replace
 

@@ -41,7 +41,7 @@ def command(
     A and B are implementations (see `list`), `module:object` or a Python file with encode and decode, `cmd:COMMAND`
     over the line protocol, or model files: a tokenizer.json runs by tokenizers, a SentencePiece model by sentencepiece,
     a rank file by tiktoken. TEXT is the text, @FILE, or `-` or nothing for standard input. Exit status 0 where they
-    agree, 1 where they differ.
+    agree, 1 where they differ or both refuse the text.
     """
     import msgspec
 

@@ -63,8 +63,9 @@ def command(
     corpora at hand).
 
     The same --seed and --texts give the same texts and findings, for one release of bpebench, Python and hypothesis and
-    the same corpora. Exit status 0: no difference, 1: some, 2: bad usage, or a side that cannot run the model. Ctrl-C
-    keeps and prints what was found.
+    the same corpora. Exit status 0: no difference, 1: some, or nothing was compared, 2: bad usage, or a side that
+    cannot run the model. With --replay 0 where some was replayed and all of that holds, else 1. Ctrl-C keeps and prints
+    what was found.
     """
     if again:
         _replay(file, as_json)
@@ -104,6 +105,8 @@ def command(
         click.echo("bpebench: interrupted", err=True)
     if result.findings or result.interrupted:
         raise click.exceptions.Exit(1 if result.findings else 130)
+    if _not_compared(plan, result):
+        raise click.exceptions.Exit(1)
 
 
 def _hunt(plan: FuzzPlan, keeper: Keeper | None, unsaved: list[OSError]) -> FuzzResult:
@@ -135,6 +138,11 @@ def _hunt(plan: FuzzPlan, keeper: Keeper | None, unsaved: list[OSError]) -> Fuzz
         return Hunt(plan, found, advance).run()
 
 
+def _not_compared(plan: FuzzPlan, result: FuzzResult) -> list[str]:
+    """Sides of which no text was answered by them and by the first."""
+    return [side.name for side in plan.sides[1:] if not result.n_compared[side.name]]
+
+
 def _told(plan: FuzzPlan, result: FuzzResult) -> str:
     from harness.check.fuzz.findings import told
 
@@ -150,6 +158,8 @@ def _told(plan: FuzzPlan, result: FuzzResult) -> str:
         lines.append(
             f"{name} differs from {names[0]} on {n_texts:,} texts of models on which it may (--expected shows)"
         )
+    for name in _not_compared(plan, result):
+        lines.append(f"{name} and {names[0]} both answered no text, so nothing was compared")
     for name, n_models in result.n_refused.items():
         if n_models:
             lines.append(f"{name} does not take {n_models:,} of the models")
@@ -176,6 +186,7 @@ def _document(plan: FuzzPlan, result: FuzzResult) -> dict[str, Any]:
         "longest_bytes": result.longest_bytes,
         "n_by_call": dict(result.n_by_call),
         "n_models": result.n_models,
+        "n_compared_texts": dict(result.n_compared),
         "n_differing_texts": dict(result.n_differing),
         "n_expected_texts": dict(result.n_expected),
         "n_refused_models": dict(result.n_refused),
@@ -199,10 +210,13 @@ def _replay(file: Path, as_json: bool) -> None:
     outcomes = [one.outcome for one in replayed]
     if as_json:
         options.print_json(
-            [
-                {"outcome": one.outcome, "reason": one.reason, "record": msgspec.to_builtins(one.record)}
-                for one in replayed
-            ]
+            {
+                "n_replayed": len(outcomes) - outcomes.count("not replayed"),
+                "replayed": [
+                    {"outcome": one.outcome, "reason": one.reason, "record": msgspec.to_builtins(one.record)}
+                    for one in replayed
+                ],
+            }
         )
     else:
         rows = [
@@ -216,6 +230,8 @@ def _replay(file: Path, as_json: bool) -> None:
             for one in replayed
         ]
         click.echo(options.table(rows, ["sides", "model", "text", "outcome", "reason"]))
-        click.echo(", ".join(f"{outcomes.count(kind)} {kind}" for kind in ("holds", "does not hold", "not replayed")))
-    if "does not hold" in outcomes:
+        counts = (f"{outcomes.count(kind)} {kind}" for kind in ("holds", "does not hold", "not replayed"))
+        nothing = ": nothing was replayed" if set(outcomes) == {"not replayed"} else ""
+        click.echo(", ".join(counts) + nothing)
+    if "does not hold" in outcomes or "holds" not in outcomes:
         raise click.exceptions.Exit(1)

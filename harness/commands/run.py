@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from harness.measure.schedule import Plan
 
 DEFAULT_OUT = Path("results/local")
-FAULTS = ("mismatch", "crash", "panic", "out-of-memory")
+FAULTS = ("mismatch", "unverified", "crash", "panic", "out-of-memory")
 """Verdicts of an implementation that claims to be exact which make the command end with 1."""
+NOTHING_TIMED = "nothing was timed: no implementation ran any of the workloads and was right"
 
 
 @click.command("run")
@@ -59,7 +60,8 @@ def command(
     """Time every chosen implementation on every workload of a profile, each verified before it is timed.
 
     -m and -c put other models and corpora in place of those the workloads name. Exit status 1 when an implementation
-    that should be exact gave wrong ids, died or panicked; the records hold every verdict.
+    that should be exact gave wrong ids or such as nothing shows to be right, died or panicked, and when nothing was
+    timed; the records hold every verdict.
     """
     from harness.measure.schedule import PROFILES, Plan, estimate_seconds
     from harness.measure.templates import expand, load_templates
@@ -89,13 +91,19 @@ def command(
 
 
 def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
-    """Run `plan` into `out` with a progress bar; gives how many measurements went wrong in a way that is a fault."""
+    """Run `plan` into `out` with a progress bar; gives how many measurements went wrong in a way that is a fault.
+
+    That is all of them where none was timed.
+    """
     from harness.measure.session import measure
 
     with progress("measuring") as bar:
         outcome = measure(plan, out, resume=resume, command=options.command_line(), progress=_Watcher(bar))
         for warning in outcome.warnings:
             bar.note(f"warning: {warning}")
+    if all(m.status != "ok" for m in outcome.measurements):
+        click.echo(f"bpebench: {NOTHING_TIMED}", err=True)
+        return max(1, len(outcome.measurements))
     return sum(1 for m in outcome.measurements if m.exact and m.status in FAULTS)
 
 

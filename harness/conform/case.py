@@ -28,6 +28,7 @@ SHRINK_SECONDS = 10.0
 HISTORY_SECONDS = 20.0
 _MOST_EARLIER_PIECES = 300_000
 _KEPT_EXCEPTIONS = 5
+_MOST_MET = 4
 
 
 @dataclass(slots=True)
@@ -185,9 +186,12 @@ class Case:
             answer = self.subject.ids(text)
             return answer if judge(text, answer) == "wrong" else None
 
-        if spoils(before) is None:
+        met = [before[:k] for k, earlier in enumerate(before) if earlier == text][:_MOST_MET]
+        spoiled = next((some for some in (before, *met) if spoils(some) is not None), None)
+        if spoiled is None:
             reason = f"was answered otherwise after {len(before):,} texts, and does not do so again"
             return Located("determinism", reason), Counterexample.of(text, expected=self.reference.ids(text), got=wrong)
+        before = spoiled
         for piece in self.reference.pieces(text):  # the process is spoiled now
             answer = self.subject.ids(piece)
             if judge(piece, answer) == "wrong":

@@ -10,7 +10,7 @@ from harness.conform.case import Case
 from harness.conform.checks import CHECKS, Check
 from harness.conform.reference import Reference
 from harness.conform.subject import GaveUp, OpenTarget, Subject
-from harness.conform.verdicts import Report, Verdict, mark_repeated
+from harness.conform.verdicts import Report, Stage, Verdict, mark_repeated
 from harness.conform.wording import printable
 from impls.errors import UnknownName
 
@@ -67,7 +67,8 @@ def _run(check: Check, case: Case, seconds: float) -> tuple[Verdict, str]:
     try:
         verdict = check.run(case)
     except GaveUp as error:
-        verdict = Verdict(status="failed", stage="process", reason=error.reason, n_failed=1)
+        stage: Stage = "resources" if "timeout" in error.reason else "process"
+        verdict = Verdict(status="failed", stage=stage, reason=error.reason, n_failed=1)
         if not case.subject.given_up:
             with suppress(GaveUp):  # then it is noted as given up
                 case.subject.fresh()

@@ -46,6 +46,7 @@ SHAPES: dict[str, Any] = {
     "encode_each": list[list[Id] | Failure],
     "encode_batch": list[list[Id]],
     "encode_array": list[Id],
+    "count": int,
     "encode_threads": list[list[Id]],
     "decode_threads": list[str],
     "timed_encode": Seconds,

@@ -45,7 +45,7 @@ def conclusion(report: Report) -> str:
     """One line: does it conform, and if not, where to look first."""
     counts = {status: sum(verdict.status == status for verdict in report.verdicts) for status in _MARKS}
     told = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
-    line = f"{'conforms' if report.conforms else 'does not conform'}: {told}, in {report.seconds:.0f} s"
+    line = f"{verdict_on(report)}: {told}, in {report.seconds:.0f} s"
     if report.n_failures:
         line += f"; its process was replaced {report.n_failures} times"
     if len(report.faults) < len(report.failed):
@@ -55,6 +55,13 @@ def conclusion(report: Report) -> str:
         where = "" if example is None else f" on {shown_input(example)}"
         line += f"\nlook first at {first.stage or first.check}: {first.check}{where}"
     return line
+
+
+def verdict_on(report: Report) -> str:
+    """The whole in a few words."""
+    if report.failed:
+        return "does not conform"
+    return f"not judged ({report.unjudged})" if report.unjudged else "conforms"
 
 
 def _failure(report: Report, verdict: Verdict) -> Iterator[str]:

@@ -24,7 +24,7 @@ _ALWAYS = frozenset(
     {"encode", "decode", "encode_each", "encode_threads", "decode_threads", "timed_encode"}
     | {"timed_decode", "python_values"}
 )
-_METHODS = ("decode_bytes", "encode_batch", "encode_array", "decode_with_offsets", "pieces", "token_bytes")
+_METHODS = ("decode_bytes", "encode_batch", "encode_array", "count", "decode_with_offsets", "pieces", "token_bytes")
 _OTHER_NAMES = {"token_bytes": "decode_single_token_bytes"}
 
 
@@ -84,6 +84,8 @@ class Served:
             return as_lists(result)
         if operation == "encode_array":
             return as_ids(result)
+        if operation == "count":
+            return _integer(result)
         if operation == "decode_with_offsets":
             return _text_and_offsets(result)
         return list(result) if isinstance(result, tuple) else result
@@ -113,9 +115,12 @@ class Served:
                 break
         return found
 
-    def encode_threads(self, texts: list[str], threads: int) -> list[Any]:
-        """Ids of each text, from so many Python threads that start at once."""
-        return _from_threads(lambda text: as_ids(self.target.encode(text)), texts, threads)
+    def encode_threads(self, texts: list[str], threads: int, by: str = "encode") -> list[Any]:
+        """Ids of each text, from so many Python threads that start at once and call the method `by`."""
+        if by == "encode_batch":
+            return _from_threads(lambda text: as_ids(self.methods[by]([text])[0]), texts, threads)
+        call = self.target.encode if by == "encode" else self.methods[by]
+        return _from_threads(lambda text: as_ids(call(text)), texts, threads)
 
     def decode_threads(self, lists: list[list[int]], threads: int) -> list[Any]:
         """Text of each list of ids, likewise."""

@@ -58,6 +58,7 @@ class Subject:
         """How fast it has been seen to encode; 0 before anything was."""
         self.peak_memory_bytes = 0
         self._n_calls = self._n_texts = self._n_bytes = 0
+        self._others: list[Subject] = []
 
     def close(self) -> None:
         """End its process."""
@@ -71,8 +72,13 @@ class Subject:
 
     @property
     def asked(self) -> Asked:
-        """What it was asked so far, in all its processes but those of `another`."""
-        return Asked(self._n_calls, self._n_texts, self._n_bytes)
+        """What it was asked so far, in all its processes."""
+        others = [other.asked for other in self._others]
+        return Asked(
+            self._n_calls + sum(other.calls for other in others),
+            self._n_texts + sum(other.texts for other in others),
+            self._n_bytes + sum(other.bytes for other in others),
+        )
 
     def _note_asked(self, arguments: Mapping[str, Any]) -> None:
         texts = [arguments["text"]] if "text" in arguments else arguments.get("texts", ())
@@ -100,7 +106,9 @@ class Subject:
             return self._open_target({**environment, **more})
 
         try:
-            return Subject(open_target)
+            found = Subject(open_target)
+            self._others.append(found)
+            return found
         except (NotLoadable, TargetFailed) as error:
             raise GaveUp(f"it does not start a second time: {error}") from None
 

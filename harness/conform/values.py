@@ -18,8 +18,9 @@ def faults_of_values(target: Any, methods: Mapping[str, Callable[..., Any]], tex
     Texts the target refuses are left out.
     """
     texts = [text for text in texts if _encodes(target, text)]
-    found = dict.fromkeys(line for text in texts for line in _of_types(target, methods, text))
-    found |= dict.fromkeys([*_of_arguments(target, methods, texts), *_of_lent_lists(target, texts)])
+    found: dict[str, None] = dict.fromkeys(_of_arrays(methods, texts))
+    found |= dict.fromkeys(line for text in texts for line in _of_types(target, methods, text))
+    found |= dict.fromkeys([*_of_arguments(target, methods, texts), *_of_lent_answers(target, methods, texts)])
     return list(found)
 
 
@@ -43,11 +44,6 @@ def _of_types(target: Any, methods: Mapping[str, Callable[..., Any]], text: str)
             yield f"encode_batch gives {_type(batch)}, no list"
         for one in batch:
             yield from _no_list_of_ints("encode_batch", one)
-    if "encode_array" in methods:
-        array = methods["encode_array"](text)
-        kind = getattr(getattr(array, "dtype", None), "kind", None)
-        if kind is not None and kind not in "iu":
-            yield f"encode_array gives an array of {array.dtype}"
     if "decode_bytes" in methods and not isinstance(data := methods["decode_bytes"](plain), bytes):
         yield f"decode_bytes gives {_type(data)}, no bytes"
 
@@ -60,20 +56,48 @@ def _no_list_of_ints(method: str, ids: Any) -> Iterator[str]:
         yield f"{method} gives ids of type {', '.join(others[:_SHOWN])}, no int"
 
 
-def _of_lent_lists(target: Any, texts: Sequence[str]) -> Iterator[str]:
+def _of_arrays(methods: Mapping[str, Callable[..., Any]], texts: Sequence[str]) -> Iterator[str]:
+    """Arrays hold whole numbers, of one type whatever the text."""
+    if "encode_array" not in methods:
+        return
+    types = (getattr(methods["encode_array"](text), "dtype", None) for text in texts)
+    found = list(dict.fromkeys(kind for kind in types if kind is not None))
+    for kind in found:
+        if getattr(kind, "kind", "i") not in "iu":
+            yield f"encode_array gives an array of {kind}"
+    if len(found) > 1:
+        yield f"encode_array gives arrays of {' and of '.join(map(str, found))}"
+
+
+def _of_lent_answers(target: Any, methods: Mapping[str, Callable[..., Any]], texts: Sequence[str]) -> Iterator[str]:
+    yield from _of_lent(target.encode, "a list of ids", texts)
+    if "encode_batch" in methods:
+        batch = methods["encode_batch"]
+        yield from _of_lent(lambda text: batch([text])[0], "a list of ids of a batch", texts)
+    if "encode_array" in methods:
+        yield from _of_lent(methods["encode_array"], "an array of ids", texts)
+
+
+def _of_lent(encode: Callable[[str], Any], what: str, texts: Sequence[str]) -> Iterator[str]:
     """An answer is the caller's: later calls leave it as it is, and changing it changes no later answer."""
     answers, known = [], []
     for text in texts:
-        answers.append(target.encode(text))
+        answers.append(encode(text))
         known.append(list(answers[-1]))
     if [list(ids) for ids in answers] != known:
-        yield "a list of ids changes when another text is encoded"
+        yield f"{what} changes when another text is encoded"
         return
     for ids in answers:
-        if isinstance(ids, list):
-            ids.append(-1)
-    if [list(target.encode(text)) for text in texts] != known:
-        yield "who changes a list of ids changes the next answer for that text"
+        _change(ids)
+    if [list(encode(text)) for text in texts] != known:
+        yield f"who changes {what} changes the next answer for that text"
+
+
+def _change(ids: Any) -> None:
+    if isinstance(ids, list):
+        ids.append(-1)
+    elif getattr(getattr(ids, "flags", None), "writeable", False):
+        ids[:] = 0
 
 
 def _of_arguments(target: Any, methods: Mapping[str, Callable[..., Any]], texts: Sequence[str]) -> Iterator[str]:

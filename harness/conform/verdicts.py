@@ -5,6 +5,7 @@ Data only, with its JSON form. Knows no target and no reference.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -26,6 +27,8 @@ before it; `determinism`: the same call answers differently for no visible reaso
 """
 
 _SHOWN_ALIKE = 8
+_VARYING = re.compile(r"\d+|: '.*")
+"""In a reason why a process failed: counts, and what it said."""
 MAX_IDS_KEPT = 40
 """Of longer answers only the head is kept, with its length beside it."""
 
@@ -131,9 +134,17 @@ class Report(msgspec.Struct, kw_only=True):
         return [verdict for verdict in self.verdicts if verdict.status == "failed"]
 
     @property
+    def unjudged(self) -> str:
+        """Why nothing can be said although nothing failed: no check passed, or the ids were not asked for enough."""
+        if any(verdict.check == "ids" and verdict.status == "not asked" for verdict in self.verdicts):
+            return "the ids were not judged"
+        judged = any(verdict.status in ("passed", "same as reference") for verdict in self.verdicts)
+        return "" if judged else "no check could judge anything"
+
+    @property
     def conforms(self) -> bool:
-        """Whether nothing failed."""
-        return not self.failed
+        """Whether nothing failed, and what passed is evidence."""
+        return not self.failed and not self.unjudged
 
     @property
     def faults(self) -> list[Verdict]:
@@ -142,14 +153,20 @@ class Report(msgspec.Struct, kw_only=True):
 
     @property
     def first(self) -> Verdict | None:
-        """The fault to look at first: what is wrong each time before what comes and goes, then the smallest input."""
+        """The fault to look at first: nearest to a single call wrong each time, then smallest."""
         return min(self.faults, key=_difficulty, default=None)
 
 
-def _difficulty(verdict: Verdict) -> tuple[bool, bool, int]:
+_OF_MANY_CALLS = ("batch", "threads", "bad input", "saving")
+"""Stages in which a fault of single calls shows as well."""
+_COMES_AND_GOES = ("determinism", "process", "resources")
+
+
+def _difficulty(verdict: Verdict) -> tuple[int, bool, int]:
     example = verdict.counterexample
     size = 0 if example is None else example.n_characters
-    return verdict.stage in ("determinism", "process", "resources"), example is None, size
+    near = 2 if verdict.stage in _COMES_AND_GOES else 1 if verdict.stage in _OF_MANY_CALLS else 0
+    return near, example is None, size
 
 
 def mark_repeated(verdicts: Sequence[Verdict]) -> None:
@@ -173,8 +190,12 @@ def _is_same_fault(a: Verdict, b: Verdict) -> bool:
             return True
         if x.ids is not None and y.ids is not None and a.stage == b.stage:
             return a.stage == "cache" or _holds(x.ids, y.ids) or _holds(y.ids, x.ids)
+        if a.stage == "cache" and b.stage in ("cache", "determinism"):
+            return (x.ids is None) == (y.ids is None)
     if a.stage == "resources":
         return b.stage == a.stage and _is_of_time(a) and _is_of_time(b)
+    if a.stage == b.stage == "process":
+        return _VARYING.sub("", a.reason) == _VARYING.sub("", b.reason)
     return a.stage == b.stage and (a.stage == "determinism" or a.reason == b.reason)
 
 

@@ -22,8 +22,9 @@ def explain(a: Side, b: Side, text: str) -> Explanation:
     accounts = [account(view, other, verdict) for view, other in zip(views, reversed(views), strict=True)]
     explanation = Explanation(text=readable(text), agree=verdict is None, a=accounts[0], b=accounts[1])
     if verdict is None:
-        refused = all(view.error is not None for view in views)
-        explanation.what = "both refuse the text" if refused else "the ids are the same, and so is what they decode to"
+        explanation.what = "the ids are the same, and so is what they decode to"
+        if all(view.error is not None for view in views):
+            explanation.agree, explanation.what = None, "both refuse the text, so nothing was compared"
         return explanation
     explanation.stage = verdict.stage
     explanation.what = readable(verdict.what)
@@ -36,7 +37,10 @@ def explain(a: Side, b: Side, text: str) -> Explanation:
 
 
 def first_differing_stage(a: object, b: object, text: str, names: tuple[str, str] = ("A", "B")) -> Stage | None:
-    """The name of the first stage in which two tokenizers (of any kind `side_of` takes) part; None where they agree."""
+    """The name of the first stage in which two tokenizers (of any kind `side_of` takes) part.
+
+    None where they agree, or both refuse the text.
+    """
     sides = [side_of(target, name) for target, name in zip((a, b), names, strict=True)]
     return explain(sides[0], sides[1], text).stage
 

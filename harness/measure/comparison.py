@@ -93,6 +93,37 @@ def compare_runs(old: Sequence[Measurement], new: Sequence[Measurement]) -> list
     return differences
 
 
+class Untimed(NamedTuple):
+    """What the old run has timed and the new one has not."""
+
+    workload: str
+    implementation: str
+    reason: str
+
+
+def untimed_in_new(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[Untimed]:
+    """Every workload of the old run that implementations of the new one were not timed on, or not to compare.
+
+    Implementations the new run was not asked to run are left out.
+    """
+    before, after = rankable_times(old, exact_only=False), rankable_times(new, exact_only=False)
+    statuses: dict[tuple[str, str], list[str]] = {}
+    for record in new:
+        statuses.setdefault((record.implementation, record.workload), []).append(record.status)
+    return [
+        Untimed(workload, name, _why_untimed(statuses.get((name, workload), [])))
+        for name in dict.fromkeys(record.implementation for record in new)
+        for workload in before.get(name, {})
+        if workload not in after.get(name, {})
+    ]
+
+
+def _why_untimed(statuses: Sequence[str]) -> str:
+    if not statuses:
+        return "not run"
+    return ", ".join(dict.fromkeys(status for status in statuses if status != "ok")) or "not comparable"
+
+
 def compare_with(records: Sequence[Measurement], baseline: str) -> list[Difference]:
     """Every implementation of a run against `baseline`, on the workloads both did; inexact ones are left out."""
     floor = measured_floor(records)

@@ -38,6 +38,7 @@ _ONCE_FACTOR = 5
 """A pass that is made once may take longer: only whole texts read for the first time compare."""
 MEMORY_SHARE = 0.6
 """A worker may hold this share of the machine's memory."""
+_NOTHING_TO_DECODE = "no reference gives ids to decode, or two of them differ"
 _TAINTED = ("panic", "out-of-memory", "crash")
 """After these a process is not trusted with another workload."""
 
@@ -179,6 +180,8 @@ class Conductor:
             expected = self._references.expected(self._first_text_job(), workload.model)
         else:
             texts = self._materials.texts(workload)
+            if workload.task == "decode" and self._expected(workload, self._job(workload, texts, 0)) is None:
+                raise WorkerFailed(Failed(status="unverified", reason=_NOTHING_TO_DECODE), dead=False)
             n_bytes, full_bytes = self._slice(worker, turn, workload, texts)
             job = self._job(workload, texts, n_bytes if n_bytes < full_bytes else 0)
             expected = self._expected(workload, job)

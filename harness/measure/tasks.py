@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from harness.decoded import ModelDecoder
 from harness.measure.answers import (
     NotIds,
     digest_of_counts,
@@ -28,6 +29,7 @@ from harness.measure.protocol import Expected, Job
 from harness.measure.texts import read_texts, stretches, take
 from harness.measure.workloads import BATCHES, STRETCHES
 from impls import Model, Tokenizer, TrainingSpec
+from impls.round_trip import comes_back_as
 from impls.text import repair_surrogates
 
 ARRAYS = ("encode-array", "encode-documents-array", "encode-ragged")
@@ -167,10 +169,30 @@ def digest_of_parts(digests: Iterable[str]) -> str:
     return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
-def expected_digest(job: Job, texts: list[bytes], expected: Expected) -> str:
-    """What `digest` must give, from what the reference answered."""
+def decoded_texts(texts: list[bytes], expected: Expected, model: Model) -> list[str] | None:
+    """What the reference's ids of `texts` must decode to; None where neither the texts nor the model tell.
+
+    It is the text, or its normal form; of a lossy model, what the ids stand for.
+    """
+    decoder = ModelDecoder(model)
+    wanted: list[str] = []
+    for text, ids in zip(strings(texts), read_ids(Path(expected.ids_file)), strict=False):
+        back = comes_back_as(model, repair_surrogates(text))
+        if back is None and not decoder.is_known:
+            return None
+        wanted.append(decoder.decode(ids) if back is None else back)
+    return wanted
+
+
+def expected_digest(job: Job, texts: list[bytes], expected: Expected, model: Model | None) -> str | None:
+    """What `digest` must give, from what the reference answered; None where that does not tell.
+
+    `model` is that of the tokenizer; training has none.
+    """
     if job.task == "count":
         return digest_of_counts(len(ids) for ids in read_ids(Path(expected.ids_file)))[0]
     if job.task == "decode":
-        return digest_of_texts(repair_surrogates(text) for text in strings(texts))
+        assert model is not None
+        wanted = decoded_texts(texts, expected, model)
+        return None if wanted is None else digest_of_texts(wanted)
     return expected.digest

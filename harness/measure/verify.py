@@ -14,7 +14,16 @@ from typing import Any
 from harness.decoded import LOST, ModelDecoder, misread, wrong_text
 from harness.measure.answers import NotIds, first_difference, read_ids, require_arrays, require_lists
 from harness.measure.protocol import Expected, Failed, Job
-from harness.measure.tasks import ARRAYS, Work, digest, digest_of_model, expected_digest, joined, strings
+from harness.measure.tasks import (
+    ARRAYS,
+    Work,
+    decoded_texts,
+    digest,
+    digest_of_model,
+    expected_digest,
+    joined,
+    strings,
+)
 from harness.measure.workloads import ENCODING
 from harness.records import Counterexample, Text
 from impls import BPEError, Tokenizer
@@ -37,8 +46,12 @@ def judge(
         return Failed(status="mismatch", reason=str(error))
     exact = tokenizer is None or tokenizer.exact
     compared = expected is not None and (exact or job.task == "decode")
-    if expected is not None and compared and found != expected_digest(job, work.texts, expected):
-        return explained(job, work.texts, answer, tokenizer, expected)
+    if expected is not None and compared:
+        wanted = expected_digest(job, work.texts, expected, None if tokenizer is None else tokenizer.model)
+        if wanted is None:
+            return Failed(status="unverified", reason="neither the texts nor the model tell what its ids decode to")
+        if found != wanted:
+            return explained(job, work.texts, answer, tokenizer, expected)
     wrong = None if tokenizer is None else _unproved(job, work.texts, answer, tokenizer, expected, compared=compared)
     if tokenizer is None and not compared:
         wrong = Failed(status="unverified", reason=f"{_NO_REFERENCE}, and nothing else shows it right")
@@ -118,7 +131,7 @@ def explained(job: Job, texts: list[bytes], answer: Any, tokenizer: Tokenizer | 
     if job.task == "train":
         return Failed(status="mismatch", reason=_first_merge(answer, expected))
     if job.task == "decode":
-        wanted = [repair_surrogates(text) for text in strings(texts)]
+        wanted = (tokenizer and decoded_texts(texts, expected, tokenizer.model)) or []
         differing = (text for text, a, b in zip(texts, wanted, answer, strict=False) if a != b)
         text = next(differing, texts[-1])
         return Failed(status="mismatch", reason=f"the ids of {reference} decode to another text", candidates=(text,))

@@ -234,11 +234,15 @@ def _measure_load(request: Measure, opening: Opening) -> Measured | Failed:
     marks.append(perf_counter())
     ids = tokenizer.encode(FIRST_TEXT)
     marks.append(perf_counter())
-    digest, n_tokens = tasks.digest(Job(task="encode", state="warm-same"), [ids])
     peak = opening.highest_memory()
-    if tokenizer.exact and request.expected is not None and digest != request.expected.digest:
-        text = FIRST_TEXT.encode()
-        return Failed(status="mismatch", reason=f"other ids than {request.expected.reference}", candidates=(text,))
+    job = Job(task="encode", state="warm-same")
+    work = tasks.Work(
+        passes=[[FIRST_TEXT.encode()]], other=[], run=tasks.bind(job, tokenizer), fresh=tasks.strings, n_calls=1
+    )
+    verdict = verify.judge(job, work, [[ids]], tokenizer, request.expected)
+    if isinstance(verdict, Failed):
+        return verdict
+    digest, n_tokens = verdict
     parts = ["model", "build", "first id"]
     return Measured(
         samples_seconds=[marks[-1] - marks[0]],

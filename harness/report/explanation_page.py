@@ -52,6 +52,8 @@ def _asset(name: str) -> str:
 
 
 def _verdict(found: Explanation) -> Markup:
+    if found.agree is None:
+        return element("div", element("p", found.what.capitalize(), class_="stage"), class_="verdict")
     if found.agree:
         return element("div", element("p", f"They agree: {found.what}", class_="stage"), class_="verdict agree")
     assert found.stage is not None
@@ -72,7 +74,7 @@ def _path(found: Explanation) -> Markup:
     """The stages in order: the same up to the one that differs."""
     here = None if found.stage is None else _BRANCH.get(found.stage, found.stage)
     items: list[Markup] = []
-    before = here in _PATH or found.agree
+    before = here in _PATH or found.agree is True
     for stage in _PATH:
         if stage == here:
             before = False

@@ -15,7 +15,9 @@ _STEPS_SHOWN = 60
 def render_explanation(found: Explanation) -> str:
     """The verdict, what it rests on, and a row for every stage."""
     lines = [f"text   {shown(found.text, _LONGEST_TEXT)}", ""]
-    if found.agree:
+    if found.agree is None:
+        lines += [f"{found.a.name} and {found.b.name}: {wording.text(found.what)}"]
+    elif found.agree:
         lines += [f"{found.a.name} and {found.b.name} agree: {found.what}"]
     else:
         assert found.stage is not None

@@ -187,6 +187,9 @@ def claimed_where(floor: float | None, n_rounds: int) -> str:
     )
 
 
+_ONE_ALONE = "One alone has no place. "
+
+
 def ranking_table(
     records: Sequence[object], names: Iterable[str] | None = None, workloads: Iterable[str] | None = None
 ) -> Table:
@@ -204,9 +207,11 @@ def ranking_table(
                 "probability": found.rank_probabilities[place],
             }
         )  # fmt: skip
+    if len(rows) == 1:
+        rows[0] |= {"place": None, "place_claimed": False, "probability": None}
     for row in rows:
         row |= {"ratio": shown_ratio(row), "interval": shown_interval(row)}
-        row["sure"] = wording.percent(row["probability"]) if row["place_claimed"] else "≈"
+        row["sure"] = wording.percent(row["probability"]) if row["place_claimed"] or len(rows) == 1 else "≈"
     columns = (
         Column("place", "place", wording.count, right=True),
         Column("implementation", "implementation"),
@@ -225,7 +230,8 @@ def ranking_table(
         frame=frame_of(rows, keys),
         note="Exact implementations only, timed on three quarters of the workloads or more, over those all of them "
         f"share: {_summed(shared)}. ≈: a difference this run cannot claim, before × best to the best, as a place to "
-        f"a neighbour. {claimed_where(floor, min(found.ratio.rounds for found in ranked))}"
+        f"a neighbour. {_ONE_ALONE if len(rows) == 1 else ''}"
+        f"{claimed_where(floor, min(found.ratio.rounds for found in ranked))}"
         if shared
         else "",
         columns=columns,

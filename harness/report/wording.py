@@ -104,7 +104,7 @@ STATUS_MEANS: dict[Status, str] = {
     "timeout": "stopped at the time limit",
     "out-of-memory": "stopped at the memory limit",
     "crash": "an exception escaped, or the process died",
-    "panic": "a Rust panic, which `except Exception` does not catch",
+    "panic": "a panic of the library's Rust code",
 }
 
 

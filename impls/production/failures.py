@@ -22,7 +22,7 @@ def failure(implementation: str, model: Model, error: BaseException) -> BaseExce
     how = "the library panicked" if is_panic(error) else "the library failed"
     pattern = " then ".join(map(repr, model.pattern)) or "none"
     shown = pattern if len(pattern) <= _LONGEST else pattern[:_LONGEST] + "..."
-    return LibraryFailed(implementation, f"{how}: {first_line(error)}; the pattern is {shown}")
+    return LibraryFailed(implementation, f"{how}: {first_line(error)}; the pattern is {shown}", is_panic(error))
 
 
 def first_line(error: BaseException) -> str:

@@ -122,7 +122,8 @@ class HuggingFace(Tokenizer):
         except BaseException as error:
             if not is_panic(error):
                 raise
-            raise LibraryFailed(cls.name, f"the library panicked: {first_line(error)}; {spec.pattern=}") from None
+            problem = f"the library panicked: {first_line(error)}; {spec.pattern=}"
+            raise LibraryFailed(cls.name, problem, panicked=True) from None
         merges = json.loads(tokenizer.to_str())["model"]["merges"]
         return model_of_merges(
             cls.name, spec, base, [(from_printable(left), from_printable(right)) for left, right in merges]

@@ -11,7 +11,7 @@ from records_by_hand import steady, timed
 
 from harness.measure.comparison import machine_difference
 from harness.measure.provenance import write_machine
-from harness.records import RecordWriter
+from harness.records import Measurement, RecordWriter
 
 XEON = {
     "cpu": "Xeon", "architecture": "x86_64", "cores": 2, "physical_cores": 2, "usable_cores": 2,
@@ -19,10 +19,10 @@ XEON = {
 }  # fmt: skip
 
 
-def a_run(folder: Path, seconds: float, machine: dict[str, Any]) -> str:
+def a_run(folder: Path, seconds: float, machine: dict[str, Any], *more: Measurement, copy: bool = True) -> str:
     with RecordWriter(folder) as writer:
-        writer.write(*timed("naive", steady(seconds)))
-        writer.write(*timed("tiktoken", steady(0.2)), *timed("tiktoken", steady(0.2), copy=1))
+        writer.write(*timed("naive", steady(seconds)), *more)
+        writer.write(*timed("tiktoken", steady(0.2)), *(timed("tiktoken", steady(0.2), copy=1) if copy else ()))
     if machine:
         write_machine(folder, machine)
     return str(folder)
@@ -41,6 +41,32 @@ def test_a_change_on_one_machine_is_claimed_and_named_in_the_document(bpebench: 
     assert first["time_ratio"] == pytest.approx(2)
     assert first["time_ratio_low"] <= first["time_ratio"] <= first["time_ratio_high"]
     assert document["failing"] == [first]
+
+
+def test_a_condition_is_not_judged_without_the_noise_of_both_runs(bpebench: Any, tmp_path: Path) -> None:
+    old = a_run(tmp_path / "old", 0.1, XEON)
+    new = a_run(tmp_path / "new", 0.2, XEON, copy=False)
+    ended = bpebench("compare", old, new, "--fail-if", "slower>5%")
+    assert ended.status == 2
+    assert "--fail-if cannot be judged: a run has not measured its own noise" in ended.err
+    assert bpebench("compare", old, new).status == 0
+    much_slower = a_run(tmp_path / "slower", 20, XEON, copy=False)
+    assert bpebench("compare", old, much_slower, "--fail-if", "slower>5%").status == 1
+
+
+@pytest.mark.parametrize("status", ["crash", ""])
+def test_what_the_new_run_did_not_time_fails_the_condition(bpebench: Any, tmp_path: Path, status: str) -> None:
+    old = a_run(tmp_path / "old", 0.1, XEON, *timed("naive", steady(0.3), "decode/m/c", task="decode"))
+    failed = timed("naive", [[]], "decode/m/c", status, task="decode") if status else ()
+    new = a_run(tmp_path / "new", 0.1, XEON, *failed)
+    ended = bpebench("compare", old, new, "--fail-if", "slower>5%")
+    assert ended.status == 1
+    assert f"timed in the old run only: naive on decode/m/c ({status or 'not run'})" in ended.out
+    document = json.loads(bpebench("compare", old, new, "--json").out)
+    assert document["untimed_in_new"] == [
+        {"workload": "decode/m/c", "implementation": "naive", "reason": status or "not run"}
+    ]
+    assert bpebench("compare", new, new, "--fail-if", "slower>5%").status == 0
 
 
 @pytest.mark.parametrize("machine", [XEON | {"cpu": "EPYC"}, {}])

@@ -35,6 +35,23 @@ def test_two_that_differ_end_with_1_and_show_both_derivations(bpebench: Any, mod
     assert "longest: aa  →  aa b" in ended.out
 
 
+def test_two_that_refuse_the_text_do_not_agree(
+    bpebench: Any, model_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "refusing.py").write_text(
+        "class Refusing:\n    def encode(self, text): raise ValueError('no')\n    def decode(self, ids): return ''\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.html"
+    ended = bpebench("explain", "refusing.py", "refusing.py", "aab", "-m", model_file, "--json", "--html", str(page))
+    document = json.loads(ended.out)
+    assert (ended.status, document["agree"], document["stage"]) == (1, None, None)
+    assert "both refuse the text, so nothing was compared" in document["what"]
+    assert "Both refuse the text" in page.read_text(encoding="utf-8")
+    shown = bpebench("explain", "refusing.py", "refusing.py", "aab", "-m", model_file)
+    assert (shown.status, "agree:" in shown.out) == (1, False)
+
+
 def test_the_text_comes_from_a_file_from_standard_input_or_escaped(
     bpebench: Any, model_file: str, tmp_path: Path
 ) -> None:

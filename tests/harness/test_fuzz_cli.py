@@ -67,8 +67,21 @@ def test_what_is_found_is_printed_kept_and_replayed(
     assert "expected to differ" in out
     assert "kept in results/counterexamples.jsonl: 1 new, 0 known before" in err
     assert bpebench(monkeypatch, "--replay", "--json") == 0
-    (replayed,) = json.loads(capsys.readouterr().out)
-    assert replayed["outcome"] == "holds"
+    document = json.loads(capsys.readouterr().out)
+    assert document["n_replayed"] == 1
+    assert [one["outcome"] for one in document["replayed"]] == ["holds"]
+
+
+def test_a_replay_of_nothing_is_status_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert bpebench(monkeypatch, "priority", "greedy", "-m", model, "--texts", "3000", "--stop-after", "1") == 1
+    kept = Path("results/counterexamples.jsonl")
+    kept.write_text(kept.read_text().replace('"greedy"', '"nobody-here"'))
+    capsys.readouterr()
+    assert bpebench(monkeypatch, "--replay") == 1
+    assert "0 holds, 0 does not hold, 1 not replayed: nothing was replayed" in capsys.readouterr().out
 
 
 def test_no_difference_is_status_0_and_one_document(
@@ -81,6 +94,21 @@ def test_no_difference_is_status_0_and_one_document(
     assert document["findings"] == []
     assert document["n_bytes"] > 0
     assert not list(tmp_path.iterdir())
+
+
+def test_two_that_refuse_every_text_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, model: str
+) -> None:
+    refusing = (
+        "class Refusing:\n    def encode(self, text): raise ValueError\n    def decode(self, ids): raise ValueError\n"
+    )
+    (tmp_path / "refusing.py").write_text(refusing)
+    monkeypatch.chdir(tmp_path)
+    sides = ("refusing.py", "refusing.py:Refusing")
+    assert bpebench(monkeypatch, *sides, "-m", model, "--texts", "100", "--no-save") == 1
+    assert (
+        "refusing.py:Refusing and refusing.py both answered no text, so nothing was compared" in capsys.readouterr().out
+    )
 
 
 def test_an_interrupted_run_ends_at_once_and_prints_its_result(tmp_path: Path, model: str) -> None:

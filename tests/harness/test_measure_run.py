@@ -142,6 +142,22 @@ def test_what_neither_a_reference_nor_a_round_trip_shows_right_is_unverified(tas
     assert carried("greedy", "priority", model=lossy_model) == {"ok"}
 
 
+@pytest.mark.parametrize("task", ["decode", "load"])
+def test_what_is_decoded_or_loaded_without_a_reference_is_unverified(task: str) -> None:
+    plan = Plan(profile=ONCE, implementations=("toy-bytes",), workloads=(workload(task, task=task),))
+    (record,) = carry_out(plan, references=())
+    assert (record.status, "reference" in record.reason) == ("unverified", True), record.reason
+    assert {record.status for record in carry_out(plan, references=("toy-bytes",))} == {"ok"}
+
+
+def test_ids_of_a_lossy_model_decode_to_what_they_stand_for() -> None:
+    names = ("priority", "toy-last-text")
+    plan = Plan(profile=ONCE, implementations=names, workloads=(workload("decode", task="decode"),))
+    records = {r.implementation: r for r in carry_out(plan, references=("priority",), model=lossy_model)}
+    assert records["priority"].status == "ok", records["priority"].reason
+    assert records["toy-last-text"].status == "mismatch"
+
+
 @pytest.mark.parametrize(
     ("name", "references", "status"),
     [

@@ -103,6 +103,13 @@ def test_nobody_is_sure_of_a_place_that_is_not_claimed_from_the_neighbours() -> 
     assert [row["sure"] for row in rows] == ["≈", "≈", "100 %", "100 %"]
 
 
+def test_one_alone_has_no_place() -> None:
+    records = [*timed("naive", steady(0.1))]
+    (row,) = rows_of([*records], "ranking")
+    assert (row["place"], row["probability"], row["sure"]) == (None, None, "—")
+    assert "One alone has no place" in tables(records)["ranking"].note
+
+
 def test_the_second_copy_measures_noise_and_is_no_row() -> None:
     records = with_copy(*timed("naive", steady(0.1)))
     assert [row["implementation"] for row in rows_of(records, "speed")] == ["naive", "tiktoken"]

@@ -126,15 +126,16 @@ def test_a_panic_of_hugging_faces_library_is_an_error_that_names_the_pattern(
     method: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     tokenizer = impls.load("tokenizers", Model(tokens=BYTES, pattern=(r"a*a*a*a*a*a*b|[\s\S]",)))
-    with pytest.raises(LibraryFailed, match=r"^tokenizers: the library panicked: .*; the pattern is 'a\*a\*"):
+    with pytest.raises(LibraryFailed, match=r"^tokenizers: the library panicked: .*; the pattern is 'a\*a\*") as failed:
         getattr(tokenizer, method)([TEXT, TEXT] if method == "encode_batch" else TEXT)
     capfd.readouterr()
+    assert failed.value.panicked
     assert tokenizer.encode("b") == [98]
 
 
 def test_the_error_travels_between_processes() -> None:
-    error = pickle.loads(pickle.dumps(LibraryFailed("tiktoken", "the library panicked")))
-    assert (error.implementation, str(error)) == ("tiktoken", "tiktoken: the library panicked")
+    error = pickle.loads(pickle.dumps(LibraryFailed("tiktoken", "the library panicked", panicked=True)))
+    assert (error.implementation, str(error), error.panicked) == ("tiktoken", "tiktoken: the library panicked", True)
 
 
 def test_a_replacement_of_a_normaliser_is_bounded_in_the_same_ways(monkeypatch: pytest.MonkeyPatch) -> None:

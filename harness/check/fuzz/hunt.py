@@ -66,6 +66,8 @@ class FuzzResult:
     n_by_call: Counter[str] = field(default_factory=Counter)
     """How the texts were asked for; of `decode` they are lists of ids."""
     n_models: int = 0
+    n_compared: Counter[str] = field(default_factory=Counter)
+    """Side -> texts that it and the first side answered, both."""
     n_differing: Counter[str] = field(default_factory=Counter)
     """Side -> texts it encodes other than the first side, where the two should agree."""
     n_expected: Counter[str] = field(default_factory=Counter)
@@ -229,6 +231,10 @@ class Hunt:
         for side, answer in zip(self._sides[1:], answers[1:], strict=True):
             if isinstance(answer, Refused):
                 continue
+            result.n_compared[side.name] += sum(
+                not isinstance(a, Failure) and not isinstance(b, Failure)
+                for a, b in zip(reference, answer, strict=True)
+            )
             differing = [i for i, pair in enumerate(zip(reference, answer, strict=True)) if not same(*pair)]
             if not differing:
                 continue

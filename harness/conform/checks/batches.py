@@ -1,12 +1,14 @@
-"""Other ways to the same ids: batches, arrays, threads. Each is held against the target's own single calls."""
+"""Other ways to the same ids: batches, arrays, counts, threads. Each is held against the target's own single calls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from harness.check.shrink_long import smallest_long_text
 from harness.conform.case import Case
 from harness.conform.checks.encoding import texts_for
+from harness.conform.checks.sizes import past_64k
 from harness.conform.reference import Refused
 from harness.conform.verdicts import Counterexample, Stage, Verdict
 from harness.conform.wording import expression
@@ -24,9 +26,9 @@ Many = Callable[[list[str]], Any]
 
 
 def _sample(case: Case) -> dict[str, list[int]]:
-    """Texts the target encodes one by one, with its ids; text of special tokens is among them."""
+    """Texts the target encodes one by one, with its ids; special tokens and long texts are among them."""
     texts = texts_for(case)
-    texts = [*texts[:: max(1, len(texts) // _TEXTS)], *_with_specials(case)]
+    texts = [*texts[:: max(1, len(texts) // _TEXTS)], *_with_specials(case), *past_64k(case)]
     answers = zip(texts, case.subject.ids_of_all(texts), strict=True)
     return {text: answer for text, answer in answers if not isinstance(answer, Refused)}
 
@@ -70,6 +72,37 @@ def array(case: Case) -> Verdict:
     return Verdict(status="passed", n_inputs=len(alone))
 
 
+def count(case: Case) -> Verdict:
+    """`count` says how many ids `encode` gives, of long texts too."""
+    if not case.subject.offers("count"):
+        return Verdict(status="not offered", reason="it has no count")
+    alone = _sample(case)
+    for text, ids in alone.items():
+        got = case.subject.ask("count", text=text)
+        if isinstance(got, Refused) and any(name in text for name in case.reference.model.special_tokens):
+            continue  # it reads special text by a rule of its own
+        if got != len(ids):
+            return _miscounted(case, text, len(ids), got)
+    return Verdict(status="passed", n_inputs=len(alone))
+
+
+def _miscounted(case: Case, text: str, n_ids: int, got: Any) -> Verdict:
+    """The verdict on a wrong count, its text made smaller."""
+
+    def wrong(candidate: str) -> bool:
+        ids = case.subject.ids(candidate)
+        return not isinstance(ids, Refused) and case.subject.ask("count", text=candidate) != len(ids)
+
+    if wrong(text):
+        text = smallest_long_text(text, wrong)
+        ids = case.subject.ids(text)
+        n_ids, got = 0 if isinstance(ids, Refused) else len(ids), case.subject.ask("count", text=text)
+    return Verdict(
+        status="failed", stage="batch", reason="counts otherwise than it encodes", n_failed=1,
+        counterexample=Counterexample.of(text, expected=n_ids, got=got),
+    )  # fmt: skip
+
+
 def threads(case: Case) -> Verdict:
     """Many threads over one object give each text what one thread gives it."""
     if not case.subject.offers("encode_threads"):
@@ -84,6 +117,15 @@ def threads(case: Case) -> Verdict:
     if found := _compare("threads", many, lists, alone) or _first_use(case, many, short, alone):
         return found
     n_inputs = sum(map(len, lists)) + _FRESH_STARTS * len(short)
+    for by in filter(case.subject.offers, ("encode_array", "encode_batch")):
+
+        def many_by(texts: list[str], by: str = by) -> Any:
+            return case.subject.ask("encode_threads", texts=texts, threads=THREADS, by=by)
+
+        if found := _compare("threads", many_by, lists[:2], alone):
+            found.reason = f"{by}: {found.reason}"
+            return found
+        n_inputs += sum(map(len, lists[:2]))
     if case.subject.offers("decode_threads"):
         found, n_decoded = _decoded_in_threads(case, alone)
         n_inputs += n_decoded
@@ -101,8 +143,12 @@ def _first_use(case: Case, many: Many, texts: list[str], alone: dict[str, list[i
         got = answers[at] if at < len(texts) else str(answers)
         text = texts[min(at, len(texts) - 1)]
         reason = f"on {THREADS} threads that make the first calls of a process, {expression(text)} gets other ids"
+        stage: Stage = "threads"
+        case.subject.fresh()
+        if _wrong_at(case.subject.ask("encode_threads", texts=texts, threads=1), texts, alone) is not None:
+            stage, reason = "cache", f"among the first calls of a process {expression(text)} gets other ids"
         return Verdict(
-            status="failed", stage="threads", reason=reason, n_failed=1,
+            status="failed", stage=stage, reason=reason, n_failed=1,
             counterexample=Counterexample.of(text, expected=alone[text], got=got),
         )  # fmt: skip
     return None

@@ -48,6 +48,7 @@ CHECKS = (
     Check("special-tokens", "is special text special only when allowed?", specials.special_tokens),
     Check("batch", "is a batch its texts one by one?", batches.batch),
     Check("array", "is the array the list?", batches.array),
+    Check("count", "does count say how many ids?", batches.count),
     Check("threads", "are the ids the same on many threads?", batches.threads),
     Check("repeated", "the same ids again, in another order?", determinism.repeated),
     Check("many-pieces", "and after 70,000 other pieces?", determinism.many_pieces),

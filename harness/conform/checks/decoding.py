@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from harness.conform.case import Case, Judgement
 from harness.conform.checks.encoding import texts_for
 from harness.conform.checks.over_texts import over_texts
+from harness.conform.checks.sizes import past_64k
 from harness.conform.reference import Answer, Refused
 from harness.conform.verdicts import Counterexample, Verdict
 from harness.conform.wording import expression
 
 _IDS_A_REQUEST = 1_000
 _OFFSET_TEXTS = 400
+_MOST_SINGLE = 2_000
 
 
 def every_id(case: Case) -> Verdict:
@@ -28,13 +30,27 @@ def every_id(case: Case) -> Verdict:
                 for i in part:
                     if found := _wrong_id(case, i):
                         return found
-                return _wrong_together(case, part)
+                if found := _wrong_together(case, part):
+                    return found
             n_inputs += len(part)
             if case.out_of_time:
                 reason = f"stopped by the clock after {n_inputs:,} of {len(by_id):,} ids"
                 enough = 2 * n_inputs >= len(by_id)
                 return Verdict(status="passed" if enough else "not asked", reason=reason, n_inputs=n_inputs)
-    return Verdict(status="passed", n_inputs=n_inputs)
+    return _parts_of_characters(case, ordinary) or Verdict(status="passed", n_inputs=n_inputs)
+
+
+def _parts_of_characters(case: Case, ids: Sequence[int]) -> Verdict | None:
+    """What is wrong with an id that is no whole character, decoded with nothing beside it."""
+    by_id = case.reference.bytes_by_id
+    cut = [i for i in ids if "\ufffd" in by_id[i].decode("utf-8", "replace")]
+    for i in cut[:_MOST_SINGLE]:
+        expected = case.reference.decode([i])
+        if not isinstance(expected, Refused) and case.subject.decode([i]) != expected:
+            return _wrong_id(case, i)
+        if case.out_of_time:
+            break
+    return None
 
 
 def _decode_apart(case: Case, ids: Sequence[int]) -> bool:
@@ -65,10 +81,10 @@ def _wrong_id(case: Case, i: int) -> Verdict | None:
     )
 
 
-def _wrong_together(case: Case, ids: Sequence[int]) -> Verdict:
-    """Every id alone is right, not all together: the smallest beginning that is wrong."""
+def _wrong_together(case: Case, ids: Sequence[int]) -> Verdict | None:
+    """Every id alone is right, not all together: the smallest beginning that is wrong; None without a line end."""
     if case.reference.model.id_by_token.get(b"\n") is None:
-        return Verdict(status="passed", n_inputs=len(ids))
+        return None
     least, most = 1, len(ids)
     while least < most:
         middle = (least + most) // 2
@@ -128,7 +144,7 @@ def offsets(case: Case) -> Verdict:
         return Verdict(status="not offered", reason="it has no decode_with_offsets")
     texts = sorted(texts_for(case)[::4], key=len)[: 4 * _OFFSET_TEXTS : 4]
     n_inputs = 0
-    for text in texts:
+    for text in [*texts, *past_64k(case)[:1]]:
         ids = case.reference.ids(text)
         if isinstance(ids, Refused):
             continue

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+from random import Random
+
 from harness.check.shrink_long import smallest_long_text
 from harness.conform import texts as material
 from harness.conform.case import Case, Judgement
@@ -14,6 +17,8 @@ HASH_SEEDS = ("0",)
 """Of the other processes; the one there is draws its own."""
 _TEXTS = 400
 _ASKED_AGAIN = 2_000
+_LENGTHS = (1, 2, 17, 300, 5_000, 70_000)
+_TIMES = 5
 
 
 def _sample(case: Case) -> list[str]:
@@ -21,8 +26,25 @@ def _sample(case: Case) -> list[str]:
     return texts[:: max(1, len(texts) // _TEXTS)]
 
 
+def _after_one_another(case: Case) -> list[str]:
+    """One text several times, another several times, then texts of every length right behind one of every length."""
+    text = material.prose(100_000, case.seed + 7)
+    starts = Random(f"lengths:{case.seed}")
+    lengths = [length for length in _LENGTHS if case.affordable(2 * len(_LENGTHS) * length)]
+    found = [word for word in ("hello world", "the end") for _ in range(_TIMES)]
+    for lengths_of_pair in product(lengths, repeat=2):
+        for length in lengths_of_pair:
+            start = starts.randrange(len(text) - length)
+            found.append(text[start : start + length])
+    return [text for text in found if case.can_ask(text)]
+
+
 def repeated(case: Case) -> Verdict:
-    """The same texts again, then backwards, in one process."""
+    """The first calls of a process, long and short texts by turns; the same texts again, then backwards."""
+    case.subject.fresh()
+    verdict = over_texts(case, _after_one_another(case), case.agrees)
+    if verdict.status == "failed":
+        return verdict
     texts = _sample(case)
     first = dict(zip(texts, case.subject.ids_of_all(texts), strict=True))
 

@@ -8,6 +8,7 @@ from itertools import islice
 from harness.conform import texts as material
 from harness.conform.case import Case, Judgement, has_surrogate
 from harness.conform.checks.over_texts import over_texts
+from harness.conform.checks.sizes import past_64k
 from harness.conform.reference import Answer, Refused
 from harness.conform.verdicts import Counterexample, Verdict
 from harness.conform.wording import expression
@@ -60,7 +61,7 @@ def bytes_come_back(case: Case) -> Verdict:
         lossy = case.reference.model.lossy is not None
         return "excused" if lossy and reference == answer else "wrong"
 
-    verdict = over_texts(case, [*texts_for(case)[::4], "a\ud83d"], judge)
+    verdict = over_texts(case, [*texts_for(case)[::4], "a\ud83d", *past_64k(case)], judge)
     if verdict.status == "failed" and verdict.counterexample is not None and verdict.counterexample.text is not None:
         text = verdict.counterexample.text.text
         answer = case.subject.ids(text)
@@ -108,7 +109,25 @@ def concatenation(case: Case) -> Verdict:
     chosen = [text for text in texts_for(case)[::2] if not has_surrogate(text)]
     distinct = dict.fromkeys(piece for text in chosen for piece in case.reference.pieces(text))
     alone.update(zip(distinct, case.subject.ids_of_all(list(distinct)), strict=True))
-    return over_texts(case, chosen, judge)
+    verdict = over_texts(case, chosen, judge)
+    return _of_a_piece(case, verdict) or verdict
+
+
+def _of_a_piece(case: Case, verdict: Verdict) -> Verdict | None:
+    """Where the whole text is right and one of its pieces is not, the fault is that of the piece."""
+    example = verdict.counterexample
+    if verdict.status != "failed" or example is None or example.text is None:
+        return None
+    text = example.text.text
+    if case.agrees(text, case.subject.ids(text)) == "wrong":
+        return None
+    for piece in case.reference.pieces(text):
+        answer = case.subject.ids(piece)
+        if case.agrees(piece, answer) == "wrong":
+            located, smaller = case.explain(piece, answer, case.agrees)
+            verdict.stage, verdict.reason, verdict.counterexample = located.stage, located.reason, smaller
+            return verdict
+    return None
 
 
 def _reference_is_no_sum(case: Case, text: str) -> bool:

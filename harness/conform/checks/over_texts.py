@@ -21,7 +21,9 @@ def _size(text: str) -> tuple[bool, bool, int, int]:
 
 
 def over_texts(case: Case, texts: Sequence[str], judge: Judge) -> Verdict:
-    """The verdict of `judge` over all texts, as many as the time of the check allows."""
+    """The verdict of `judge` over all texts, as many as the time of the check allows; none passes without a text."""
+    if not texts:
+        return Verdict(status="not asked", reason="there is no text to judge by")
     wrong: list[tuple[str, Answer]] = []
     excused: list[str] = []
     n_inputs = 0

@@ -19,6 +19,7 @@ _EVERY_LENGTH = 300
 _LAST = ("", " ", "é", "中", "👍", "\u0301", "\n")
 _POWERS = range(9, 17)
 _GREAT_POWERS = range(17, 21)
+_PAST_64K = 70_001
 _OTHERS = (1_000, 1_536, 3_000, 6_144, 10_000, 12_288, 20_480, 49_152, 100_000)
 
 
@@ -36,6 +37,13 @@ def sizes(case: Case) -> Verdict:
         longest = max(map(len, fitting[: verdict.n_inputs] or fitting))
         verdict.reason = "; ".join(filter(None, [verdict.reason, f"up to {longest:,} characters"]))
     return verdict
+
+
+def past_64k(case: Case) -> list[str]:
+    """A few texts of more than 65,536 characters that target and reference are fast enough for."""
+    mixed = "".join(generate(f"gen/mixed:{_PAST_64K}"))
+    texts = [prose(_PAST_64K, case.seed + 5), mixed[:_PAST_64K], prose(2 * _PAST_64K, case.seed + 6)]
+    return [text for text in texts if case.can_ask(text)]
 
 
 def _short(seed: int) -> Iterator[str]:

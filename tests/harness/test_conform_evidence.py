@@ -1,0 +1,128 @@
+"""What a verdict rests on, and which failures are one fault."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from planted_tokenizers import conform, model_file, planted
+
+from harness.conform.case import Case
+from harness.conform.checks.decoding import every_id
+from harness.conform.checks.over_texts import over_texts
+from harness.conform.reference import Reference
+from harness.conform.report import render
+from harness.conform.subject import Subject
+from harness.conform.verdicts import Counterexample, Report, Stage, Verdict, mark_repeated
+
+Conform = Callable[..., Report]
+
+__all__ = ["conform", "model_file", "planted"]
+
+
+def test_what_ends_every_check_is_one_fault(planted: ModuleType, conform: Conform) -> None:
+    class Floats(planted.Right):
+        def encode(self, text: str) -> list[int]:
+            return [float(i) for i in super().encode(text)]  # type: ignore[misc]
+
+    report = conform(Floats, "ids", "round-trip", "concatenation")
+    assert len(report.failed) > 1
+    assert [verdict.check for verdict in report.faults] == ["ids"]
+
+
+def test_calls_without_an_answer_and_growth_are_one_fault() -> None:
+    late = Verdict(check="long-texts", status="failed", stage="resources", reason="timeout: took longer than 10 s")
+    grows = Verdict(check="growth", status="failed", stage="resources", reason="on words time grows as length to the 2")
+    large = Verdict(check="memory", status="failed", stage="resources", reason="9000 bytes a byte of text")
+    mark_repeated([late, grows, large])
+    assert [verdict.same_as for verdict in (late, grows, large)] == ["", "long-texts", ""]
+
+
+def test_nothing_passes_without_a_case(planted: ModuleType, conform: Conform, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.conform.checks.decoding.texts_for", lambda case: [])
+    monkeypatch.setattr("harness.conform.checks.decoding.past_64k", lambda case: [])
+
+    class Offsets(planted.Right):
+        def decode_with_offsets(self, ids: list[int]) -> tuple[str, list[int]]:
+            return "", []
+
+    (verdict,) = conform(Offsets, "offsets").verdicts
+    assert (verdict.status, verdict.reason) == ("not asked", "no case was judged")
+
+
+def test_a_verdict_says_what_it_rests_on(planted: ModuleType, conform: Conform) -> None:
+    (verdict,) = conform(planted.Right, "ids").verdicts
+    assert verdict.asked.calls > 0
+    assert verdict.asked.texts >= verdict.n_inputs > 1_000
+    assert verdict.asked.bytes > 10_000
+
+
+def report_of(*verdicts: Verdict) -> Report:
+    return Report(target="t", reference="tiktoken", model="m", verdicts=list(verdicts), seconds=1.0)
+
+
+def test_a_run_in_which_nothing_passed_does_not_conform() -> None:
+    nothing = report_of(Verdict(check="save-load", status="not offered"), Verdict(check="ids", status="not asked"))
+    assert not nothing.conforms
+    assert "not judged" in render(nothing)
+    assert not report_of(Verdict(check="array", status="not offered")).conforms
+    assert not report_of(Verdict(check="bytes", status="passed"), Verdict(check="ids", status="not asked")).conforms
+    assert report_of(Verdict(check="bytes", status="passed"), Verdict(check="growth", status="not asked")).conforms
+    assert report_of(Verdict(check="ids", status="same as reference")).conforms
+
+
+def test_the_verb_ends_with_1_where_nothing_could_be_judged(model_file: Path, bpebench: Any) -> None:
+    given = ("conform", "naive", "--reference", "priority", "-m", str(model_file), "--check-seconds", "0.1")
+    ended = bpebench(*given, "--check", "ids")
+    assert (ended.status, "not judged (the ids were not judged): 1 not asked" in ended.out) == (1, True), ended
+
+
+def test_no_text_passes_no_check(planted: ModuleType) -> None:
+    stub: Any = importlib.import_module("conform_stub")
+    with Subject(lambda environment: stub.InProcess(planted.Right, environment)) as subject:
+        case = Case(subject, Reference("tiktoken", "planted", planted.model()))
+        assert over_texts(case, [], case.agrees).status == "not asked"
+
+
+def test_what_is_wrong_of_single_calls_is_looked_at_before_threads_and_batches() -> None:
+    long = Counterexample.of("abcdefgh", expected=[1], got=[2])
+    short = Counterexample.of("a", expected=[1], got=[3])
+    single = Verdict(check="sizes", status="failed", stage="cache", counterexample=long)
+    beside = [Verdict(check=at, status="failed", stage=at, counterexample=short) for at in ("threads", "batch")]  # type: ignore[arg-type]
+    once = Verdict(check="ids", status="failed", stage="determinism", counterexample=short)
+    assert report_of(once, *beside, single).first is single
+    assert report_of(once, *beside).first is beside[0]
+
+
+def test_every_id_is_asked_for_where_no_token_is_a_line_end(planted: ModuleType) -> None:
+    stub: Any = importlib.import_module("conform_stub")
+    tokens = [f"w{n}".encode() for n in range(2_000)]
+
+    class Wrong:
+        def encode(self, text: str) -> list[int]:
+            return []
+
+        def decode(self, ids: list[int]) -> str:
+            return "" if 1_500 in ids else b"".join(tokens[i] for i in ids).decode()
+
+    class ByTable(Reference):
+        def __init__(self) -> None:
+            self.model = SimpleNamespace(id_by_token={}, whole_token_ids={})
+            self.bytes_by_id = dict(enumerate(tokens))
+
+    with Subject(lambda environment: stub.InProcess(Wrong, environment)) as subject:
+        assert every_id(Case(subject, ByTable())).status == "failed"
+
+
+def test_what_hangs_on_earlier_texts_is_one_fault_whatever_the_texts() -> None:
+    def of(stage: Stage, text: str | None, ids: list[int] | None = None) -> Verdict:
+        example = Counterexample.of(text, ids=ids, expected=[1], got=[2])
+        return Verdict(check=f"{stage} {text}", status="failed", stage=stage, counterexample=example)
+
+    found = [of("cache", "a"), of("cache", "b"), of("determinism", "c"), of("cache", None, [1]), of("merges", "d")]
+    mark_repeated(found)
+    assert [bool(verdict.same_as) for verdict in found] == [False, True, True, False, False]

@@ -1,0 +1,33 @@
+"""What an error is called in a verdict, wherever it was caught."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.failures import reason_of, status_of
+from impls.errors import LibraryFailed
+
+
+class PanicException(BaseException):
+    """As a panic of Rust code arrives."""
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (PanicException("index"), "panic"),
+        (LibraryFailed("tiktoken", "the library panicked: index", panicked=True), "panic"),
+        (LibraryFailed("tiktoken", "the library failed: stack"), "crash"),
+        (ValueError("no"), "crash"),
+        (MemoryError(), "out-of-memory"),
+    ],
+)
+def test_a_panic_is_one_word_whoever_caught_it(error: BaseException, status: str) -> None:
+    assert status_of(error) == status
+
+
+def test_a_failure_of_a_library_is_told_in_its_own_words() -> None:
+    failed = LibraryFailed("tiktoken", "the library panicked: index", panicked=True)
+    said = reason_of(status_of(failed), type(failed).__name__, str(failed))
+    assert said == "tiktoken: the library panicked: index"
+    assert "which is no Exception" in reason_of("panic", "PanicException", "index")

@@ -1,0 +1,38 @@
+"""The exit status of `bpebench run`: what is a fault, and that a run of nothing is one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from records_by_hand import steady, timed
+
+from harness.commands.run import NOTHING_TIMED, carry_out
+from harness.measure.schedule import PROFILES, Plan
+from harness.measure.session import Outcome
+from harness.records import AnyRecord
+
+PLAN = Plan(profile=PROFILES["smoke"], implementations=("naive",), workloads=(), seed=0)
+
+
+def faults_of(monkeypatch: pytest.MonkeyPatch, *records: AnyRecord) -> int:
+    outcome = Outcome(records=list(records), floor=None, warnings=[])
+    monkeypatch.setattr("harness.measure.session.measure", lambda *_, **__: outcome)
+    return carry_out(PLAN, Path("nowhere"), resume=False)
+
+
+@pytest.mark.parametrize("status", ["unsupported", "missing", "unverified"])
+def test_a_run_in_which_nothing_was_timed_is_a_fault(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: str
+) -> None:
+    assert faults_of(monkeypatch, *timed("naive", [[]], status=status)) == 1
+    assert NOTHING_TIMED in capsys.readouterr().err
+    assert faults_of(monkeypatch) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "n_faults"), [("unsupported", 0), ("timeout", 0), ("unverified", 1), ("mismatch", 1), ("panic", 1)]
+)
+def test_what_is_a_fault_beside_what_was_timed(monkeypatch: pytest.MonkeyPatch, status: str, n_faults: int) -> None:
+    good = timed("naive", steady(0.1))
+    assert faults_of(monkeypatch, *good, *timed("priority", [[]], status=status)) == n_faults
