@@ -37,6 +37,9 @@ COUNT_AT = 21
 MET_BITS = 16
 """How many bits of a hash choose a bit of MET."""
 
+DROPOUT_PARAMETERS = 9
+"""How many int64 a call with dropout takes beside a context; see `kernels.dropout`."""
+
 N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8

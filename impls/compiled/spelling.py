@@ -14,7 +14,7 @@ import numpy as np
 from impls.compiled.pattern.borders import border_tables
 from impls.compiled.pattern.classes import N_CODE_POINTS, paged
 from impls.compiled.pattern.tables import SplitTables
-from impls.compiled.symbols import Symbols, listed_merges, renumbered
+from impls.compiled.symbols import Symbols, possible_merges, renumbered
 from impls.errors import Unsupported
 from impls.model import Model
 
@@ -44,7 +44,7 @@ def from_characters(model: Model) -> tuple[Symbols, Spelling]:
     characters = _single_characters(model)
     base = np.array([*others, *characters.values()], np.int64)
     if model.merge_rule == "pairs":
-        pairs, results = listed_merges(model)
+        pairs, results = possible_merges(model)
     else:
         pairs, results = _made_by_concatenation(model)
     symbols = renumbered(pairs, results, base)
