@@ -8,6 +8,8 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
+from impls.errors import shortened
+
 if TYPE_CHECKING:
     from impls.model import Model
 
@@ -30,7 +32,7 @@ def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[i
     for token, i in sorted(ids.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0]))):
         if i in alone:
             continue
-        ends = range(1, len(token) + 1) if model.alphabet == "bytes" else _character_ends(token)
+        ends = range(1, len(token) + 1) if model.alphabet == "bytes" else character_ends(token)
         if len(ends) == 1:
             continue
         middle = ends[0] if len(ends) == 2 else middle_of(token, ends, model.ranks[i] + 1, ranks)
@@ -53,7 +55,7 @@ def unused_parts(model: Model) -> dict[int, tuple[int, ...]]:
     found: dict[int, tuple[int, ...]] = {}
     for i in sorted(unused, key=lambda i: len(model.tokens[i] or b"")):
         token = model.tokens[i] or b""
-        ends = _character_ends(token)
+        ends = character_ends(token)
         middle = len(token) if len(ends) == 1 else ends[0] if len(ends) == 2 else middle_of(token, ends, _LAST, ranks)
         left, right = ids.get(token[:middle]), ids.get(token[middle:])
         if left is not None and right is not None:
@@ -96,7 +98,8 @@ def middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[byte
     return starts[chain.after[0]]
 
 
-def _character_ends(token: bytes) -> list[int]:
+def character_ends(token: bytes) -> list[int]:
+    """Return where the characters of a token in UTF-8 end, in bytes."""
     return [k for k in range(1, len(token) + 1) if k == len(token) or token[k] & 0xC0 != 0x80]
 
 
@@ -163,7 +166,7 @@ def equal_ranks(model: Model) -> tuple[int, ...]:
     rules = model.sentencepiece
     if rules is None or not rules.ranks:
         return ()
-    made = [i for i in model.id_by_token.values() if len(_character_ends(model.tokens[i] or b"")) > 1]
+    made = [i for i in model.id_by_token.values() if len(character_ends(model.tokens[i] or b"")) > 1]
     times = Counter(rules.ranks[i] for i in made if i not in rules.user_defined_ids)
     return tuple(i for i in made if times[rules.ranks[i]] > 1)
 
@@ -185,7 +188,7 @@ def _base_ids(model: Model) -> set[int]:
 def _summary(what: str, ids: Sequence[int], model: Model) -> tuple[str, ...]:
     if not ids:
         return ()
-    return (f"{len(ids)} token(s) with {what}, the first is id {ids[0]} ({model.tokens[ids[0]]!r})",)
+    return (shortened(f"{len(ids)} token(s) with {what}, the first is id {ids[0]} ({model.tokens[ids[0]]!r})"),)
 
 
 def unreachable(model: Model) -> tuple[int, ...]:

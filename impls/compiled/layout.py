@@ -37,6 +37,8 @@ COUNT_AT = 21
 MET_BITS = 16
 """How many bits of a hash choose a bit of MET."""
 
+LONGEST_DERIVED = 1024
+"""Bytes of the longest token whose parts `kernels.derive` finds, in time that grows with their square."""
 DROPOUT_PARAMETERS = 9
 """How many int64 a call with dropout takes beside a context; see `kernels.dropout`."""
 

@@ -7,7 +7,6 @@ tokens of one character, and one per merge in rank order.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from impls.compiled.pattern.borders import border_tables
 from impls.compiled.pattern.classes import N_CODE_POINTS, paged
 from impls.compiled.pattern.tables import SplitTables
 from impls.compiled.symbols import Symbols, possible_merges, renumbered
+from impls.derivations import character_ends, middle_of
 from impls.errors import Unsupported
 from impls.model import Model
 
@@ -78,18 +78,15 @@ def _single_characters(model: Model) -> dict[str, int]:
 def _made_by_concatenation(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """(left id, right id) and the id they make, in rank order; see `kernels.derive` why one pair per token suffices."""
     alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
-    ranks = {
-        text: model.ranks[i]
-        for token, i in model.id_by_token.items()
-        if i not in alone and len(text := token.decode()) > 1
-    }
-    _refuse_ties(ranks)
-    ids = {token.decode(): i for token, i in model.id_by_token.items()}
+    ids = model.id_by_token
+    made = {token: i for token, i in ids.items() if i not in alone and len(character_ends(token)) > 1}
+    ranks = {token: model.ranks[i] for token, i in made.items()}
+    _refuse_ties({token.decode(): rank for token, rank in ranks.items()})
     merges: list[tuple[int, int, int]] = []
-    for text in sorted(ranks, key=lambda text: (ranks[text], -len(text))):
-        left, right = _last_parts(text, ranks)
-        if left in ids and right in ids:
-            merges.append((ids[left], ids[right], ids[text]))
+    for token in sorted(made, key=lambda token: (ranks[token], -len(token.decode()))):
+        middle = middle_of(token, character_ends(token), _NEVER, ranks)
+        if token[:middle] in ids and token[middle:] in ids:
+            merges.append((ids[token[:middle]], ids[token[middle:]], made[token]))
     table = np.array(merges, np.int64).reshape(-1, 3)
     return table[:, :2], table[:, 2]
 
@@ -107,16 +104,3 @@ def _refuse_ties(ranks: dict[str, int]) -> None:
     for texts in by_rank.values():
         if len(texts) > 1 and len(set("".join(texts))) > 1:
             raise Unsupported("compiled", f"the tokens {texts[0]!r} and {texts[1]!r} have the same rank")
-
-
-def _last_parts(text: str, ranks: dict[str, int]) -> tuple[str, str]:
-    """The two parts merging leaves of a token's own text; ('', '') where it leaves more."""
-    parts = list(text)
-    while len(parts) > 2:
-        found = [ranks.get(left + right, _NEVER) for left, right in pairwise(parts)]
-        best = min(found)
-        if best == _NEVER:
-            return "", ""
-        at = found.index(best)
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
-    return parts[0], parts[1]

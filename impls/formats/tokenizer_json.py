@@ -15,7 +15,7 @@ from typing import Any
 
 from impls.byte_alphabet import CHARACTER_TO_BYTE
 from impls.errors import InvalidFile
-from impls.formats.files import parse_json, token_table
+from impls.formats.files import MAX_TABLE_ID, parse_json, token_table
 from impls.formats.printable import check_ids, read_merges, read_tokens, without_whole_tokens
 from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
 from impls.formats.space_steps import Spaces, check_prefix, read_normalizer
@@ -101,6 +101,8 @@ def _rules(
     """SentencePiece's rules, where the file has any of them."""
     byte_ids = tuple(vocab[text] for text in BYTE_PIECES if text in vocab) if bpe.get("byte_fallback") else ()
     fuse_unknown = bool(bpe.get("fuse_unk")) and unknown is not None
+    if (largest := max(byte_ids, default=0)) > MAX_TABLE_ID:
+        raise InvalidFile(path, f"model.vocab: a byte token has the id {largest}; ids go up to {MAX_TABLE_ID}")
     if not (byte_ids or fuse_unknown or spaces.rewrites):
         return None
     if byte_level:
