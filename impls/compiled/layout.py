@@ -46,8 +46,8 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 100
-N_SLOTS = 101
+N_NAMED = 101
+N_SLOTS = 102
 (
     # splitting
     SPLITTER,  # WHOLE_TEXT and so on, below
@@ -70,6 +70,7 @@ N_SLOTS = 101
     CHARACTERS,  # int64 by code point below 65536: symbol | left need << 21 | right need << 42, or -1; 0: no table
     SPELLING_PAGES,  # uint16: page of each 64 code points, where characters are the alphabet; 0: bytes are
     CHARACTER_SYMBOLS,  # int32 by page: the symbol of a character, or -1
+    LAST_SYMBOLS,  # int32 by page: its symbol where it ends a piece; 0 where that is the same
     UNKNOWN_SYMBOL,  # of a character without a symbol; -1: it is spelled in bytes
     FUSES_UNKNOWN,  # 1 where unknown characters in a row are one symbol
     MONOTONE,  # 1 where every merge ranks after those that make its parts

@@ -1,7 +1,8 @@
 """Symbols of a model whose alphabet is characters: how a text is spelled, and what merges.
 
-Symbols are, in this order: the 256 bytes for characters that are no token (or the unknown token in their place), the
-tokens of one character, and one per merge in rank order.
+Symbols are, in this order: the 256 bytes for characters that are no token (or in their place the unknown token, or
+where there is neither a symbol of no id, which texts never get as far as), the tokens of one character, those of one
+character at the end of a piece, and one per merge in rank order.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from impls.errors import Unsupported
 from impls.model import Model
 
 _NEVER = 1 << 62
+_NO_ID = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class Spelling:
     """uint16 of shape (0x4400,): page of each 64 code points."""
     symbols: np.ndarray
     """int32 of shape (n_pages * 64,): symbol of a character, or -1."""
+    last_symbols: np.ndarray
+    """As `symbols`, where a character ends a piece; empty where that is the same."""
     unknown: int
     """Symbol of a character that has none; -1: it is spelled in bytes."""
     fuses_unknown: bool
@@ -37,42 +41,61 @@ class Spelling:
 
 def from_characters(model: Model) -> tuple[Symbols, Spelling]:
     """Symbols and spelling of a model of characters; raises `Unsupported` for what the kernels cannot express."""
-    byte_ids = _byte_ids(model)
-    if not byte_ids and model.unknown_id is None:
-        raise Unsupported("compiled", "a model of characters needs bytes or an unknown token for all other characters")
-    others = list(byte_ids) if byte_ids else [model.unknown_id or 0]
-    characters = _single_characters(model)
-    base = np.array([*others, *characters.values()], np.int64)
+    byte_ids = () if model.sentencepiece is None else model.sentencepiece.byte_ids
+    others = list(byte_ids) if byte_ids else [_NO_ID if model.unknown_id is None else model.unknown_id]
+    inner, last = single_characters(model)
+    base = np.array([*others, *inner.values(), *(last.values() if last is not inner else ())], np.int64)
     if model.merge_rule == "pairs":
         pairs, results = possible_merges(model)
+    elif model.end_of_word is not None:
+        raise Unsupported("compiled", "end_of_word and merges by joined text; it takes listed merges")
     else:
         pairs, results = _made_by_concatenation(model)
     symbols = renumbered(pairs, results, base)
     bytes_ = np.arange(256, dtype=np.int32) if byte_ids else np.zeros(256, np.int32)
-    table = np.full(N_CODE_POINTS, -1, np.int32)
-    table[[ord(character) for character in characters]] = np.arange(len(others), len(base))
-    pages, by_page = paged(table)
+    first_last = len(others) + (len(inner) if last is not inner else 0)
+    tables = _symbol_table(inner, len(others)), _symbol_table(last, first_last)
+    pages, by_page = paged(tables[0] | tables[1] << 32)
+    by_place = by_page.view(np.int32).reshape(-1, 2)
+    symbol, last_symbol = np.ascontiguousarray(by_place[:, 0]), np.ascontiguousarray(by_place[:, 1])
     fuses = model.sentencepiece is not None and model.sentencepiece.fuse_unknown
+    spelling = Spelling(
+        pages, symbol, last_symbol[: len(symbol) if last is not inner else 0], -1 if byte_ids else 0, fuses
+    )
     # First round and whole characters begin from bytes: such a model is treated as one whose ranks are in any order.
-    return replace(symbols, byte_symbols=bytes_, monotone=False), Spelling(pages, by_page, -1 if byte_ids else 0, fuses)
+    return replace(symbols, byte_symbols=bytes_, monotone=False), spelling
+
+
+def _symbol_table(characters: dict[str, int], first: int) -> np.ndarray:
+    """By code point the symbol of each character, from `first` on, or -1 in 32 bits; int64."""
+    table = np.full(N_CODE_POINTS, 0xFFFFFFFF, np.int64)
+    table[[ord(character) for character in characters]] = np.arange(first, first + len(characters))
+    return table
 
 
 def borders(model: Model) -> SplitTables | None:
-    """Where a text of a model of characters may be cut; None where a whole piece may be a token by itself."""
-    if model.ignore_merges or (model.merge_rule == "concatenation" and model.sentencepiece is None):
+    """Where a text of a model of characters may be cut; None where a whole piece may be a token by itself, or
+    its end is not like the rest of it."""
+    if (
+        model.end_of_word is not None
+        or model.ignore_merges
+        or (model.merge_rule == "concatenation" and model.sentencepiece is None)
+    ):
         return None
     fuses = model.sentencepiece is not None and model.sentencepiece.fuse_unknown and not model.sentencepiece.byte_ids
     tokens = [token.decode() for token in model.tokens if token is not None]
-    return border_tables(tokens, _single_characters(model).keys(), unknown_stay_together=fuses)
+    return border_tables(tokens, single_characters(model)[0].keys(), unknown_stay_together=fuses)
 
 
-def _byte_ids(model: Model) -> tuple[int, ...]:
-    return () if model.sentencepiece is None else model.sentencepiece.byte_ids
-
-
-def _single_characters(model: Model) -> dict[str, int]:
-    tokens = ((token.decode("utf-8", "replace"), i) for token, i in model.id_by_token.items())
-    return {text: i for text, i in tokens if len(text) == 1}
+def single_characters(model: Model) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the ids of characters, and of those at the end of a piece; the same dictionary where there is no
+    difference."""
+    texts = {token.decode("utf-8", "replace"): i for token, i in model.id_by_token.items()}
+    inner = {text: i for text, i in texts.items() if len(text) == 1}
+    if model.end_of_word is None:
+        return inner, inner
+    n, suffix = 1 + len(model.end_of_word), model.end_of_word
+    return inner, {text[0]: i for text, i in texts.items() if len(text) == n and text.endswith(suffix)}
 
 
 def _made_by_concatenation(model: Model) -> tuple[np.ndarray, np.ndarray]:

@@ -20,7 +20,7 @@ from impls.compiled.symbols import Symbols, blob_of, from_merges, from_parts
 from impls.derivations import middle_of
 from impls.model import Model
 
-_FORMAT = 7
+_FORMAT = 8
 _TINY = 1 << 12
 _DECODED_IDS = 1 << 20
 
@@ -47,6 +47,8 @@ class ModelTables:
     """uint16 of shape (0x4400,): page of each 64 code points; empty where bytes are the alphabet."""
     character_symbols: np.ndarray
     """int32 by page: the symbol of a character, or -1."""
+    last_symbols: np.ndarray
+    """int32 by page: its symbol where it ends a piece; empty where that is the same."""
     numbers: np.ndarray
     """int64: number of symbols, whether merges are monotone, symbol of an unknown character, whether these fuse."""
     blob: np.ndarray
@@ -103,7 +105,7 @@ def build_tables(model: Model) -> ModelTables:
     native = Native.load()
     blob, starts = blob_of(model)
     data = np.frombuffer(blob + bytes(64), np.uint8)
-    spelling = Spelling(np.zeros(0, np.uint16), np.zeros(0, np.int32), -1, False)
+    spelling = Spelling(np.zeros(0, np.uint16), np.zeros(0, np.int32), np.zeros(0, np.int32), -1, False)
     if model.alphabet == "chars":
         symbols, spelling = from_characters(model)
     elif model.merge_rule == "concatenation":
@@ -121,6 +123,7 @@ def build_tables(model: Model) -> ModelTables:
         "ids": np.zeros(0, np.int32) if symbols.ids is None else symbols.ids,
         "spelling_pages": spelling.pages,
         "character_symbols": spelling.symbols,
+        "last_symbols": spelling.last_symbols,
         "numbers": np.array([symbols.n_symbols, symbols.monotone, spelling.unknown, spelling.fuses_unknown], np.int64),
     }
     decoded, decoded_starts = _decoding(model)

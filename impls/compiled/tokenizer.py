@@ -42,10 +42,10 @@ class Compiled(Tokenizer):
     def __init__(self, model: Model) -> None:
         """Prepares tables, or reads them from the user's cache; compiles the kernels on first use ever."""
         super().__init__(model)
-        if model.end_of_word is not None:
-            raise Unsupported(self.name, "end_of_word changes the last character of each piece")
         if model.ignore_merges and model.sentencepiece is not None:
             raise Unsupported(self.name, "ignore_merges after SentencePiece's rules")
+        if model.ignore_merges and model.end_of_word is not None:
+            raise Unsupported(self.name, "ignore_merges where tokens end in end_of_word")
         splitting, self.splitting = splitting_of(model.pattern, with_windows=windows_wanted())
         """How texts are split: 'automaton', or 'regex: ' and the reason."""
         self._automaton = splitting is not None
