@@ -32,6 +32,9 @@ class TrainingSpec:
     max_merges: int | None = None
     max_token_bytes: int | None = None
     """Inclusive; a pair whose merged token would be longer is passed over."""
+    max_token_characters: int | None = None
+    """Inclusive, only for the alphabet `chars`: likewise, in characters of the corpus, so without `end_of_word`.
+    Hugging Face's `max_token_length` is one more; sentencepiece's `max_sentencepiece_length` is the same."""
     special_tokens: tuple[str, ...] = ()
     special_ids: Literal["last", "first"] = "last"
     end_of_word: str | None = None
@@ -44,7 +47,7 @@ class TrainingSpec:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise InvalidSpec(name, f"must be a whole number of at least 1, not {value!r}")
-        for name, least in (("max_merges", 0), ("max_token_bytes", 1)):
+        for name, least in (("max_merges", 0), ("max_token_bytes", 1), ("max_token_characters", 1)):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
                 raise InvalidSpec(name, f"must be a whole number of at least {least}, or None, not {value!r}")
@@ -66,5 +69,7 @@ class TrainingSpec:
             raise InvalidSpec("special_tokens", "two special tokens have the same text")
         if self.end_of_word is not None and (self.alphabet == "bytes" or not self.end_of_word):
             raise InvalidSpec("end_of_word", "needs the alphabet 'chars' and a text that is not empty")
+        if self.alphabet == "bytes" and self.max_token_characters is not None:
+            raise InvalidSpec("max_token_characters", "needs the alphabet 'chars'; for 'bytes' give max_token_bytes")
         if self.alphabet == "chars" and self.base_order == "gpt2":
             raise InvalidSpec("base_order", "'gpt2' orders bytes; the alphabet 'chars' has code-point order")

@@ -80,6 +80,10 @@ def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
     """Whether a merge may make `token`: short enough, and not the text of a special or unknown token."""
     if spec.max_token_bytes is not None and len(token) > spec.max_token_bytes:
         return False
+    if spec.max_token_characters is not None:
+        characters = token.decode().removesuffix(spec.end_of_word or "")
+        if len(characters) > spec.max_token_characters:
+            return False
     reserved = spec.special_tokens if spec.unknown is None else (*spec.special_tokens, spec.unknown)
     return all(token != text.encode("utf-8", "surrogatepass") for text in reserved)
 

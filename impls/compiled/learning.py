@@ -56,6 +56,8 @@ class Learner(Slots):
         if spec.alphabet == "chars":
             measures[: len(base)] = [len(symbol.decode()) for symbol in base]
         self.hold(layout.MEASURES, measures)
+        self.hold(layout.TOKEN_CHARACTERS, np.ones(most, np.int32))
+        self[layout.MOST_TOKEN_CHARACTERS] = spec.max_token_characters or 0
         self.hold(layout.SPANS, np.ones(most, np.int32))
         for slot in (layout.LEFTS, layout.RIGHTS):
             self.hold(slot, np.zeros((most, 2), np.int64))
