@@ -79,7 +79,7 @@ class Learner(Slots):
     def learn(self, words: Words) -> tuple[list[tuple[int, int]], list[int]]:
         """The merges, as pairs of symbols in the order they were learned, and the count of each."""
         self._fill(words)
-        least = self._spec.min_count
+        least = max(1, self._spec.min_count)
         threshold = max(least, int(words.counts.sum()) // (_SHARE * max(1, self._budget)))
         while self._budget:
             self[layout.THRESHOLD] = threshold

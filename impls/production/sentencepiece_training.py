@@ -52,7 +52,9 @@ def learned_tokens(name: str, pieces: Sequence[str], spec: TrainingSpec, n_merge
     found = _train(mergeable, len(symbols) + n_merges + 1, most)
     tokens = [piece for piece in found if len(piece) > 1][:n_merges]
     symbol_of = {character: symbol for symbol, character in stand_in.items()}
-    return [b"".join(map(symbol_of.__getitem__, token)) for token in _that_occur(tokens, mergeable)]
+    if spec.min_count > 0:
+        tokens = _that_occur(tokens, mergeable)
+    return [b"".join(map(symbol_of.__getitem__, token)) for token in tokens]
 
 
 def _train(words: list[str], vocab_size: int, most_characters: int) -> list[str]:
