@@ -97,7 +97,8 @@ class Alphabet:
                     try:
                         self._model.symbols(part)
                     except UnknownSymbol as error:
-                        raise UnknownSymbol(error.character, offset + error.offset) from None
+                        at = self._splitter.offset(text, offset + error.offset)
+                        raise UnknownSymbol(error.character, at) from None
                 offset += len(part)
 
 

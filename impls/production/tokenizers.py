@@ -85,10 +85,11 @@ class HuggingFace(Tokenizer):
         """The library drops a character it has no token for; we raise."""
         if self._alphabet is None or self.model.unknown is not None:
             return
-        if unknown := set(text) - self._alphabet:
+        kept = "".join(self._splitter.split(text)) if self._splitter.drops else text
+        if unknown := set(kept) - self._alphabet:
             text.encode()  # a surrogate is mended before it counts as unknown
-            offset = min(map(text.index, unknown))
-            raise UnknownSymbol(text[offset], offset)
+            offset = min(map(kept.index, unknown))
+            raise UnknownSymbol(kept[offset], self._splitter.offset(text, offset))
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

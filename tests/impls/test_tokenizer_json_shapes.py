@@ -113,7 +113,7 @@ def strip(left: bool, right: bool) -> Document:
 
 LLAMA = ({"type": "Prepend", "prepend": "▁"}, replace(" ", "▁"))
 FALL_BACK = {"byte_fallback": True, "fuse_unk": True}
-BEHAVIORS = ("Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext")
+BEHAVIORS = ("Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext", "Removed")
 NORMALIZERS: dict[str, Document] = {
     **{name: {"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")},
     "Strip": strip(True, True),
@@ -156,6 +156,12 @@ def shapes() -> dict[str, Document]:
         found[f"Punctuation, {behavior}"] = a_file(
             "bytes", pre_tokenizer=before({"type": "Punctuation", "behavior": behavior})
         )
+    for step in ({"type": kind} for kind in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer")):
+        found[f"bytes, {step['type']}"] = a_file("bytes", pre_tokenizer=before(step, regex=False))
+        found[f"bytes, {step['type']} and a pattern"] = a_file("bytes", pre_tokenizer=before(step))
+        found[f"characters, {step['type']}"] = a_file("chars", pre_tokenizer=step)
+    delimiter = {"type": "CharDelimiterSplit", "delimiter": "a"}
+    found["CharDelimiterSplit"] = a_file("bytes", pre_tokenizer=before(delimiter))
     for single in (False, True):
         found[f"Digits, {single}"] = a_file(
             "bytes", pre_tokenizer=before({"type": "Digits", "individual_digits": single})
@@ -238,6 +244,8 @@ def charsmap() -> str:
 
 SHAPES = shapes()
 IN_ALL = [
+    "characters, WhitespaceSplit",
+    "bytes, Whitespace and a pattern",
     "bytes, without accents",
     "a space before, pattern True",
     "Precompiled, spaces",
