@@ -66,14 +66,16 @@ def _lost_rules(rules: SentencePieceRules) -> list[str]:
 def _decoder(model: Model) -> dict[str, Any]:
     if model.sentencepiece is not None:
         return write_decoder(model.sentencepiece)
+    if model.end_of_word is not None:
+        return {"type": "BPEDecoder", "suffix": model.end_of_word}
     return _BYTE_LEVEL_DECODER if model.alphabet == "bytes" else {"type": "Fuse"}
 
 
 def _document(model: Model) -> tuple[dict[str, Any], str | None]:
     if model.sentencepiece is not None and model.sentencepiece.unused_ids:
         raise Unsupported(FORMAT, "tokens that merge and are undone at the end are not written (unused pieces)")
-    if model.end_of_word is not None:
-        raise Unsupported(FORMAT, f"words that end in {model.end_of_word!r} are not written")
+    if model.end_of_word is not None and (model.ignore_merges or model.merge_rule == "concatenation"):
+        raise Unsupported(FORMAT, f"whole words that end in {model.end_of_word!r} are not looked up there")
     byte_level = model.alphabet == "bytes"
     try:
         metaspace, stages = write_metaspace(model)
@@ -107,7 +109,7 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
             "dropout": None,
             "unk_token": model.unknown,
             "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
+            "end_of_word_suffix": model.end_of_word,
             "fuse_unk": rules is not None and rules.fuse_unknown,
             "byte_fallback": rules is not None and bool(rules.byte_ids),
             "ignore_merges": model.ignore_merges or (why_inexact is not None and rules is None),
