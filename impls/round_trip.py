@@ -28,7 +28,7 @@ def round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
     if model.end_of_word is not None:
         return "lossy", "end_of_word: white space around words is not kept"
     rules = model.sentencepiece
-    if model.alphabet == "chars" and model.unknown is not None and not (rules and rules.byte_ids):
+    if model.alphabet == "chars" and model.unknown is not None and not (rules and rules.spells_all):
         return "lossy", "characters outside the alphabet become the unknown token"
     if model.normalization is not None and not model.has_charsmap_only:
         marks = rules is not None and rules.escape_spaces

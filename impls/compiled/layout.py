@@ -229,6 +229,9 @@ STATE_BITS = 3
 # The bitmap JOINS: its bit is the hash of a pair of characters shifted right so far
 JOINS_SHIFT = 44
 
+BY_BYTES = -2
+"""In place of a character's symbol: it is spelled in bytes, though others are unknown."""
+
 # What a kernel returns in place of a count
 UNCOVERED = -1
 NO_MEMORY = -2

@@ -69,7 +69,7 @@ def may_be_refused(model: Model) -> bool:
     return (
         model.alphabet == "chars"
         and model.unknown_id is None
-        and not (model.sentencepiece and model.sentencepiece.byte_ids)
+        and not (model.sentencepiece and model.sentencepiece.spells_all)
     )
 
 

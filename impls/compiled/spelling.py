@@ -21,6 +21,7 @@ from impls.model import Model
 
 _NEVER = 1 << 62
 _NO_ID = -1
+_UNKNOWN, _BY_BYTES = 0xFFFFFFFF, 0xFFFFFFFE
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class Spelling:
     pages: np.ndarray
     """uint16 of shape (0x4400,): page of each 64 code points."""
     symbols: np.ndarray
-    """int32 of shape (n_pages * 64,): symbol of a character, or -1."""
+    """int32 of shape (n_pages * 64,): symbol of a character, or -1; -2 where it is spelled in bytes and others are
+    unknown."""
     last_symbols: np.ndarray
     """As `symbols`, where a character ends a piece; empty where that is the same."""
     unknown: int
@@ -42,7 +44,10 @@ class Spelling:
 def from_characters(model: Model) -> tuple[Symbols, Spelling]:
     """Symbols and spelling of a model of characters; raises `Unsupported` for what the kernels cannot express."""
     byte_ids = () if model.sentencepiece is None else model.sentencepiece.byte_ids
-    others = list(byte_ids) if byte_ids else [_NO_ID if model.unknown_id is None else model.unknown_id]
+    unknown_id = _NO_ID if model.unknown_id is None else model.unknown_id
+    others = list(byte_ids) if byte_ids else [unknown_id]
+    if missing := -1 in others[:256] and bool(byte_ids):
+        others.append(unknown_id)
     inner, last = single_characters(model)
     base = np.array([*others, *inner.values(), *(last.values() if last is not inner else ())], np.int64)
     if model.merge_rule == "pairs":
@@ -55,22 +60,40 @@ def from_characters(model: Model) -> tuple[Symbols, Spelling]:
     bytes_ = np.arange(256, dtype=np.int32) if byte_ids else np.zeros(256, np.int32)
     first_last = len(others) + (len(inner) if last is not inner else 0)
     tables = _symbol_table(inner, len(others)), _symbol_table(last, first_last)
+    if missing:
+        tables[0][(tables[0] == _UNKNOWN) & _spelled(np.array(byte_ids) >= 0)] = _BY_BYTES
     pages, by_page = paged(tables[0] | tables[1] << 32)
     by_place = by_page.view(np.int32).reshape(-1, 2)
     symbol, last_symbol = np.ascontiguousarray(by_place[:, 0]), np.ascontiguousarray(by_place[:, 1])
     fuses = model.sentencepiece is not None and model.sentencepiece.fuse_unknown
     spelling = Spelling(
-        pages, symbol, last_symbol[: len(symbol) if last is not inner else 0], -1 if byte_ids else 0, fuses
+        pages,
+        symbol,
+        last_symbol[: len(symbol) if last is not inner else 0],
+        256 if missing else -1 if byte_ids else 0,
+        fuses,
     )
     # First round and whole characters begin from bytes: such a model is treated as one whose ranks are in any order.
     return replace(symbols, byte_symbols=bytes_, monotone=False), spelling
 
 
 def _symbol_table(characters: dict[str, int], first: int) -> np.ndarray:
-    """By code point the symbol of each character, from `first` on, or -1 in 32 bits; int64."""
-    table = np.full(N_CODE_POINTS, 0xFFFFFFFF, np.int64)
+    """By code point the symbol of each character, from `first` on, or -1 (`_UNKNOWN`) in 32 bits; int64."""
+    table = np.full(N_CODE_POINTS, _UNKNOWN, np.int64)
     table[[ord(character) for character in characters]] = np.arange(first, first + len(characters))
     return table
+
+
+def _spelled(there: np.ndarray) -> np.ndarray:
+    """Which code points have all their bytes in UTF-8, of those that are `there`."""
+    code = np.arange(N_CODE_POINTS)
+    tail = [there[0x80 | (code >> shift & 63)] for shift in (0, 6, 12)]
+    heads = [
+        there[np.minimum(mark | code >> shift, 255)] for mark, shift in ((0, 0), (0xC0, 6), (0xE0, 12), (0xF0, 18))
+    ]
+    ways = [heads[0], heads[1] & tail[0], heads[2] & tail[0] & tail[1], heads[3] & tail[0] & tail[1] & tail[2]]
+    found: np.ndarray = np.select([code < 0x80, code < 0x800, code < 0x10000], ways[:3], ways[3])
+    return found
 
 
 def borders(model: Model) -> SplitTables | None:
@@ -82,7 +105,8 @@ def borders(model: Model) -> SplitTables | None:
         or (model.merge_rule == "concatenation" and model.sentencepiece is None)
     ):
         return None
-    fuses = model.sentencepiece is not None and model.sentencepiece.fuse_unknown and not model.sentencepiece.byte_ids
+    rules = model.sentencepiece
+    fuses = rules is not None and not rules.spells_all and (rules.fuse_unknown or bool(rules.byte_ids))
     tokens = [token.decode() for token in model.tokens if token is not None]
     return border_tables(tokens, single_characters(model)[0].keys(), unknown_stay_together=fuses)
 

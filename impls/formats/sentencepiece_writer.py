@@ -39,6 +39,8 @@ def proto(model: Model, *, as_written: bool = False, stand_ins: dict[int, str] |
     without a token becomes a piece no text holds. The unknown piece, which must be, comes last if the model has none.
     """
     rules = model.sentencepiece or _NOTHING
+    if rules.byte_ids and not rules.spells_all:
+        raise Unsupported(FORMAT, f"all 256 bytes have a piece there; {rules.byte_ids.count(-1)} have none here")
     unknown_id = model.vocab_size if model.unknown_id is None else model.unknown_id
     if model.vocab_size > MAX_TABLE_ID:
         raise Unsupported(

@@ -110,7 +110,8 @@ def _rules(
     bpe: dict[str, Any], spaces: Spaces, vocab: dict[str, int], unknown: str | None, byte_level: bool, path: str
 ) -> SentencePieceRules | None:
     """SentencePiece's rules, where the file has any of them."""
-    byte_ids = tuple(vocab[text] for text in BYTE_PIECES if text in vocab) if bpe.get("byte_fallback") else ()
+    byte_ids = tuple(vocab.get(text, -1) for text in BYTE_PIECES) if bpe.get("byte_fallback") else ()
+    byte_ids = byte_ids if max(byte_ids, default=-1) >= 0 else ()
     fuse_unknown = bool(bpe.get("fuse_unk")) and unknown is not None
     if (largest := max(byte_ids, default=0)) > MAX_TABLE_ID:
         raise InvalidFile(path, f"model.vocab: a byte token has the id {largest}; ids go up to {MAX_TABLE_ID}")
@@ -123,8 +124,6 @@ def _rules(
                 path, "pre_tokenizer.type: ByteLevel after marks for white space or Precompiled is not supported"
             )
         return None
-    if len(byte_ids) not in (0, 256):
-        raise InvalidFile(path, f"model.byte_fallback: {len(byte_ids)} of the 256 tokens <0x00> to <0xFF> are there")
     return SentencePieceRules(
         escape_spaces=spaces.escape_spaces,
         dummy_prefix=spaces.dummy_prefix,

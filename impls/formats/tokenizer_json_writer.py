@@ -58,7 +58,7 @@ def _lost_rules(rules: SentencePieceRules) -> list[str]:
         lost.append("normalization: Hugging Face looks a grapheme up at a time, and normalises some texts otherwise")
     if rules.user_defined_ids:
         lost.append("user_defined_ids: what stands behind such a token gets a prefix of its own")
-    if rules.fuse_unknown and not rules.byte_ids and rules.unknown_text:
+    if rules.fuse_unknown and not rules.spells_all and rules.unknown_text:
         lost.append("unknown_text: the unknown token is read as its own text")
     return lost
 
@@ -92,7 +92,8 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
     merges, why_inexact = listed_merges(model)
     rules = model.sentencepiece
     for byte, i in enumerate(rules.byte_ids if rules else ()):
-        add_whole_token(vocab, f"<0x{byte:02X}>", i, FORMAT)
+        if i >= 0:
+            add_whole_token(vocab, f"<0x{byte:02X}>", i, FORMAT)
     if model.unknown is not None and model.unknown_id is not None:
         add_whole_token(vocab, model.unknown, model.unknown_id, FORMAT)
     document = {

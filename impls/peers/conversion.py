@@ -81,7 +81,7 @@ def has_plain_rules(model: Model) -> bool:
     if rules is None or model.pattern or model.normalization is not None or not rules.escape_spaces:
         return False
     rarer = rules.charsmap or rules.remove_extra_spaces or rules.unused_ids
-    return not rarer and rules.dummy_prefix == "always" and bool(rules.byte_ids)
+    return not rarer and rules.dummy_prefix == "always" and rules.spells_all
 
 
 def sentencepiece_json(name: str, model: Model) -> bytes:

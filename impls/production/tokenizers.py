@@ -46,7 +46,9 @@ class HuggingFace(Tokenizer):
         self.normalizes = _normalizes_alike(model)
         super().__init__(model)
         self._tokenizer = _tokenizer(model if self.normalizes else _for_written_texts(model))
-        may_be_unknown = model.alphabet == "chars" and not (model.sentencepiece and model.sentencepiece.byte_ids)
+        may_be_unknown = model.alphabet == "chars" and not (model.sentencepiece and model.sentencepiece.spells_all)
+        if may_be_unknown and model.unknown is None and model.sentencepiece and model.sentencepiece.byte_ids:
+            raise Unsupported(self.name, "it drops characters with bytes that have no token; there is no unknown token")
         self._alphabet = {token.decode() for token in model.id_by_token} if may_be_unknown else None
         self._decodes_alike = model.alphabet == "bytes" and not any(
             not text.isascii() and CHARACTER_TO_BYTE.keys() >= set(text) for text in model.whole_token_ids
