@@ -183,7 +183,7 @@ def _symbol_ids(model: Model) -> set[int]:
     """The ids `Model.symbols` can give: bytes, single characters with or without `end_of_word`, the unknown token."""
     symbols = set() if model.unknown_id is None else {model.unknown_id}
     if model.sentencepiece is not None:
-        symbols.update(model.sentencepiece.byte_ids)
+        symbols.update(i for i in model.sentencepiece.byte_ids if i >= 0)
     for token, i in model.id_by_token.items():
         text = token.decode("latin-1" if model.alphabet == "bytes" else "utf-8", "replace")
         if len(text) == 1 or (model.end_of_word and len(text.removesuffix(model.end_of_word)) == 1):

@@ -116,7 +116,8 @@ class ByteLevel(Tokenizer):
         """Learn merges over bytes; raises `Unsupported` for the alphabet `chars`."""
         if spec.alphabet != "bytes":
             raise Unsupported(cls.name, "trains over bytes only; use alphabet='bytes'")
-        words = _Words(Counter(corpus_pieces(texts, spec)))
+        count_by_piece = Counter(corpus_pieces(texts, spec))
+        words = _Words(count_by_piece)
         base = base_symbols((), spec)
         ids = {to_printable(symbol): first_base_id(spec) + index for index, symbol in enumerate(base)}
         merges: list[tuple[int, int]] = []
@@ -129,7 +130,7 @@ class ByteLevel(Tokenizer):
             merge_counts.append(words.counts[pair])
             ids["".join(pair)] = first_base_id(spec) + len(ids)
             words.join(pair)
-        return trained_model(spec, base, merges, merge_counts)
+        return trained_model(spec, base, merges, merge_counts, count_by_piece)
 
 
 class _Words:
@@ -178,7 +179,7 @@ class _Words:
         """The most frequent pair that may become a token; equals are decided by `spec.ties`."""
         while self.counts:
             top = max(self.counts.values())
-            if top < spec.min_count:
+            if top < max(1, spec.min_count):
                 return None
             tied = {pair for pair, count in self.counts.items() if count == top}
             best = self._preferred(tied, ids, spec)

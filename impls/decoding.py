@@ -31,7 +31,7 @@ class Decoder:
     @cached_property
     def _byte_ids(self) -> frozenset[int]:
         rules = self._model.sentencepiece
-        return frozenset() if rules is None else frozenset(rules.byte_ids)
+        return frozenset() if rules is None else frozenset(rules.byte_ids) - {-1}
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. Raises `UnknownId(id, position)`, unless the model has an unknown token."""

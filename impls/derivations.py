@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
+
+from impls.errors import shortened
 
 if TYPE_CHECKING:
     from impls.model import Model
@@ -29,10 +32,10 @@ def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[i
     for token, i in sorted(ids.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0]))):
         if i in alone:
             continue
-        ends = range(1, len(token) + 1) if model.alphabet == "bytes" else _character_ends(token)
+        ends = range(1, len(token) + 1) if model.alphabet == "bytes" else character_ends(token)
         if len(ends) == 1:
             continue
-        middle = ends[0] if len(ends) == 2 else _middle_of(token, ends, model.ranks[i] + 1, ranks)
+        middle = ends[0] if len(ends) == 2 else middle_of(token, ends, model.ranks[i] + 1, ranks)
         left, right = ids.get(token[:middle]), ids.get(token[middle:])
         if left is None or right is None:
             underived.append(i)
@@ -52,8 +55,8 @@ def unused_parts(model: Model) -> dict[int, tuple[int, ...]]:
     found: dict[int, tuple[int, ...]] = {}
     for i in sorted(unused, key=lambda i: len(model.tokens[i] or b"")):
         token = model.tokens[i] or b""
-        ends = _character_ends(token)
-        middle = len(token) if len(ends) == 1 else ends[0] if len(ends) == 2 else _middle_of(token, ends, _LAST, ranks)
+        ends = character_ends(token)
+        middle = len(token) if len(ends) == 1 else ends[0] if len(ends) == 2 else middle_of(token, ends, _LAST, ranks)
         left, right = ids.get(token[:middle]), ids.get(token[middle:])
         if left is not None and right is not None:
             found[i] = found.get(left, (left,)) + found.get(right, (right,))
@@ -66,26 +69,37 @@ def _ranks_by_token(model: Model) -> dict[bytes, int]:
     return {token: ranks[i] for token, i in model.id_by_token.items() if i not in alone}
 
 
-def _middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: dict[bytes, int]) -> int:
-    """Where the two parts meet that ranks below `limit` leave of `token`; its end where they leave more than two."""
+def middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int]) -> int:
+    """Return where the two parts meet that ranks below `limit` leave of `token`; its end where they leave more than
+    two. `ends` are those of its base symbols, two or more. O(n log n) merges."""
     starts = [0, *ends]
-    n_parts = len(ends)
-    pair_ranks = [ranks.get(token[starts[k] : starts[k + 2]], limit) for k in range(n_parts - 1)]
+    n = n_parts = len(ends)
+    chain = _Chain(n)
+
+    def rank_at(at: int) -> int:
+        right = chain.after[at]
+        end = starts[chain.after[right]] if right < n else 0
+        return ranks.get(token[starts[at] : end], limit) if right < n else limit
+
+    heap = [(rank, at) for at in range(n - 1) if (rank := rank_at(at)) < limit]
+    heapify(heap)
+    joined = bytearray(n)
     while n_parts > 2:
-        best = min(pair_ranks)
-        if best >= limit:
+        if not heap:
             return len(token)
-        k = pair_ranks.index(best)
+        rank, at = heappop(heap)
+        if joined[at] or rank_at(at) != rank:
+            continue
+        joined[chain.after[at]] = 1
         n_parts -= 1
-        del starts[k + 1], pair_ranks[k]
-        if k < n_parts - 1:
-            pair_ranks[k] = ranks.get(token[starts[k] : starts[k + 2]], limit)
-        if k:
-            pair_ranks[k - 1] = ranks.get(token[starts[k - 1] : starts[k + 1]], limit)
-    return starts[1]
+        for left in chain.join(at):
+            if (rank_now := rank_at(left)) < limit:
+                heappush(heap, (rank_now, left))
+    return starts[chain.after[0]]
 
 
-def _character_ends(token: bytes) -> list[int]:
+def character_ends(token: bytes) -> list[int]:
+    """Return where the characters of a token in UTF-8 end, in bytes."""
     return [k for k in range(1, len(token) + 1) if k == len(token) or token[k] & 0xC0 != 0x80]
 
 
@@ -152,7 +166,7 @@ def equal_ranks(model: Model) -> tuple[int, ...]:
     rules = model.sentencepiece
     if rules is None or not rules.ranks:
         return ()
-    made = [i for i in model.id_by_token.values() if len(_character_ends(model.tokens[i] or b"")) > 1]
+    made = [i for i in model.id_by_token.values() if len(character_ends(model.tokens[i] or b"")) > 1]
     times = Counter(rules.ranks[i] for i in made if i not in rules.user_defined_ids)
     return tuple(i for i in made if times[rules.ranks[i]] > 1)
 
@@ -174,7 +188,7 @@ def _base_ids(model: Model) -> set[int]:
 def _summary(what: str, ids: Sequence[int], model: Model) -> tuple[str, ...]:
     if not ids:
         return ()
-    return (f"{len(ids)} token(s) with {what}, the first is id {ids[0]} ({model.tokens[ids[0]]!r})",)
+    return (shortened(f"{len(ids)} token(s) with {what}, the first is id {ids[0]} ({model.tokens[ids[0]]!r})"),)
 
 
 def unreachable(model: Model) -> tuple[int, ...]:
@@ -189,27 +203,67 @@ def unreachable(model: Model) -> tuple[int, ...]:
         return ()
     ranks = {pair: rank for rank, pair in enumerate(model.merges)}
     results = model.merge_results
-    return tuple(i for i, token in enumerate(model.tokens) if token and _merged(model, token, ranks, results) != [i])
+    return tuple(
+        i
+        for i, token in enumerate(model.tokens)
+        if token and all(merged(symbols, ranks, results)[0] != [i] for symbols in spellings(model, token))
+    )
 
 
-def _merged(model: Model, token: bytes, ranks: dict[tuple[int, int], int], results: Sequence[int]) -> list[int] | None:
-    """What the symbols of `token` merge to, the lowest rank first; None where they are no symbols of the model."""
-    ids = _symbols_of(model, token)
-    while ids is not None and len(ids) > 1:
-        rank, at = min((ranks.get(pair, len(ranks)), at) for at, pair in enumerate(pairwise(ids)))
-        if rank == len(ranks):
-            break
-        ids[at : at + 2] = [results[rank]]
-    return ids
+def merged(
+    symbols: Sequence[int], ranks: Mapping[tuple[int, int], int], results: Sequence[int]
+) -> tuple[list[int], int]:
+    """Return what ids merge to, the lowest rank first and of equal ranks the leftmost, and the rank of the last merge
+    (-1 where nothing merges). `results` is by rank the id that is made. O(n log n)."""
+    ids: list[int | None] = list(symbols)
+    chain = _Chain(len(ids))
+    heap = [(rank, at) for at, pair in enumerate(pairwise(symbols)) if (rank := ranks.get(pair)) is not None]
+    heapify(heap)
+    last = -1
+    while heap:
+        rank, at = heappop(heap)
+        right = chain.after[at]
+        if right == len(ids) or ranks.get((ids[at], ids[right])) != rank:  # type: ignore[arg-type]
+            continue
+        ids[at], ids[right] = results[rank], None
+        last = rank
+        for left in chain.join(at):
+            pair = (ids[left], ids[chain.after[left]])
+            if (rank_now := ranks.get(pair)) is not None:  # type: ignore[arg-type]
+                heappush(heap, (rank_now, left))
+    return [i for i in ids if i is not None], last
 
 
-def _symbols_of(model: Model, token: bytes) -> list[int] | None:
+class _Chain:
+    """Places 0 to n - 1 in a row, of which neighbours are joined to one."""
+
+    def __init__(self, n: int) -> None:
+        self.after = list(range(1, n + 1))
+        """By place the next one; n behind the last."""
+        self._before = list(range(-1, n - 1))
+
+    def join(self, at: int) -> list[int]:
+        """Join the place behind `at` to it; return the places that have a new neighbour to their right."""
+        follower = self.after[at] = self.after[self.after[at]]
+        changed = []
+        if follower < len(self.after):
+            self._before[follower] = at
+            changed.append(at)
+        if self._before[at] >= 0:
+            changed.append(self._before[at])
+        return changed
+
+
+def spellings(model: Model, token: bytes) -> list[list[int]]:
+    """Return the base symbols a token may be made from, as ids: one way, or of a text that ends in `end_of_word` one at
+    the end of a word and one inside it; none where a symbol is no token."""
     if model.alphabet == "bytes":
-        return [model.id_by_token[bytes([byte])] for byte in token]
+        return [[model.id_by_token[bytes([byte])] for byte in token]]
     suffix = model.end_of_word or ""
     text = token.decode("utf-8", "replace")
-    ends = bool(suffix) and text.endswith(suffix) and text != suffix
-    stem = text.removesuffix(suffix) if ends else text
-    symbols = [*stem[:-1], stem[-1:] + (suffix if ends else "")]
-    ids = [model.id_by_token.get(symbol.encode("utf-8", "replace")) for symbol in symbols]
-    return None if None in ids else [i for i in ids if i is not None]
+    ways = [list(text)]
+    if suffix and text.endswith(suffix) and text != suffix:
+        stem = text.removesuffix(suffix)
+        ways.insert(0, [*stem[:-1], stem[-1] + suffix])
+    found = [[model.id_by_token.get(symbol.encode("utf-8", "replace")) for symbol in way] for way in ways]
+    return [[i for i in way if i is not None] for way in found if None not in way]

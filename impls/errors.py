@@ -5,6 +5,13 @@ from __future__ import annotations
 _LONGEST_PROBLEM = 600
 
 
+def shortened(problem: str) -> str:
+    """Return `problem` without its middle where that is long: a token, or what a damaged file holds, may be."""
+    if len(problem) <= _LONGEST_PROBLEM:
+        return problem
+    return f"{problem[: _LONGEST_PROBLEM // 2]} … {problem[-_LONGEST_PROBLEM // 2 :]}"
+
+
 class BPEError(Exception):
     """Base of every error a tokenizer, a model or a reader raises on purpose."""
 
@@ -13,7 +20,7 @@ class Unsupported(BPEError):
     """An implementation cannot run a model, or cannot train by a specification."""
 
     def __init__(self, implementation: str, reason: str) -> None:
-        self.implementation, self.reason = implementation, reason
+        self.implementation, self.reason = implementation, (reason := shortened(reason))
         super().__init__(f"{implementation}: {reason}")
 
     def __reduce__(self) -> tuple[type, tuple[str, str]]:
@@ -60,14 +67,16 @@ class InvalidPattern(BPEError):
 class InvalidModel(BPEError):
     """A model that contradicts itself; the message names the entry."""
 
+    def __init__(self, problem: str) -> None:
+        super().__init__(shortened(problem))
+
 
 class InvalidFile(BPEError):
     """A file that is not what it is read as; the message names the file and the place in it."""
 
     def __init__(self, path: str, problem: str) -> None:
         problem = " ".join(problem.splitlines())
-        if len(problem) > _LONGEST_PROBLEM:  # what a damaged file holds may be of any length
-            problem = f"{problem[: _LONGEST_PROBLEM // 2]} … {problem[-_LONGEST_PROBLEM // 2 :]}"
+        problem = shortened(problem)
         self.path, self.problem = path, problem
         super().__init__(f"{path}: {problem}")
 

@@ -89,8 +89,8 @@ class Greedy(Tokenizer):
     def _fallback(self, piece: str, at: int, before: list[int]) -> list[int]:
         """What stands for the character at `at`, which begins no token, behind the ids `before`."""
         rules, unknown_id = self.model.sentencepiece, self.model.unknown_id
-        if rules is not None and rules.byte_ids:
-            return [rules.byte_ids[byte] for byte in piece[at].encode()]
+        if rules is not None and (spelled := rules.spelled(piece[at])):
+            return spelled
         if unknown_id is None:
             raise UnknownSymbol(piece[at], at)
         return [] if rules is not None and rules.fuse_unknown and before == [unknown_id] else [unknown_id]

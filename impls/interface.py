@@ -102,7 +102,8 @@ class Tokenizer(Decoder, ABC):
             try:
                 ids += encode_piece(piece)
             except UnknownSymbol as error:
-                raise UnknownSymbol(error.character, start + error.offset) from None
+                offset = self._splitter.offset(text, start + error.offset)
+                raise UnknownSymbol(error.character, offset) from None
             start += len(piece)
         return ids
 
@@ -116,7 +117,8 @@ class Tokenizer(Decoder, ABC):
                 try:
                     ids += encode_piece(part) if known is None else [known]
                 except UnknownSymbol as error:
-                    raise UnknownSymbol(error.character, start + error.offset) from None
+                    offset = self._splitter.offset(text, start + error.offset)
+                    raise UnknownSymbol(error.character, offset) from None
                 start += len(part)
         parts = self._model.unused_parts
         return [whole for i in ids for whole in parts.get(i, (i,))] if parts else ids

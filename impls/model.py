@@ -236,21 +236,27 @@ class Model:
         return ids
 
     def _symbols_by_rules(self, piece: str, rules: SentencePieceRules) -> list[int]:
-        """Ids of the characters; of one that is no token its bytes' ids, or the unknown token's."""
+        """Ids of the characters; of one that is no token its bytes' ids, or the unknown token's.
+
+        Where some bytes are missing the unknown token waits for the next character that is a token or unknown, and so
+        comes behind bytes that follow it: as Hugging Face has it.
+        """
         ids: list[int] = []
+        waiting: list[int] = []
         for offset, character in enumerate(piece):
             i = self.id_by_token.get(character.encode())
-            if i is None and rules.byte_ids:
-                ids += [rules.byte_ids[byte] for byte in character.encode()]
-                continue
-            if i is None:
-                i = self.unknown_id
-                if i is None:
-                    raise UnknownSymbol(character, offset)
-                if rules.fuse_unknown and ids and ids[-1] == i:
-                    continue
-            ids.append(i)
-        return ids
+            if i is not None:
+                ids += [*waiting, i]
+                waiting = []
+            elif spelled := rules.spelled(character):
+                ids += spelled
+            elif self.unknown_id is None:
+                raise UnknownSymbol(character, offset)
+            else:
+                if not rules.fuse_unknown:
+                    ids += waiting
+                waiting = [self.unknown_id]
+        return ids + waiting
 
     def whole_piece(self, piece: str) -> int | None:
         """The id of a piece that is one token whatever its merges: `ignore_merges`, and the merge rule

@@ -123,7 +123,7 @@ class Naive(Tokenizer):
             tokens[new] = tokens[best[0]] + tokens[best[1]]
             merges.append(best)
             merge_counts.append(counts[best])
-        return trained_model(spec, base, merges, merge_counts)
+        return trained_model(spec, base, merges, merge_counts, pieces)
 
 
 def _apply(lowest: tuple[int, int], ids: list[int], merges: list[tuple[int, int] | None]) -> list[int]:
@@ -155,7 +155,7 @@ def _most_frequent(counts: dict[Pair, int], tokens: dict[int, bytes], spec: Trai
     remaining = dict(counts)
     while remaining:
         top = max(remaining.values())
-        if top < spec.min_count:
+        if top < max(1, spec.min_count):
             return None
         tied = [pair for pair, count in remaining.items() if count == top]
         if spec.ties == "first":

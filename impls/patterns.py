@@ -1,7 +1,8 @@
 """Pre-tokenization patterns: the named ones, and the `Splitter` that cuts a text by one or several of them.
 
 A pattern must not capture and must cover the text: what it leaves out would be dropped by most libraries, so it is
-refused with the character that is not covered. The reference engine is the package `regex`, pinned to Unicode 16.
+refused with the character that is not covered, unless the stage says so itself (`DROPS_REST`, `DROPS_MATCHES`). The
+reference engine is the package `regex`, pinned to Unicode 16.
 
 A pattern of a file may be made to take for ever. One that is not named here is refused where its counted repetitions,
 written out, are too many characters, and is given a time for each text.
@@ -81,6 +82,12 @@ The 0.14 forms are what tiktoken 0.14 ships, with possessive quantifiers. `gpt2-
 one piece and not two. The ids of cl100k_base stay the same, since none of its tokens ends in line end and blank.
 """
 
+DROPS_REST = "(?#drop the rest)"
+"""A stage that begins so gives its matches, and drops what lies between them (tiktoken; Hugging Face's `Removed` with
+`invert`). Such a model is lossy. To an engine it is a comment."""
+DROPS_MATCHES = "(?#drop the matches)"
+"""A stage that begins so gives what lies between its matches (Hugging Face's `Removed`)."""
+
 MAX_CHARACTERS = 20_000
 """Longer patterns are refused: compiling takes time and memory, and the longest in use has a few hundred."""
 
@@ -119,6 +126,11 @@ def name_of(stages: tuple[str, ...]) -> str | None:
     return next((name for name, named in NAMED.items() if named == stages), None)
 
 
+def drops_text(stages: Sequence[str]) -> bool:
+    """Whether a stage says that it drops text."""
+    return any(stage.startswith((DROPS_REST, DROPS_MATCHES)) for stage in stages)
+
+
 class Splitter:
     """Cuts texts into pieces by one or several stages, each cutting the pieces of the stage before.
 
@@ -128,9 +140,10 @@ class Splitter:
     def __init__(self, stages: Sequence[str]) -> None:
         self.stages = tuple(stages)
         self._compiled = [(_compile(stage), stage in _TRUSTED) for stage in self.stages]
+        self.drops = drops_text(self.stages)
 
     def split(self, text: str) -> list[str]:
-        """The pieces of `text` in order; joined they give the text back, and none is empty.
+        """The pieces of `text` in order; joined they give the text back, unless it `drops`, and none is empty.
 
         Raises `InvalidPattern` for a text the pattern does not cover, or takes too long for.
         """
@@ -144,6 +157,23 @@ class Splitter:
             deadline = time.monotonic() + seconds_for(text)
             pieces = [part for piece in pieces for part in _cover(expression, piece, deadline)]
         return pieces
+
+    def offset(self, text: str, within: int) -> int:
+        """Which character of `text` is number `within` of its joined pieces."""
+        if not self.drops:
+            return within
+        spans = [(0, len(text))]
+        for expression, _ in self._compiled:
+            spans = [
+                (start + begin, start + end)
+                for start, stop in spans
+                for begin, end in _spans(expression, text[start:stop])
+            ]
+        for start, end in spans:
+            if within < end - start:
+                return start + within
+            within -= end - start
+        return len(text)
 
 
 def seconds_for(text: str) -> float:
@@ -207,16 +237,27 @@ def _compile(expression: str) -> regex.Pattern[str]:
     return compiled
 
 
+def _spans(expression: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
+    """Where the pieces of a stage begin and end."""
+    found = [match.span() for match in expression.finditer(text)]
+    if expression.pattern.startswith(DROPS_MATCHES):
+        ends = [0, *(at for span in found for at in span), len(text)]
+        found = list(zip(ends[::2], ends[1::2], strict=True))
+    return found
+
+
 def _cover(expression: regex.Pattern[str], text: str, deadline: float | None) -> list[str]:
+    drops_matches = expression.pattern.startswith(DROPS_MATCHES)
+    cut = expression.split if drops_matches else expression.findall
     parts: list[str]
     if deadline is None:
-        parts = expression.findall(text)
+        parts = cut(text)
     else:
         try:
-            parts = expression.findall(text, timeout=max(deadline - time.monotonic(), 0.001))
+            parts = cut(text, timeout=max(deadline - time.monotonic(), 0.001))
         except TimeoutError:
             raise too_slow(expression.pattern, text) from None
-    if sum(map(len, parts)) != len(text):
+    if not drops_matches and sum(map(len, parts)) != len(text) and not expression.pattern.startswith(DROPS_REST):
         position = 0
         for found in expression.finditer(text):
             if found.start() != position:
@@ -224,7 +265,7 @@ def _cover(expression: regex.Pattern[str], text: str, deadline: float | None) ->
             position = found.end()
         raise InvalidPattern(
             f"the pattern {_short(expression.pattern)} leaves out {text[position]!a} at character {position}, "
-            "which would be dropped; add an alternative that matches it"
+            f"which would be dropped; add an alternative that matches it, or begin the pattern with {DROPS_REST}"
         )
     return parts if all(parts) else [part for part in parts if part]
 

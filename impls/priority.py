@@ -130,7 +130,7 @@ class Priority(Tokenizer):
             learner.merge(pair)
             merges.append(pair)
             merge_counts.append(count)
-        return trained_model(spec, base, merges, merge_counts)
+        return trained_model(spec, base, merges, merge_counts, count_by_piece)
 
 
 class _Learner:
@@ -203,7 +203,7 @@ class _Learner:
         """Put pairs into the heap with their present count, those that can still become a token."""
         for pair in pairs:
             count = self.counts[pair]
-            if count < self.spec.min_count:
+            if count < max(1, self.spec.min_count):
                 continue
             if may_become_token(self.tokens[pair[0]] + self.tokens[pair[1]], self.spec):
                 heappush(self.heap, (-count, *self._tie_key(pair), pair))

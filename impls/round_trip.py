@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from impls.normalization import is_settled
+from impls.patterns import drops_text
 from impls.sentencepiece_rules import SPACE_MARK, SentencePieceRules, write_text
 from impls.text import special_matcher
 
@@ -22,10 +23,12 @@ def round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
     """
     if model.belongs_to is not None:
         return "lossy", f"{model.belongs_to} reads its ids, and not as every text was"
+    if drops_text(model.pattern):
+        return "lossy", "text that the pattern leaves out is dropped"
     if model.end_of_word is not None:
         return "lossy", "end_of_word: white space around words is not kept"
     rules = model.sentencepiece
-    if model.alphabet == "chars" and model.unknown is not None and not (rules and rules.byte_ids):
+    if model.alphabet == "chars" and model.unknown is not None and not (rules and rules.spells_all):
         return "lossy", "characters outside the alphabet become the unknown token"
     if model.normalization is not None and not model.has_charsmap_only:
         marks = rules is not None and rules.escape_spaces

@@ -51,7 +51,8 @@ class SentencePieceRules:
     charsmap_by_graphemes: bool = False
     """The charsmap is a step of `Model.normalization`, as Hugging Face looks it up, and comes before all else."""
     byte_ids: tuple[int, ...] = ()
-    """The id of each of the 256 bytes, for characters that are no token; empty: they become the unknown token."""
+    """The id of each of the 256 bytes, for characters that are no token; empty: they become the unknown token. -1 for a
+    byte without one (Hugging Face): a character with such a byte becomes the unknown token."""
     user_defined_ids: tuple[int, ...] = ()
     """Tokens that are found first in a text, and merge with nothing."""
     unused_ids: tuple[int, ...] = ()
@@ -68,6 +69,16 @@ class SentencePieceRules:
     def __post_init__(self) -> None:
         for name in ("byte_ids", "user_defined_ids", "unused_ids", "ranks"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    @property
+    def spells_all(self) -> bool:
+        """Whether every character has its bytes, so that none is unknown."""
+        return bool(self.byte_ids) and -1 not in self.byte_ids
+
+    def spelled(self, character: str) -> list[int]:
+        """The ids of the bytes of a character; none where one is missing."""
+        ids = [self.byte_ids[byte] for byte in character.encode()] if self.byte_ids else []
+        return [] if -1 in ids else ids
 
     @property
     def hides_prefix(self) -> bool:
@@ -176,7 +187,8 @@ class Cuts:
         """Text -> id: pieces that are this one token."""
         self._matcher = special_matcher(frozenset(self.user_defined)) if self.user_defined else None
         self._by_border = not model.ignore_merges  # else a part could be a whole piece
-        self._fused = rules.fuse_unknown and not rules.byte_ids and model.unknown_id is not None
+        # Where bytes are missing, an unknown token stands behind the bytes that follow it.
+        self._fused = (rules.fuse_unknown or rules.byte_ids) and not rules.spells_all and model.unknown_id is not None
         self._known = _single_characters(model)
         self._spanned = {
             text[k : k + 2] for token in model.tokens if token for text in (_text(token),) for k in range(len(text) - 1)
@@ -211,7 +223,7 @@ def bytes_by_id(model: Model, rules: SentencePieceRules) -> dict[int, bytes]:
     """What each id is read as, wherever it stands."""
     mark = _MARK_BYTES if rules.escape_spaces else b" "
     by_id = {i: token.replace(mark, b" ") for i, token in enumerate(model.tokens) if token is not None}
-    by_id |= {i: bytes([byte]) for byte, i in enumerate(rules.byte_ids)}
+    by_id |= {i: bytes([byte]) for byte, i in enumerate(rules.byte_ids) if i >= 0}
     by_id |= {i: text.encode() if rules.shows_specials else b"" for text, i in model.special_tokens.items()}
     by_id |= {i: text.encode() for text, i in model.added_tokens.items()}
     if model.unknown_id is not None:
@@ -298,11 +310,14 @@ def check_rules(model: Model, rules: SentencePieceRules) -> None:
 
 
 def _check_ids(model: Model, rules: SentencePieceRules) -> None:
-    if len(rules.byte_ids) not in (0, 256) or len(set(rules.byte_ids)) != len(rules.byte_ids):
-        raise InvalidModel(f"{len(set(rules.byte_ids))} byte ids; there must be 256 different ones, or none")
+    given = [i for i in rules.byte_ids if i != -1]
+    if len(rules.byte_ids) not in (0, 256) or len(set(given)) != len(given):
+        raise InvalidModel(f"{len(set(rules.byte_ids))} byte ids; there must be 256 different ones or -1, or none")
+    if rules.byte_ids and not rules.spells_all and model.merge_rule != "pairs":
+        raise InvalidModel(f"{256 - len(given)} of the 256 byte ids are missing; only listed merges go with that")
     taken = {*model.whole_token_ids.values(), model.unknown_id}
     for byte, i in enumerate(rules.byte_ids):
-        if not 0 <= i < len(model.tokens) or model.tokens[i] is not None or i in taken:
+        if i != -1 and (not 0 <= i < len(model.tokens) or model.tokens[i] is not None or i in taken):
             raise InvalidModel(f"byte 0x{byte:02X}: the id {i} is not free for it")
     for name in ("user_defined_ids", "unused_ids"):
         for i in getattr(rules, name):

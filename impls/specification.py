@@ -29,9 +29,14 @@ class TrainingSpec:
     base_order: Literal["raw", "gpt2"] = "raw"
     """Order of the 256 base ids: byte values, or Hugging Face's order of the printable map."""
     min_count: int = 1
+    """How often a pair occurs at least. With 0, once no pair is left, those follow that stood side by side at some
+    time while pairs were merged from left to right, one by one, with a count of 0: what sentencepiece does."""
     max_merges: int | None = None
     max_token_bytes: int | None = None
     """Inclusive; a pair whose merged token would be longer is passed over."""
+    max_token_characters: int | None = None
+    """Inclusive, only for the alphabet `chars`: likewise, in characters of the corpus, so without `end_of_word`.
+    Hugging Face's `max_token_length` is one more; sentencepiece's `max_sentencepiece_length` is the same."""
     special_tokens: tuple[str, ...] = ()
     special_ids: Literal["last", "first"] = "last"
     end_of_word: str | None = None
@@ -40,11 +45,11 @@ class TrainingSpec:
     """Text of the token for characters outside the alphabet; without it they raise `UnknownSymbol`."""
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "min_count"):
+        for name, least in (("vocab_size", 1), ("min_count", 0)):
             value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InvalidSpec(name, f"must be a whole number of at least 1, not {value!r}")
-        for name, least in (("max_merges", 0), ("max_token_bytes", 1)):
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise InvalidSpec(name, f"must be a whole number of at least {least}, not {value!r}")
+        for name, least in (("max_merges", 0), ("max_token_bytes", 1), ("max_token_characters", 1)):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
                 raise InvalidSpec(name, f"must be a whole number of at least {least}, or None, not {value!r}")
@@ -56,6 +61,10 @@ class TrainingSpec:
         ):
             if getattr(self, name) not in choices:
                 raise InvalidSpec(name, f"must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
+        if self.min_count == 0 and self.ties == "first":
+            raise InvalidSpec(
+                "min_count", "0 with ties='first' decides nothing: what occurs no more is met nowhere first"
+            )
         if isinstance(self.special_tokens, str):
             raise InvalidSpec("special_tokens", "must be a sequence of texts, not one text")
         object.__setattr__(self, "special_tokens", tuple(self.special_tokens))
@@ -66,5 +75,7 @@ class TrainingSpec:
             raise InvalidSpec("special_tokens", "two special tokens have the same text")
         if self.end_of_word is not None and (self.alphabet == "bytes" or not self.end_of_word):
             raise InvalidSpec("end_of_word", "needs the alphabet 'chars' and a text that is not empty")
+        if self.alphabet == "bytes" and self.max_token_characters is not None:
+            raise InvalidSpec("max_token_characters", "needs the alphabet 'chars'; for 'bytes' give max_token_bytes")
         if self.alphabet == "chars" and self.base_order == "gpt2":
             raise InvalidSpec("base_order", "'gpt2' orders bytes; the alphabet 'chars' has code-point order")

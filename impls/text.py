@@ -20,18 +20,27 @@ def repair_surrogates(text: str) -> str:
     return text
 
 
+_DEEPEST = 50
+
+
 @lru_cache(maxsize=64)
 def special_matcher(texts: frozenset[str]) -> re.Pattern[str]:
     """Matches any of `texts`; of those that start at one place, the longest. For no texts: the empty match."""
     return re.compile(_longest_of(sorted(texts)) if texts else "")
 
 
-def _longest_of(texts: list[str]) -> str:
-    """An expression for the longest of `texts` (sorted), written as their tree: what they share is compared once."""
+def _longest_of(texts: list[str], depth: int = 0) -> str:
+    """An expression for the longest of `texts` (sorted), written as their tree: what they share is compared once.
+
+    A tree of more than `_DEEPEST` levels, which `re` would not compile, ends in lists of what is left."""
     pairs = enumerate(zip(texts[0], texts[-1], strict=False))
     shared = texts[0][: next((k for k, (first, last) in pairs if first != last), len(texts[0]))]
     rests = [text[len(shared) :] for text in texts]
-    branches = [_longest_of(list(group)) for _, group in groupby(filter(None, rests), key=lambda rest: rest[0])]
+    longer = list(filter(None, rests))
+    if depth < _DEEPEST:
+        branches = [_longest_of(list(group), depth + 1) for _, group in groupby(longer, key=lambda rest: rest[0])]
+    else:
+        branches = [re.escape(rest) for rest in sorted(longer, key=len, reverse=True)]
     if not branches:
         return re.escape(shared)
     return f"{re.escape(shared)}(?:{'|'.join(branches)}){'' if all(rests) else '?'}"

@@ -6,6 +6,9 @@ Trainers share these definitions (they are the specification), never the countin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from typing import Any
 
 from impls.byte_alphabet import GPT2_BYTE_ORDER
 from impls.errors import InvalidSpec
@@ -13,6 +16,8 @@ from impls.interface import TrainingSpec
 from impls.model import Model
 from impls.patterns import Splitter, resolve
 from impls.text import repair_surrogates
+
+Pair = tuple[int, int]
 
 
 def corpus_pieces(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
@@ -80,15 +85,23 @@ def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
     """Whether a merge may make `token`: short enough, and not the text of a special or unknown token."""
     if spec.max_token_bytes is not None and len(token) > spec.max_token_bytes:
         return False
+    if spec.max_token_characters is not None:
+        characters = token.decode().removesuffix(spec.end_of_word or "")
+        if len(characters) > spec.max_token_characters:
+            return False
     reserved = spec.special_tokens if spec.unknown is None else (*spec.special_tokens, spec.unknown)
     return all(token != text.encode("utf-8", "surrogatepass") for text in reserved)
 
 
 def trained_model(
-    spec: TrainingSpec, base: Sequence[bytes], merges: Sequence[tuple[int, int]], counts: Sequence[int] | None
+    spec: TrainingSpec,
+    base: Sequence[bytes],
+    merges: Sequence[Pair],
+    counts: Sequence[int] | None,
+    pieces: Iterable[str] = (),
 ) -> Model:
     """The model of a finished training. `merges` hold final ids (base ids start at `first_base_id(spec)`); `counts`
-    is None for a trainer that does not tell them."""
+    is None for a trainer that does not tell them. `pieces` are those of the corpus, for `min_count=0`."""
     first = first_base_id(spec)
     tokens: list[bytes | None] = [None] * first + list(base)
     for left, right in merges:
@@ -96,6 +109,10 @@ def trained_model(
         assert left_bytes is not None, "a merge of a special token"
         assert right_bytes is not None, "a merge of a special token"
         tokens.append(left_bytes + right_bytes)
+    if spec.min_count == 0 and (gone := _merges_of_count_0(pieces, tokens, merges, spec, n_base=len(base))):
+        tokens += [tokens[left] + tokens[right] for left, right in gone]  # type: ignore[operator]
+        merges = [*merges, *gone]
+        counts = None if counts is None else [*counts, *([0] * len(gone))]
     start = 0 if spec.special_ids == "first" else len(tokens)
     specials = {text: start + index for index, text in enumerate(spec.special_tokens)}
     return Model(
@@ -109,3 +126,63 @@ def trained_model(
         unknown=spec.unknown,
         unknown_id=None if spec.unknown is None else start + len(specials),
     )
+
+
+def _merges_of_count_0(
+    pieces: Iterable[str], tokens: Sequence[bytes | None], merges: Sequence[Pair], spec: TrainingSpec, *, n_base: int
+) -> list[Pair]:
+    """The merges of pairs that occurred once and do no more, in the order of `spec.ties`."""
+    first = first_base_id(spec)
+    base = tokens[first : first + n_base]
+    room = merge_budget([symbol for symbol in base if symbol is not None], spec) - len(merges)
+    if room <= 0:
+        return []
+    id_of = {symbol: first + index for index, symbol in enumerate(base)}
+    made = {pair: first + n_base + rank for rank, pair in enumerate(merges)}
+    met: set[Pair] = set()
+    for piece in dict.fromkeys(pieces):
+        met |= _pairs_on_the_way([id_of[symbol] for symbol in piece_symbols(piece, spec)], made)
+    joined = {(left, right): tokens[left] + tokens[right] for left, right in met}  # type: ignore[operator]
+
+    def key(pair: Pair) -> Any:
+        if spec.ties == "smallest":
+            return pair
+        if spec.ties == "largest":
+            return (tokens[pair[0]], tokens[pair[1]])
+        token = joined[pair]
+        return len(token) if spec.alphabet == "bytes" else len(token.decode()), token, pair
+
+    by_token: dict[bytes, Pair] = {}
+    for pair in sorted(met, key=key, reverse=spec.ties == "largest"):
+        if may_become_token(joined[pair], spec):
+            by_token.setdefault(joined[pair], pair)
+    known = set(tokens)
+    return [pair for token, pair in by_token.items() if token not in known][:room]
+
+
+def _pairs_on_the_way(ids: list[int], made: dict[Pair, int]) -> set[Pair]:
+    """All pairs of neighbours there are while a piece is merged, one pair after the other: the lowest id that is made
+    first, from left to right.
+
+    Merge a+b:    a b a b  ->  ab a b  ->  ab ab      pairs a+b, b+a, ab+a, ab+ab
+    """
+    met = set(pairwise(ids))
+    following, previous = list(range(1, len(ids) + 1)), list(range(-1, len(ids) - 1))
+    possible = [(made[pair], at) for at, pair in enumerate(pairwise(ids)) if pair in made]
+    heapify(possible)
+    while possible:
+        new, at = heappop(possible)
+        right = following[at]
+        if right == len(ids) or made.get((ids[at], ids[right])) != new:
+            continue
+        after = following[right]
+        ids[at], ids[right], following[at] = new, -1, after
+        if after < len(ids):
+            previous[after] = at
+        for left in (previous[at], at):
+            if left >= 0 and following[left] < len(ids):
+                pair = (ids[left], ids[following[left]])
+                met.add(pair)
+                if pair in made:
+                    heappush(possible, (made[pair], left))
+    return met

@@ -136,7 +136,7 @@ class WordCount(Tokenizer):
             merges.append((id_by_symbol[pair[0]], id_by_symbol[pair[1]]))
             merge_counts.append(pair_counts[pair])
             id_by_symbol[pair[0] + pair[1]] = first_base_id(spec) + len(id_by_symbol)
-        return trained_model(spec, base, merges, merge_counts)
+        return trained_model(spec, base, merges, merge_counts, count_by_piece)
 
 
 def _count_pairs(words: dict[Word, int]) -> dict[Pair, int]:
@@ -151,7 +151,7 @@ def _count_pairs(words: dict[Word, int]) -> dict[Pair, int]:
 def _choose(pair_counts: dict[Pair, int], ids: dict[bytes, int], spec: TrainingSpec) -> Pair | None:
     """The most frequent pair that may become a token; equals are decided by `spec.ties`."""
     for count in sorted(set(pair_counts.values()), reverse=True):
-        if count < spec.min_count:
+        if count < max(1, spec.min_count):
             return None
         tied = [
             (left, right)

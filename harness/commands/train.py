@@ -32,6 +32,7 @@ from impls.patterns import NAMED
 @click.option("--min-count", type=int, default=1, show_default=True, help="A merge needs at least this count.")
 @click.option("--max-merges", type=int, help="A further bound on merges.")
 @click.option("--max-token-bytes", type=int, help="No token longer than this.")
+@click.option("--max-token-characters", type=int, help="Likewise in characters (alphabet chars).")
 @click.option("--special", "specials", multiple=True, metavar="TEXT", help="Special token; repeatable.")
 @click.option("--special-ids", type=click.Choice(["last", "first"]), default="last", show_default=True)
 @click.option("--end-of-word", metavar="TEXT", help="e.g. </w>, as subword-nmt (alphabet chars).")

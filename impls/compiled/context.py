@@ -70,6 +70,8 @@ class Context(SplitContext):
         if len(tables.spelling_pages):
             self.hold(layout.SPELLING_PAGES, tables.spelling_pages)
             self.hold(layout.CHARACTER_SYMBOLS, tables.character_symbols)
+            if len(tables.last_symbols):
+                self.hold(layout.LAST_SYMBOLS, tables.last_symbols)
             self[layout.UNKNOWN_SYMBOL] = int(tables.numbers[2])
             self[layout.FUSES_UNKNOWN] = int(tables.numbers[3])
         if len(tables.joins):

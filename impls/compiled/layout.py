@@ -37,12 +37,17 @@ COUNT_AT = 21
 MET_BITS = 16
 """How many bits of a hash choose a bit of MET."""
 
+LONGEST_DERIVED = 1024
+"""Bytes of the longest token whose parts `kernels.derive` finds, in time that grows with their square."""
+DROPOUT_PARAMETERS = 9
+"""How many int64 a call with dropout takes beside a context; see `kernels.dropout`."""
+
 N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 100
-N_SLOTS = 101
+N_NAMED = 101
+N_SLOTS = 102
 (
     # splitting
     SPLITTER,  # WHOLE_TEXT and so on, below
@@ -65,6 +70,7 @@ N_SLOTS = 101
     CHARACTERS,  # int64 by code point below 65536: symbol | left need << 21 | right need << 42, or -1; 0: no table
     SPELLING_PAGES,  # uint16: page of each 64 code points, where characters are the alphabet; 0: bytes are
     CHARACTER_SYMBOLS,  # int32 by page: the symbol of a character, or -1
+    LAST_SYMBOLS,  # int32 by page: its symbol where it ends a piece; 0 where that is the same
     UNKNOWN_SYMBOL,  # of a character without a symbol; -1: it is spelled in bytes
     FUSES_UNKNOWN,  # 1 where unknown characters in a row are one symbol
     MONOTONE,  # 1 where every merge ranks after those that make its parts
@@ -222,6 +228,9 @@ STATE_BITS = 3
 
 # The bitmap JOINS: its bit is the hash of a pair of characters shifted right so far
 JOINS_SHIFT = 44
+
+BY_BYTES = -2
+"""In place of a character's symbol: it is spelled in bytes, though others are unknown."""
 
 # What a kernel returns in place of a count
 UNCOVERED = -1

@@ -56,6 +56,8 @@ class Learner(Slots):
         if spec.alphabet == "chars":
             measures[: len(base)] = [len(symbol.decode()) for symbol in base]
         self.hold(layout.MEASURES, measures)
+        self.hold(layout.TOKEN_CHARACTERS, np.ones(most, np.int32))
+        self[layout.MOST_TOKEN_CHARACTERS] = spec.max_token_characters or 0
         self.hold(layout.SPANS, np.ones(most, np.int32))
         for slot in (layout.LEFTS, layout.RIGHTS):
             self.hold(slot, np.zeros((most, 2), np.int64))
@@ -77,7 +79,7 @@ class Learner(Slots):
     def learn(self, words: Words) -> tuple[list[tuple[int, int]], list[int]]:
         """The merges, as pairs of symbols in the order they were learned, and the count of each."""
         self._fill(words)
-        least = self._spec.min_count
+        least = max(1, self._spec.min_count)
         threshold = max(least, int(words.counts.sum()) // (_SHARE * max(1, self._budget)))
         while self._budget:
             self[layout.THRESHOLD] = threshold

@@ -31,7 +31,7 @@ from impls.compiled.pattern.syntax import NotExpressible
 from impls.compiled.pattern.tables import SplitTables, cuts_outside, split_tables
 from impls.compiled.split_context import FlagTables, Splitting
 from impls.compiled.storage import cache_folder, read_checked, write_checked
-from impls.patterns import NAMED
+from impls.patterns import NAMED, drops_text
 
 _FORMAT = 2
 _WINDOWS = {
@@ -63,6 +63,8 @@ def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple
     tables: list[SplitTables] = []
     for number, stage in enumerate(stages, 1):
         try:
+            if drops_text([stage]):
+                raise NotExpressible("text is dropped")
             tables.append(_split_tables(stage))
         except NotExpressible as error:
             return None, f"regex: {error}" if len(stages) == 1 else f"regex: stage {number}: {error}"

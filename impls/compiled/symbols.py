@@ -1,7 +1,7 @@
 """From a model to symbols: numbers in which the order of merging is the order of the numbers.
 
-A merge makes a symbol, and the symbol is the merge's rank. Where every token has one merge and ids are in rank order
-a symbol is simply its id; a token that several merges make has a symbol for each. Pure NumPy and Python.
+A merge makes a symbol, and the symbol is the merge's rank. Where ids are in rank order a symbol is simply its id. Of
+several merges that make a token only one ever does, see `possible_merges`. Pure NumPy and Python.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import chain
 import numpy as np
 
 from impls.compiled.layout import NONE, SYMBOL_BITS
+from impls.derivations import merged, spellings
 from impls.errors import Unsupported
 from impls.model import Model
 
@@ -43,10 +44,10 @@ def blob_of(model: Model) -> tuple[bytes, np.ndarray]:
 def from_parts(model: Model, lefts: np.ndarray, rights: np.ndarray) -> Symbols:
     """Symbols of a rank file, from the two parts (ids, or -1) of each token."""
     made = np.flatnonzero(lefts >= 0)
-    _refuse_many(len(model.tokens))
+    _refuse_many(len(model.tokens), "ids")
     return Symbols(
-        merges=_entries(lefts[made].astype(np.int64), rights[made].astype(np.int64), made),
-        byte_symbols=_byte_ids(model),
+        merges=entries(lefts[made].astype(np.int64), rights[made].astype(np.int64), made),
+        byte_symbols=byte_ids(model),
         ids=None,
         n_symbols=len(model.tokens),
         monotone=_is_monotone(lefts, rights, made),
@@ -61,14 +62,14 @@ def _is_monotone(lefts: np.ndarray, rights: np.ndarray, made: np.ndarray) -> boo
 
 def from_merges(model: Model) -> Symbols:
     """Symbols of a model of bytes with a list of merges."""
-    pairs, results = listed_merges(model)
-    bytes_ = _byte_ids(model)
+    pairs, results = possible_merges(model)
+    bytes_ = byte_ids(model)
     if bool((np.diff(results) > 0).all()):
-        _refuse_many(len(model.tokens))
+        _refuse_many(len(model.tokens), "ids")
         made = np.full(len(model.tokens), -1, np.int64)
         made[results] = results
         monotone = bool((made[pairs[:, 0]] < results).all() and (made[pairs[:, 1]] < results).all())
-        return Symbols(_entries(pairs[:, 0], pairs[:, 1], results), bytes_, None, len(model.tokens), monotone)
+        return Symbols(entries(pairs[:, 0], pairs[:, 1], results), bytes_, None, len(model.tokens), monotone)
     return renumbered(pairs, results, bytes_)
 
 
@@ -84,6 +85,29 @@ def listed_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
         ranks = np.fromiter(last.values(), np.int64, len(last))
         ranks.sort()
     return pairs[ranks], results[ranks]
+
+
+def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Return `listed_merges` without those that can never be made: of several that make a token all but one.
+
+    Merges inside a stretch of text happen in the same order whatever is around it, until one crosses its border (see
+    `kernels.derive`). So a token is always made by the merge that completes it when its own symbols are merged. A token
+    that may begin from different symbols (its text ends in `end_of_word`) keeps one for each.
+    """
+    pairs, results = listed_merges(model)
+    several = np.flatnonzero(np.bincount(results) > 1)
+    if not len(several) or (model.unknown_id is not None and bool((pairs == model.unknown_id).any())):
+        return pairs, results
+    makes_several = np.isin(results, several)
+    possible = ~makes_several
+    rank_of = {(left, right): rank for rank, (left, right) in enumerate(pairs.tolist())}
+    made = results.tolist()
+    for i in several.tolist():
+        for symbols in spellings(model, model.tokens[i] or b""):
+            left, last = merged(symbols, rank_of, made)
+            if left == [i] and last >= 0:
+                possible[last] = True
+    return pairs[possible], results[possible]
 
 
 def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> Symbols:
@@ -104,10 +128,11 @@ def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> 
                 rights.append(b)
                 made.append(n_base + rank)
                 monotone = monotone and a < n_base + rank and b < n_base + rank
-        _refuse_many(len(made))
+        _refuse_many(len(made), "merges between symbols, several for a token that begins from different characters")
     ids = np.concatenate((base_ids, results)).astype(np.int32)
+    _refuse_many(len(ids), "base symbols and merges")
     return Symbols(
-        _entries(np.array(lefts, np.int64), np.array(rights, np.int64), np.array(made, np.int64)),
+        entries(np.array(lefts, np.int64), np.array(rights, np.int64), np.array(made, np.int64)),
         np.arange(256, dtype=np.int32),
         ids,
         len(ids),
@@ -115,16 +140,18 @@ def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> 
     )
 
 
-def _entries(lefts: np.ndarray, rights: np.ndarray, made: np.ndarray) -> np.ndarray:
-    entries: np.ndarray = ((lefts << SYMBOL_BITS) | rights) << SYMBOL_BITS | made
-    return entries
+def entries(lefts: np.ndarray, rights: np.ndarray, made: np.ndarray) -> np.ndarray:
+    """Return the merges as `Symbols.merges` holds them."""
+    packed: np.ndarray = ((lefts << SYMBOL_BITS) | rights) << SYMBOL_BITS | made
+    return packed
 
 
-def _byte_ids(model: Model) -> np.ndarray:
+def byte_ids(model: Model) -> np.ndarray:
+    """Return the ids of the 256 bytes: int32 of shape (256,)."""
     ids = model.id_by_token
     return np.array([ids[bytes([byte])] for byte in range(256)], np.int32)
 
 
-def _refuse_many(n: int) -> None:
+def _refuse_many(n: int, counted: str) -> None:
     if n >= NONE:
-        raise Unsupported("compiled", f"the model has more than {NONE} tokens or merges")
+        raise Unsupported("compiled", f"the model has {n:,} {counted}; its tables hold {NONE - 1:,} at most")

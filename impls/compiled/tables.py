@@ -11,16 +11,18 @@ import numpy as np
 from impls.compiled.arrays import packed, unpacked
 from impls.compiled.build import is_checked, source_digest
 from impls.compiled.joins import joins_of, pairs_of
-from impls.compiled.layout import COUNT_AT, NONE, SYMBOL_BITS
+from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, NONE, SYMBOL_BITS
 from impls.compiled.native import Native, address
 from impls.compiled.pair_rows import pair_rows
 from impls.compiled.spelling import Spelling, from_characters
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 from impls.compiled.symbols import Symbols, blob_of, from_merges, from_parts
+from impls.derivations import middle_of
 from impls.model import Model
 
-_FORMAT = 7
+_FORMAT = 8
 _TINY = 1 << 12
+_DECODED_IDS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class ModelTables:
     """uint16 of shape (0x4400,): page of each 64 code points; empty where bytes are the alphabet."""
     character_symbols: np.ndarray
     """int32 by page: the symbol of a character, or -1."""
+    last_symbols: np.ndarray
+    """int32 by page: its symbol where it ends a piece; empty where that is the same."""
     numbers: np.ndarray
     """int64: number of symbols, whether merges are monotone, symbol of an unknown character, whether these fuse."""
     blob: np.ndarray
@@ -101,11 +105,11 @@ def build_tables(model: Model) -> ModelTables:
     native = Native.load()
     blob, starts = blob_of(model)
     data = np.frombuffer(blob + bytes(64), np.uint8)
-    spelling = Spelling(np.zeros(0, np.uint16), np.zeros(0, np.int32), -1, False)
+    spelling = Spelling(np.zeros(0, np.uint16), np.zeros(0, np.int32), np.zeros(0, np.int32), -1, False)
     if model.alphabet == "chars":
         symbols, spelling = from_characters(model)
     elif model.merge_rule == "concatenation":
-        symbols = from_parts(model, *_parts(native, data, starts))
+        symbols = from_parts(model, *_parts(native, model, data, starts))
     else:
         symbols = from_merges(model)
     rows = pair_rows(native, symbols.merges, symbols.n_symbols)
@@ -119,6 +123,7 @@ def build_tables(model: Model) -> ModelTables:
         "ids": np.zeros(0, np.int32) if symbols.ids is None else symbols.ids,
         "spelling_pages": spelling.pages,
         "character_symbols": spelling.symbols,
+        "last_symbols": spelling.last_symbols,
         "numbers": np.array([symbols.n_symbols, symbols.monotone, spelling.unknown, spelling.fuses_unknown], np.int64),
     }
     decoded, decoded_starts = _decoding(model)
@@ -167,13 +172,12 @@ def _indexed(native: Native, data: np.ndarray, starts: np.ndarray) -> TokenIndex
     return TokenIndex(data, starts, table, 64 - bits)
 
 
-def _parts(native: Native, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _parts(native: Native, model: Model, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The two parts of each token of a rank file, as int32 ids or -1."""
     n_tokens = len(starts) - 1
     index = _indexed(native, data, starts)
     lefts, rights = np.empty(n_tokens, np.int32), np.empty(n_tokens, np.int32)
-    longest = int(np.diff(starts).max(initial=0))
-    scratch = np.empty(2 * longest + 16, np.int32)
+    scratch = np.empty(2 * LONGEST_DERIVED + 16, np.int32)
     with native.reachable(data, starts, index.table, lefts, rights, scratch):
         native.derive(
             address(data),
@@ -185,6 +189,13 @@ def _parts(native: Native, data: np.ndarray, starts: np.ndarray) -> tuple[np.nda
             address(rights),
             address(scratch),
         )
+    ids = model.id_by_token
+    for i in np.flatnonzero(np.diff(starts) > LONGEST_DERIVED).tolist():
+        token = model.tokens[i] or b""
+        middle = middle_of(token, range(1, len(token) + 1), NONE, ids)
+        left, right = ids.get(token[:middle]), ids.get(token[middle:])
+        if left is not None and right is not None:
+            lefts[i], rights[i] = left, right
     return lefts, rights
 
 
@@ -210,15 +221,13 @@ def _first_round(native: Native, symbols: Symbols, data: np.ndarray, starts: np.
 
 def _decoding(model: Model) -> tuple[np.ndarray, np.ndarray]:
     by_id = model.bytes_by_id()
-    n_ids = max(by_id) + 1
-    if n_ids > 1 << 24:
-        # Ids this sparse are decoded by the interface's own dictionary.
-        return np.zeros(64, np.uint8), np.zeros(1, np.int64)
+    # What has a larger id is decoded by the interface's own dictionary.
+    n_ids = min(max(by_id) + 1, max(len(model.tokens), _DECODED_IDS))
     tokens = [by_id.get(i, b"") for i in range(n_ids)]
     starts = np.zeros(n_ids + 1, np.int64)
     np.cumsum(np.fromiter(map(len, tokens), np.int64, n_ids), out=starts[1:])
     known = np.zeros(n_ids + 1, bool)
-    known[list(by_id)] = True
+    known[[i for i in by_id if i < n_ids]] = True
     known[n_ids] = True
     return np.frombuffer(b"".join(tokens) + bytes(64), np.uint8), np.where(known, starts, -1 - starts)
 

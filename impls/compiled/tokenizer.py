@@ -43,10 +43,10 @@ class Compiled(Tokenizer):
     def __init__(self, model: Model) -> None:
         """Prepares tables, or reads them from the user's cache; compiles the kernels on first use ever."""
         super().__init__(model)
-        if model.end_of_word is not None:
-            raise Unsupported(self.name, "end_of_word changes the last character of each piece")
         if model.ignore_merges and model.sentencepiece is not None:
             raise Unsupported(self.name, "ignore_merges after SentencePiece's rules")
+        if model.ignore_merges and model.end_of_word is not None:
+            raise Unsupported(self.name, "ignore_merges where tokens end in end_of_word")
         splitting, self.splitting = splitting_of(model.pattern, with_windows=windows_wanted())
         """How texts are split: 'automaton', or 'regex: ' and the reason."""
         self._automaton = splitting is not None
@@ -160,23 +160,26 @@ class Compiled(Tokenizer):
                     return plain.encode(worker.context, text)
                 except Uncovered:
                     pass
-            return plain.encode_pieces(worker.context, text, self._splitter.split(text))
+            pieces = self._splitter.split(text)
+            return plain.encode_pieces(worker.context, "".join(pieces), pieces)
 
     def encode_ordinary_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
         """As `encode_ordinary`, with merges left out; see `impls.dropout`. Only over bytes."""
         if self._model.alphabet == "chars":
             raise Unsupported(self.name, "leaves merges out (BPE-dropout) only over bytes")
         with self._pool.worker() as worker:
-            return self._dropping.encode(worker.context, text, self._piece_ends(worker, text), dropout)
+            return self._dropping.encode(worker.context, *self._pieces_of(worker, text), dropout)
 
-    def _piece_ends(self, worker: Worker, text: str) -> np.ndarray:
-        """Where the pieces of a text end, in bytes: int32."""
+    def _pieces_of(self, worker: Worker, text: str) -> tuple[str, np.ndarray]:
+        """The text without what the pattern drops, and where its pieces end, in bytes: int32."""
         if self._automaton:
             try:
-                return plain.piece_ends(worker.context, text)
+                return text, plain.piece_ends(worker.context, text)
             except Uncovered:
                 pass
-        return plain.ends_of(text, self._splitter.split(text))
+        pieces = self._splitter.split(text)
+        text = "".join(pieces)
+        return text, plain.ends_of(text, pieces)
 
     def stage_seconds(self, text: str) -> dict[str, float]:
         """Seconds by stage of one encoding of `text`, special text read as ordinary text."""
@@ -187,7 +190,8 @@ class Compiled(Tokenizer):
                     return stage_seconds(worker, text, None)
                 except Uncovered:
                     pass
-            return stage_seconds(worker, text, self._splitter.split)
+            kept = "".join(self._splitter.split(text))
+            return stage_seconds(worker, kept, lambda _: self._splitter.split(text))
 
     def count(self, text: str) -> int:
         """How many tokens `text` has, special text read as ordinary text; no id is built."""

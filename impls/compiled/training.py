@@ -37,7 +37,8 @@ def train(texts: Iterable[str], spec: TrainingSpec) -> Model:
     most = int(words.lengths.sum(dtype=np.int64)) - len(words.lengths)
     merges, counts = Learner(base, min(most, merge_budget(base, spec)), spec).learn(words)
     first = first_base_id(spec)
-    return trained_model(spec, base, [(left + first, right + first) for left, right in merges], counts)
+    pairs = [(left + first, right + first) for left, right in merges]
+    return trained_model(spec, base, pairs, counts, words.pieces() if spec.min_count == 0 else ())
 
 
 def _counted(texts: Iterable[str], spec: TrainingSpec) -> Words:

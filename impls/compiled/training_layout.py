@@ -64,11 +64,13 @@ N_LEARNING = 40
     MOST_MERGES,
     THRESHOLD,  # pairs that are less frequent are not stored
     MOST_TOKEN_BYTES,
+    TOKEN_CHARACTERS,  # int32 by symbol: how many characters of the corpus it is
+    MOST_TOKEN_CHARACTERS,  # 0 where there may be any number
     SUMS,  # int64 by hash: what pairs are counted at most
     CELL,  # where to go on
     RESERVED,  # rows of address and length: texts that no merge may make
     N_RESERVED,
-) = range(0, 8 * 34, 8)
+) = range(0, 8 * 36, 8)
 SUM_BITS = 20
 
 # Values of the slot RULE, one for each rule for ties

@@ -82,9 +82,10 @@ class Words(Slots):
             raise Uncovered
 
     def _add_split(self, data: bytes) -> None:
-        text = data.decode()
-        ends = ends_of(text, self._splitter.split(text))
-        padded = np.frombuffer(data + bytes(PAD_BYTES), np.uint8)
+        pieces = self._splitter.split(data.decode())
+        text = "".join(pieces)
+        ends = ends_of(text, pieces)
+        padded = np.frombuffer(text.encode() + bytes(PAD_BYTES), np.uint8)
         places = (self._context.address, self.address, address(padded), address(ends))
         self[layout.POSITION] = 0
         self._enlarging(len(padded) + 8 * len(ends), lambda: self._native.count_split(*places, len(ends)), padded, ends)

@@ -199,3 +199,11 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def utf8(token: str, path: str) -> bytes:
+    """A token's bytes; raises `InvalidFile` where it holds a lone surrogate."""
+    try:
+        return token.encode()
+    except UnicodeEncodeError:
+        raise InvalidFile(path, f"the token {token!a} of the vocabulary holds a lone surrogate") from None

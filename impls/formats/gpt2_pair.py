@@ -5,6 +5,10 @@
 
 Hugging Face names the same two `vocab.json` and `merges.txt`. The pair holds no pattern: it is GPT-2's. An entry of
 the encoder that is no byte and that no merge makes is a special token, if it has brackets around it (`<|endoftext|>`).
+
+Where the bytes are not all there, tokens are of characters, as Hugging Face's `BPE.from_file` reads them, and `<unk>`
+is the unknown token. A text is one piece; but where tokens end in `</w>`, that is the end of a word, and words are what
+lies between white space, which is dropped.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import msgspec
 
 from impls.byte_alphabet import CHARACTER_TO_BYTE, to_printable
 from impls.errors import InvalidFile, Unsupported
-from impls.formats.files import check_lines, decode_utf8, parse_json, read_bytes
+from impls.formats.files import check_lines, decode_utf8, parse_json, read_bytes, token_table, utf8
 from impls.formats.printable import (
     Pair,
     add_whole_token,
@@ -26,11 +30,14 @@ from impls.formats.printable import (
     read_merges,
     read_tokens,
 )
+from impls.formats.subword_nmt import END_OF_WORD
 from impls.model import Model
-from impls.patterns import NAMED, name_of
+from impls.patterns import DROPS_MATCHES, NAMED, name_of
 
 FORMAT = "gpt2"
 NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
+UNKNOWN = "<unk>"
+WORDS = (DROPS_MATCHES + r"\p{White_Space}",)
 _HEADER = "#version"
 
 
@@ -67,13 +74,32 @@ def read(encoder: Path, merges: Path) -> Model:
     pairs = _read_lines(decode_utf8(lines, str(merges)), str(merges))
     listed = read_merges(pairs, vocab, "the vocabulary", str(merges))
     made = {left + right for left, right in pairs}
-    unmade = {text: i for text, i in vocab.items() if text not in made and text not in CHARACTER_TO_BYTE}
+    end_of_word = END_OF_WORD if any(text.endswith(END_OF_WORD) for text in vocab) else ""
+    of_bytes = _is_of_bytes(vocab, end_of_word)
+    unmade = {
+        text: i
+        for text, i in vocab.items()
+        if text not in made
+        and (text not in CHARACTER_TO_BYTE if of_bytes else len(text.removesuffix(end_of_word) or text) != 1)
+    }
     for text, i in unmade.items():
-        if not _looks_special(text):
+        if not (_looks_special(text) if of_bytes else _has_brackets(text)):
             raise InvalidFile(
                 str(merges), f"no line makes the token {text!a} (id {i} in {encoder.name}); the file is cut short"
             )
     plain = {text: i for text, i in vocab.items() if text not in unmade}
+    if not of_bytes:
+        unknown_id = unmade.pop(UNKNOWN, None)
+        return Model(
+            tokens=token_table([(utf8(text, str(encoder)), i) for text, i in plain.items()], str(encoder)),
+            merges=listed,
+            pattern=WORDS if end_of_word else (),
+            special_tokens=unmade,
+            alphabet="chars",
+            end_of_word=end_of_word or None,
+            unknown=None if unknown_id is None else UNKNOWN,
+            unknown_id=unknown_id,
+        )
     return Model(
         tokens=read_tokens(plain, "the vocabulary", str(encoder)),
         merges=listed,
@@ -82,13 +108,23 @@ def read(encoder: Path, merges: Path) -> Model:
     )
 
 
+def _is_of_bytes(vocab: dict[str, int], end_of_word: str) -> bool:
+    """Whether tokens are of printable bytes: all 256 are there, or what is there looks as if they should be."""
+    printable = CHARACTER_TO_BYTE.keys()
+    if vocab.keys() >= printable:
+        return True
+    return not end_of_word and "Ġ" in vocab and all(printable >= set(text) or _has_brackets(text) for text in vocab)
+
+
+def _has_brackets(text: str) -> bool:
+    return (text[0], text[-1]) in (("<", ">"), ("[", "]"))
+
+
 def _looks_special(text: str) -> bool:
-    return (text[0], text[-1]) in (("<", ">"), ("[", "]")) or not CHARACTER_TO_BYTE.keys() >= set(text)
+    return _has_brackets(text) or not CHARACTER_TO_BYTE.keys() >= set(text)
 
 
 def _read_lines(text: str, path: str) -> list[tuple[str, str]]:
-    if not text.endswith("\n"):
-        raise InvalidFile(path, f"line {text.count(chr(10)) + 1}: ends without a line break; the file is cut short")
     pairs: list[tuple[str, str]] = []
     for number, line in enumerate(text.split("\n"), 1):
         line = line.removesuffix("\r")

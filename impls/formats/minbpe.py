@@ -16,7 +16,7 @@ from impls.errors import InvalidFile, Unsupported
 from impls.formats.files import check_lines, decode_utf8
 from impls.formats.printable import Pair, listed_merges
 from impls.model import Model
-from impls.patterns import resolve
+from impls.patterns import drops_text, resolve
 
 FORMAT = "minbpe"
 HEADER = "minbpe v1"
@@ -98,6 +98,8 @@ def write(model: Model) -> bytes:
 
 
 def _pattern(model: Model) -> str:
+    if drops_text(model.pattern):
+        raise Unsupported(FORMAT, "it does not say that a pattern drops text")
     if len(model.pattern) > 1:
         raise Unsupported(FORMAT, f"it holds one pattern; this model has {len(model.pattern)} split stages")
     pattern = model.pattern[0] if model.pattern else ""

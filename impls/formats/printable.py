@@ -10,8 +10,9 @@ from typing import Any
 
 from impls.byte_alphabet import from_printable, to_printable
 from impls.errors import InvalidFile, Unsupported
-from impls.formats.files import MAX_TABLE_ID, token_table
+from impls.formats.files import token_table
 from impls.model import Model
+from impls.model_checks import MAX_ID
 
 Pair = tuple[int, int]
 
@@ -23,10 +24,8 @@ def check_ids(vocab: Any, field: str, path: str) -> dict[str, int]:
     if "" in vocab:
         raise InvalidFile(path, f"{field}: the token with id {vocab['']!r} is empty")
     for token, i in vocab.items():
-        if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i <= MAX_TABLE_ID:
-            raise InvalidFile(
-                path, f"{field}: the token {token!a} has the id {i!r}, not a whole number up to {MAX_TABLE_ID}"
-            )
+        if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i <= MAX_ID:
+            raise InvalidFile(path, f"{field}: the token {token!a} has the id {i!r}, not a whole number up to {MAX_ID}")
     return vocab
 
 
@@ -96,10 +95,11 @@ def listed_merges(model: Model) -> tuple[tuple[Pair, ...], str | None]:
     if not underived:
         return merges, _equal_ranks_differ(model)
     ids = model.id_by_token
+    lengths = sorted({len(token) for token in ids})  # a long token is cut where a part has the length of another
     every = [
         (ids[token[:k]], ids[token[k:]])
         for token, i in sorted(ids.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0])))
-        for k in range(1, len(token))
+        for k in (range(1, len(token)) if len(token) <= len(lengths) else lengths)
         if token[:k] in ids and token[k:] in ids
     ]
     token = model.tokens[underived[0]]

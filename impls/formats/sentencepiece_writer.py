@@ -8,6 +8,7 @@ from impls.byte_alphabet import to_printable
 from impls.derivations import concatenation_differs
 from impls.errors import Unsupported
 from impls.formats import sentencepiece_model as fields
+from impls.formats.files import MAX_TABLE_ID
 from impls.formats.protobuf import float32, length, varint
 from impls.formats.sentencepiece_model import FORMAT
 from impls.model import Model
@@ -38,7 +39,13 @@ def proto(model: Model, *, as_written: bool = False, stand_ins: dict[int, str] |
     without a token becomes a piece no text holds. The unknown piece, which must be, comes last if the model has none.
     """
     rules = model.sentencepiece or _NOTHING
+    if rules.byte_ids and not rules.spells_all:
+        raise Unsupported(FORMAT, f"all 256 bytes have a piece there; {rules.byte_ids.count(-1)} have none here")
     unknown_id = model.vocab_size if model.unknown_id is None else model.unknown_id
+    if model.vocab_size > MAX_TABLE_ID:
+        raise Unsupported(
+            FORMAT, f"it has a piece for every id, and one id is {model.vocab_size - 1}; ids go up to {MAX_TABLE_ID}"
+        )
     parts = [length(fields.PIECES, _piece(*piece)) for piece in _pieces(model, rules, unknown_id, stand_ins or {})]
     parts.append(length(fields.TRAINER, _trainer(model, rules, unknown_id)))
     parts.append(length(fields.NORMALIZER, _normalizer(model, _NOTHING if as_written else rules)))

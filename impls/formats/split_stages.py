@@ -1,7 +1,8 @@
 """Hugging Face's `pre_tokenizer` <-> the split stages of a model.
 
 Its `Split` keeps what the pattern does not match as a piece of its own; our stages match everything. A pattern that
-leaves text out therefore gets an alternative for the gaps when it is read, and loses it again when it is written.
+leaves text out therefore gets an alternative for the gaps when it is read, and loses it again when it is written. What
+is `Removed` is dropped by our stages too.
 """
 
 from __future__ import annotations
@@ -15,11 +16,19 @@ from impls.errors import InvalidFile, InvalidPattern
 from impls.formats.oniguruma import from_oniguruma, leaves_nothing_out, to_oniguruma
 from impls.formats.space_steps import Spaces, read_metaspace, warn_of_older_unicode
 from impls.normalization import PREFIX_SPACE
-from impls.patterns import MAX_CHARACTERS, NAMED
+from impls.patterns import DROPS_MATCHES, DROPS_REST, MAX_CHARACTERS, NAMED, drops_text
 
 BYTE_LEVEL = "ByteLevel"
+_WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d"
+_SPACE = r"\p{White_Space}"
 _MAX_STEPS = 16
 _PUNCTUATION = r"[\p{P}$+<=>^`|~]"
+_REMOVING = {
+    "Whitespace": (rf"{DROPS_REST}[{_WORD}]+|[^{_WORD}{_SPACE}]+",),
+    "WhitespaceSplit": (DROPS_MATCHES + _SPACE,),
+    "BertPreTokenizer": (DROPS_MATCHES + _SPACE, rf"{_PUNCTUATION}|(?:(?!{_PUNCTUATION})[\s\S])+"),
+}
+"""What these steps do to white space, and BERT's to punctuation behind it."""
 _KNOWN_TO_COVER = {stage for stages in NAMED.values() for stage in stages}
 _GAP = r"|(?:(?!{0})[\s\S])+"
 _ONE_CLASS = re.compile(r"(\[(?!\^)(?:[^\[\]\\]|\\.)+\]|\\p\{\w+\})(?:\+|\{1(?:,\d*)?\})?", re.DOTALL)
@@ -57,6 +66,12 @@ def read_stages(pre_tokenizer: Any, path: str, spaces: Spaces | None = None) -> 
         elif kind == "Metaspace" and not stages:
             read_metaspace(step, field, spaces, path)
             stages += spaces.stages
+        elif isinstance(kind, str) and kind in _REMOVING:
+            stages += _REMOVING[kind]
+            if kind == "BertPreTokenizer":
+                warn_of_older_unicode(kind, f"{field}.type", path)
+        elif kind == "CharDelimiterSplit":
+            stages.append(DROPS_MATCHES + _delimiter(step, field, path))
         elif kind == "Digits":
             stages.append(r"\p{N}|\P{N}+" if step.get("individual_digits") else r"\p{N}+|\P{N}+")
         elif kind == "Punctuation":
@@ -66,7 +81,7 @@ def read_stages(pre_tokenizer: Any, path: str, spaces: Spaces | None = None) -> 
             raise InvalidFile(
                 path,
                 f"{field}.type: {kind!r} is not supported here; supported are ByteLevel, Split, Digits, "
-                "Punctuation, and Metaspace where it is the first",
+                f"Punctuation, {', '.join(_REMOVING)}, CharDelimiterSplit, and Metaspace where it is the first",
             )
     return tuple(stages), byte_level
 
@@ -88,6 +103,12 @@ def _steps(pre_tokenizer: Any, field: str, path: str) -> list[tuple[str, dict[st
             raise InvalidFile(path, f"{name}: a single step is expected")
         found.append((name, step))
     return found
+
+
+def _delimiter(step: dict[str, Any], field: str, path: str) -> str:
+    if not isinstance(delimiter := step.get("delimiter"), str) or len(delimiter) != 1:
+        raise InvalidFile(path, f"{field}.delimiter: one character is expected, not {delimiter!r}")
+    return str(regex.escape(delimiter))
 
 
 def _read_split(step: dict[str, Any], field: str, path: str) -> str:
@@ -112,13 +133,13 @@ def _behaving(expression: str, behavior: Any, invert: bool, field: str, path: st
     """The stage that cuts as Hugging Face does what `expression` finds, or with `invert` what lies between.
 
     Of `ab1c23d` and `[0-9]`: Isolated `ab 1 c 2 3 d`, Contiguous `ab 1 c 23 d`, MergedWithPrevious `ab1 c2 3 d`,
-    MergedWithNext `ab 1c 2 3d`. `Removed` leaves text out, which no model here can say.
+    MergedWithNext `ab 1c 2 3d`, Removed `ab c d`.
     """
     covers = expression in _KNOWN_TO_COVER or leaves_nothing_out(expression)
     if behavior == "Isolated" or (behavior == "Removed" and invert and covers):
         return expression if covers else with_gaps(expression)
     if behavior == "Removed":
-        raise InvalidFile(path, f"{field}.behavior: 'Removed' drops text, which is not supported")
+        return (DROPS_REST if invert else DROPS_MATCHES) + expression
     simple = _complement(expression)
     between = simple if simple is not None else f"(?:(?!{expression})[\\s\\S])"
     found = expression if simple is not None else f"(?:{expression})"
@@ -168,15 +189,7 @@ def write_stages(stages: tuple[str, ...], *, byte_level: bool, add_prefix_space:
     """The `pre_tokenizer` of `stages`; raises `InvalidPattern` for what Oniguruma would cut in another way."""
     if byte_level and stages in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
         return _byte_level(use_regex=True, add_prefix_space=add_prefix_space)
-    steps: list[dict[str, Any]] = [
-        {
-            "type": "Split",
-            "pattern": {"Regex": to_oniguruma(without_gaps(stage))},
-            "behavior": "Isolated",
-            "invert": False,
-        }
-        for stage in stages
-    ]
+    steps = [_write_split(stage) for stage in stages]
     if byte_level:
         if add_prefix_space and steps:
             raise InvalidPattern("a space before the text is not written with a pattern other than GPT-2's")
@@ -184,6 +197,15 @@ def write_stages(stages: tuple[str, ...], *, byte_level: bool, add_prefix_space:
     if len(steps) < 2:
         return steps[0] if steps else None
     return {"type": "Sequence", "pretokenizers": steps}
+
+
+def _write_split(stage: str) -> dict[str, Any]:
+    invert = stage.startswith(DROPS_REST)
+    if drops_text([stage]):
+        stage, behavior = stage.removeprefix(DROPS_REST).removeprefix(DROPS_MATCHES), "Removed"
+    else:
+        stage, behavior = without_gaps(stage), "Isolated"
+    return {"type": "Split", "pattern": {"Regex": to_oniguruma(stage)}, "behavior": behavior, "invert": invert}
 
 
 def in_sequence(first: dict[str, Any] | None, then: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from impls.byte_alphabet import CHARACTER_TO_BYTE
 from impls.errors import InvalidFile
-from impls.formats.files import parse_json, token_table
+from impls.formats.files import MAX_TABLE_ID, parse_json, token_table, utf8
 from impls.formats.printable import check_ids, read_merges, read_tokens, without_whole_tokens
 from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
 from impls.formats.space_steps import Spaces, check_prefix, read_normalizer
@@ -50,6 +50,7 @@ def read_document(document: Any, path: str) -> Model:
     fields = _object(document, "the document", path)
     bpe = _object(fields.get("model"), "model", path)
     _refuse_other_models(bpe, path)
+    end_of_word = _end_of_word(bpe, path)
     spaces = read_normalizer(fields.get("normalizer"), path)
     stages, byte_level = read_stages(fields.get("pre_tokenizer"), path, spaces)
     if byte_level and spaces.prepended == " " and not spaces.escape_spaces:
@@ -69,11 +70,20 @@ def read_document(document: Any, path: str) -> Model:
     listed = [*whole, *([] if unknown is None else [unknown])]
     kept = without_whole_tokens(vocab, merges, listed, CHARACTER_TO_BYTE if byte_level else ())
     rules = _rules(bpe, spaces, kept, unknown, byte_level, path)
+    if end_of_word is not None and (byte_level or rules or bpe.get("ignore_merges")):
+        what = (
+            "ByteLevel"
+            if byte_level
+            else "ignore_merges"
+            if not rules
+            else "byte_fallback, fuse_unk or marks for spaces"
+        )
+        raise InvalidFile(path, f"model.end_of_word_suffix: {end_of_word!a} beside {what} is not supported")
     if byte_level:
         tokens = read_tokens(kept, "model.vocab", path)
     else:
         kept = {token: i for token, i in kept.items() if not rules or i not in rules.byte_ids}
-        tokens = token_table(((_utf8(token, path), i) for token, i in kept.items()), path)
+        tokens = token_table(((utf8(token, path), i) for token, i in kept.items()), path)
         if rules and rules.byte_ids:
             tokens += (None,) * (max(rules.byte_ids) + 1 - len(tokens))
     model = Model(
@@ -85,6 +95,7 @@ def read_document(document: Any, path: str) -> Model:
         whole_token_flags=flags,
         normalization=spaces.normalization,
         alphabet="bytes" if byte_level else "chars",
+        end_of_word=end_of_word,
         ignore_merges=bool(bpe.get("ignore_merges", False)),
         unknown=unknown,
         unknown_id=None if unknown is None else vocab.get(unknown, whole.get(unknown)),
@@ -99,8 +110,11 @@ def _rules(
     bpe: dict[str, Any], spaces: Spaces, vocab: dict[str, int], unknown: str | None, byte_level: bool, path: str
 ) -> SentencePieceRules | None:
     """SentencePiece's rules, where the file has any of them."""
-    byte_ids = tuple(vocab[text] for text in BYTE_PIECES if text in vocab) if bpe.get("byte_fallback") else ()
+    byte_ids = tuple(vocab.get(text, -1) for text in BYTE_PIECES) if bpe.get("byte_fallback") else ()
+    byte_ids = byte_ids if max(byte_ids, default=-1) >= 0 else ()
     fuse_unknown = bool(bpe.get("fuse_unk")) and unknown is not None
+    if (largest := max(byte_ids, default=0)) > MAX_TABLE_ID:
+        raise InvalidFile(path, f"model.vocab: a byte token has the id {largest}; ids go up to {MAX_TABLE_ID}")
     if not (byte_ids or fuse_unknown or spaces.rewrites):
         return None
     if byte_level:
@@ -110,8 +124,6 @@ def _rules(
                 path, "pre_tokenizer.type: ByteLevel after marks for white space or Precompiled is not supported"
             )
         return None
-    if len(byte_ids) not in (0, 256):
-        raise InvalidFile(path, f"model.byte_fallback: {len(byte_ids)} of the 256 tokens <0x00> to <0xFF> are there")
     return SentencePieceRules(
         escape_spaces=spaces.escape_spaces,
         dummy_prefix=spaces.dummy_prefix,
@@ -139,7 +151,6 @@ def _refuse_other_models(bpe: dict[str, Any], path: str) -> None:
         raise InvalidFile(path, f"model.type: {kind!r} is not byte pair encoding; only BPE models are read")
     for field, problem in (
         ("continuing_subword_prefix", "tokens inside a word are marked by a prefix, which is not supported"),
-        ("end_of_word_suffix", "tokens at the end of a word are marked by a suffix, which is not supported"),
     ):
         if bpe.get(field):
             raise InvalidFile(path, f"model.{field}: {problem}")
@@ -149,6 +160,13 @@ def _refuse_other_models(bpe: dict[str, Any], path: str) -> None:
             DropoutIgnored,
             stacklevel=4,
         )
+
+
+def _end_of_word(bpe: dict[str, Any], path: str) -> str | None:
+    suffix = bpe.get("end_of_word_suffix") or None
+    if suffix is not None and not isinstance(suffix, str):
+        raise InvalidFile(path, f"model.end_of_word_suffix: a text is expected, not {type(suffix).__name__}")
+    return suffix
 
 
 def _unknown(text: Any, vocab: dict[str, int], whole: dict[str, int], byte_level: bool, path: str) -> str | None:
@@ -249,10 +267,3 @@ def _merges(entries: Any, path: str) -> list[tuple[str, str]]:
                     path, f"model.merges[{rank}]: two tokens are expected, as 'a b' or ['a', 'b'], not {entry!r}"
                 )
     return merges
-
-
-def _utf8(token: str, path: str) -> bytes:
-    try:
-        return token.encode()
-    except UnicodeEncodeError:
-        raise InvalidFile(path, f"model.vocab: the token {token!a} holds a lone surrogate") from None

@@ -58,7 +58,7 @@ def _lost_rules(rules: SentencePieceRules) -> list[str]:
         lost.append("normalization: Hugging Face looks a grapheme up at a time, and normalises some texts otherwise")
     if rules.user_defined_ids:
         lost.append("user_defined_ids: what stands behind such a token gets a prefix of its own")
-    if rules.fuse_unknown and not rules.byte_ids and rules.unknown_text:
+    if rules.fuse_unknown and not rules.spells_all and rules.unknown_text:
         lost.append("unknown_text: the unknown token is read as its own text")
     return lost
 
@@ -66,14 +66,16 @@ def _lost_rules(rules: SentencePieceRules) -> list[str]:
 def _decoder(model: Model) -> dict[str, Any]:
     if model.sentencepiece is not None:
         return write_decoder(model.sentencepiece)
+    if model.end_of_word is not None:
+        return {"type": "BPEDecoder", "suffix": model.end_of_word}
     return _BYTE_LEVEL_DECODER if model.alphabet == "bytes" else {"type": "Fuse"}
 
 
 def _document(model: Model) -> tuple[dict[str, Any], str | None]:
     if model.sentencepiece is not None and model.sentencepiece.unused_ids:
         raise Unsupported(FORMAT, "tokens that merge and are undone at the end are not written (unused pieces)")
-    if model.end_of_word is not None:
-        raise Unsupported(FORMAT, f"words that end in {model.end_of_word!r} are not written")
+    if model.end_of_word is not None and (model.ignore_merges or model.merge_rule == "concatenation"):
+        raise Unsupported(FORMAT, f"whole words that end in {model.end_of_word!r} are not looked up there")
     byte_level = model.alphabet == "bytes"
     try:
         metaspace, stages = write_metaspace(model)
@@ -90,7 +92,8 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
     merges, why_inexact = listed_merges(model)
     rules = model.sentencepiece
     for byte, i in enumerate(rules.byte_ids if rules else ()):
-        add_whole_token(vocab, f"<0x{byte:02X}>", i, FORMAT)
+        if i >= 0:
+            add_whole_token(vocab, f"<0x{byte:02X}>", i, FORMAT)
     if model.unknown is not None and model.unknown_id is not None:
         add_whole_token(vocab, model.unknown, model.unknown_id, FORMAT)
     document = {
@@ -107,7 +110,7 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
             "dropout": None,
             "unk_token": model.unknown,
             "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
+            "end_of_word_suffix": model.end_of_word,
             "fuse_unk": rules is not None and rules.fuse_unknown,
             "byte_fallback": rules is not None and bool(rules.byte_ids),
             "ignore_merges": model.ignore_merges or (why_inexact is not None and rules is None),

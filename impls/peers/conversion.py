@@ -19,7 +19,7 @@ from impls.formats.sentencepiece_writer import proto
 from impls.formats.tiktoken_ranks import digest_of, write_tiktoken_ranks
 from impls.formats.tokenizer_json_writer import write_compact
 from impls.model import Model
-from impls.patterns import NAMED
+from impls.patterns import NAMED, drops_text
 
 WHOLE_TEXT = r"(?s:.+)"
 """What splits nothing, for engines that need a pattern."""
@@ -54,6 +54,8 @@ def tokenizer_json(name: str, model: Model, *, every_way: bool = False, dense: b
     """
     if model.alphabet != "bytes":
         raise Unsupported(name, "its tokens start from bytes; this model's alphabet is 'chars'")
+    if drops_text(model.pattern):
+        raise Unsupported(name, "it is not told to drop what a pattern leaves out")
     without: dict[str, object] = {
         "special_tokens": {},
         "added_tokens": {},
@@ -79,7 +81,7 @@ def has_plain_rules(model: Model) -> bool:
     if rules is None or model.pattern or model.normalization is not None or not rules.escape_spaces:
         return False
     rarer = rules.charsmap or rules.remove_extra_spaces or rules.unused_ids
-    return not rarer and rules.dummy_prefix == "always" and bool(rules.byte_ids)
+    return not rarer and rules.dummy_prefix == "always" and rules.spells_all
 
 
 def sentencepiece_json(name: str, model: Model) -> bytes:

@@ -42,7 +42,8 @@ class SubwordNmt(Tokenizer):
 
         The pattern must leave white space in pieces of one character; those give base symbols and no merge.
         """
-        require(cls.name, spec, alphabet="chars", ties="largest", end_of_word=_END_OF_WORD, max_token_bytes=None)
+        require(cls.name, spec, alphabet="chars", ties="largest", end_of_word=_END_OF_WORD)
+        require(cls.name, spec, max_token_bytes=None, max_token_characters=None)
         counts = Counter(corpus_pieces(texts, spec))
         base = base_symbols(counts, spec)
         words = {piece: count for piece, count in counts.items() if len(piece) > 1}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from impls.errors import Unsupported
 from impls.interface import TrainingSpec
-from impls.patterns import resolve
+from impls.patterns import drops_text, resolve
 from impls.peers.conversion import WHOLE_TEXT
 
 
@@ -15,6 +15,8 @@ def one_pattern(name: str, spec: TrainingSpec) -> str:
     stages = resolve(spec.pattern)
     if len(stages) > 1:
         raise Unsupported(name, f"TrainingSpec.pattern: it splits by one expression, not by {len(stages)} stages")
+    if drops_text(stages):
+        raise Unsupported(name, "TrainingSpec.pattern: it is not told to drop what a pattern leaves out")
     return stages[0] if stages else WHOLE_TEXT
 
 

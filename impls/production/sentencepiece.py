@@ -97,7 +97,8 @@ class SentencePiece(Tokenizer):
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges by the library's BPE trainer; raises `Unsupported` naming the field it cannot follow."""
-        require(cls.name, spec, ties="shortest", min_count=1, max_token_bytes=None, end_of_word=None)
+        least = min(spec.min_count, 1)
+        require(cls.name, spec, ties="shortest", min_count=least, max_token_bytes=None, end_of_word=None)
         pieces = list(corpus_pieces(texts, spec))
         base = base_symbols(pieces, spec)
         learned = learned_tokens(cls.name, pieces, spec, merge_budget(base, spec))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import sentencepiece
@@ -45,13 +46,18 @@ def learned_tokens(name: str, pieces: Sequence[str], spec: TrainingSpec, n_merge
     mergeable = [written[piece] for piece in pieces if len(written[piece]) > 1]
     if not mergeable or n_merges == 0:
         return []
-    found = _train(mergeable, len(symbols) + n_merges + 1)
+    most = _LONGEST_PIECE if spec.max_token_characters is None else spec.max_token_characters
+    if most > _LONGEST_PIECE:
+        raise Unsupported(name, f"TrainingSpec.max_token_characters: {most}; it takes {_LONGEST_PIECE} at most")
+    found = _train(mergeable, len(symbols) + n_merges + 1, most)
     tokens = [piece for piece in found if len(piece) > 1][:n_merges]
     symbol_of = {character: symbol for symbol, character in stand_in.items()}
-    return [b"".join(map(symbol_of.__getitem__, token)) for token in _until_none_is_left(tokens, mergeable)]
+    if spec.min_count > 0:
+        tokens = _that_occur(tokens, mergeable)
+    return [b"".join(map(symbol_of.__getitem__, token)) for token in tokens]
 
 
-def _train(words: list[str], vocab_size: int) -> list[str]:
+def _train(words: list[str], vocab_size: int, most_characters: int) -> list[str]:
     """The pieces it learned, in order."""
     lines = (_DELIMITER.join(words[k : k + _WORDS_PER_LINE]) for k in range(0, len(words), _WORDS_PER_LINE))
     model = io.BytesIO()
@@ -70,7 +76,7 @@ def _train(words: list[str], vocab_size: int) -> list[str]:
         character_coverage=1.0,
         byte_fallback=False,
         max_sentence_length=_LONGEST_LINE,
-        max_sentencepiece_length=_LONGEST_PIECE,
+        max_sentencepiece_length=most_characters,
         unk_id=0,
         bos_id=-1,
         eos_id=-1,
@@ -82,10 +88,28 @@ def _train(words: list[str], vocab_size: int) -> list[str]:
     return [piece.piece for piece in proto.pieces if piece.type == _PB.ModelProto.SentencePiece.NORMAL]
 
 
-def _until_none_is_left(tokens: list[str], words: list[str]) -> list[str]:
-    """The tokens up to the one after which every word is a token: the library goes on with pairs that occur no more."""
-    rank = {token: index for index, token in enumerate(tokens)}
-    last = [rank.get(word) for word in set(words)]
-    if None in last:
+def _that_occur(tokens: list[str], words: list[str]) -> list[str]:
+    """The tokens that some word's merging makes: the library goes on with pairs that occur no more."""
+    if not tokens:
         return tokens
-    return tokens[: max(index for index in last if index is not None) + 1]
+    rank = {token: index for index, token in enumerate(tokens)}
+    distinct = set(words)
+    last = -1
+    # The last token first: where it occurs, so do all.
+    for word in sorted(distinct, key=lambda word: tokens[-1] not in word):
+        last = max(last, _last_rank(word, rank))
+        if last == len(tokens) - 1:
+            break
+    return tokens[: last + 1]
+
+
+def _last_rank(word: str, rank: dict[str, int]) -> int:
+    """The rank of the last merge in a word, or -1; ranks of what joined text makes."""
+    parts, last = list(word), -1
+    while True:
+        ranks = [rank.get(left + right, len(rank)) for left, right in pairwise(parts)]
+        best = min(ranks, default=len(rank))
+        if best == len(rank):
+            return last
+        last, at = max(last, best), ranks.index(best)
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]

@@ -23,7 +23,7 @@ from impls.errors import Unsupported
 from impls.formats.tiktoken_ranks import ranks_of
 from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
-from impls.patterns import NAMED
+from impls.patterns import DROPS_MATCHES, DROPS_REST, NAMED
 from impls.production.failures import failure, first_line, is_panic
 from impls.production.patience import check_stages
 from impls.production.training import merges_of_tokens, model_of_merges, require
@@ -106,6 +106,8 @@ def _encoding(model: Model) -> tiktoken.Encoding:
     name = Tiktoken.name
     if len(model.pattern) > 1:
         raise Unsupported(name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")
+    if model.pattern and model.pattern[0].startswith(DROPS_MATCHES):
+        raise Unsupported(name, "it encodes what the pattern matches; this model drops that")
     try:
         ranks = ranks_of(model)
     except Unsupported as error:
@@ -117,7 +119,10 @@ def _encoding(model: Model) -> tiktoken.Encoding:
     specials = {text: i for text, i in model.whole_token_ids.items() if text.encode() not in ranks}
     try:
         return tiktoken.Encoding(
-            name, pat_str=pattern[0] if pattern else _WHOLE_TEXT, mergeable_ranks=ranks, special_tokens=specials
+            name,
+            pat_str=pattern[0].removeprefix(DROPS_REST) if pattern else _WHOLE_TEXT,
+            mergeable_ranks=ranks,
+            special_tokens=specials,
         )
     except BaseException as error:
         if not isinstance(error, ValueError) and not is_panic(error):

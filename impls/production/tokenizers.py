@@ -46,7 +46,9 @@ class HuggingFace(Tokenizer):
         self.normalizes = _normalizes_alike(model)
         super().__init__(model)
         self._tokenizer = _tokenizer(model if self.normalizes else _for_written_texts(model))
-        may_be_unknown = model.alphabet == "chars" and not (model.sentencepiece and model.sentencepiece.byte_ids)
+        may_be_unknown = model.alphabet == "chars" and not (model.sentencepiece and model.sentencepiece.spells_all)
+        if may_be_unknown and model.unknown is None and model.sentencepiece and model.sentencepiece.byte_ids:
+            raise Unsupported(self.name, "it drops characters with bytes that have no token; there is no unknown token")
         self._alphabet = {token.decode() for token in model.id_by_token} if may_be_unknown else None
         self._decodes_alike = model.alphabet == "bytes" and not any(
             not text.isascii() and CHARACTER_TO_BYTE.keys() >= set(text) for text in model.whole_token_ids
@@ -85,10 +87,14 @@ class HuggingFace(Tokenizer):
         """The library drops a character it has no token for; we raise."""
         if self._alphabet is None or self.model.unknown is not None:
             return
-        if unknown := set(text) - self._alphabet:
+        if self.model.end_of_word is not None:
+            self._join_pieces(text, self.model.symbols)
+            return
+        kept = "".join(self._splitter.split(text)) if self._splitter.drops else text
+        if unknown := set(kept) - self._alphabet:
             text.encode()  # a surrogate is mended before it counts as unknown
-            offset = min(map(text.index, unknown))
-            raise UnknownSymbol(text[offset], offset)
+            offset = min(map(kept.index, unknown))
+            raise UnknownSymbol(kept[offset], self._splitter.offset(text, offset))
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

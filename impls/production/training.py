@@ -16,7 +16,10 @@ from impls.training import first_base_id, may_become_token, trained_model
 
 
 def require(name: str, spec: TrainingSpec, **accepted: Any) -> None:
-    """Raise `Unsupported` naming the first field of `spec` that has another value than the accepted one."""
+    """Raise `Unsupported` naming the first field of `spec` that has another value than the accepted one; a `min_count`
+    of 0 is accepted only where it is named."""
+    if spec.min_count == 0 and accepted.get("min_count") != 0:
+        raise Unsupported(name, "TrainingSpec.min_count: it merges pairs that occur, so it takes 1 and more, not 0")
     for field, value in accepted.items():
         if (given := getattr(spec, field)) != value:
             raise Unsupported(name, f"TrainingSpec.{field}: it trains with {value!r} only, not with {given!r}")

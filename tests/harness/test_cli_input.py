@@ -110,7 +110,7 @@ def test_a_byte_order_mark_before_a_model_changes_nothing(models: Path, tmp_path
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["train", "--vocab-size", "0"], ["train", "--vocab-size", "-3"], ["train", "--min-count", "0"],
+        ["train", "--vocab-size", "0"], ["train", "--vocab-size", "-3"], ["train", "--min-count", "-1"],
         ["train", "--max-merges", "-1"], ["train", "--max-token-bytes", "0"], ["train", "--show", "-1"],
         ["train", "--max-bytes", "0"], ["weigh", "-m", "gpt2", "--max-bytes", "-1"],
         ["weigh", "-m", "gpt2", "-c", "gen/letters:0"], ["stages", "--max-bytes", "0"], ["doctor", "--rounds", "0"],

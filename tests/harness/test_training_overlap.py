@@ -106,11 +106,13 @@ def test_a_part_of_a_text_that_is_empty_is_an_error(bpebench: Any, tmp_path: Pat
         ({"max_token_bytes": 3}, "makes a token of 3 bytes or less (max_token_bytes)"),
         ({"min_count": 2, "max_token_bytes": 3}, "(min_count) and makes a token of 3 bytes or less (max_token_bytes)"),
         ({"max_token_bytes": 100}, "ran out of pairs"),
+        ({"max_token_characters": 3, "alphabet": "chars"}, "of 3 characters or less (max_token_characters)"),
+        ({"min_count": 0}, "ran out of pairs"),
         ({"max_merges": 3}, "max_merges allows no more than 3 merges"),
     ],
 )
-def test_a_training_that_ends_before_its_size_says_why(bounds: dict[str, int], why: str) -> None:
-    spec = TrainingSpec(vocab_size=300, **bounds)  # type: ignore[arg-type]
+def test_a_training_that_ends_before_its_size_says_why(bounds: dict[str, Any], why: str) -> None:
+    spec = TrainingSpec(vocab_size=300, **bounds)
     texts = ["low lower lowest low"]
     said = why_short(impls.get("priority").train_model(texts, spec), spec, texts)
     assert said is not None

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
+import tokenizers
 
 import impls
+from harness.data import load_corpus, load_model
 from impls.compiled import Compiled
 from impls.compiled.layout import MOST_SMALL
 from impls.compiled.symbols import from_merges
+from impls.formats import save
 from impls.model import Model
 from impls.naive import Naive
 from impls.priority import Priority
+from impls.text import repair_surrogates
 
 BYTES = [bytes([byte]) for byte in range(256)]
 LETTERS = b"abcd \xc3\xa9"
@@ -154,11 +159,74 @@ def test_tokens_as_long_as_a_window_and_longer(longest: int) -> None:
             assert fast.encode(text) == reference.encode(text)
 
 
-def test_tokens_made_by_several_merges_are_renumbered() -> None:
+def test_of_several_merges_that_make_a_token_one_is_kept() -> None:
     tokens = [*BYTES, b"ab", b"bc", b"abc"]
     model = Model(tokens=tuple(tokens), merges=((97, 98), (98, 99), (256, 99), (97, 257)))
-    assert from_merges(model).ids is not None
+    assert len(from_merges(model).merges) == 3
     assert Compiled(model).encode("abcabc bc") == Priority(model).encode("abcabc bc")
+
+
+def with_every_way(tokens: tuple[bytes, ...]) -> tuple[tuple[int, int], ...]:
+    """All merges of two tokens that make a third, as Hugging Face lists those of a rank file."""
+    ids = {token: i for i, token in enumerate(tokens)}
+    return tuple(
+        pair
+        for token in tokens
+        for pair in sorted(
+            (ids[token[:k]], ids[token[k:]]) for k in range(1, len(token)) if token[:k] in ids and token[k:] in ids
+        )
+    )
+
+
+@pytest.mark.parametrize("order", ["as the converter lists them", "in any order"])
+def test_runs_of_blanks_in_every_way_of_deriving(order: str) -> None:
+    rng = random.Random(order)
+    tokens = (*BYTES, *(b" " * n for n in range(2, 129)), b"ab", b" a")
+    merges = list(with_every_way(tokens))
+    assert len(merges) == 128 * 127 // 2 + 2
+    if order == "in any order":
+        rng.shuffle(merges)
+    model = Model(tokens=tokens, merges=tuple(merges), pattern=())
+    others = [impls.load(name, model) for name in ("naive", "priority", "tokenizers")]
+    fast = Compiled(model)
+    texts = [" " * n for n in (*range(1, 140), 255, 256, 257, 1000)]
+    texts += ["".join(rng.choice([" " * rng.randrange(1, 150), "a", "ab"]) for _ in range(12)) for _ in range(60)]
+    for text in texts:
+        found = fast.encode(text)
+        if order != "in any order":  # there merging a rank everywhere differs from merging one at a time
+            assert others[0].encode(text) == found
+        assert [other.encode(text) for other in others[1:]] == [found, found], len(text)
+    assert len(from_merges(model).merges) == len(tokens) - 256
+
+
+def test_a_model_with_every_way_of_deriving_leaves_out_what_naive_leaves_out() -> None:
+    tokens = (*BYTES, *(b" " * n for n in range(2, 20)), b"ab", b" ab", b" a")
+    model = Model(tokens=tokens, merges=with_every_way(tokens), pattern=())
+    fast, reference = Compiled(model), Naive(model)
+    for seed in range(50):
+        text = "   ab      ab" * 3
+        expected = reference.encode_with_dropout(text, probability=0.4, seed=seed)
+        assert fast.encode_with_dropout(text, probability=0.4, seed=seed) == expected
+
+
+def test_llama_3_with_every_way_of_deriving(tmp_path: Path) -> None:
+    """As Hugging Face's converter writes it: 280,147 merges."""
+    by_ranks = load_model("llama3")
+    tokens = tuple(token for token in by_ranks.tokens if token is not None)
+    assert len(tokens) == len(by_ranks.tokens)
+    merges = with_every_way(tokens)
+    listed = by_ranks.with_(merge_rule="pairs", merges=merges, ignore_merges=True)
+    path = tmp_path / "tokenizer.json"
+    save(listed, path, "tokenizer.json")
+    model = impls.Model.load(path)
+    assert len(model.merges) == 280_147
+    fast, library = Compiled(model), tokenizers.Tokenizer.from_file(str(path))
+    assert len(from_merges(model).merges) <= len(tokens)
+    texts = [repair_surrogates(document) for document in load_corpus("samples").documents()]
+    rng = random.Random(3)
+    texts += [" ".join((rng.choice(tokens).decode("utf-8", "replace")) for _ in range(60)) for _ in range(200)]
+    for text in texts:
+        assert fast.encode(text) == library.encode(text, add_special_tokens=False).ids
 
 
 @pytest.mark.parametrize("base_order", ["raw", "gpt2"])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import impls
-from impls import InvalidFile, Model, TrainingSpec
+from impls import InvalidFile, Model, TrainingSpec, UnknownSymbol
 from impls.formats import load, save
 from impls.formats.tiktoken_ranks import read_tiktoken_ranks, write_tiktoken_ranks
 
@@ -190,6 +192,49 @@ def test_either_file_of_the_pair_or_their_folder_is_enough(pair: Path) -> None:
     (pair / "encoder.json").rename(pair / "vocab.json")
     (pair / "vocab.bpe").rename(pair / "merges.txt")
     assert load(pair) == load(pair / "vocab.json") == load(pair / "merges.txt") == model
+    (pair / "merges.txt").write_bytes((pair / "merges.txt").read_bytes().removesuffix(b"\n"))
+    assert load(pair) == model
+
+
+@pytest.mark.parametrize("implementation", ["naive", "priority", "compiled", "tokenizers"])
+@pytest.mark.parametrize("end_of_word", [None, "</w>"])
+@pytest.mark.parametrize("unknown", [None, "<unk>"])
+def test_a_pair_of_characters_gives_the_ids_of_the_library(
+    tmp_path: Path, unknown: str | None, end_of_word: str | None, implementation: str
+) -> None:
+    words = [] if end_of_word is None else [pre_tokenizers.WhitespaceSplit()]
+    ends = {} if end_of_word is None else {"end_of_word_suffix": end_of_word}
+    trained = Tokenizer(models.BPE(unk_token=unknown, **ends))
+    rng = random.Random(3)
+    letters = "abcdeé日Ġ" + " \n" * len(words)
+    texts = ["".join(rng.choices(letters, k=rng.randrange(40))) for _ in range(120)]
+    trainer = trainers.BpeTrainer(
+        vocab_size=90, special_tokens=["[CLS]", *([unknown] if unknown else [])], show_progress=False, **ends
+    )
+    for step in words:
+        trained.pre_tokenizer = step
+    trained.train_from_iterator(texts[:60], trainer)
+    trained.model.save(str(tmp_path))
+    merges = tmp_path / "merges.txt"
+    assert merges.read_bytes().endswith(b"\n")
+    merges.write_bytes(merges.read_bytes().removesuffix(b"\n"))
+    library = Tokenizer(models.BPE.from_file(str(tmp_path / "vocab.json"), str(merges), unk_token=unknown, **ends))
+    for step in words:
+        library.pre_tokenizer = step
+    model = load(tmp_path)
+    assert (model.alphabet, model.end_of_word, model.unknown) == ("chars", end_of_word, unknown)
+    assert dict(model.special_tokens) == {"[CLS]": 0}
+    assert len(model.merges) > 50
+    ours = impls.load(implementation, model)
+    n_raised = 0
+    for text in texts:
+        for given in (text, text + "xyz", "" if unknown is None else text + "<unk>"):
+            try:
+                assert ours.encode(given) == library.encode(given).ids
+            except UnknownSymbol:  # the library drops what it has no token for
+                assert unknown is None
+                n_raised += 1
+    assert n_raised < 1.5 * len(texts)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +242,8 @@ def test_either_file_of_the_pair_or_their_folder_is_enough(pair: Path) -> None:
     [
         ("vocab.bpe", lambda text: text.replace("h e\n", "h e e\n"), "line 2: two tokens with a space between"),
         ("vocab.bpe", lambda text: text.replace("h e\n", "h ж\n"), "'\\u0436' is not in the vocabulary"),
-        ("vocab.bpe", lambda text: text[:-1], "ends without a line break"),
+        ("vocab.bpe", lambda text: text[:-2], "line 6: two tokens with a space between"),
+        ("vocab.bpe", lambda text: text[: text.rindex("\n", 0, -1)], "the file is cut short"),
         ("vocab.bpe", lambda text: "#version: 0.2\n", "no line makes the token 'he'"),
         ("encoder.json", lambda text: text.replace('"he":256', '"he":"256"'), "the token 'he' has the id '256'"),
         ("encoder.json", lambda text: text.replace('"he":256', '"he":0'), "have the same id 0"),

@@ -86,10 +86,13 @@ def test_characters_go_to_tokenizer_json_and_back(tmp_path: Path) -> None:
         assert load(tmp_path / "tokenizer.json") == model.with_(merge_counts=None)
 
 
-def test_words_with_an_end_mark_are_refused() -> None:
+def test_words_with_an_end_mark_are_kept_by_tokenizer_json(tmp_path: Path) -> None:
     model = trained(alphabet="chars", end_of_word="</w>")
-    with pytest.raises(Unsupported, match="words that end in '</w>' are not written"):
-        losses(model, "tokenizer.json")
+    assert losses(model, "tokenizer.json") == ["merge_counts"]
+    save(model, tmp_path / "tokenizer.json", "tokenizer.json")
+    assert load(tmp_path / "tokenizer.json") == model.with_(merge_counts=None)
+    with pytest.raises(Unsupported, match="whole words that end in '</w>' are not looked up there"):
+        losses(model.with_(ignore_merges=True), "tokenizer.json")
 
 
 def test_ids_that_are_not_in_the_order_of_the_merges_cannot_be_ranks() -> None:

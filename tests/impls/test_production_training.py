@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 import warnings
 from dataclasses import replace
 from typing import Any
 
 import pytest
+import tokenizers
 
 import impls
 from impls import Model, TrainingSpec, Unsupported
@@ -41,7 +43,7 @@ def test_the_libraries_trainers_learn_what_priority_learns(library: str) -> None
     conditions, name = CONDITIONS[library], library.split(",")[0]
     n_merges = 0
     for _ in range(N_CORPORA):
-        texts = random_corpus(chance)
+        texts = ["ab", *random_corpus(chance)]
         spec = TrainingSpec(
             vocab_size=chance.choice([258, 262, 275, 900]),
             pattern=chance.choice(PATTERNS),
@@ -53,10 +55,47 @@ def test_the_libraries_trainers_learn_what_priority_learns(library: str) -> None
         )
         spec = replace(spec, min_count=chance.choice([1, 2, 3])) if name == "tokenizers" else spec
         spec = replace(spec, vocab_size=spec.vocab_size + 4)
+        if spec.alphabet == "chars":
+            spec = replace(spec, max_token_characters=chance.choice([None, None, 1, 2, 3, 16]))
+        if name == "sentencepiece":
+            spec = replace(spec, min_count=chance.choice([0, 1]))
         own, theirs = (impls.get(trainer).train_model(texts, spec) for trainer in ("priority", name))
         assert merges_of(theirs) == merges_of(own), (texts, spec)
         assert theirs == own.with_(merge_counts=None), (texts, spec)
         n_merges += len(own.merges)
+    assert n_merges > 3 * N_CORPORA
+
+
+@pytest.mark.parametrize("name", ["naive", "wordcount", "priority", "compiled"])
+@pytest.mark.parametrize("end_of_word", [None, "</w>"])
+def test_hugging_face_learns_the_same_under_a_limit_of_characters(end_of_word: str | None, name: str) -> None:
+    """Its `max_token_length` is the first length that no token has."""
+    chance = random.Random(f"{name}{end_of_word}")
+    n_merges, reached = 0, 0
+    for _ in range(N_CORPORA):
+        texts = ["ab", *filter(None, random_corpus(chance, "aabcçİ1'😀"))]
+        most = chance.choice([2, 3, 5, 16])
+        ends = {} if end_of_word is None else {"end_of_word_suffix": end_of_word}
+        library = tokenizers.Tokenizer(tokenizers.models.BPE(**ends))
+        trainer = tokenizers.trainers.BpeTrainer(vocab_size=60, max_token_length=most + 1, show_progress=False, **ends)
+        library.train_from_iterator(texts, trainer)
+        theirs = [tuple(merge) for merge in json.loads(library.to_str())["model"]["merges"]]
+        spec = TrainingSpec(
+            vocab_size=60, alphabet="chars", pattern="none", max_token_characters=most, end_of_word=end_of_word
+        )
+        own = impls.get(name).train_model(texts, spec)
+        found = [((left or b"").decode(), (right or b"").decode()) for left, right in merges_of(own)]
+        if end_of_word is None:
+            assert found == theirs, (texts, most)
+        else:  # ids of letters that end a word differ from process to process there, and so do ties
+            longest = [
+                max((len((left + right).removesuffix(end_of_word)) for left, right in merges), default=0)
+                for merges in (found, theirs)
+            ]
+            assert max(longest) <= most, (texts, most)
+            reached += longest == [most, most]
+        n_merges += len(found)
+    assert end_of_word is None or reached > N_CORPORA // 4
     assert n_merges > 3 * N_CORPORA
 
 

@@ -19,8 +19,8 @@ from sentencepiece import sentencepiece_model_pb2
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import impls
-from impls import Model, TrainingSpec
-from impls.errors import InvalidModel, UnknownSymbol
+from impls import Model, TrainingSpec, formats
+from impls.errors import InvalidModel, UnknownSymbol, Unsupported
 from impls.formats import OlderUnicode, OtherIds, TemplateIgnored, load, losses, save
 from impls.round_trip import comes_back_as
 
@@ -79,6 +79,18 @@ def a_file(alphabet: str, model: Document | None = None, **fields: Any) -> Docum
     return document
 
 
+def a_file_of_words(unknown: str | None, kind: str) -> Document:
+    tokenizer = Tokenizer(models.BPE(unk_token=unknown, end_of_word_suffix="</w>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    lines = [*(SAMPLES / "tr.txt").read_text().split("\n"), "the thes ab abab 12 1234 ..!? <m> <n> ###"] * 2
+    special = [] if unknown is None else [unknown]
+    trainer = trainers.BpeTrainer(
+        vocab_size=400, end_of_word_suffix="</w>", special_tokens=special, show_progress=False
+    )
+    tokenizer.train_from_iterator(lines, trainer)
+    return {**json.loads(tokenizer.to_str()), "pre_tokenizer": {"type": kind}}
+
+
 def n_ids(alphabet: str) -> int:
     return len(trained(alphabet)["model"]["vocab"])
 
@@ -113,7 +125,7 @@ def strip(left: bool, right: bool) -> Document:
 
 LLAMA = ({"type": "Prepend", "prepend": "▁"}, replace(" ", "▁"))
 FALL_BACK = {"byte_fallback": True, "fuse_unk": True}
-BEHAVIORS = ("Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext")
+BEHAVIORS = ("Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext", "Removed")
 NORMALIZERS: dict[str, Document] = {
     **{name: {"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")},
     "Strip": strip(True, True),
@@ -156,6 +168,15 @@ def shapes() -> dict[str, Document]:
         found[f"Punctuation, {behavior}"] = a_file(
             "bytes", pre_tokenizer=before({"type": "Punctuation", "behavior": behavior})
         )
+    for step in ({"type": kind} for kind in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer")):
+        found[f"bytes, {step['type']}"] = a_file("bytes", pre_tokenizer=before(step, regex=False))
+        found[f"bytes, {step['type']} and a pattern"] = a_file("bytes", pre_tokenizer=before(step))
+        found[f"characters, {step['type']}"] = a_file("chars", pre_tokenizer=step)
+    for unknown in (None, "<unk>"):
+        for kind in ("WhitespaceSplit", "Whitespace", "BertPreTokenizer"):
+            found[f"words, {kind}, {unknown}"] = a_file_of_words(unknown, kind)
+    delimiter = {"type": "CharDelimiterSplit", "delimiter": "a"}
+    found["CharDelimiterSplit"] = a_file("bytes", pre_tokenizer=before(delimiter))
     for single in (False, True):
         found[f"Digits, {single}"] = a_file(
             "bytes", pre_tokenizer=before({"type": "Digits", "individual_digits": single})
@@ -181,6 +202,12 @@ def shapes() -> dict[str, Document]:
         found[f"no unknown, fused {fuses}"] = a_file(
             "chars", {"fuse_unk": fuses, "unk_token": None}, normalizer=chain(*LLAMA)
         )
+    for fuses in (False, True):
+        for missing in ("C4 E3", "09 0A 9F 80", " ".join(f"{byte:02X}" for byte in range(0xC3, 0x100))):
+            few = a_file("chars", {**FALL_BACK, "fuse_unk": fuses}, normalizer=chain(*LLAMA))
+            for byte in missing.split():
+                del few["model"]["vocab"][f"<0x{byte}>"]
+            found[f"marks, without {missing[:11]}, fused {fuses}"] = few
     found["whole words, bytes"] = a_file("bytes", {"ignore_merges": True})
     found["whole words, marks"] = a_file("chars", {**FALL_BACK, "ignore_merges": True}, normalizer=chain(*LLAMA))
     found["empty affixes"] = a_file(
@@ -238,6 +265,13 @@ def charsmap() -> str:
 
 SHAPES = shapes()
 IN_ALL = [
+    "marks, without C4 E3, fused True",
+    "marks, without 09 0A 9F 80, fused False",
+    "marks, without C3 C4 C5 C6, fused True",
+    "words, WhitespaceSplit, <unk>",
+    "words, Whitespace, None",
+    "characters, WhitespaceSplit",
+    "bytes, Whitespace and a pattern",
     "bytes, without accents",
     "a space before, pattern True",
     "Precompiled, spaces",
@@ -279,6 +313,10 @@ def test_ids_are_those_of_the_library(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("implementation", ["naive", "wordcount", "compiled", "tokenizers", "sentencepiece"])
 @pytest.mark.parametrize("name", IN_ALL)
 def test_all_implementations_follow_a_shape(implementation: str, name: str, tmp_path: Path) -> None:
+    if implementation == "sentencepiece" and name.startswith(("words", "marks, without")):
+        with pytest.raises(Unsupported, match=r"end in '</w>'|all 256 bytes"):
+            impls.load(implementation, read(SHAPES[name], tmp_path))
+        return
     assert_same_ids(implementation, SHAPES[name], read(SHAPES[name], tmp_path), texts()[-60:])
 
 
@@ -343,3 +381,24 @@ def test_what_contradicts_itself_is_refused(changes: dict[str, Any], problem: st
     with pytest.raises(InvalidModel) as told:
         model.with_(**changes)
     assert problem in str(told.value)
+
+
+@pytest.mark.parametrize("implementation", ["naive", "wordcount", "priority", "compiled", "tokenizers"])
+@pytest.mark.parametrize("fuses", [False, True])
+def test_where_bytes_are_missing_the_unknown_token_comes_where_the_library_has_it(
+    fuses: bool, implementation: str
+) -> None:
+    """Behind the bytes that follow it, until a token or another unknown character comes."""
+    texts = ["<unk>", "a", "b", "ab", "<0xC3>", "<0xA9>", "<0x31>", "é1", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>"]
+    vocab = {text: i for i, text in enumerate(texts) if text != "é1"}
+    bpe = models.BPE(vocab=vocab, merges=[("a", "b")], unk_token="<unk>", byte_fallback=True, fuse_unk=fuses)
+    library = Tokenizer(bpe)
+    model = formats.tokenizer_json.read(library.to_str().encode(), "x")
+    assert model.lossy == "characters outside the alphabet become the unknown token"
+    tokenizer = impls.load(implementation, model)
+    rng = random.Random(fuses)
+    assert library.encode("日日é1日a").tokens[-2:] == ["<unk>", "a"]
+    for length in [1, 2, 3, 5, 9, 30, 65, 300, 5000] * 12:
+        text = "".join(rng.choices("aabé1日😀ñ", k=length))
+        ids = library.encode(text).ids
+        assert tokenizer.encode(text) == tokenizer.encode_array(text).tolist() == ids, text

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import impls
-from impls import InvalidModel, InvalidSpec, TrainingSpec
+from impls import InvalidModel, InvalidSpec, TrainingSpec, Unsupported
 from impls.training import base_symbols, first_base_id, may_become_token, merge_budget, piece_symbols
 
 TRAINERS = ["naive", "wordcount", "priority", "bytelevel"]
@@ -15,8 +17,9 @@ CHARACTER_TRAINERS = ["naive", "wordcount", "priority"]
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("vocab_size", 0), ("vocab_size", 2.5), ("vocab_size", True), ("min_count", 0), ("max_merges", -1),
-        ("max_token_bytes", 0), ("alphabet", "words"), ("ties", "random"), ("base_order", "sorted"),
+        ("vocab_size", 0), ("vocab_size", 2.5), ("vocab_size", True), ("min_count", -1), ("max_merges", -1),
+        ("max_token_bytes", 0), ("max_token_characters", 0), ("alphabet", "words"), ("ties", "random"),
+        ("base_order", "sorted"),
         ("special_ids", "middle"), ("special_tokens", "<s>"), ("special_tokens", ("<s>", "<s>")),
         ("special_tokens", ("",)), ("special_tokens", (3,)), ("end_of_word", "</w>"),
     ],
@@ -34,6 +37,8 @@ def test_fields_that_contradict_each_other_are_named() -> None:
         TrainingSpec(vocab_size=300, alphabet="chars", base_order="gpt2")
     with pytest.raises(InvalidSpec, match="a text that is not empty"):
         TrainingSpec(vocab_size=300, alphabet="chars", end_of_word="")
+    with pytest.raises(InvalidSpec, match="for 'bytes' give max_token_bytes"):
+        TrainingSpec(vocab_size=300, max_token_characters=16)
 
 
 @pytest.mark.parametrize("name", TRAINERS)
@@ -145,3 +150,25 @@ def test_the_registry_trains_and_loads_in_one() -> None:
     tokenizer = impls.train("priority", ["hello hello"], TrainingSpec(vocab_size=260))
     assert tokenizer.name == "priority"
     assert tokenizer.decode(tokenizer.encode("hello")) == "hello"
+
+
+def test_pairs_that_occur_no_more_are_merged_where_the_least_count_is_zero() -> None:
+    """In `abab` stands `ab a b` for a moment, and then nothing is left to count."""
+    spec = TrainingSpec(vocab_size=300, alphabet="chars", ties="shortest", pattern="none", min_count=0)
+    for name in (*CHARACTER_TRAINERS, "compiled", "sentencepiece"):
+        model = impls.get(name).train_model(["abab"], spec)
+        assert [model.tokens[i] for i in model.merge_results] == [b"ab", b"abab", b"ba", b"aba"]
+        assert model.merge_counts in (None, (2, 1, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("name", "conditions", "error"),
+    [
+        ("tokenizers", {"base_order": "gpt2"}, Unsupported),
+        ("subword-nmt", {"alphabet": "chars", "ties": "largest", "end_of_word": "</w>"}, Unsupported),
+        ("greedy", {"ties": "first"}, InvalidSpec),
+    ],
+)
+def test_who_merges_only_what_occurs_says_so(name: str, conditions: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error, match="min_count"):
+        impls.get(name).train_model(["abab"], TrainingSpec(vocab_size=300, min_count=0, **conditions))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from impls.compiled.kernels.hashing import hash_piece, same_bytes
 from impls.compiled.kernels.memory import kernel, load_i32, load_i64, shift_right, store_32
-from impls.compiled.layout import NONE
+from impls.compiled.layout import LONGEST_DERIVED, NONE
 
 
 @kernel
@@ -77,12 +77,13 @@ def _last_cut(blob: int, starts: int, table: int, shift: int, piece: int, length
 def derive(
     blob: int, starts: int, n_tokens: int, table: int, shift: int, lefts: int, rights: int, scratch: int
 ) -> None:
-    """Writes the two parts (int32) of each token, or -1 for a byte, a gap, and a token merging does not make."""
+    """Writes the two parts (int32) of each token, or -1 for a byte, a gap, a token merging does not make and one
+    of more than LONGEST_DERIVED bytes."""
     for token in range(n_tokens):
         start = load_i64(starts + 8 * token)
         length = load_i64(starts + 8 * token + 8) - start
         left, right = -1, -1
-        if length > 1:
+        if 1 < length <= LONGEST_DERIVED:
             cut = _last_cut(blob, starts, table, shift, blob + start, length, scratch)
             if cut > 0:
                 left = token_of(blob, starts, table, shift, blob + start, cut)

@@ -25,13 +25,15 @@ from impls.compiled.kernels.memory import (
 from impls.compiled.kernels.pairs import merged
 from impls.compiled.layout import (
     BYTE_SYMBOLS,
+    DROPOUT_PARAMETERS,
     IDS,
     NO_MEMORY,
     NONE,
 )
 
-# The parameters of a call, int64 by offset; the last four find a token by its bytes (merge rule `concatenation`).
-THRESHOLD, START, FIRST_PIECE, BY_BYTES, BLOB, STARTS, TABLE, SHIFT = range(0, 64, 8)
+# The parameters of a call, int64 by offset; BY_BYTES and what follows it find a token by its bytes (merge rule
+# `concatenation`). RESULTS: int32 by rank, the symbol that a merge makes; 0 where that is the rank.
+THRESHOLD, START, FIRST_PIECE, RESULTS, BY_BYTES, BLOB, STARTS, TABLE, SHIFT = range(0, 8 * DROPOUT_PARAMETERS, 8)
 
 GAMMA, MIX_1, MIX_2 = -7046029254386353131, -4658895280553007687, -7723592293110705685
 """0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9 and 0x94D049BB133111EB as int64."""
@@ -131,7 +133,7 @@ def _merge_at(places: int, n_bytes: int, i: int, symbol: int) -> None:
 @kernel
 def _merge_piece(context: int, parameters: int, piece: int, n_bytes: int, places: int, heap: int, coins: int) -> None:
     """Merges the symbols at `places` until every candidate is left out; `coins` is the key of the piece."""
-    threshold = load_i64(parameters + THRESHOLD)
+    threshold, results = load_i64(parameters + THRESHOLD), load_i64(parameters + RESULTS)
     size = 0
     for i in range(n_bytes):
         size = _offer(context, parameters, piece, n_bytes, places, heap, size, i)
@@ -150,7 +152,10 @@ def _merge_piece(context: int, parameters: int, piece: int, n_bytes: int, places
             aside -= 8
             store_64(aside, candidate)
             continue
-        _merge_at(places, n_bytes, i, rank)
+        symbol = rank
+        if results != 0:
+            symbol = load_i32(results + 4 * rank)
+        _merge_at(places, n_bytes, i, symbol)
         while aside < bottom:
             waiting = load_i64(aside)
             aside += 8

@@ -57,6 +57,7 @@ from impls.compiled.training_layout import (
     RULE,
     SPANS,
     THRESHOLD,
+    TOKEN_CHARACTERS,
     TOKEN_ROOM,
     TOKEN_STARTS,
     TOO_RARE,
@@ -237,6 +238,7 @@ def _begin(learning: int, left: int, right: int, new: int, count: int) -> None:
     append_token(learning, left, right, new)
     _add_lengths(load_i64(learning + SPANS), left, right, new)
     _add_lengths(load_i64(learning + MEASURES), left, right, new)
+    _add_lengths(load_i64(learning + TOKEN_CHARACTERS), left, right, new)
 
 
 @kernel

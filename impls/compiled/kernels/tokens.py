@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from impls.compiled.kernels.memory import inlined, kernel, load_i64, load_u8, store_8, store_64
+from impls.compiled.kernels.memory import inlined, kernel, load_i32, load_i64, load_u8, store_8, store_64
 from impls.compiled.training_layout import (
     MOST_TOKEN_BYTES,
+    MOST_TOKEN_CHARACTERS,
     N_RESERVED,
     RESERVED,
+    TOKEN_CHARACTERS,
     TOKEN_STARTS,
     TOKEN_TEXT,
 )
@@ -25,7 +27,12 @@ def n_token_bytes(learning: int, symbol: int) -> int:
 
 @inlined
 def is_short_enough(learning: int, left: int, right: int) -> bool:
-    """Whether two symbols together have no more bytes than a token may have."""
+    """Whether two symbols together have no more bytes, and no more characters, than a token may have."""
+    most = load_i64(learning + MOST_TOKEN_CHARACTERS)
+    if most != 0:
+        lengths = load_i64(learning + TOKEN_CHARACTERS)
+        if load_i32(lengths + 4 * left) + load_i32(lengths + 4 * right) > most:
+            return False
     return n_token_bytes(learning, left) + n_token_bytes(learning, right) <= load_i64(learning + MOST_TOKEN_BYTES)
 
 

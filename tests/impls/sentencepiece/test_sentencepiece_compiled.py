@@ -125,7 +125,6 @@ def test_characters_without_sentencepiece_have_an_unknown_token() -> None:
     ("changes", "why"),
     [
         ({"end_of_word": "</w>"}, "end_of_word"),
-        ({}, "unknown token"),
         ({"unknown": "?", "unknown_id": 9, "rules": {"ranks": (5, 5, 3, 3)}}, "same rank"),
         ({"unknown": "?", "unknown_id": 9, "rules": {}, "ignore_merges": True}, "ignore_merges"),
         (

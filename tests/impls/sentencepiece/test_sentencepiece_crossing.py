@@ -163,7 +163,6 @@ def load_again(model: Model, tmp_path: Path) -> Model:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"model": {"vocab": {"a": 0, "<0x41>": 1}, "merges": [], "unk_token": None}}, "1 of the 256 tokens"),
         ({"normalizer": {"type": "Prepend", "prepend": "▁"}}, "'Prepend' of '\\u2581' is not supported without"),
         ({"normalizer": {"type": "Prepend", "prepend": 1}}, "normalizer.type: 'Prepend' is not supported"),
         ({"normalizer": {"type": "BertNormalizer"}}, "normalizer.type: 'BertNormalizer' is not supported"),

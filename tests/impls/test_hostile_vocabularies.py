@@ -1,0 +1,119 @@
+"""Ids far beyond the others, special tokens one inside another, a token of a megabyte: right, or one clear error.
+
+A token of half a megabyte takes minutes where loading takes time that grows with its square.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import impls
+from impls import Model, Unsupported
+from impls.formats import formats, load, losses, save
+from impls.sentencepiece_rules import SentencePieceRules
+
+BYTES = [bytes([byte]) for byte in range(256)]
+OWN = ["naive", "greedy", "wordcount", "priority", "bytelevel", "backtracking", "compiled"]
+LIBRARIES = ["tiktoken", "tokenizers", "sentencepiece"]
+LARGEST_ID = 2**31 - 1
+SPECIALS = {
+    "the largest id": {"<s>": LARGEST_ID, "<t>": 300},
+    "each begins the next": {"<" + "a" * n: 300 + n for n in range(1, 901)},
+    "each is inside the next": {"(" * n + ")" * n: 300 + n for n in range(1, 901)},
+}
+LONG = 500_000
+
+
+@pytest.mark.parametrize("name", OWN + LIBRARIES)
+@pytest.mark.parametrize("kind", SPECIALS)
+def test_special_tokens(kind: str, name: str) -> None:
+    specials = SPECIALS[kind]
+    model = Model(tokens=(*BYTES, b"ab"), merges=((97, 98),), special_tokens=specials, pattern="gpt2")
+    if name == "tiktoken" and kind == "each is inside the next":
+        with pytest.raises(Unsupported, match="tiktoken: it refuses the model"):
+            impls.load(name, model)
+        return
+    tokenizer = impls.load(name, model)
+    first, *_, longest = specials
+    text = f"ab {longest} ab{first} b"
+    expected = [256, 32, specials[longest], 32, 256, specials[first], 32, 98]
+    assert tokenizer.encode(text, allowed_special="all") == expected
+    assert tokenizer.encode_array(text, allowed_special="all").tolist() == expected
+    assert tokenizer.encode_batch([text, "ab"], allowed_special="all") == [expected, [256]]
+    assert tokenizer.decode(expected) == text
+    assert tokenizer.decode_bytes(expected) == text.encode()
+    assert tokenizer.decode_with_offsets(expected)[0] == text
+    assert tokenizer.decode(tokenizer.encode(text, disallowed_special=())) == text
+
+
+@pytest.mark.parametrize("kind", SPECIALS)
+@pytest.mark.parametrize("format", formats())
+def test_a_file_of_such_special_tokens_is_read_or_not_written(format: str, kind: str, tmp_path: Path) -> None:
+    model = Model(tokens=(*BYTES, b"ab"), merges=((97, 98),), special_tokens=SPECIALS[kind], pattern="gpt2")
+    path = tmp_path / "file"
+    try:
+        lost = losses(model, format)
+    except Unsupported:
+        with pytest.raises(Unsupported):
+            save(model, path, format)
+        return
+    save(model, path, format)
+    if not any(loss.startswith("special_tokens") for loss in lost):
+        assert dict(load(path).special_tokens) == SPECIALS[kind]
+
+
+def long_token(kind: str) -> bytes:
+    return b"a" * LONG if kind == "a run" else bytes(random.Random(1).choices(b"abcd", k=LONG))
+
+
+@pytest.mark.parametrize("kind", ["a run", "letters at random"])
+def test_a_rank_file_with_a_long_token(kind: str, tmp_path: Path) -> None:
+    words = [b"aa", b"aaaa", b"ab", b"abab", b"dc"]
+    token = long_token(kind)
+    model = Model(tokens=(*BYTES, *words, token), merge_rule="concatenation", pattern=())
+    (irregularity,) = model.irregularities
+    assert irregularity.startswith("1 token(s) with no derivation from lower ranks, the first is id 261 (b'")
+    assert len(irregularity) < 700
+    ids = {}
+    for name in ("naive", "greedy", "wordcount", "priority", "bytelevel", "compiled", "tiktoken", "tokenizers"):
+        tokenizer = impls.load(name, model)
+        assert tokenizer.encode(token.decode()) == [261]
+        ids[name] = tokenizer.encode("ababdcaaaaaab")
+        assert tokenizer.decode([261, 97]) == token.decode() + "a"
+    del ids["greedy"]  # which takes the longest tokens
+    assert len(set(map(tuple, ids.values()))) == 1
+    with pytest.raises(Unsupported, match="sentencepiece: it refuses the model"):
+        impls.load("sentencepiece", model)
+    with pytest.raises(Unsupported, match=r"lower ranks do not lead to b'[a-d]+ … [a-d]+' \(id 261\)"):
+        impls.load("backtracking", model)
+    with pytest.raises(impls.InvalidModel, match=r"the token b'[a-d]+ … [a-d]+' has two ids, 261 and 262"):
+        model.with_(tokens=(*model.tokens, token))
+    for format in ("bpebench", "tiktoken", "tokenizer.json"):
+        save(model, tmp_path / format, format)
+        assert token in load(tmp_path / format, pattern="none").id_by_token
+
+
+def test_a_long_token_that_merges_make() -> None:
+    """Of letters by twos: 2**19 of them."""
+    tokens = [*BYTES, *(b"a" * (1 << n) for n in range(1, 20))]
+    merges = tuple((97 if n == 0 else 255 + n, 97 if n == 0 else 255 + n) for n in range(19))
+    text = "a" * (2**19 + 5)
+    for model in (
+        Model(tokens=tuple(tokens), merges=merges, pattern=()),
+        Model(tokens=tuple(tokens), merge_rule="concatenation", pattern=()),
+    ):
+        assert model.irregularities == ()
+        assert model.recovered_merges == (merges, ())
+        assert impls.load("compiled", model).encode(text) == [274, 257, 97]
+
+
+def test_a_long_token_of_characters() -> None:
+    token = long_token("letters at random").decode()
+    rules = SentencePieceRules(byte_ids=tuple(range(256)), fuse_unknown=False)
+    tokens = (*[None] * 256, *(text.encode() for text in ("a", "b", "c", "d", "▁", "ab", "dc", token)))
+    model = Model(tokens=tokens, alphabet="chars", merge_rule="concatenation", sentencepiece=rules)
+    assert len(model.irregularities) == 1
+    assert impls.load("compiled", model).encode("abdc") == impls.load("priority", model).encode("abdc")
