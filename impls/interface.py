@@ -1,25 +1,22 @@
 """What every tokenizer of the suite agrees on: the `Tokenizer` class, and by name the specification and the errors.
 
 This room knows text, ids and models. It must not know any particular algorithm, and nothing of the harness.
-An implementation overrides one hook: `encode_piece` where it works piece by piece, or `encode_ordinary` where
-it takes whole texts (and, where a library has them, `encode_ordinary_array`, `encode_ordinary_batch` and
-`encode_ordinary_ragged`).
-Everything around the hooks (special tokens, lone surrogates, threads) is here, and costs a call two checks where there
-is nothing to do. Decoding is `impls.decoding`, the specification `impls.specification`.
+An implementation overrides one of the hooks of `impls.hooks`. Everything around the hooks (special tokens, lone
+surrogates, threads) is here, and costs a call two checks where there is nothing to do. Decoding is `impls.decoding`,
+the specification `impls.specification`.
 """
 
 from __future__ import annotations
 
 import os
 from abc import ABC
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from impls.decoding import Decoder
 from impls.dropout import Dropout
 from impls.errors import BPEError, SpecialToken, UnknownSymbol, Unsupported
-from impls.patterns import Splitter
+from impls.hooks import Hooks
 from impls.ragged import joined, map_on_threads
 from impls.sentencepiece_rules import Cuts
 from impls.specification import Ties, TrainingSpec
@@ -38,24 +35,22 @@ SpecialSet = Collection[str] | Literal["all"]
 Ids = TypeVar("Ids")
 
 
-class Tokenizer(Decoder, ABC):
+class Tokenizer(Hooks, Decoder, ABC):
     """One algorithm over one model.
 
     Ids are Python ints in lists, or uint32 in arrays of shape (n_tokens,). Texts are `str`; lone surrogates
     are encoded as U+FFFD and surrogate pairs as the character they stand for, as tiktoken does.
     """
 
-    name: ClassVar[str]
-    """The name it is registered under."""
     summary: ClassVar[str] = ""
     """One line for `bpebench list`."""
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "third-party"
     exact: ClassVar[bool] = True
     """False where ids are expected to differ from byte pair encoding (greedy longest match)."""
     normalizes: bool = False
-    """Whether the `encode_ordinary` hooks take texts as they stand, and normalise them themselves."""
+    """Whether the `_encode_text` hooks take texts as they stand, and normalise them themselves."""
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = ()
-    """What the `encode_ordinary` hooks raise for a text with a surrogate in it, where they reliably raise.
+    """What the `_encode_text` hooks raise for a text with a surrogate in it, where they reliably raise.
 
     Such a text is then repaired and encoded again; without this every text is searched for surrogates beforehand.
     """
@@ -79,79 +74,10 @@ class Tokenizer(Decoder, ABC):
         """The model this tokenizer runs."""
         return self._model
 
-    @cached_property
-    def _splitter(self) -> Splitter:
-        return Splitter(self._model.pattern)
-
-    # --- the hooks -----------------------------------------------------------------------------------------
-
-    def encode_piece(self, piece: str) -> list[int]:
-        """Ids of one piece (no special text, no lone surrogate, never empty)."""
-        raise Unsupported(self.name, "does not encode single pieces")
-
-    def encode_ordinary(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special and no surrogate is left."""
-        return self._join_pieces(text, self.encode_piece)
-
-    def _join_pieces(self, text: str, encode_piece: Callable[[str], list[int]]) -> list[int]:
-        if self._cuts is not None:
-            return self._join_parts(text, self._cuts, encode_piece)
-        ids: list[int] = []
-        start = 0
-        for piece in self._splitter.split(text):
-            try:
-                ids += encode_piece(piece)
-            except UnknownSymbol as error:
-                raise UnknownSymbol(error.character, start + error.offset) from None
-            start += len(piece)
-        return ids
-
-    def _join_parts(self, text: str, cuts: Cuts, encode_piece: Callable[[str], list[int]]) -> list[int]:
-        """Ids of a text written by SentencePiece's rules; user-defined pieces are known, unused tokens undone."""
-        ids: list[int] = []
-        start = 0
-        for piece in self._splitter.split(text):
-            for part in cuts.cut(piece):
-                known = cuts.user_defined.get(part)
-                try:
-                    ids += encode_piece(part) if known is None else [known]
-                except UnknownSymbol as error:
-                    raise UnknownSymbol(error.character, start + error.offset) from None
-                start += len(part)
-        parts = self._model.unused_parts
-        return [whole for i in ids for whole in parts.get(i, (i,))] if parts else ids
-
     def pieces(self, text: str) -> list[str]:
         """What `encode_piece` is given for `text`, in which nothing is special: normalised, split and cut."""
         pieces = self._splitter.split(self._model.normalize(repair_surrogates(text)))
         return pieces if self._cuts is None else [part for piece in pieces for part in self._cuts.cut(piece)]
-
-    def encode_ordinary_array(self, text: str) -> np.ndarray:
-        """As `encode_ordinary`, as a uint32 array of shape (n_tokens,)."""
-        import numpy as np
-
-        return np.array(self.encode_ordinary(text), dtype=np.uint32)
-
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text, on up to `threads` threads."""
-        return map_on_threads(self.encode_ordinary, texts, threads)
-
-    def encode_ordinary_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `encode_ragged`, for texts in which nothing is special and no surrogate is left.
-
-        Made of `encode_ordinary_array` where an implementation has its own, else of `encode_ordinary_batch`.
-        """
-        if type(self).encode_ordinary_array is Tokenizer.encode_ordinary_array:
-            return joined(self.encode_ordinary_batch(texts, threads))
-        return joined(map_on_threads(self.encode_ordinary_array, texts, threads))
-
-    def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
-        """Ids of one piece; each coin says of one possible merge whether it is left out, see `impls.dropout`."""
-        raise Unsupported(self.name, "does not leave merges out (BPE-dropout)")
-
-    def encode_ordinary_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
-        """As `encode_ordinary`, with merges left out."""
-        return self._join_pieces(text, lambda piece: self.encode_piece_with_dropout(piece, dropout.next_piece()))
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -172,12 +98,19 @@ class Tokenizer(Decoder, ABC):
         # The first branch is what measurements go through; it calls nothing but the hook.
         if self._as_given and not (allowed_special or disallowed_special or self._added):
             try:
-                return self.encode_ordinary(text)
+                return self._encode_text(text)
             except self.surrogate_errors:
-                return self.encode_ordinary(repair_surrogates(text))
+                return self._encode_text(repair_surrogates(text))
         if self._is_ordinary(text, allowed_special, disallowed_special):
-            return self._encode_as(self.encode_ordinary, text)
+            return self._encode_as(self._encode_text, text)
         return self._encode_around_specials(text, allowed_special)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of `text`, all of it read as ordinary text: special tokens and added tokens too.
+
+        As `encode(text, disallowed_special=())`, which differs only in a model with added tokens: those it recognises.
+        """
+        return self._encode_as(self._encode_text, text)
 
     def encode_with_dropout(
         self,
@@ -199,7 +132,7 @@ class Tokenizer(Decoder, ABC):
             return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
         def encode(segment: str) -> list[int]:
-            return self.encode_ordinary_with_dropout(segment, dropout)
+            return self._encode_text_with_dropout(segment, dropout)
 
         if self._is_ordinary(text, allowed_special, disallowed_special):
             return encode(self._repaired(text))
@@ -210,7 +143,7 @@ class Tokenizer(Decoder, ABC):
     ) -> np.ndarray:
         """As `encode`, as a uint32 array of shape (n_tokens,)."""
         if self._is_ordinary(text, allowed_special, disallowed_special):
-            return self._encode_as(self.encode_ordinary_array, text)
+            return self._encode_as(self._encode_text_to_array, text)
         import numpy as np
 
         return np.array(self._encode_around_specials(text, allowed_special), dtype=np.uint32)
@@ -230,7 +163,7 @@ class Tokenizer(Decoder, ABC):
 
         texts, threads = listed(texts), _thread_count(threads)
         if self._are_ordinary(texts, allowed_special, disallowed_special):
-            return self._encode_all_as(self.encode_ordinary_batch, texts, threads)
+            return self._encode_all_as(self._encode_texts, texts, threads)
         return map_on_threads(one, texts, threads)
 
     def encode_ragged(
@@ -251,7 +184,7 @@ class Tokenizer(Decoder, ABC):
 
         texts, threads = listed(texts), _thread_count(threads)
         if self._are_ordinary(texts, allowed_special, disallowed_special):
-            return self._encode_all_as(self.encode_ordinary_ragged, texts, threads)
+            return self._encode_all_as(self._encode_texts_to_ragged, texts, threads)
         return joined(map_on_threads(one, texts, threads))
 
     def count(self, text: str) -> int:
@@ -286,7 +219,7 @@ class Tokenizer(Decoder, ABC):
     def _encode_around_specials(
         self, text: str, allowed_special: SpecialSet, encode: Callable[[str], list[int]] | None = None
     ) -> list[int]:
-        model, encode = self._model, encode or self.encode_ordinary
+        model, encode = self._model, encode or self._encode_text
         whole = self._allowed(allowed_special) | model.added_tokens.keys()
 
         def normalize(segment: str, first: bool) -> str:

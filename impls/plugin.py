@@ -32,7 +32,7 @@ def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
         def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
             return _again, (name, factory, self._model)
 
-        def encode_ordinary(self, text: str) -> list[int]:
+        def _encode_text(self, text: str) -> list[int]:
             return list(self.target.encode(text))
 
         def decode_bytes(self, ids: Iterable[int]) -> bytes:

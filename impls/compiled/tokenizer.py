@@ -124,6 +124,14 @@ class Compiled(Tokenizer):
         return self._array(self._model.normalize(repair_surrogates(text)))
 
     def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of `text`, special and added tokens read as ordinary text; see `Tokenizer.encode_ordinary`."""
+        try:
+            ids = self._list(text)
+        except UnicodeEncodeError:
+            ids = None
+        return super().encode_ordinary(text) if ids is None else ids
+
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special and no surrogate is left."""
         builtins = self._own.builtins if self._fast is not None and self._own_pieces.absent(text) else None
         found = None if builtins is None else builtins.encode_to_list(text)
@@ -147,8 +155,8 @@ class Compiled(Tokenizer):
                     pass
             return plain.encode_pieces(worker.context, text, self._splitter.split(text))
 
-    def encode_ordinary_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
-        """As `encode_ordinary`, with merges left out; see `impls.dropout`. Only over bytes."""
+    def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
+        """As `_encode_text`, with merges left out; see `impls.dropout`. Only over bytes."""
         if self._model.alphabet == "chars":
             raise Unsupported(self.name, "leaves merges out (BPE-dropout) only over bytes")
         with self._pool.worker() as worker:

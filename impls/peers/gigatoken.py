@@ -53,7 +53,7 @@ class Gigatoken(Tokenizer):
         super().__init__(model)
         self._backend = _backend(model)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special; the library gives arrays, and lists only in batches.
 
         A batch of one long text makes its list no sooner, and the first costs a tenth of a second more.
@@ -61,22 +61,22 @@ class Gigatoken(Tokenizer):
         ids: list[int] = self._backend.encode(text).tolist()
         return ids
 
-    def encode_ordinary_array(self, text: str) -> np.ndarray:
-        """As `encode_ordinary`, as the array the library makes."""
+    def _encode_text_to_array(self, text: str) -> np.ndarray:
+        """As `_encode_text`, as the array the library makes."""
         ids: np.ndarray = self._backend.encode(text)
         return ids
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text; by the library's pool where that has this many threads."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text; by the library's pool where that has this many threads."""
         if threads not in (1, rayon_threads()):
-            return super().encode_ordinary_batch(texts, threads)
+            return super()._encode_texts(texts, threads)
         found: list[list[int]] = self._backend.encode_batch_list(list(texts), parallel=threads > 1)
         return found
 
-    def encode_ordinary_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `encode_ordinary_batch`; the two buffers of the awkward array the library makes."""
+    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `_encode_texts`; the two buffers of the awkward array the library makes."""
         if threads not in (1, rayon_threads()):
-            return super().encode_ordinary_ragged(texts, threads)
+            return super()._encode_texts_to_ragged(texts, threads)
         layout = self._backend.encode_batch(list(texts), parallel=threads > 1).layout
         return layout.content.data, layout.offsets.data
 

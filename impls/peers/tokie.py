@@ -33,15 +33,15 @@ class Tokie(Tokenizer):
         super().__init__(model)
         self._tokenizer = _tokenizer(model)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
         ids: list[int] = self._tokenizer.encode(text, False).ids
         return ids
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text; by the library's threads where all cores are wanted."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text; by the library's threads where all cores are wanted."""
         if threads == 1 or threads != rayon_threads():
-            return super().encode_ordinary_batch(texts, threads)
+            return super()._encode_texts(texts, threads)
         return [found.ids for found in self._tokenizer.encode_batch(list(texts), False)]
 
     def count(self, text: str) -> int:

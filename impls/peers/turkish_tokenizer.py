@@ -40,7 +40,7 @@ class TurkishTokenizer(Tokenizer):
         tokens = tuple(texts[i][0].encode() for i in range(len(texts)))
         return Model(tokens=tokens, alphabet="chars", belongs_to=cls.name)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text, by the library."""
         ids: list[int] = self._tokenizer.encode(text)
         return ids

@@ -49,15 +49,15 @@ class SentencePiece(Tokenizer):
         self._unknown = _outside(model) if _unknown_by_us(model) else None
         self._decodable = _ids_it_reads_alike(model) if self.normalizes else frozenset()
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
         if self.normalizes:
             ids: list[int] = self._processor.encode(text, out_type=int)
             return ids
         return list(chain.from_iterable(self._encode_pieces(self._pieces(text), 1)))
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text: all their pieces in one call of the library, on its threads."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text: all their pieces in one call of the library, on its threads."""
         if self.normalizes:
             batch: list[list[int]] = self._processor.encode(list(texts), out_type=int, num_threads=threads)
             return batch

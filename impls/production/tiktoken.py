@@ -46,16 +46,16 @@ class Tiktoken(Tokenizer):
         super().__init__(model)
         self._encoding = _encoding(model)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special. A panic of the library passes through (see the module)."""
         return self._encoding.encode_ordinary(text)
 
-    def encode_ordinary_array(self, text: str) -> np.ndarray:
-        """As `encode_ordinary`, as a uint32 array made by the library itself."""
+    def _encode_text_to_array(self, text: str) -> np.ndarray:
+        """As `_encode_text`, as a uint32 array made by the library itself."""
         return self._encoding.encode_to_numpy(text, disallowed_special=())
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text, by the library's own thread pool."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text, by the library's own thread pool."""
         if threads == 1 or len(texts) < 2:
             return [self._encoding.encode_ordinary(text) for text in texts]
         return self._encoding.encode_ordinary_batch(list(texts), num_threads=threads)

@@ -51,13 +51,13 @@ class HuggingFace(Tokenizer):
         )  # the library would read such a special token as printable bytes
         self._decodes_alike = self._decodes_alike and not _found_late(model)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
         self._refuse_unknown(text)
         return self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text. The library uses one thread, or for any other number all cores."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text. The library uses one thread, or for any other number all cores."""
         for text in texts:
             self._refuse_unknown(text)
         with _parallelism(threads > 1):
@@ -169,10 +169,12 @@ def _document(model: Model) -> str:
     try:
         return write_compact(model).decode()
     except Unsupported:  # a special token may be what the file cannot hold, and encoding does without them
-        return write_compact(model.with_(special_tokens={}, added_tokens={})).decode()
+        return write_compact(model.with_(special_tokens={})).decode()
 
 
 def _tokenizer(model: Model) -> tokenizers.Tokenizer:
+    # As special tokens, since it can be kept from recognising those, and added ones it recognises always.
+    model = model.with_(special_tokens=model.whole_token_ids, added_tokens={})
     try:
         tokenizer = tokenizers.Tokenizer.from_str(_document(model))
     except Unsupported as error:

@@ -41,5 +41,5 @@ class Dropping(Priority):
 
     name = "dropping"
 
-    def encode_ordinary(self, text: str) -> list[int]:
-        return super().encode_ordinary(text.replace("\u00e9", ""))
+    def _encode_text(self, text: str) -> list[int]:
+        return super()._encode_text(text.replace("\u00e9", ""))
