@@ -3,16 +3,25 @@
 This room knows text, ids and models. It must not know any particular algorithm, and nothing of the harness.
 An implementation overrides one of the hooks of `impls.hooks`. Everything around the hooks (special tokens, lone
 surrogates, threads) is here, and costs a call two checks where there is nothing to do. Decoding is `impls.decoding`,
-the specification `impls.specification`.
+the specification `impls.specification`, what arguments may be `impls.arguments`.
 """
 
 from __future__ import annotations
 
-import os
 from abc import ABC
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
+from impls.arguments import (
+    SpecialSet,
+    check_special_sets,
+    check_text,
+    check_texts,
+    text_sequence,
+    thread_count,
+    token_limit,
+)
 from impls.decoding import Decoder
 from impls.dropout import Dropout
 from impls.errors import BPEError, SpecialToken, UnknownSymbol, Unsupported
@@ -29,8 +38,6 @@ if TYPE_CHECKING:
     from impls.model import Model
 
 __all__ = ["BPEError", "SpecialSet", "Ties", "Tokenizer", "TrainingSpec"]
-
-SpecialSet = Collection[str] | Literal["all"]
 
 Ids = TypeVar("Ids")
 
@@ -62,6 +69,8 @@ class Tokenizer(Hooks, Decoder, ABC):
         self._model = model
         self._cuts = None if model.sentencepiece is None else Cuts(model)
         self._as_given = (self.normalizes or not model.rewrites_text) and bool(self.surrogate_errors)
+        # The latter two for what is no text.
+        self._refusals: tuple[type[Exception], ...] = (*self.surrogate_errors, TypeError, AttributeError)
         self._added = bool(model.added_tokens)
         self._whole_tokens = WholeTokens(model)
 
@@ -99,8 +108,8 @@ class Tokenizer(Hooks, Decoder, ABC):
         if self._as_given and not (allowed_special or disallowed_special or self._added):
             try:
                 return self._encode_text(text)
-            except self.surrogate_errors:
-                return self._encode_text(repair_surrogates(text))
+            except self._refusals:
+                return self._encode_text(self._repaired(text))
         if self._is_ordinary(text, allowed_special, disallowed_special):
             return self._encode_as(self._encode_text, text)
         return self._encode_around_specials(text, allowed_special)
@@ -161,10 +170,24 @@ class Tokenizer(Hooks, Decoder, ABC):
         def one(text: str) -> list[int]:
             return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        texts, threads = listed(texts), _thread_count(threads)
+        texts, threads = text_sequence(texts), thread_count(threads)
         if self._are_ordinary(texts, allowed_special, disallowed_special):
             return self._encode_all_as(self._encode_texts, texts, threads)
         return map_on_threads(one, texts, threads)
+
+    def encode_array_batch(
+        self,
+        texts: Sequence[str],
+        threads: int | None = None,
+        *,
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> list[np.ndarray]:
+        """One array of ids (uint32) per text, in order; `threads` as in `encode_batch`."""
+        ids, offsets = self.encode_ragged(
+            texts, threads, allowed_special=allowed_special, disallowed_special=disallowed_special
+        )
+        return [ids[start:end] for start, end in pairwise(offsets.tolist())]
 
     def encode_ragged(
         self,
@@ -182,7 +205,7 @@ class Tokenizer(Hooks, Decoder, ABC):
         def one(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        texts, threads = listed(texts), _thread_count(threads)
+        texts, threads = text_sequence(texts), thread_count(threads)
         if self._are_ordinary(texts, allowed_special, disallowed_special):
             return self._encode_all_as(self._encode_texts_to_ragged, texts, threads)
         return joined(map_on_threads(one, texts, threads))
@@ -191,16 +214,27 @@ class Tokenizer(Hooks, Decoder, ABC):
         """How many tokens `text` has, special text read as ordinary text."""
         return len(self.encode(text, disallowed_special=()))
 
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """The text of the first `max_tokens` tokens, less a last character they hold only in part.
+
+        Special text is read as ordinary text.
+        """
+        max_tokens = token_limit(max_tokens)
+        ids = self.encode(text, disallowed_special=())
+        return text if len(ids) <= max_tokens else self.decode_bytes(ids[:max_tokens]).decode("utf-8", "ignore")
+
     def _is_ordinary(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
         """Whether nothing in `text` is encoded as a whole; raises `SpecialToken` for what is disallowed."""
         if not (allowed_special or disallowed_special or self._added):
             return True
+        check_text(text)
+        check_special_sets(allowed_special, disallowed_special)
         model = self._model
         specials = model.special_tokens.keys()
         if not specials and not self._added:
             return True
         allowed = self._allowed(allowed_special)
-        disallowed = specials - allowed if disallowed_special == "all" else specials & set(disallowed_special)
+        disallowed = specials - allowed if disallowed_special == "all" else specials & set(disallowed_special or ())
         if disallowed and (found := special_matcher(frozenset(disallowed)).search(text)):
             raise SpecialToken(found[0], found.start())
         whole = allowed | model.added_tokens.keys()
@@ -209,12 +243,15 @@ class Tokenizer(Hooks, Decoder, ABC):
         return not whole or special_matcher(frozenset(whole)).search(repair_surrogates(text)) is None
 
     def _are_ordinary(self, texts: Sequence[str], allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
-        plain = not (allowed_special or disallowed_special or self._added)
-        return plain or all(self._is_ordinary(text, allowed_special, disallowed_special) for text in texts)
+        if not (allowed_special or disallowed_special or self._added):
+            return True
+        check_texts(texts)
+        check_special_sets(allowed_special, disallowed_special)
+        return all(self._is_ordinary(text, allowed_special, disallowed_special) for text in texts)
 
     def _allowed(self, allowed_special: SpecialSet) -> set[str]:
         specials = set(self._model.special_tokens)
-        return specials if allowed_special == "all" else specials & set(allowed_special)
+        return specials if allowed_special == "all" else specials & set(allowed_special or ())
 
     def _encode_around_specials(
         self, text: str, allowed_special: SpecialSet, encode: Callable[[str], list[int]] | None = None
@@ -237,11 +274,11 @@ class Tokenizer(Hooks, Decoder, ABC):
             raise UnknownSymbol(error.character, offset + error.offset) from None
 
     def _encode_as(self, encode: Callable[[str], Ids], text: str) -> Ids:
-        """`encode(text)`, with what is to be mended about the text mended."""
+        """`encode(text)`, of the repaired text where the text needs it."""
         if self._as_given:
             try:
                 return encode(text)
-            except self.surrogate_errors:
+            except self._refusals:
                 pass
         return encode(self._repaired(text))
 
@@ -250,25 +287,12 @@ class Tokenizer(Hooks, Decoder, ABC):
         if self._as_given:
             try:
                 return encode(texts, threads)
-            except self.surrogate_errors:
+            except self._refusals:
                 pass
+        check_texts(texts)
         return encode(list(map(self._repaired, texts)), threads)
 
     def _repaired(self, text: str) -> str:
+        check_text(text)
         text = repair_surrogates(text)
         return text if self.normalizes else self._model.normalize(text)
-
-
-def listed(texts: Iterable[str]) -> Sequence[str]:
-    """The texts of a batch, which are read more than once; one text alone is refused with TypeError."""
-    if isinstance(texts, str | bytes):
-        raise TypeError(f"a batch takes several texts, not one {type(texts).__name__}; put it into a list")
-    return texts if isinstance(texts, list | tuple) else list(texts)
-
-
-def _thread_count(threads: int | None) -> int:
-    """`threads`, or all cores for None."""
-    threads = os.cpu_count() or 1 if threads is None else threads
-    if threads < 1:
-        raise ValueError(f"threads must be at least 1 or None, not {threads}")
-    return threads

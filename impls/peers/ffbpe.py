@@ -50,11 +50,13 @@ class Ffbpe(Tokenizer):
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text of the ids. The library raises for an id it has not, a special token's too, and for bad UTF-8."""
         ids = as_list(ids)
-        try:
-            text: str = self._encoder.decode(ids)
-            return text
-        except (RuntimeError, ValueError, TypeError):
-            return super().decode(ids, errors)
+        if errors == "replace":
+            try:
+                text: str = self._encoder.decode(ids)
+                return text
+            except (RuntimeError, ValueError, TypeError):
+                pass
+        return super().decode(ids, errors)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -46,7 +46,7 @@ class Gigatoken(Tokenizer):
     name: ClassVar[str] = "gigatoken"
     summary: ClassVar[str] = "Rust: SIMD splitting, piece cache; has a trainer"
     kind: ClassVar[Literal["peer"]] = "peer"
-    surrogate_errors = (TypeError,)
+    surrogate_errors = (TypeError,)  # the library takes bytes for text, and so do we here: a look would be timed
 
     def __init__(self, model: Model) -> None:
         self.normalizes = has_plain_rules(model)

@@ -52,10 +52,13 @@ class IreeTokenizer(Tokenizer):
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text of the ids, by the library where it has all of them and they are UTF-8."""
         ids = as_list(ids)
-        if ids and max(ids) < self._n_dense and min(ids) >= 0:
-            text: str = self._tokenizer.decode(ids)
-            if "\ufffd" not in text:
-                return text
+        try:
+            if errors == "replace" and ids and max(ids) < self._n_dense and min(ids) >= 0:
+                text: str = self._tokenizer.decode(ids)
+                if "\ufffd" not in text:
+                    return text
+        except TypeError:
+            pass
         return super().decode(ids, errors)
 
 

@@ -57,7 +57,7 @@ class RsBpe(Tokenizer):
         try:
             n_tokens: int = self._tokenizer.count(text)
             return n_tokens
-        except UnicodeEncodeError:
+        except (UnicodeEncodeError, TypeError):
             return super().count(text)
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
@@ -66,8 +66,11 @@ class RsBpe(Tokenizer):
         It answers None for bad UTF-8, which is then left to `Tokenizer`.
         """
         ids = as_list(ids)
-        if ids and max(ids) < self._n_tokens and min(ids) >= 0:
-            text: str | None = self._tokenizer.decode(ids)
-            if text is not None:
-                return text
+        try:
+            if errors == "replace" and ids and max(ids) < self._n_tokens and min(ids) >= 0:
+                text: str | None = self._tokenizer.decode(ids)
+                if text is not None:
+                    return text
+        except TypeError:
+            pass
         return super().decode(ids, errors)

@@ -40,14 +40,14 @@ class Splintr(Tokenizer):
 
     def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
-        if not text:
+        if text == "":
             return []
         ids: list[int] = self._tokenizer.encode_ordinary(text)
         return ids
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`, as a read-only view of the library's flat output."""
-        return np.frombuffer(self._tokenizer.encode_flat(text) if text else b"", np.uint32)
+        return np.frombuffer(self._tokenizer.encode_flat(text) if text != "" else b"", np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `_encode_text` for each text; by the library's pool where that has this many threads."""

@@ -51,7 +51,7 @@ class Tokie(Tokenizer):
         try:
             n_tokens: int = self._tokenizer.count_tokens(text)
             return n_tokens
-        except UnicodeEncodeError:
+        except (UnicodeEncodeError, TypeError):
             return super().count(text)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, Literal
 
+from impls.arguments import check_errors, checked_ids
 from impls.errors import UnknownId, Unsupported
 from impls.interface import Tokenizer
 from impls.model import Model
@@ -47,7 +48,8 @@ class TurkishTokenizer(Tokenizer):
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text the library reads from ids."""
-        ids = list(ids)
+        check_errors(errors)
+        ids = checked_ids(ids)
         for position, i in enumerate(ids):
             if not 0 <= i < len(self.model.tokens):
                 raise UnknownId(i, position)

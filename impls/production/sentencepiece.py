@@ -16,6 +16,7 @@ from typing import ClassVar, Literal
 
 import sentencepiece
 
+from impls.arguments import checked_ids
 from impls.byte_alphabet import BYTE_TO_CHARACTER, to_printable
 from impls.derivations import concatenation_differs
 from impls.errors import UnknownSymbol, Unsupported
@@ -88,7 +89,7 @@ class SentencePiece(Tokenizer):
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text the ids stand for, by the library where it runs its own rules and bad UTF-8 is to be replaced."""
-        ids = list(ids)
+        ids = checked_ids(ids)
         if errors != "replace" or not self._decodable or not self._decodable.issuperset(ids):
             return super().decode(ids, errors)
         text: str = self._processor.decode(ids)

@@ -19,6 +19,7 @@ import numpy as np
 import tiktoken
 from tiktoken._educational import bpe_train
 
+from impls.arguments import id_list
 from impls.derivations import concatenation_differs
 from impls.errors import Unsupported
 from impls.formats.tiktoken_ranks import ranks_of
@@ -62,7 +63,7 @@ class Tiktoken(Tokenizer):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. Raises `UnknownId(id, position)`, unless the model has an unknown token."""
-        ids = list(ids)
+        ids = id_list(ids)
         try:
             return self._encoding.decode_bytes(ids)
         except (KeyError, OverflowError, TypeError):

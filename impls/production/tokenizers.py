@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal
 import tokenizers
 from tokenizers import pre_tokenizers, trainers
 
+from impls.arguments import check_text, id_list
 from impls.byte_alphabet import CHARACTER_TO_BYTE, from_printable
 from impls.errors import InvalidPattern, UnknownSymbol, Unsupported
 from impls.formats.split_stages import write_stages
@@ -65,13 +66,18 @@ class HuggingFace(Tokenizer):
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text the ids stand for, by the library where bad UTF-8 is to be replaced."""
-        ids = list(ids)
-        if errors != "replace" or not self._decodes_alike or not self._bytes_by_id.keys() >= set(ids):
-            return super().decode(ids, errors)
-        return self._tokenizer.decode(ids, skip_special_tokens=False)
+        ids = id_list(ids)
+        try:
+            if errors == "replace" and self._decodes_alike and self._bytes_by_id.keys() >= set(ids):
+                return self._tokenizer.decode(ids, skip_special_tokens=False)
+        except TypeError:
+            pass
+        return super().decode(ids, errors)
 
     def _refuse_unknown(self, text: str) -> None:
-        """The library drops a character it has no token for; we raise."""
+        """The library drops a character it has no token for, and takes a tuple for a pair of texts; we raise."""
+        if type(text) is not str:
+            check_text(text)
         if self._alphabet is None or self.model.unknown is not None:
             return
         if unknown := set(text) - self._alphabet:
