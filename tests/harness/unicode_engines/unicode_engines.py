@@ -43,3 +43,12 @@ class Dropping(Priority):
 
     def _encode_text(self, text: str) -> list[int]:
         return super()._encode_text(text.replace("\u00e9", ""))
+
+
+class Misspelling(Priority):
+    """Cuts where it must, and gives other tokens of the same lengths for one character."""
+
+    name = "misspelling"
+
+    def _encode_text(self, text: str) -> list[int]:
+        return super()._encode_text(text.replace("\u00e9", "\u00e8"))
