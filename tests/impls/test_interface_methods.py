@@ -56,6 +56,7 @@ def check_methods(tokenizer: Tokenizer, texts: list[str], **special: Any) -> lis
     assert {array.dtype.str for array in arrays} == {"<u4"}
     for threads in (1, 2):
         assert tokenizer.encode_batch(texts, threads, **special) == rows
+        assert [array.tolist() for array in tokenizer.encode_array_batch(texts, threads, **special)] == rows
         ids, offsets = tokenizer.encode_ragged(texts, threads, **special)
         assert (ids.dtype.str, offsets.dtype.str) == ("<u4", "<i8")
         assert [ids[start:end].tolist() for start, end in pairwise(offsets)] == rows
@@ -76,6 +77,9 @@ def check_tokenizer(tokenizer: Tokenizer) -> None:
     assert all(whole.intersection(ids) for ids in recognised[len(TEXTS) :])
     for text, ids in zip(texts, rows, strict=True):
         decoded = tokenizer.decode(ids)
+        assert tokenizer.truncate(text, len(ids)) == text
+        for n in range(min(len(ids), 4)):
+            assert tokenizer.truncate(text, n) == tokenizer.decode_bytes(ids[:n]).decode("utf-8", "ignore")
         assert tokenizer.decode_batch([ids]) == [decoded] == [tokenizer.decode_with_offsets(ids)[0]]
         if model.round_trip == "exact":
             assert decoded == repair_surrogates(text) == tokenizer.decode(tokenizer.encode_ordinary(text))
@@ -100,7 +104,7 @@ def test_special_text_is_disallowed_in_every_method_alike(name: str) -> None:
     for method in (tokenizer.encode, tokenizer.encode_array):
         with pytest.raises(SpecialToken, match="character 2"):
             method("\ud83db<s>")
-    for method in (tokenizer.encode_batch, tokenizer.encode_ragged):
+    for method in (tokenizer.encode_batch, tokenizer.encode_array_batch, tokenizer.encode_ragged):
         with pytest.raises(SpecialToken, match="character 2"):
             method(["", "\ud83db<s>"])
 
