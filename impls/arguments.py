@@ -42,6 +42,13 @@ def check_text(text: object, name: str = "text") -> None:
         raise wrong_type(name, "a str", text)
 
 
+def checked_bytes(data: object) -> bytes:
+    """`data`, bytes or what holds them; TypeError for anything else."""
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise wrong_type("data", "bytes", data)
+    return bytes(data)
+
+
 def text_sequence(texts: Iterable[str]) -> Sequence[str]:
     """The texts of a batch, which are read more than once; TypeError for one text and for what is no batch."""
     if isinstance(texts, list | tuple):

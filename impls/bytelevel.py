@@ -75,7 +75,7 @@ class ByteLevel(Tokenizer):
         whole = self.model.whole_piece(piece)
         if whole is not None and self.dropout == 0:
             return [whole]
-        word = [BYTE_TO_CHARACTER[byte] for byte in piece.encode()]
+        word = [BYTE_TO_CHARACTER[byte] for byte in piece.encode("utf-8", "surrogateescape")]
         while joins := self._possible_joins(word):
             lowest = min(joins.values())
             joined: list[str] = []

@@ -37,7 +37,11 @@ class Hooks:
         return Splitter(self._model.pattern)
 
     def encode_piece(self, piece: str) -> list[int]:
-        """Ids of one piece (no special text, no lone surrogate, never empty)."""
+        """Ids of one piece, as `pieces` gives them: never empty, nothing in it special, no surrogate in it.
+
+        But `encode_bytes` gives bytes that are no UTF-8 as surrogates (`errors="surrogateescape"`), where the model is
+        over bytes; an implementation that does not take them may raise UnicodeEncodeError.
+        """
         raise Unsupported(self.name, "does not encode single pieces")
 
     def _encode_text(self, text: str) -> list[int]:
@@ -72,6 +76,34 @@ class Hooks:
         parts = self._model.unused_parts
         return [whole for i in ids for whole in parts.get(i, (i,))] if parts else ids
 
+    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
+        """Ids of a text, in normal form, and the bytes behind it, which begin with a bad one. Only over bytes.
+
+        The last piece of the text might go on in the bytes, so they are encoded together; and where it begins with a
+        token of blanks (" ", line feed, tab), so are such tokens before it, which the pattern might have cut otherwise.
+        This is the rule of tiktoken's `_encode_bytes`.
+
+            "be or not" + b"\\xff?"    ->    be,  or, then the piece b" not\\xff?"
+        """
+        ids, tokens = self._encode_text(text), self._model.tokens
+        pieces = self._splitter.split(text)
+        rest = len(pieces[-1].encode()) if pieces else 0
+        start = len(ids)
+        while rest > 0 and start > 0:
+            start -= 1
+            rest -= len(tokens[ids[start]] or b"")
+        if start < len(ids) and _is_blank(tokens[ids[start]]):
+            while start > 0 and _is_blank(tokens[ids[start - 1]]):
+                start -= 1
+        return ids[:start] + self._encode_byte_piece(b"".join([tokens[i] or b"" for i in ids[start:]]) + bad)
+
+    def _encode_byte_piece(self, piece: bytes) -> list[int]:
+        """Ids of one piece that is no UTF-8, by a model over bytes."""
+        try:
+            return self.encode_piece(piece.decode("utf-8", "surrogateescape"))
+        except (Unsupported, UnicodeEncodeError):
+            raise Unsupported(self.name, "takes texts only, and no bytes that are not UTF-8") from None
+
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`, as a uint32 array of shape (n_tokens,)."""
         import numpy as np
@@ -98,3 +130,7 @@ class Hooks:
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
         """As `_encode_text`, with merges left out."""
         return self._join_pieces(text, lambda piece: self._encode_piece_with_dropout(piece, dropout.next_piece()))
+
+
+def _is_blank(token: bytes | None) -> bool:
+    return token is not None and not token.strip(b" \n\t")

@@ -18,6 +18,7 @@ from impls.arguments import (
     check_special_sets,
     check_text,
     check_texts,
+    checked_bytes,
     text_sequence,
     thread_count,
     token_limit,
@@ -120,6 +121,23 @@ class Tokenizer(Hooks, Decoder, ABC):
         As `encode(text, disallowed_special=())`, which differs only in a model with added tokens: those it recognises.
         """
         return self._encode_as(self._encode_text, text)
+
+    def encode_bytes(self, data: bytes) -> list[int]:
+        """Ids of bytes that need not be UTF-8, read as ordinary text; as tiktoken's `_encode_bytes`.
+
+        UTF-8 is encoded as its text. In other bytes the text before the first bad one is normalised and split; its last
+        piece and everything behind it, good or bad, is one piece, since a pattern applies only to text. A library with
+        another rule of its own follows that. Decoding gives the bytes back, but for what was normalised.
+        Raises `Unsupported` for a model over characters, and for bad bytes where an implementation takes only texts.
+        """
+        data = checked_bytes(data)
+        if self._model.alphabet != "bytes":
+            raise Unsupported(self.name, "encodes bytes by models over bytes; this model's alphabet is 'chars'")
+        try:
+            return self.encode_ordinary(data.decode())
+        except UnicodeDecodeError as error:
+            good, bad = data[: error.start], data[error.start :]
+        return self._encode_text_and_bytes(self._model.normalize(good.decode()), bad)
 
     def encode_with_dropout(
         self,

@@ -166,6 +166,14 @@ class Compiled(Tokenizer):
         with self._pool.worker() as worker:
             return self._dropping.encode(worker.context, text, self._piece_ends(worker, text), dropout)
 
+    def _encode_byte_piece(self, piece: bytes) -> list[int]:
+        """Ids of one piece that is no UTF-8: by the kernel that can leave merges out, since others read characters."""
+        text = piece.decode("utf-8", "surrogateescape")
+        if (whole := self._model.whole_piece(text)) is not None:
+            return [whole]
+        with self._pool.worker() as worker:
+            return self._dropping.encode(worker.context, text, np.array([len(piece)], np.int32), Dropout(0.0, 0))
+
     def _piece_ends(self, worker: Worker, text: str) -> np.ndarray:
         """Where the pieces of a text end, in bytes: int32."""
         if self._automaton:

@@ -49,5 +49,10 @@ class BpeOpenai(Tokenizer):
         except (ValueError, bpe_openai.TokenLimitError) as error:
             raise self._too_long(error) from None
 
+    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
+        """Ids by the library's own rule, which is not tiktoken's: all of it is one piece, the text too."""
+        ids: list[int] = self._encoding._encode_bytes(text.encode() + bad)
+        return ids
+
     def _too_long(self, error: Exception) -> Unsupported:
         return Unsupported(self.name, f"it refuses long texts: {error}")

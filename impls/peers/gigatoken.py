@@ -80,6 +80,11 @@ class Gigatoken(Tokenizer):
         layout = self._backend.encode_batch(list(texts), parallel=threads > 1).layout
         return layout.content.data, layout.offsets.data
 
+    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
+        """Ids by the library's own rule, which is not tiktoken's: bytes behind bad ones are split again."""
+        ids: list[int] = self._backend.encode(text.encode() + bad).tolist()
+        return ids
+
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. The library panics for an id it has not, a special token's too."""
         ids = as_list(ids)

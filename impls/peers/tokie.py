@@ -44,6 +44,11 @@ class Tokie(Tokenizer):
             return super()._encode_texts(texts, threads)
         return [found.ids for found in self._tokenizer.encode_batch(list(texts), False)]
 
+    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
+        """Ids by the library's own rule, which is not tiktoken's: all of it is one piece, the text too."""
+        ids: list[int] = self._tokenizer.encode_bytes(text.encode() + bad)
+        return ids
+
     def count(self, text: str) -> int:
         """How many tokens `text` has, by the library's own count where nothing is recognised in it."""
         if self.model.added_tokens or self.model.normalization is not None:

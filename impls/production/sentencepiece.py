@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 import sentencepiece
 
 from impls.arguments import checked_ids
-from impls.byte_alphabet import BYTE_TO_CHARACTER, to_printable
+from impls.byte_alphabet import to_printable
 from impls.derivations import concatenation_differs
 from impls.errors import UnknownSymbol, Unsupported
 from impls.formats.sentencepiece_writer import proto
@@ -66,6 +66,10 @@ class SentencePiece(Tokenizer):
         found = iter(self._encode_pieces(list(chain.from_iterable(split)), threads))
         return [list(chain.from_iterable(next(found) for _ in pieces)) for pieces in split]
 
+    def _encode_byte_piece(self, piece: bytes) -> list[int]:
+        """Ids of one piece that is no UTF-8."""
+        return self._encode_pieces([piece.decode("utf-8", "surrogateescape")], 1)[0]
+
     def _pieces(self, text: str) -> list[str]:
         pieces = self._splitter.split(text)
         if self._unknown is None:
@@ -79,7 +83,7 @@ class SentencePiece(Tokenizer):
 
     def _encode_pieces(self, pieces: list[str], threads: int) -> list[list[int]]:
         if self.model.alphabet == "bytes":
-            written = [piece.encode().decode("latin-1").translate(BYTE_TO_CHARACTER) for piece in pieces]
+            written = [to_printable(piece.encode("utf-8", "surrogateescape")) for piece in pieces]
         else:
             written = [piece.translate(_STAND_INS) for piece in pieces] if self._has_null else pieces
         found: list[list[int]] = self._processor.encode(written, out_type=int, num_threads=threads)

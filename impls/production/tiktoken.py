@@ -55,6 +55,13 @@ class Tiktoken(Tokenizer):
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
+    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
+        """Ids of a text and bytes behind it that are no UTF-8, by the library's own rule, which is that of the hook."""
+        try:
+            return self._encoding._encode_bytes(text.encode() + bad)
+        except BaseException as error:
+            raise failure(self.name, self.model, error) from None
+
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`, as a uint32 array made by the library itself."""
         try:

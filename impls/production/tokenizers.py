@@ -20,7 +20,7 @@ import tokenizers
 from tokenizers import pre_tokenizers, trainers
 
 from impls.arguments import check_text, id_list
-from impls.byte_alphabet import CHARACTER_TO_BYTE, from_printable
+from impls.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
 from impls.errors import InvalidPattern, LibraryFailed, UnknownSymbol, Unsupported
 from impls.formats.split_stages import write_stages
 from impls.formats.tokenizer_json_writer import write_compact
@@ -69,6 +69,13 @@ class HuggingFace(Tokenizer):
         try:
             with _parallelism(threads > 1):
                 return [found.ids for found in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+        except BaseException as error:
+            raise failure(self.name, self.model, error) from None
+
+    def _encode_byte_piece(self, piece: bytes) -> list[int]:
+        """Ids of one piece that is no UTF-8: the library's merges know it in printable characters."""
+        try:
+            return [token.id for token in self._tokenizer.model.tokenize(to_printable(piece))]
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 

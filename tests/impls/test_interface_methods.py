@@ -71,6 +71,8 @@ def check_tokenizer(tokenizer: Tokenizer) -> None:
     ordinary = [tokenizer.encode_ordinary(text) for text in texts]
     if not model.added_tokens:
         assert ordinary == rows
+    if model.alphabet == "bytes":
+        assert [tokenizer.encode_bytes(repair_surrogates(text).encode()) for text in texts] == ordinary
     whole = set(model.whole_token_ids.values()) - set(model.id_by_token.values())
     assert whole.isdisjoint(chain.from_iterable(ordinary))
     recognised = check_methods(tokenizer, texts, allowed_special="all")
