@@ -10,7 +10,7 @@ A text is a `str`; an id, `threads` and the like are whole numbers: int, and wha
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from numbers import Real
 from operator import index
 from typing import Any, Literal, SupportsIndex, TypeVar
@@ -56,6 +56,17 @@ def text_sequence(texts: Iterable[str]) -> Sequence[str]:
     if isinstance(texts, str | bytes | bytearray):
         raise TypeError(f"texts must be several texts, not one {type(texts).__name__}; put it into a list")
     return list(_iterated("texts", "several texts", texts))
+
+
+def texts_in_turn(texts: Iterable[str]) -> Iterator[str]:
+    """The texts of a corpus, which are read once; TypeError for one text, for what is no corpus, and for a text that
+    is none, when it is met."""
+    if isinstance(texts, str | bytes | bytearray):
+        text_sequence(texts)
+    for position, text in enumerate(_iterated("texts", "several texts", texts)):
+        if type(text) is not str:
+            check_text(text, f"texts[{position}]")
+        yield text
 
 
 def check_texts(texts: Sequence[object]) -> None:
@@ -119,7 +130,8 @@ def thread_count(threads: int | None) -> int:
     """`threads`, or all cores for None; ValueError below 1."""
     if threads is None:
         return os.cpu_count() or 1
-    threads = whole_number("threads", threads, "a whole number or None")
+    if type(threads) is not int:
+        threads = whole_number("threads", threads, "a whole number or None")
     if threads < 1:
         raise ValueError(f"threads must be at least 1 or None, not {threads}")
     return threads
@@ -138,6 +150,8 @@ def check_special_sets(allowed_special: SpecialSet, disallowed_special: SpecialS
 
     An implementation may leave this until a text holds special text: `Compiled` does for single texts.
     """
+    if not allowed_special and disallowed_special in ("all", ()):
+        return
     for name, given in (("allowed_special", allowed_special), ("disallowed_special", disallowed_special)):
         if given and given != "all" and (isinstance(given, str | bytes) or not isinstance(given, Collection)):
             raise wrong_type(name, "a set of texts or 'all'", given)

@@ -86,6 +86,7 @@ class Tokenizer(Hooks, Decoder, ABC):
 
     def pieces(self, text: str) -> list[str]:
         """What `encode_piece` is given for `text`, in which nothing is special: normalised, split and cut."""
+        check_text(text)
         pieces = self._splitter.split(self._model.normalize(repair_surrogates(text)))
         return pieces if self._cuts is None else [part for piece in pieces for part in self._cuts.cut(piece)]
 

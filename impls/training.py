@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from impls.arguments import texts_in_turn
 from impls.byte_alphabet import GPT2_BYTE_ORDER
 from impls.errors import InvalidSpec
 from impls.interface import TrainingSpec
@@ -17,10 +18,8 @@ from impls.text import repair_surrogates
 
 def corpus_pieces(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
     """Every piece of every text, in order; texts are never joined."""
-    if isinstance(texts, str):
-        raise TypeError("texts must be an iterable of texts, not one text; pass [text]")
     splitter = Splitter(resolve(spec.pattern))
-    for text in texts:
+    for text in texts_in_turn(texts):
         yield from splitter.split(repair_surrogates(text))
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from impls.arguments import texts_in_turn
 from impls.errors import Unsupported
 from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
@@ -136,9 +137,7 @@ def _backend(model: Model) -> Any:
 
 
 def _utf8(texts: Iterable[str]) -> Iterator[bytes]:
-    if isinstance(texts, str):
-        raise TypeError("texts must be an iterable of texts, not one text; pass [text]")
-    for text in texts:
+    for text in texts_in_turn(texts):
         try:
             yield text.encode()
         except UnicodeEncodeError:

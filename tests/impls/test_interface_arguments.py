@@ -29,7 +29,7 @@ MODELS = {
 NAMES = [*impls.default_names(), "compiled, plain border", "plug-in"]
 
 Method = Callable[..., Any]
-TEXT_METHODS = ["encode", "encode_array", "encode_ordinary", "count", "encode_with_dropout", "truncate"]
+TEXT_METHODS = ["encode", "encode_array", "encode_ordinary", "count", "encode_with_dropout", "truncate", "pieces"]
 BATCH_METHODS = ["encode_batch", "encode_array_batch", "encode_ragged"]
 ID_METHODS = ["decode", "decode_bytes", "decode_with_offsets"]
 OTHERS: dict[str, dict[str, Any]] = {
@@ -94,7 +94,7 @@ def refusal(method: Method, *arguments: Any, **options: Any) -> str:
 
 def ways(method: str) -> list[dict[str, Any]]:
     """Options that take different ways through an implementation."""
-    if method in ("encode_ordinary", "count", "truncate", "decode", "decode_bytes", "decode_with_offsets"):
+    if method in ("encode_ordinary", "count", "truncate", "pieces", "decode", "decode_bytes", "decode_with_offsets"):
         return [{}]
     return [{}, {"disallowed_special": ()}, {"allowed_special": "all"}]
 
@@ -212,6 +212,11 @@ def test_dropout_takes_a_number_and_a_whole_number() -> None:
     )
     seeds = [tokenizer.encode_with_dropout("hello", probability=0.5, seed=seed) for seed in (3, np.uint8(3))]
     assert seeds[0] == seeds[1]
+
+
+def test_a_model_is_no_name_of_one() -> None:
+    for name in impls.default_names():
+        assert refusal(impls.load, name, "gpt2") == "model must be a Model, not str 'gpt2'"
 
 
 def test_a_text_may_be_a_subclass_of_str(tokenizer: Tokenizer) -> None:
