@@ -16,7 +16,8 @@ Source
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from random import Random
 from typing import ClassVar, Literal
@@ -55,12 +56,16 @@ class ByteLevel(Tokenizer):
             raise Unsupported(self.name, "works on bytes; this model's alphabet is 'chars'")
         if not 0.0 <= dropout <= 1.0:
             raise ValueError(f"dropout must be a probability from 0 to 1, not {dropout!r}")
-        self.dropout = dropout
+        self.dropout, self._seed = dropout, seed
         self._random = Random(seed)
         self._id_by_text = {to_printable(token): i for token, i in model.id_by_token.items()}
         text_of = {i: text for text, i in self._id_by_text.items()}
         # A pair that is listed twice keeps its later rank.
         self._rank_by_pair = {(text_of[left], text_of[right]): rank for rank, (left, right) in enumerate(model.merges)}
+
+    def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
+        """A copy keeps `dropout` and `seed`, and draws from the beginning."""
+        return partial(type(self), dropout=self.dropout, seed=self._seed), (self._model,)
 
     def encode_piece(self, piece: str) -> list[int]:
         """Ids of one piece.
@@ -70,7 +75,7 @@ class ByteLevel(Tokenizer):
         whole = self.model.whole_piece(piece)
         if whole is not None and self.dropout == 0:
             return [whole]
-        word = [BYTE_TO_CHARACTER[byte] for byte in piece.encode()]
+        word = [BYTE_TO_CHARACTER[byte] for byte in piece.encode("utf-8", "surrogateescape")]
         while joins := self._possible_joins(word):
             lowest = min(joins.values())
             joined: list[str] = []

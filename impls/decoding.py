@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from impls.arguments import check_errors, checked_ids, wrong_type
 from impls.errors import UnknownId
 from impls.sentencepiece_rules import ids_with_mark, read_tokens, without_prefix
 from impls.text import byte_starts_of_characters
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class Decoder:
-    """The decoding half of a `Tokenizer`; a library that has a better way overrides a method."""
+    """The decoding half of a `Tokenizer`; a library that has a better way overrides a method.
+
+    Ids are whole numbers in any iterable, NumPy's arrays too; what else is in it raises TypeError.
+    """
 
     _model: Model
 
@@ -35,7 +39,7 @@ class Decoder:
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. Raises `UnknownId(id, position)`, unless the model has an unknown token."""
-        ids = list(ids)
+        ids = checked_ids(ids)
         if self._model.sentencepiece is not None:
             return b"".join(self._token_bytes(ids))
         by_id = self._bytes_by_id
@@ -49,13 +53,16 @@ class Decoder:
 
         After SentencePiece `replace` puts U+FFFD for each bad byte, not for each run that begins a character.
         """
+        check_errors(errors)
         if self._model.sentencepiece is not None and errors == "replace":
-            ids = list(ids)
+            ids = checked_ids(ids)
             return read_tokens(ids, self._token_bytes(ids), self._byte_ids)[0]
         return self.decode_bytes(ids).decode("utf-8", errors)
 
     def decode_batch(self, batch: Iterable[Iterable[int]], errors: str = "replace") -> list[str]:
         """One text per sequence of ids."""
+        if isinstance(batch, str | bytes) or not isinstance(batch, Iterable):
+            raise wrong_type("batch", "several sequences of ids", batch)
         return [self.decode(ids, errors) for ids in batch]
 
     def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
@@ -63,7 +70,7 @@ class Decoder:
 
         A token that begins inside a character gets that character's start.
         """
-        ids = list(ids)
+        ids = checked_ids(ids)
         tokens = self._token_bytes(ids)
         if self._model.sentencepiece is not None:
             return read_tokens(ids, tokens, self._byte_ids)

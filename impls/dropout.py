@@ -17,6 +17,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from impls.arguments import check_number, whole_number
+
 GAMMA = 0x9E3779B97F4A7C15
 _WORD = (1 << 64) - 1
 
@@ -36,10 +38,12 @@ class Dropout:
     """The coins of one text, and how many of its pieces have had theirs."""
 
     def __init__(self, probability: float, seed: int) -> None:
-        """Raises ValueError for a probability outside 0 to 1 and for a seed that is no 64-bit whole number."""
+        """Raises ValueError for a probability outside 0 to 1 and for a seed that has a sign or more than 64 bits."""
+        check_number("probability", probability)
+        seed = whole_number("seed", seed)
         if not 0 <= probability <= 1:
             raise ValueError(f"the probability of leaving a merge out must be from 0 to 1, not {probability!r}")
-        if not isinstance(seed, int) or not 0 <= seed <= _WORD:
+        if not 0 <= seed <= _WORD:
             raise ValueError(f"seed must be a whole number from 0 to 2**64 - 1, not {seed!r}")
         self.threshold = math.ceil(probability * 2**53)
         """Coins below it leave a merge out."""

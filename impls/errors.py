@@ -84,7 +84,7 @@ class InvalidFile(BPEError):
         return type(self), (self.path, self.problem)
 
 
-class SpecialToken(BPEError):
+class SpecialToken(BPEError, ValueError):
     """The text holds a special token that is not allowed."""
 
     def __init__(self, name: str, offset: int) -> None:
@@ -98,8 +98,10 @@ class SpecialToken(BPEError):
         return type(self), (self.name, self.offset)
 
 
-class UnknownId(BPEError):
+class UnknownId(BPEError, KeyError):
     """An id no token has."""
+
+    __str__ = Exception.__str__  # a KeyError would print its message in quotes
 
     def __init__(self, id: int, position: int) -> None:
         self.id, self.position = id, position

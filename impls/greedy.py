@@ -77,7 +77,7 @@ class Greedy(Tokenizer):
 
         Where no token fits, that character becomes its bytes, or the unknown token, or raises `UnknownSymbol`.
         """
-        symbols = self._symbols((piece + (self.model.end_of_word or "")).encode())
+        symbols = self._symbols((piece + (self.model.end_of_word or "")).encode("utf-8", "surrogateescape"))
         ids: list[int] = []
         at = 0
         while at < len(symbols):

@@ -1,25 +1,32 @@
 """What every tokenizer of the suite agrees on: the `Tokenizer` class, and by name the specification and the errors.
 
 This room knows text, ids and models. It must not know any particular algorithm, and nothing of the harness.
-An implementation overrides one hook: `encode_piece` where it works piece by piece, or `encode_ordinary` where
-it takes whole texts (and, where a library has them, `encode_ordinary_array`, `encode_ordinary_batch` and
-`encode_ordinary_ragged`).
-Everything around the hooks (special tokens, lone surrogates, threads) is here, and costs a call two checks where there
-is nothing to do. Decoding is `impls.decoding`, the specification `impls.specification`.
+An implementation overrides one of the hooks of `impls.hooks`. Everything around the hooks (special tokens, lone
+surrogates, threads) is here, and costs a call two checks where there is nothing to do. Decoding is `impls.decoding`,
+the specification `impls.specification`, what arguments may be `impls.arguments`.
 """
 
 from __future__ import annotations
 
-import os
 from abc import ABC
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
+from impls.arguments import (
+    SpecialSet,
+    check_special_sets,
+    check_text,
+    check_texts,
+    checked_bytes,
+    text_sequence,
+    thread_count,
+    token_limit,
+)
 from impls.decoding import Decoder
 from impls.dropout import Dropout
 from impls.errors import BPEError, SpecialToken, UnknownSymbol, Unsupported
-from impls.patterns import Splitter
+from impls.hooks import Hooks
 from impls.ragged import joined, map_on_threads
 from impls.sentencepiece_rules import Cuts
 from impls.specification import Ties, TrainingSpec
@@ -33,29 +40,25 @@ if TYPE_CHECKING:
 
 __all__ = ["BPEError", "SpecialSet", "Ties", "Tokenizer", "TrainingSpec"]
 
-SpecialSet = Collection[str] | Literal["all"]
-
 Ids = TypeVar("Ids")
 
 
-class Tokenizer(Decoder, ABC):
+class Tokenizer(Hooks, Decoder, ABC):
     """One algorithm over one model.
 
     Ids are Python ints in lists, or uint32 in arrays of shape (n_tokens,). Texts are `str`; lone surrogates
     are encoded as U+FFFD and surrogate pairs as the character they stand for, as tiktoken does.
     """
 
-    name: ClassVar[str]
-    """The name it is registered under."""
     summary: ClassVar[str] = ""
     """One line for `bpebench list`."""
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "third-party"
     exact: ClassVar[bool] = True
     """False where ids are expected to differ from byte pair encoding (greedy longest match)."""
     normalizes: bool = False
-    """Whether the `encode_ordinary` hooks take texts as they stand, and normalise them themselves."""
+    """Whether the `_encode_text` hooks take texts as they stand, and normalise them themselves."""
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = ()
-    """What the `encode_ordinary` hooks raise for a text with a surrogate in it, where they reliably raise.
+    """What the `_encode_text` hooks raise for a text with a surrogate in it, where they reliably raise.
 
     Such a text is then repaired and encoded again; without this every text is searched for surrogates beforehand.
     """
@@ -67,6 +70,8 @@ class Tokenizer(Decoder, ABC):
         self._model = model
         self._cuts = None if model.sentencepiece is None else Cuts(model)
         self._as_given = (self.normalizes or not model.rewrites_text) and bool(self.surrogate_errors)
+        # The latter two for what is no text.
+        self._refusals: tuple[type[Exception], ...] = (*self.surrogate_errors, TypeError, AttributeError)
         self._added = bool(model.added_tokens)
         self._whole_tokens = WholeTokens(model)
 
@@ -79,81 +84,11 @@ class Tokenizer(Decoder, ABC):
         """The model this tokenizer runs."""
         return self._model
 
-    @cached_property
-    def _splitter(self) -> Splitter:
-        return Splitter(self._model.pattern)
-
-    # --- the hooks -----------------------------------------------------------------------------------------
-
-    def encode_piece(self, piece: str) -> list[int]:
-        """Ids of one piece (no special text, no lone surrogate, never empty)."""
-        raise Unsupported(self.name, "does not encode single pieces")
-
-    def encode_ordinary(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special and no surrogate is left."""
-        return self._join_pieces(text, self.encode_piece)
-
-    def _join_pieces(self, text: str, encode_piece: Callable[[str], list[int]]) -> list[int]:
-        if self._cuts is not None:
-            return self._join_parts(text, self._cuts, encode_piece)
-        ids: list[int] = []
-        start = 0
-        for piece in self._splitter.split(text):
-            try:
-                ids += encode_piece(piece)
-            except UnknownSymbol as error:
-                offset = self._splitter.offset(text, start + error.offset)
-                raise UnknownSymbol(error.character, offset) from None
-            start += len(piece)
-        return ids
-
-    def _join_parts(self, text: str, cuts: Cuts, encode_piece: Callable[[str], list[int]]) -> list[int]:
-        """Ids of a text written by SentencePiece's rules; user-defined pieces are known, unused tokens undone."""
-        ids: list[int] = []
-        start = 0
-        for piece in self._splitter.split(text):
-            for part in cuts.cut(piece):
-                known = cuts.user_defined.get(part)
-                try:
-                    ids += encode_piece(part) if known is None else [known]
-                except UnknownSymbol as error:
-                    offset = self._splitter.offset(text, start + error.offset)
-                    raise UnknownSymbol(error.character, offset) from None
-                start += len(part)
-        parts = self._model.unused_parts
-        return [whole for i in ids for whole in parts.get(i, (i,))] if parts else ids
-
     def pieces(self, text: str) -> list[str]:
         """What `encode_piece` is given for `text`, in which nothing is special: normalised, split and cut."""
+        check_text(text)
         pieces = self._splitter.split(self._model.normalize(repair_surrogates(text)))
         return pieces if self._cuts is None else [part for piece in pieces for part in self._cuts.cut(piece)]
-
-    def encode_ordinary_array(self, text: str) -> np.ndarray:
-        """As `encode_ordinary`, as a uint32 array of shape (n_tokens,)."""
-        import numpy as np
-
-        return np.array(self.encode_ordinary(text), dtype=np.uint32)
-
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text, on up to `threads` threads."""
-        return map_on_threads(self.encode_ordinary, texts, threads)
-
-    def encode_ordinary_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `encode_ragged`, for texts in which nothing is special and no surrogate is left.
-
-        Made of `encode_ordinary_array` where an implementation has its own, else of `encode_ordinary_batch`.
-        """
-        if type(self).encode_ordinary_array is Tokenizer.encode_ordinary_array:
-            return joined(self.encode_ordinary_batch(texts, threads))
-        return joined(map_on_threads(self.encode_ordinary_array, texts, threads))
-
-    def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
-        """Ids of one piece; each coin says of one possible merge whether it is left out, see `impls.dropout`."""
-        raise Unsupported(self.name, "does not leave merges out (BPE-dropout)")
-
-    def encode_ordinary_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
-        """As `encode_ordinary`, with merges left out."""
-        return self._join_pieces(text, lambda piece: self.encode_piece_with_dropout(piece, dropout.next_piece()))
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -174,12 +109,36 @@ class Tokenizer(Decoder, ABC):
         # The first branch is what measurements go through; it calls nothing but the hook.
         if self._as_given and not (allowed_special or disallowed_special or self._added):
             try:
-                return self.encode_ordinary(text)
-            except self.surrogate_errors:
-                return self.encode_ordinary(repair_surrogates(text))
+                return self._encode_text(text)
+            except self._refusals:
+                return self._encode_text(self._repaired(text))
         if self._is_ordinary(text, allowed_special, disallowed_special):
-            return self._encode_as(self.encode_ordinary, text)
+            return self._encode_as(self._encode_text, text)
         return self._encode_around_specials(text, allowed_special)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of `text`, all of it read as ordinary text: special tokens and added tokens too.
+
+        As `encode(text, disallowed_special=())`, which differs only in a model with added tokens: those it recognises.
+        """
+        return self._encode_as(self._encode_text, text)
+
+    def encode_bytes(self, data: bytes) -> list[int]:
+        """Ids of bytes that need not be UTF-8, read as ordinary text; as tiktoken's `_encode_bytes`.
+
+        UTF-8 is encoded as its text. In other bytes the text before the first bad one is normalised and split; its last
+        piece and everything behind it, good or bad, is one piece, since a pattern applies only to text. A library with
+        another rule of its own follows that. Decoding gives the bytes back, but for what was normalised.
+        Raises `Unsupported` for a model over characters, and for bad bytes where an implementation takes only texts.
+        """
+        data = checked_bytes(data)
+        if self._model.alphabet != "bytes":
+            raise Unsupported(self.name, "encodes bytes by models over bytes; this model's alphabet is 'chars'")
+        try:
+            return self.encode_ordinary(data.decode())
+        except UnicodeDecodeError as error:
+            good, bad = data[: error.start], data[error.start :]
+        return self._encode_text_and_bytes(self._model.normalize(good.decode()), bad)
 
     def encode_with_dropout(
         self,
@@ -201,7 +160,7 @@ class Tokenizer(Decoder, ABC):
             return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
         def encode(segment: str) -> list[int]:
-            return self.encode_ordinary_with_dropout(segment, dropout)
+            return self._encode_text_with_dropout(segment, dropout)
 
         if self._is_ordinary(text, allowed_special, disallowed_special):
             return encode(self._repaired(text))
@@ -212,7 +171,7 @@ class Tokenizer(Decoder, ABC):
     ) -> np.ndarray:
         """As `encode`, as a uint32 array of shape (n_tokens,)."""
         if self._is_ordinary(text, allowed_special, disallowed_special):
-            return self._encode_as(self.encode_ordinary_array, text)
+            return self._encode_as(self._encode_text_to_array, text)
         import numpy as np
 
         return np.array(self._encode_around_specials(text, allowed_special), dtype=np.uint32)
@@ -230,10 +189,24 @@ class Tokenizer(Decoder, ABC):
         def one(text: str) -> list[int]:
             return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        texts, threads = listed(texts), _thread_count(threads)
+        texts, threads = text_sequence(texts), thread_count(threads)
         if self._are_ordinary(texts, allowed_special, disallowed_special):
-            return self._encode_all_as(self.encode_ordinary_batch, texts, threads)
+            return self._encode_all_as(self._encode_texts, texts, threads)
         return map_on_threads(one, texts, threads)
+
+    def encode_array_batch(
+        self,
+        texts: Sequence[str],
+        threads: int | None = None,
+        *,
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> list[np.ndarray]:
+        """One array of ids (uint32) per text, in order; `threads` as in `encode_batch`."""
+        ids, offsets = self.encode_ragged(
+            texts, threads, allowed_special=allowed_special, disallowed_special=disallowed_special
+        )
+        return [ids[start:end] for start, end in pairwise(offsets.tolist())]
 
     def encode_ragged(
         self,
@@ -251,25 +224,36 @@ class Tokenizer(Decoder, ABC):
         def one(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
-        texts, threads = listed(texts), _thread_count(threads)
+        texts, threads = text_sequence(texts), thread_count(threads)
         if self._are_ordinary(texts, allowed_special, disallowed_special):
-            return self._encode_all_as(self.encode_ordinary_ragged, texts, threads)
+            return self._encode_all_as(self._encode_texts_to_ragged, texts, threads)
         return joined(map_on_threads(one, texts, threads))
 
     def count(self, text: str) -> int:
         """How many tokens `text` has, special text read as ordinary text."""
         return len(self.encode(text, disallowed_special=()))
 
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """The text of the first `max_tokens` tokens, less a last character they hold only in part.
+
+        Special text is read as ordinary text.
+        """
+        max_tokens = token_limit(max_tokens)
+        ids = self.encode(text, disallowed_special=())
+        return text if len(ids) <= max_tokens else self.decode_bytes(ids[:max_tokens]).decode("utf-8", "ignore")
+
     def _is_ordinary(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
         """Whether nothing in `text` is encoded as a whole; raises `SpecialToken` for what is disallowed."""
         if not (allowed_special or disallowed_special or self._added):
             return True
+        check_text(text)
+        check_special_sets(allowed_special, disallowed_special)
         model = self._model
         specials = model.special_tokens.keys()
         if not specials and not self._added:
             return True
         allowed = self._allowed(allowed_special)
-        disallowed = specials - allowed if disallowed_special == "all" else specials & set(disallowed_special)
+        disallowed = specials - allowed if disallowed_special == "all" else specials & set(disallowed_special or ())
         if disallowed and (found := special_matcher(frozenset(disallowed)).search(text)):
             raise SpecialToken(found[0], found.start())
         whole = allowed | model.added_tokens.keys()
@@ -278,17 +262,20 @@ class Tokenizer(Decoder, ABC):
         return not whole or special_matcher(frozenset(whole)).search(repair_surrogates(text)) is None
 
     def _are_ordinary(self, texts: Sequence[str], allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
-        plain = not (allowed_special or disallowed_special or self._added)
-        return plain or all(self._is_ordinary(text, allowed_special, disallowed_special) for text in texts)
+        if not (allowed_special or disallowed_special or self._added):
+            return True
+        check_texts(texts)
+        check_special_sets(allowed_special, disallowed_special)
+        return all(self._is_ordinary(text, allowed_special, disallowed_special) for text in texts)
 
     def _allowed(self, allowed_special: SpecialSet) -> set[str]:
         specials = set(self._model.special_tokens)
-        return specials if allowed_special == "all" else specials & set(allowed_special)
+        return specials if allowed_special == "all" else specials & set(allowed_special or ())
 
     def _encode_around_specials(
         self, text: str, allowed_special: SpecialSet, encode: Callable[[str], list[int]] | None = None
     ) -> list[int]:
-        model, encode = self._model, encode or self.encode_ordinary
+        model, encode = self._model, encode or self._encode_text
         whole = self._allowed(allowed_special) | model.added_tokens.keys()
 
         def normalize(segment: str, first: bool) -> str:
@@ -306,11 +293,11 @@ class Tokenizer(Decoder, ABC):
             raise UnknownSymbol(error.character, offset + error.offset) from None
 
     def _encode_as(self, encode: Callable[[str], Ids], text: str) -> Ids:
-        """`encode(text)`, with what is to be mended about the text mended."""
+        """`encode(text)`, of the repaired text where the text needs it."""
         if self._as_given:
             try:
                 return encode(text)
-            except self.surrogate_errors:
+            except self._refusals:
                 pass
         return encode(self._repaired(text))
 
@@ -319,25 +306,12 @@ class Tokenizer(Decoder, ABC):
         if self._as_given:
             try:
                 return encode(texts, threads)
-            except self.surrogate_errors:
+            except self._refusals:
                 pass
+        check_texts(texts)
         return encode(list(map(self._repaired, texts)), threads)
 
     def _repaired(self, text: str) -> str:
+        check_text(text)
         text = repair_surrogates(text)
         return text if self.normalizes else self._model.normalize(text)
-
-
-def listed(texts: Iterable[str]) -> Sequence[str]:
-    """The texts of a batch, which are read more than once; one text alone is refused with TypeError."""
-    if isinstance(texts, str | bytes):
-        raise TypeError(f"a batch takes several texts, not one {type(texts).__name__}; put it into a list")
-    return texts if isinstance(texts, list | tuple) else list(texts)
-
-
-def _thread_count(threads: int | None) -> int:
-    """`threads`, or all cores for None."""
-    threads = os.cpu_count() or 1 if threads is None else threads
-    if threads < 1:
-        raise ValueError(f"threads must be at least 1 or None, not {threads}")
-    return threads

@@ -213,14 +213,15 @@ class Model:
         return [self.id_by_token[bytes([byte])] for byte in range(256)]
 
     def symbols(self, piece: str) -> list[int]:
-        """Ids of the base symbols of a piece, where every merge starts from.
+        """Ids of the base symbols of a piece, where every merge starts from; over bytes, bad UTF-8 may be in it as
+        surrogates (`surrogateescape`).
 
         Raises `UnknownSymbol` (offset within the piece) for a character the model does not have, unless it has
         an unknown token.
         """
         if self.alphabet == "bytes":
             byte_ids = self._byte_ids
-            return [byte_ids[byte] for byte in piece.encode()]
+            return [byte_ids[byte] for byte in piece.encode("utf-8", "surrogateescape")]
         if self.sentencepiece is not None:
             return self._symbols_by_rules(piece, self.sentencepiece)
         ids: list[int] = []
@@ -263,7 +264,7 @@ class Model:
         `concatenation` except after SentencePiece, which has no such rule."""
         if not self.ignore_merges and (self.merge_rule == "pairs" or self.sentencepiece is not None):
             return None
-        return self.id_by_token.get((piece + (self.end_of_word or "")).encode())
+        return self.id_by_token.get((piece + (self.end_of_word or "")).encode("utf-8", "surrogateescape"))
 
     def normalize(self, text: str, *, first: bool = True) -> str:
         """`text` as it is split and encoded: in the model's normal form, with SentencePiece's marks for white space.

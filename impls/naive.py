@@ -69,7 +69,7 @@ class Naive(Tokenizer):
             else:
                 ids = _apply(lowest, ids, merges)
 
-    def encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
+    def _encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
         """Ids of one piece, the possible merges tried by rank, then from left to right, until one is not left out.
 
         Provilkov, Emelianenko and Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization".

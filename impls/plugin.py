@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from impls.arguments import check_errors, checked_ids
 from impls.interface import Tokenizer
 from impls.model import Model
 
@@ -32,16 +33,17 @@ def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
         def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
             return _again, (name, factory, self._model)
 
-        def encode_ordinary(self, text: str) -> list[int]:
+        def _encode_text(self, text: str) -> list[int]:
             return list(self.target.encode(text))
 
         def decode_bytes(self, ids: Iterable[int]) -> bytes:
             if hasattr(self.target, "decode_bytes"):
-                return bytes(self.target.decode_bytes(list(ids)))
-            return str(self.target.decode(list(ids))).encode("utf-8", "surrogatepass")
+                return bytes(self.target.decode_bytes(checked_ids(ids)))
+            return str(self.target.decode(checked_ids(ids))).encode("utf-8", "surrogatepass")
 
         def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-            return str(self.target.decode(list(ids)))
+            check_errors(errors)
+            return str(self.target.decode(checked_ids(ids)))
 
     Plugin.name = name
     Plugin.__name__ = Plugin.__qualname__ = f"Plugin_{name}"

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
+from impls.arguments import wrong_type
 from impls.errors import BPEError, Missing, UnknownName
 from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
@@ -89,6 +90,8 @@ def get(name: str) -> type[Tokenizer]:
 
 def load(name: str, model: Model) -> Tokenizer:
     """The implementation `name` over `model`; raises `Unsupported` saying why where it cannot run it."""
+    if not isinstance(model, Model):
+        raise wrong_type("model", "a Model", model)
     return get(name)(model)
 
 

@@ -10,6 +10,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Any
 
+from impls.arguments import texts_in_turn
 from impls.byte_alphabet import GPT2_BYTE_ORDER
 from impls.errors import InvalidSpec
 from impls.interface import TrainingSpec
@@ -22,10 +23,8 @@ Pair = tuple[int, int]
 
 def corpus_pieces(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
     """Every piece of every text, in order; texts are never joined."""
-    if isinstance(texts, str):
-        raise TypeError("texts must be an iterable of texts, not one text; pass [text]")
     splitter = Splitter(resolve(spec.pattern))
-    for text in texts:
+    for text in texts_in_turn(texts):
         yield from splitter.split(repair_surrogates(text))
 
 

@@ -28,8 +28,8 @@ def stage_shares(tokenizer: Tokenizer, text: str, passes: int = 5) -> dict[str, 
     if isinstance(tokenizer, TimesItself):
         told = [tokenizer.stage_seconds(_new(text)) for _ in range(passes)]
         return {stage: median(one[stage] for one in told) for stage in told[0]}
-    if type(tokenizer).encode_piece is Tokenizer.encode_piece or type(tokenizer).encode_ordinary is not (
-        Tokenizer.encode_ordinary
+    if type(tokenizer).encode_piece is Tokenizer.encode_piece or type(tokenizer)._encode_text is not (
+        Tokenizer._encode_text
     ):
         raise Unsupported(tokenizer.name, "does not expose its stages")
     whole = _seconds(lambda: tokenizer.encode(_new(text), disallowed_special=()), passes)

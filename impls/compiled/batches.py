@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,14 +24,6 @@ EncodeOne = Callable[[str], np.ndarray]
 Ready = Callable[[list[str]], tuple[list[str] | list[str | None], int]]
 """The texts as the kernels take them, None for one that needs care; and whether they are to be searched for special
 tokens (1) or not (0)."""
-
-
-def thread_count(threads: int | None) -> int:
-    """`threads`, or all cores for None; raises ValueError below 1."""
-    threads = os.cpu_count() or 1 if threads is None else threads
-    if threads < 1:
-        raise ValueError(f"threads must be at least 1 or None, not {threads}")
-    return threads
 
 
 @dataclass(slots=True)

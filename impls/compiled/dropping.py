@@ -51,8 +51,11 @@ class Dropping:
         return slots, results.astype(np.int32)
 
     def encode(self, context: Context, text: str, ends: np.ndarray, dropout: Dropout) -> list[int]:
-        """Ids of a text whose pieces end at `ends` (int32, in bytes), which takes the next coins of `dropout`."""
-        data = np.frombuffer(text.encode(), np.uint8)
+        """Ids of a text whose pieces end at `ends` (int32, in bytes), which takes the next coins of `dropout`.
+
+        Bytes that are no UTF-8 are in the text as surrogates (`surrogateescape`).
+        """
+        data = np.frombuffer(text.encode("utf-8", "surrogateescape"), np.uint8)
         out = np.empty(len(data) + PAD_BYTES // 4, np.uint32)
         numbers = [dropout.threshold, dropout.start, dropout.n_pieces, 0]
         arrays: tuple[np.ndarray, ...] = ()

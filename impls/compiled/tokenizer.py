@@ -11,8 +11,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from impls import arguments
+from impls.arguments import SpecialSet
 from impls.compiled import files, plain
-from impls.compiled.batches import Batches, Density, Ready, thread_count
+from impls.compiled.batches import Batches, Density, Ready
 from impls.compiled.dropping import Dropping
 from impls.compiled.files import last_safe_cut
 from impls.compiled.layout import AUTOMATON, BUSY
@@ -28,7 +30,7 @@ from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of
 from impls.dropout import Dropout
 from impls.errors import Unsupported
-from impls.interface import SpecialSet, Tokenizer, TrainingSpec, listed
+from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
 from impls.text import repair_surrogates
 
@@ -108,7 +110,7 @@ class Compiled(Tokenizer):
                 ids = self._list_unless_special(text)
                 if ids is None and self._specials.absent(text):
                     ids = self._list(text)
-        except UnicodeEncodeError:
+        except (UnicodeEncodeError, TypeError):
             ids = None
         if ids is not None:
             return ids
@@ -125,16 +127,25 @@ class Compiled(Tokenizer):
                 array = self._array_unless_special(text)
                 if array is None and self._specials.absent(text):
                     array = self._as_array(text)
-        except UnicodeEncodeError:
+        except (UnicodeEncodeError, TypeError):
             array = None
         if array is not None:
             return array
+        arguments.check_text(text)
         if not self._specials.absent(text):
             ids = super().encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
             return np.array(ids, np.uint32)
         return self._array(self._model.normalize(repair_surrogates(text)))
 
     def encode_ordinary(self, text: str) -> list[int]:
+        """Ids of `text`, special and added tokens read as ordinary text; see `Tokenizer.encode_ordinary`."""
+        try:
+            ids = self._list(text)
+        except (UnicodeEncodeError, TypeError):
+            ids = None
+        return super().encode_ordinary(text) if ids is None else ids
+
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special and no surrogate is left."""
         builtins = self._own.builtins if self._fast is not None and self._own_pieces.absent(text) else None
         found = None if builtins is None else builtins.encode_to_list(text)
@@ -143,6 +154,8 @@ class Compiled(Tokenizer):
 
     def _written(self, text: str) -> str | None:
         """What the kernels encode of a text, or None where that is more than theirs."""
+        if type(text) is not str:
+            arguments.check_text(text)
         written = self._model.normalize(text)
         return written if self._own_pieces.absent(written) else None
 
@@ -163,12 +176,20 @@ class Compiled(Tokenizer):
             pieces = self._splitter.split(text)
             return plain.encode_pieces(worker.context, "".join(pieces), pieces)
 
-    def encode_ordinary_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
-        """As `encode_ordinary`, with merges left out; see `impls.dropout`. Only over bytes."""
+    def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
+        """As `_encode_text`, with merges left out; see `impls.dropout`. Only over bytes."""
         if self._model.alphabet == "chars":
             raise Unsupported(self.name, "leaves merges out (BPE-dropout) only over bytes")
         with self._pool.worker() as worker:
             return self._dropping.encode(worker.context, *self._pieces_of(worker, text), dropout)
+
+    def _encode_byte_piece(self, piece: bytes) -> list[int]:
+        """Ids of one piece that is no UTF-8: by the kernel that can leave merges out, since others read characters."""
+        text = piece.decode("utf-8", "surrogateescape")
+        if (whole := self._model.whole_piece(text)) is not None:
+            return [whole]
+        with self._pool.worker() as worker:
+            return self._dropping.encode(worker.context, text, np.array([len(piece)], np.int32), Dropout(0.0, 0))
 
     def _pieces_of(self, worker: Worker, text: str) -> tuple[str, np.ndarray]:
         """The text without what the pattern drops, and where its pieces end, in bytes: int32."""
@@ -198,7 +219,7 @@ class Compiled(Tokenizer):
         if self._fast is not None and not self._model.added_tokens:
             try:
                 counted = self._fast.count_ids(text)
-            except UnicodeEncodeError:
+            except (UnicodeEncodeError, TypeError):
                 counted = None
             if counted is not None:
                 return counted
@@ -214,7 +235,7 @@ class Compiled(Tokenizer):
     ) -> list[list[int]]:
         """One list of ids per text, in order; the threads run outside the interpreter lock."""
         batches = self._batches(allowed_special, disallowed_special)
-        return batches.lists(list(listed(texts)), thread_count(threads))
+        return arguments.encoded_batch(batches.lists, texts, threads)
 
     def encode_array_batch(
         self,
@@ -226,7 +247,7 @@ class Compiled(Tokenizer):
     ) -> list[np.ndarray]:
         """One array of ids (uint32) per text, in order; as `encode_batch`."""
         batches = self._batches(allowed_special, disallowed_special)
-        return batches.arrays(list(listed(texts)), thread_count(threads))
+        return arguments.encoded_batch(batches.arrays, texts, threads)
 
     def encode_ragged(
         self,
@@ -238,9 +259,11 @@ class Compiled(Tokenizer):
     ) -> tuple[np.ndarray, np.ndarray]:
         """All ids of all texts, uint32, and where each text's begin, int64 of shape (n_texts + 1,)."""
         batches = self._batches(allowed_special, disallowed_special)
-        return batches.ragged(list(listed(texts)), thread_count(threads))
+        return arguments.encoded_batch(batches.ragged, texts, threads)
 
     def _batches(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Batches:
+        arguments.check_special_sets(allowed_special, disallowed_special)
+
         def one(text: str) -> np.ndarray:
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
@@ -275,8 +298,8 @@ class Compiled(Tokenizer):
 
         Special text is read as ordinary text. No more of a long text is encoded than is needed.
         """
-        if max_tokens < 0:
-            raise ValueError(f"max_tokens must be at least 0, not {max_tokens}")
+        arguments.check_text(text)
+        max_tokens = arguments.token_limit(max_tokens)
         size = 16 * max_tokens + 256
         while True:
             whole = size >= len(text)
@@ -320,7 +343,8 @@ class Compiled(Tokenizer):
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text of the ids; see `Tokenizer.decode`."""
         if self._model.sentencepiece is not None:
-            ids = list(ids)
+            arguments.check_errors(errors)
+            ids = arguments.id_list(ids)
             try:
                 return self.decode_bytes(ids).decode()
             except UnicodeDecodeError:
@@ -333,7 +357,7 @@ class Compiled(Tokenizer):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes of the ids; see `Tokenizer.decode_bytes`."""
-        ids = list(ids) if not isinstance(ids, list | np.ndarray) else ids
+        ids = ids if isinstance(ids, np.ndarray) else arguments.id_list(ids)
         if self._fast_decode is not None and type(ids) is list:
             data = self._fast_decode.decode_to_bytes(ids)
         else:
@@ -345,8 +369,8 @@ class Compiled(Tokenizer):
 
     def _plain_decode(self, ids: list[int] | np.ndarray) -> bytes | None:
         try:
-            array = np.asarray(ids)
-        except (OverflowError, ValueError, TypeError):
+            array = np.asarray(ids if isinstance(ids, np.ndarray) else arguments.checked_ids(ids))
+        except (OverflowError, ValueError):
             return None
         # What is no array of whole numbers, or has masked ones, is looked at id by id.
         if array.ndim != 1 or array.dtype.kind not in "iub" or np.ma.isMaskedArray(ids):

@@ -10,6 +10,7 @@ from threading import Event, Lock
 
 import numpy as np
 
+from impls.arguments import texts_in_turn
 from impls.compiled.files import last_safe_cut
 from impls.compiled.layout import PAD_BYTES
 from impls.compiled.learning import Learner
@@ -29,8 +30,6 @@ _MOST_THREADS = 8
 
 def train(texts: Iterable[str], spec: TrainingSpec) -> Model:
     """Learn a model; as many threads count as the process may use cores."""
-    if isinstance(texts, str):
-        raise TypeError("texts must be an iterable of texts, not one text; pass [text]")
     words = _counted(texts, spec)
     base = base_symbols(words.pieces() if spec.alphabet == "chars" else (), spec)
     # Every merge shortens some word.
@@ -88,7 +87,7 @@ def _batches(texts: Iterable[str], cut: Callable[[bytes], int] | None) -> Iterat
     """UTF-8 of the texts, about a megabyte at a time; `cut` finds where a longer text may be cut, or 0."""
     batch: list[bytes] = []
     n_bytes = 0
-    for text in texts:
+    for text in texts_in_turn(texts):
         for data in _parts(repair_surrogates(text).encode(), cut):
             batch.append(data)
             n_bytes += len(data) + PAD_BYTES

@@ -31,7 +31,7 @@ class BpeOpenai(Tokenizer):
         super().__init__(model)
         self._encoding: Any = bpe_openai.get_encoding(require_public(self.name, model, _NAMES))
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special; raises `Unsupported` for a text the library finds too long."""
         try:
             ids: list[int] = self._encoding.encode_ordinary(text)
@@ -39,15 +39,20 @@ class BpeOpenai(Tokenizer):
         except (ValueError, bpe_openai.TokenLimitError) as error:
             raise self._too_long(error) from None
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text, by the library's own threads."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text, by the library's own threads."""
         if threads == 1:
-            return super().encode_ordinary_batch(texts, threads)
+            return super()._encode_texts(texts, threads)
         try:
             found: list[list[int]] = self._encoding.encode_ordinary_batch(texts, num_threads=threads)
             return found
         except (ValueError, bpe_openai.TokenLimitError) as error:
             raise self._too_long(error) from None
+
+    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
+        """Ids by the library's own rule, which is not tiktoken's: all of it is one piece, the text too."""
+        ids: list[int] = self._encoding._encode_bytes(text.encode() + bad)
+        return ids
 
     def _too_long(self, error: Exception) -> Unsupported:
         return Unsupported(self.name, f"it refuses long texts: {error}")

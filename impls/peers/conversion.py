@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from impls.arguments import id_list
 from impls.errors import Unsupported
 from impls.formats.known import KNOWN
 from impls.formats.sentencepiece_writer import proto
@@ -167,8 +168,8 @@ def environment(name: str, value: str) -> Iterator[None]:
 
 
 def as_list(ids: Iterable[int]) -> list[int]:
-    """`ids` itself where it is a list."""
-    return ids if isinstance(ids, list) else list(ids)
+    """`ids` itself where it is a list; TypeError for what is no sequence, and what is in it is not looked at."""
+    return id_list(ids)
 
 
 def rayon_threads() -> int:

@@ -49,25 +49,25 @@ class Fastokens(Tokenizer):
             os.environ.setdefault(_THREADS, str(rayon_threads()))
         self._tokenizer = _tokenizer(model)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
         ids: list[int] = self._tokenizer.encode_ordinary(text).ids
         return ids
 
-    def encode_ordinary_array(self, text: str) -> np.ndarray:
-        """As `encode_ordinary`, as a read-only view of the library's flat output."""
+    def _encode_text_to_array(self, text: str) -> np.ndarray:
+        """As `_encode_text`, as a read-only view of the library's flat output."""
         return np.frombuffer(self._tokenizer.encode_batch_flat([text])[0], np.uint32)
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text; by the library's threads where it has this many."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text; by the library's threads where it has this many."""
         if threads != _library_threads():
-            return super().encode_ordinary_batch(texts, threads)
+            return super()._encode_texts(texts, threads)
         return [found.ids for found in self._tokenizer.encode_batch(list(texts))]
 
-    def encode_ordinary_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `encode_ordinary_batch`; read-only views of the library's flat output."""
+    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `_encode_texts`; read-only views of the library's flat output."""
         if threads != _library_threads():
-            return super().encode_ordinary_ragged(texts, threads)
+            return super()._encode_texts_to_ragged(texts, threads)
         ids, offsets = self._tokenizer.encode_batch_flat(list(texts))
         return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
 

@@ -37,24 +37,26 @@ class Ffbpe(Tokenizer):
         super().__init__(model)
         self._encoder = _encoder(model)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
         ids: list[int] = self._encoder.encode(text)
         return ids
 
-    def encode_ordinary_array(self, text: str) -> np.ndarray:
-        """As `encode_ordinary`, as the array the library makes."""
+    def _encode_text_to_array(self, text: str) -> np.ndarray:
+        """As `_encode_text`, as the array the library makes."""
         ids: np.ndarray = self._encoder.encode_to_numpy(text)
         return ids
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text of the ids. The library raises for an id it has not, a special token's too, and for bad UTF-8."""
         ids = as_list(ids)
-        try:
-            text: str = self._encoder.decode(ids)
-            return text
-        except (RuntimeError, ValueError, TypeError):
-            return super().decode(ids, errors)
+        if errors == "replace":
+            try:
+                text: str = self._encoder.decode(ids)
+                return text
+            except (RuntimeError, ValueError, TypeError):
+                pass
+        return super().decode(ids, errors)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from impls.arguments import texts_in_turn
 from impls.errors import Unsupported
 from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
@@ -46,14 +47,14 @@ class Gigatoken(Tokenizer):
     name: ClassVar[str] = "gigatoken"
     summary: ClassVar[str] = "Rust: SIMD splitting, piece cache; has a trainer"
     kind: ClassVar[Literal["peer"]] = "peer"
-    surrogate_errors = (TypeError,)
+    surrogate_errors = (TypeError,)  # the library takes bytes for text, and so do we here: a look would be timed
 
     def __init__(self, model: Model) -> None:
         self.normalizes = has_plain_rules(model)
         super().__init__(model)
         self._backend = _backend(model)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special; the library gives arrays, and lists only in batches.
 
         A batch of one long text makes its list no sooner, and the first costs a tenth of a second more.
@@ -61,24 +62,29 @@ class Gigatoken(Tokenizer):
         ids: list[int] = self._backend.encode(text).tolist()
         return ids
 
-    def encode_ordinary_array(self, text: str) -> np.ndarray:
-        """As `encode_ordinary`, as the array the library makes."""
+    def _encode_text_to_array(self, text: str) -> np.ndarray:
+        """As `_encode_text`, as the array the library makes."""
         ids: np.ndarray = self._backend.encode(text)
         return ids
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text; by the library's pool where that has this many threads."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text; by the library's pool where that has this many threads."""
         if threads not in (1, rayon_threads()):
-            return super().encode_ordinary_batch(texts, threads)
+            return super()._encode_texts(texts, threads)
         found: list[list[int]] = self._backend.encode_batch_list(list(texts), parallel=threads > 1)
         return found
 
-    def encode_ordinary_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `encode_ordinary_batch`; the two buffers of the awkward array the library makes."""
+    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `_encode_texts`; the two buffers of the awkward array the library makes."""
         if threads not in (1, rayon_threads()):
-            return super().encode_ordinary_ragged(texts, threads)
+            return super()._encode_texts_to_ragged(texts, threads)
         layout = self._backend.encode_batch(list(texts), parallel=threads > 1).layout
         return layout.content.data, layout.offsets.data
+
+    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
+        """Ids by the library's own rule, which is not tiktoken's: bytes behind bad ones are split again."""
+        ids: list[int] = self._backend.encode(text.encode() + bad).tolist()
+        return ids
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. The library panics for an id it has not, a special token's too."""
@@ -131,9 +137,7 @@ def _backend(model: Model) -> Any:
 
 
 def _utf8(texts: Iterable[str]) -> Iterator[bytes]:
-    if isinstance(texts, str):
-        raise TypeError("texts must be an iterable of texts, not one text; pass [text]")
-    for text in texts:
+    for text in texts_in_turn(texts):
         try:
             yield text.encode()
         except UnicodeEncodeError:

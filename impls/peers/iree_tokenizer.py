@@ -32,30 +32,33 @@ class IreeTokenizer(Tokenizer):
         tokens = model.tokens
         self._n_dense = tokens.index(None) if None in tokens else len(tokens)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
         ids: list[int] = self._tokenizer.encode(text)
         return ids
 
-    def encode_ordinary_array(self, text: str) -> np.ndarray:
-        """As `encode_ordinary`, as a view of the array the library makes."""
+    def _encode_text_to_array(self, text: str) -> np.ndarray:
+        """As `_encode_text`, as a view of the array the library makes."""
         ids: np.ndarray = self._tokenizer.encode_to_array(text)
         return ids.view(np.uint32)
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text; the library's own batch is for one thread, and lets others run."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text; the library's own batch is for one thread, and lets others run."""
         if threads > 1:
-            return super().encode_ordinary_batch(texts, threads)
+            return super()._encode_texts(texts, threads)
         found: list[list[int]] = self._tokenizer.encode_batch(texts)
         return found
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text of the ids, by the library where it has all of them and they are UTF-8."""
         ids = as_list(ids)
-        if ids and max(ids) < self._n_dense and min(ids) >= 0:
-            text: str = self._tokenizer.decode(ids)
-            if "\ufffd" not in text:
-                return text
+        try:
+            if errors == "replace" and ids and max(ids) < self._n_dense and min(ids) >= 0:
+                text: str = self._tokenizer.decode(ids)
+                if "\ufffd" not in text:
+                    return text
+        except TypeError:
+            pass
         return super().decode(ids, errors)
 
 

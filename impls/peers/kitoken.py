@@ -38,15 +38,15 @@ class Kitoken(Tokenizer):
         super().__init__(model)
         self._tokenizer = _tokenizer(model)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
         ids: list[int] = self._tokenizer.encode(text)
         return ids
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text; the library's own batch is for one thread, and lets others run."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text; the library's own batch is for one thread, and lets others run."""
         if threads > 1:
-            return super().encode_ordinary_batch(texts, threads)
+            return super()._encode_texts(texts, threads)
         found: list[list[int]] = self._tokenizer.encode_all(list(texts))
         return found
 

@@ -37,15 +37,15 @@ class RsBpe(Tokenizer):
         self._tokenizer: Any = getattr(openai, self._public_name)()
         self._n_tokens = len(model.tokens)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
         ids: list[int] = self._tokenizer.encode(text)
         return ids
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text, in tasks of the size the library's documentation shows."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text, in tasks of the size the library's documentation shows."""
         if threads == 1 or _POOL.setdefault("model", self._public_name) != self._public_name:
-            return super().encode_ordinary_batch(texts, threads)
+            return super()._encode_texts(texts, threads)
         options = openai.ParallelOptions(min_batch_size=_LEAST_TEXTS, chunk_size=_TEXTS_PER_TASK, max_threads=threads)
         found: list[list[int]] = self._tokenizer.encode_batch_parallel(list(texts), options)[0]
         return found
@@ -57,7 +57,7 @@ class RsBpe(Tokenizer):
         try:
             n_tokens: int = self._tokenizer.count(text)
             return n_tokens
-        except UnicodeEncodeError:
+        except (UnicodeEncodeError, TypeError):
             return super().count(text)
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
@@ -66,8 +66,11 @@ class RsBpe(Tokenizer):
         It answers None for bad UTF-8, which is then left to `Tokenizer`.
         """
         ids = as_list(ids)
-        if ids and max(ids) < self._n_tokens and min(ids) >= 0:
-            text: str | None = self._tokenizer.decode(ids)
-            if text is not None:
-                return text
+        try:
+            if errors == "replace" and ids and max(ids) < self._n_tokens and min(ids) >= 0:
+                text: str | None = self._tokenizer.decode(ids)
+                if text is not None:
+                    return text
+        except TypeError:
+            pass
         return super().decode(ids, errors)

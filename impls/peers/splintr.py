@@ -38,28 +38,28 @@ class Splintr(Tokenizer):
         super().__init__(model)
         self._tokenizer = _tokenizer(model)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
-        if not text:
+        if text == "":
             return []
         ids: list[int] = self._tokenizer.encode_ordinary(text)
         return ids
 
-    def encode_ordinary_array(self, text: str) -> np.ndarray:
-        """As `encode_ordinary`, as a read-only view of the library's flat output."""
-        return np.frombuffer(self._tokenizer.encode_flat(text) if text else b"", np.uint32)
+    def _encode_text_to_array(self, text: str) -> np.ndarray:
+        """As `_encode_text`, as a read-only view of the library's flat output."""
+        return np.frombuffer(self._tokenizer.encode_flat(text) if text != "" else b"", np.uint32)
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text; by the library's pool where that has this many threads."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text; by the library's pool where that has this many threads."""
         if threads != rayon_threads() or self._adds_to_nothing(texts):
-            return super().encode_ordinary_batch(texts, threads)
+            return super()._encode_texts(texts, threads)
         found: list[list[int]] = self._tokenizer.encode_batch(texts)
         return found
 
-    def encode_ordinary_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `encode_ordinary_batch`; read-only views of the library's flat output."""
+    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `_encode_texts`; read-only views of the library's flat output."""
         if threads != rayon_threads() or self._adds_to_nothing(texts):
-            return super().encode_ordinary_ragged(texts, threads)
+            return super()._encode_texts_to_ragged(texts, threads)
         ids, offsets = self._tokenizer.encode_batch_flat(texts)
         return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
 

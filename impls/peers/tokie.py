@@ -33,16 +33,21 @@ class Tokie(Tokenizer):
         super().__init__(model)
         self._tokenizer = _tokenizer(model)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
         ids: list[int] = self._tokenizer.encode(text, False).ids
         return ids
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text; by the library's threads where all cores are wanted."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text; by the library's threads where all cores are wanted."""
         if threads == 1 or threads != rayon_threads():
-            return super().encode_ordinary_batch(texts, threads)
+            return super()._encode_texts(texts, threads)
         return [found.ids for found in self._tokenizer.encode_batch(list(texts), False)]
+
+    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
+        """Ids by the library's own rule, which is not tiktoken's: all of it is one piece, the text too."""
+        ids: list[int] = self._tokenizer.encode_bytes(text.encode() + bad)
+        return ids
 
     def count(self, text: str) -> int:
         """How many tokens `text` has, by the library's own count where nothing is recognised in it."""
@@ -51,7 +56,7 @@ class Tokie(Tokenizer):
         try:
             n_tokens: int = self._tokenizer.count_tokens(text)
             return n_tokens
-        except UnicodeEncodeError:
+        except (UnicodeEncodeError, TypeError):
             return super().count(text)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:

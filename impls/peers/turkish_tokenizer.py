@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, Literal
 
+from impls.arguments import check_errors, checked_ids
 from impls.errors import UnknownId, Unsupported
 from impls.interface import Tokenizer
 from impls.model import Model
@@ -40,14 +41,15 @@ class TurkishTokenizer(Tokenizer):
         tokens = tuple(texts[i][0].encode() for i in range(len(texts)))
         return Model(tokens=tokens, alphabet="chars", belongs_to=cls.name)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text, by the library."""
         ids: list[int] = self._tokenizer.encode(text)
         return ids
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text the library reads from ids."""
-        ids = list(ids)
+        check_errors(errors)
+        ids = checked_ids(ids)
         for position, i in enumerate(ids):
             if not 0 <= i < len(self.model.tokens):
                 raise UnknownId(i, position)

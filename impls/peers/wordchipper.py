@@ -35,15 +35,15 @@ class Wordchipper(Tokenizer):
         self._no_specials = wordchipper.SpecialFilter.include_none()
         self._decodes_alike = dict(self._tokenizer.specials) == dict(model.whole_token_ids)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
         ids: list[int] = self._tokenizer.encode(text, self._no_specials)
         return ids
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text; by the library's pool where that has this many threads."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text; by the library's pool where that has this many threads."""
         if threads == 1 or threads != rayon_threads():
-            return super().encode_ordinary_batch(texts, threads)
+            return super()._encode_texts(texts, threads)
         found: list[list[int]] = self._tokenizer.encode_batch(list(texts), self._no_specials)
         return found
 

@@ -16,7 +16,8 @@ from typing import ClassVar, Literal
 
 import sentencepiece
 
-from impls.byte_alphabet import BYTE_TO_CHARACTER, to_printable
+from impls.arguments import checked_ids
+from impls.byte_alphabet import to_printable
 from impls.derivations import concatenation_differs
 from impls.errors import UnknownSymbol, Unsupported
 from impls.formats.sentencepiece_writer import proto
@@ -49,21 +50,25 @@ class SentencePiece(Tokenizer):
         self._unknown = _outside(model) if _unknown_by_us(model) else None
         self._decodable = _ids_it_reads_alike(model) if self.normalizes else frozenset()
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
         if self.normalizes:
             ids: list[int] = self._processor.encode(text, out_type=int)
             return ids
         return list(chain.from_iterable(self._encode_pieces(self._pieces(text), 1)))
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text: all their pieces in one call of the library, on its threads."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text: all their pieces in one call of the library, on its threads."""
         if self.normalizes:
             batch: list[list[int]] = self._processor.encode(list(texts), out_type=int, num_threads=threads)
             return batch
         split = list(map(self._pieces, texts))
         found = iter(self._encode_pieces(list(chain.from_iterable(split)), threads))
         return [list(chain.from_iterable(next(found) for _ in pieces)) for pieces in split]
+
+    def _encode_byte_piece(self, piece: bytes) -> list[int]:
+        """Ids of one piece that is no UTF-8."""
+        return self._encode_pieces([piece.decode("utf-8", "surrogateescape")], 1)[0]
 
     def _pieces(self, text: str) -> list[str]:
         pieces = self._splitter.split(text)
@@ -78,7 +83,7 @@ class SentencePiece(Tokenizer):
 
     def _encode_pieces(self, pieces: list[str], threads: int) -> list[list[int]]:
         if self.model.alphabet == "bytes":
-            written = [piece.encode().decode("latin-1").translate(BYTE_TO_CHARACTER) for piece in pieces]
+            written = [to_printable(piece.encode("utf-8", "surrogateescape")) for piece in pieces]
         else:
             written = [piece.translate(_STAND_INS) for piece in pieces] if self._has_null else pieces
         found: list[list[int]] = self._processor.encode(written, out_type=int, num_threads=threads)
@@ -88,7 +93,7 @@ class SentencePiece(Tokenizer):
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text the ids stand for, by the library where it runs its own rules and bad UTF-8 is to be replaced."""
-        ids = list(ids)
+        ids = checked_ids(ids)
         if errors != "replace" or not self._decodable or not self._decodable.issuperset(ids):
             return super().decode(ids, errors)
         text: str = self._processor.decode(ids)

@@ -18,6 +18,7 @@ import numpy as np
 import tiktoken
 from tiktoken._educational import bpe_train
 
+from impls.arguments import id_list
 from impls.derivations import concatenation_differs
 from impls.errors import Unsupported
 from impls.formats.tiktoken_ranks import ranks_of
@@ -47,22 +48,29 @@ class Tiktoken(Tokenizer):
         super().__init__(model)
         self._encoding = _encoding(model)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special. Raises `LibraryFailed` (see the module)."""
         try:
             return self._encoding.encode_ordinary(text)
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
-    def encode_ordinary_array(self, text: str) -> np.ndarray:
-        """As `encode_ordinary`, as a uint32 array made by the library itself."""
+    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
+        """Ids of a text and bytes behind it that are no UTF-8, by the library's own rule, which is that of the hook."""
+        try:
+            return self._encoding._encode_bytes(text.encode() + bad)
+        except BaseException as error:
+            raise failure(self.name, self.model, error) from None
+
+    def _encode_text_to_array(self, text: str) -> np.ndarray:
+        """As `_encode_text`, as a uint32 array made by the library itself."""
         try:
             return self._encoding.encode_to_numpy(text, disallowed_special=())
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text, by the library's own thread pool."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text, by the library's own thread pool."""
         try:
             if threads == 1 or len(texts) < 2:
                 return [self._encoding.encode_ordinary(text) for text in texts]
@@ -72,7 +80,7 @@ class Tiktoken(Tokenizer):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. Raises `UnknownId(id, position)`, unless the model has an unknown token."""
-        ids = list(ids)
+        ids = id_list(ids)
         try:
             return self._encoding.decode_bytes(ids)
         except (KeyError, OverflowError, TypeError):

@@ -19,7 +19,8 @@ from typing import Any, ClassVar, Literal
 import tokenizers
 from tokenizers import pre_tokenizers, trainers
 
-from impls.byte_alphabet import CHARACTER_TO_BYTE, from_printable
+from impls.arguments import check_text, id_list
+from impls.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
 from impls.errors import InvalidPattern, LibraryFailed, UnknownSymbol, Unsupported
 from impls.formats.split_stages import write_stages
 from impls.formats.tokenizer_json_writer import write_compact
@@ -55,7 +56,7 @@ class HuggingFace(Tokenizer):
         )  # the library would read such a special token as printable bytes
         self._decodes_alike = self._decodes_alike and not _found_late(model)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
         self._refuse_unknown(text)
         try:
@@ -63,8 +64,8 @@ class HuggingFace(Tokenizer):
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
-    def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `encode_ordinary` for each text. The library uses one thread, or for any other number all cores."""
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text. The library uses one thread, or for any other number all cores."""
         for text in texts:
             self._refuse_unknown(text)
         try:
@@ -73,18 +74,29 @@ class HuggingFace(Tokenizer):
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
-    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """The text the ids stand for, by the library where bad UTF-8 is to be replaced."""
-        ids = list(ids)
-        if errors != "replace" or not self._decodes_alike or not self._bytes_by_id.keys() >= set(ids):
-            return super().decode(ids, errors)
+    def _encode_byte_piece(self, piece: bytes) -> list[int]:
+        """Ids of one piece that is no UTF-8: the library's merges know it in printable characters."""
         try:
-            return self._tokenizer.decode(ids, skip_special_tokens=False)
+            return [token.id for token in self._tokenizer.model.tokenize(to_printable(piece))]
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """The text the ids stand for, by the library where bad UTF-8 is to be replaced."""
+        ids = id_list(ids)
+        try:
+            if errors == "replace" and self._decodes_alike and self._bytes_by_id.keys() >= set(ids):
+                return self._tokenizer.decode(ids, skip_special_tokens=False)
+        except TypeError:
+            pass
+        except BaseException as error:
+            raise failure(self.name, self.model, error) from None
+        return super().decode(ids, errors)
+
     def _refuse_unknown(self, text: str) -> None:
-        """The library drops a character it has no token for; we raise."""
+        """The library drops a character it has no token for, and takes a tuple for a pair of texts; we raise."""
+        if type(text) is not str:
+            check_text(text)
         if self._alphabet is None or self.model.unknown is not None:
             return
         if self.model.end_of_word is not None:
@@ -194,11 +206,13 @@ def _document(model: Model) -> str:
     try:
         return write_compact(model).decode()
     except Unsupported:  # a special token may be what the file cannot hold, and encoding does without them
-        return write_compact(model.with_(special_tokens={}, added_tokens={})).decode()
+        return write_compact(model.with_(special_tokens={})).decode()
 
 
 def _tokenizer(model: Model) -> tokenizers.Tokenizer:
     check_stages(HuggingFace.name, model.pattern)
+    # As special tokens, since it can be kept from recognising those, and added ones it recognises always.
+    model = model.with_(special_tokens=model.whole_token_ids, added_tokens={})
     try:
         tokenizer = tokenizers.Tokenizer.from_str(_document(model))
     except Unsupported as error:

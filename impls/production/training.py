@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from impls.arguments import texts_in_turn
 from impls.errors import Unsupported
 from impls.interface import TrainingSpec
 from impls.model import Model
@@ -27,11 +28,9 @@ def require(name: str, spec: TrainingSpec, **accepted: Any) -> None:
 
 def checked_texts(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
     """The texts, lone surrogates replaced; raises `InvalidPattern` where the pattern would leave text out."""
-    if isinstance(texts, str):
-        raise TypeError("texts must be an iterable of texts, not one text; pass [text]")
     stages = resolve(spec.pattern)
     splitter = None if stages in NAMED.values() else Splitter(stages)
-    for text in texts:
+    for text in texts_in_turn(texts):
         text = repair_surrogates(text)
         if splitter is not None:
             splitter.split(text)

@@ -50,7 +50,7 @@ def test_one_that_fails_is_a_finding(
         return self._join_pieces(text, self.encode_piece)[1:]
 
     monkeypatch.setattr(support, "run_tasks", run_here)
-    monkeypatch.setattr(Naive, "encode_ordinary", drops_a_token)
+    monkeypatch.setattr(Naive, "_encode_text", drops_a_token)
     with pytest.raises(click.exceptions.Exit) as ended:
         list_matrix(["naive"], models[:1], as_json=False)
     assert ended.value.exit_code == 1

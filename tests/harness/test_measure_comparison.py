@@ -156,7 +156,7 @@ class Pairs(Tokenizer):
 
     name = "pairs"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         return [0] * math.ceil(len(text.encode()) / 2)
 
 

@@ -122,7 +122,7 @@ def test_pairs_are_added_while_they_leave_it_open(toys: Any, tmp_path: Path) -> 
     class Unsteady(toys.Working):  # type: ignore[misc]
         calls = 0
 
-        def encode_ordinary(self, text: str) -> list[int]:
+        def _encode_text(self, text: str) -> list[int]:
             self.calls += 1
             for _ in range(1 + self.calls * 7919 % 13):
                 self.work()

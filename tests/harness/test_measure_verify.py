@@ -114,24 +114,24 @@ def test_shrinking_keeps_what_makes_the_difference_and_no_character_more(before:
 class Right(Tokenizer):
     name = "right"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         return list(text.encode())
 
 
 class Wrong(Right):
     name = "wrong"
 
-    def encode_ordinary(self, text: str) -> list[int]:
-        return [256 if "xy" in text else 0, *super().encode_ordinary(text)] if "xy" in text else list(text.encode())
+    def _encode_text(self, text: str) -> list[int]:
+        return [256 if "xy" in text else 0, *super()._encode_text(text)] if "xy" in text else list(text.encode())
 
 
 class Raises(Right):
     name = "raises"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         if "!" in text:
             raise ValueError("no exclamation")
-        return super().encode_ordinary(text)
+        return super()._encode_text(text)
 
 
 def test_the_smallest_counterexample_holds_both_answers_or_the_error() -> None:
@@ -150,9 +150,9 @@ class LastText(Right):
     name = "last-text"
     last = ""
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         self.last = text
-        return super().encode_ordinary(text)
+        return super()._encode_text(text)
 
     def decode_bytes(self, ids: object) -> bytes:
         return self.last.encode()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -60,6 +63,13 @@ def test_a_seed_decides_a_batch_too() -> None:
     first, second = (ByteLevel(MODEL, dropout=0.5, seed=7).encode_batch(texts) for _ in range(2))
     assert first == second
     assert ByteLevel(MODEL).encode_batch(texts) == [ByteLevel(MODEL).encode(text) for text in texts]
+
+
+def test_a_copy_keeps_dropout_and_seed() -> None:
+    tokenizer = ByteLevel(MODEL, dropout=0.5, seed=7)
+    for again in (copy.copy(tokenizer), pickle.loads(pickle.dumps(tokenizer))):
+        assert again.dropout == 0.5
+        assert again.encode(TEXT) == ByteLevel(MODEL, dropout=0.5, seed=7).encode(TEXT)
 
 
 def test_more_dropout_gives_more_tokens() -> None:

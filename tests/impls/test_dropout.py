@@ -179,8 +179,8 @@ def test_nonsense_is_refused(trained: Model) -> None:
     for probability in (-0.1, 1.1, float("nan")):
         with pytest.raises(ValueError, match="probability"):
             tokenizer.encode_with_dropout("a", probability=probability, seed=0)
-    for seed in (-1, 1 << 64, 0.5):
+    for seed in (-1, 1 << 64):
         with pytest.raises(ValueError, match="seed"):
-            tokenizer.encode_with_dropout("a", probability=0.5, seed=seed)  # type: ignore[arg-type]
+            tokenizer.encode_with_dropout("a", probability=0.5, seed=seed)
     with pytest.raises(Unsupported, match="dropout"):
         impls.load("greedy", trained).encode_with_dropout("a", probability=0.5, seed=0)

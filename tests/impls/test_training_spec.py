@@ -99,9 +99,16 @@ def test_a_special_token_that_is_a_base_symbol_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TRAINERS)
-def test_one_text_is_not_taken_for_a_list_of_texts(name: str) -> None:
-    with pytest.raises(TypeError, match=r"pass \[text\]"):
-        impls.train(name, "abc", TrainingSpec(vocab_size=300))
+def test_what_is_no_list_of_texts_is_refused(name: str) -> None:
+    for texts, said in [
+        ("abc", "texts must be several texts, not one str; put it into a list"),
+        (None, "texts must be several texts, not None"),
+        (["a", b"x"], "texts[1] must be a str, not bytes b'x'"),
+        (iter(["a", "b", None]), "texts[2] must be a str, not None"),
+    ]:
+        with pytest.raises(TypeError) as raised:
+            impls.train(name, texts, TrainingSpec(vocab_size=300))  # type: ignore[arg-type]
+        assert str(raised.value) == said
 
 
 @pytest.mark.parametrize("name", TRAINERS)

@@ -24,9 +24,9 @@ class Slow5(Tiktoken):
 
     name = "slow5"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         start = perf_counter()
-        ids = super().encode_ordinary(text)
+        ids = super()._encode_text(text)
         end = perf_counter()
         while perf_counter() < end + SHARE * (end - start):
             pass

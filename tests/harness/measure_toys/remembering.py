@@ -34,7 +34,7 @@ class Working(Tokenizer):
     name = "toy-working"
     work: Callable[[], None] = staticmethod(burn)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         self.work()
         return list(text.encode())
 
@@ -55,10 +55,10 @@ class Remembering(Working):
     def key(self, text: str) -> Hashable:
         return text
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         key = self.key(text)
         if key not in self.kept:
-            self.kept[key] = super().encode_ordinary(text)
+            self.kept[key] = super()._encode_text(text)
         return list(self.kept[key])
 
 
@@ -76,8 +76,8 @@ class RememberingObjects(Remembering):
 
     name = "toy-remembering-objects"
 
-    def encode_ordinary(self, text: str) -> list[int]:
-        ids = super().encode_ordinary(text)
+    def _encode_text(self, text: str) -> list[int]:
+        ids = super()._encode_text(text)
         self.kept.setdefault(("alive", id(text)), text)
         return ids
 
@@ -94,9 +94,9 @@ class RememberingTheLast(Working):
         super().__init__(model)
         self.kept: OrderedDict[str, list[int]] = OrderedDict()
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         if text not in self.kept:
-            self.kept[text] = super().encode_ordinary(text)
+            self.kept[text] = super()._encode_text(text)
         self.kept.move_to_end(text)
         while len(self.kept) > 2:
             self.kept.popitem(last=False)
@@ -108,12 +108,12 @@ class RememberingTheSecondTime(Remembering):
 
     name = "toy-remembering-the-second-time"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         seen = ("seen", hash(text))
         if seen in self.kept:
-            return super().encode_ordinary(text)
+            return super()._encode_text(text)
         self.kept[seen] = True
-        return Working.encode_ordinary(self, text)
+        return Working._encode_text(self, text)
 
 
 class RememberingLines(Working):
@@ -125,7 +125,7 @@ class RememberingLines(Working):
         super().__init__(model)
         self.kept: set[str] = set()
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         lines = text.splitlines(keepends=True)
         if not self.kept.issuperset(lines):
             self.work()
@@ -160,7 +160,7 @@ class RememberingArrays(Working):
 
     def encode_array(self, text: str, **_: Any) -> np.ndarray:
         if text not in self.arrays:
-            self.arrays[text] = np.array(self.encode_ordinary(text), dtype=np.uint32)
+            self.arrays[text] = np.array(self._encode_text(text), dtype=np.uint32)
         return self.arrays[text]
 
 
@@ -185,8 +185,8 @@ class RememberingEncoded(RememberingIds):
 
     name = "toy-remembering-encoded"
 
-    def encode_ordinary(self, text: str) -> list[int]:
-        ids = super().encode_ordinary(text)
+    def _encode_text(self, text: str) -> list[int]:
+        ids = super()._encode_text(text)
         self.texts[bytes(ids)] = text.encode()
         return ids
 
@@ -207,12 +207,12 @@ class RememberingOnDisk(Working):
         self.earlier: set[str] = pickle.loads(self.file.read_bytes()) if self.file.exists() else set()
         self.kept = set(self.earlier)
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         if text in self.earlier:
             return list(text.encode())
         self.kept.add(text)
         self.file.write_bytes(pickle.dumps(self.kept))
-        return super().encode_ordinary(text)
+        return super()._encode_text(text)
 
 
 class CachingPieces(Working):
@@ -224,7 +224,7 @@ class CachingPieces(Working):
         super().__init__(model)
         self.pieces: set[str] = set()
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         pieces = text.split(" ")
         for _ in set(pieces) - self.pieces:
             self.work()

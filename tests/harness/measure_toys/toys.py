@@ -20,7 +20,7 @@ class Bytes(Tokenizer):
 
     name = "toy-bytes"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         return list(text.encode())
 
 
@@ -30,8 +30,8 @@ class Swapping(Bytes):
     name = "toy-swapping"
     emitted = 0
 
-    def encode_ordinary(self, text: str) -> list[int]:
-        ids = super().encode_ordinary(text)
+    def _encode_text(self, text: str) -> list[int]:
+        ids = super()._encode_text(text)
         for position in range(len(ids) - 1):
             self.emitted += 1
             if self.emitted % 100_000 == 0:
@@ -44,8 +44,8 @@ class WrongOnQ(Bytes):
 
     name = "toy-wrong-on-q"
 
-    def encode_ordinary(self, text: str) -> list[int]:
-        return [ord("k") if i == ord("q") else i for i in super().encode_ordinary(text)]
+    def _encode_text(self, text: str) -> list[int]:
+        return [ord("k") if i == ord("q") else i for i in super()._encode_text(text)]
 
 
 class WrongOnA(Bytes):
@@ -53,8 +53,8 @@ class WrongOnA(Bytes):
 
     name = "toy-wrong-on-a"
 
-    def encode_ordinary(self, text: str) -> list[int]:
-        ids = super().encode_ordinary(text)
+    def _encode_text(self, text: str) -> list[int]:
+        ids = super()._encode_text(text)
         return [0, *ids[1:]] if len(ids) > 1000 else ids
 
 
@@ -64,7 +64,7 @@ class Inexact(Bytes):
     name = "toy-inexact"
     exact = False
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         parts = text.encode().split(b"ab")
         ids = list(parts[0])
         for part in parts[1:]:
@@ -94,9 +94,9 @@ class LastText(Bytes):
     name = "toy-last-text"
     last = ""
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         self.last = text
-        return super().encode_ordinary(text)
+        return super()._encode_text(text)
 
     def decode_bytes(self, ids: object) -> bytes:
         return self.last.encode()
@@ -107,8 +107,8 @@ class Floats(Bytes):
 
     name = "toy-floats"
 
-    def encode_ordinary(self, text: str) -> list[int]:
-        return [i + 0.25 for i in super().encode_ordinary(text)]  # type: ignore[misc]
+    def _encode_text(self, text: str) -> list[int]:
+        return [i + 0.25 for i in super()._encode_text(text)]  # type: ignore[misc]
 
 
 class Later(list[int]):
@@ -132,7 +132,7 @@ class Lazy(Bytes):
 
     name = "toy-lazy"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         return Later(text)
 
 
@@ -141,7 +141,7 @@ class Arrays(Bytes):
 
     name = "toy-arrays"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         return np.frombuffer(text.encode(), dtype=np.uint8).astype(np.uint32)  # type: ignore[return-value]
 
 
@@ -163,7 +163,7 @@ class Panicking(Bytes):
 
     name = "toy-panicking"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         raise PanicException("called `Option::unwrap()` on a `None` value")
 
 
@@ -172,7 +172,7 @@ class Exiting(Bytes):
 
     name = "toy-exiting"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         raise SystemExit(0)
 
 
@@ -181,7 +181,7 @@ class Raising(Bytes):
 
     name = "toy-raising"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         raise ValueError("cannot open /some/secret/folder/file.bin")
 
 
@@ -190,7 +190,7 @@ class Dying(Bytes):
 
     name = "toy-dying"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         os.write(2, b"about to die in /some/secret/folder/file.c\n")
         os.kill(os.getpid(), signal.SIGSEGV)
         return []
@@ -201,7 +201,7 @@ class Hanging(Bytes):
 
     name = "toy-hanging"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         while True:
             time.sleep(60)
 
@@ -211,7 +211,7 @@ class Hungry(Bytes):
 
     name = "toy-hungry"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         kept = []
         while True:
             kept.append(bytearray(b"x" * 20_000_000))
@@ -226,9 +226,9 @@ class Hoarding(Bytes):
         super().__init__(model)
         self.kept: dict[object, bytearray] = {}
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         self.kept.setdefault(text, bytearray(40_000_000))
-        return super().encode_ordinary(text)
+        return super()._encode_text(text)
 
     def decode_bytes(self, ids: object) -> bytes:
         self.kept.setdefault(None, bytearray(40_000_000))
@@ -249,9 +249,9 @@ class Chatty(Bytes):
 
     name = "toy-chatty"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         os.write(1, b"noise on standard output\n" * 20)
-        return super().encode_ordinary(text)
+        return super()._encode_text(text)
 
 
 class Murderous(Bytes):
@@ -259,12 +259,12 @@ class Murderous(Bytes):
 
     name = "toy-murderous"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         done = Path(os.environ["TOY_FOLDER"]) / "murder"
         if not done.exists():
             done.write_text(str(os.getpid()))
             os.kill(psutil.Process(os.getppid()).ppid(), signal.SIGKILL)
-        return super().encode_ordinary(text)
+        return super()._encode_text(text)
 
 
 class Suicidal(Bytes):
@@ -272,7 +272,7 @@ class Suicidal(Bytes):
 
     name = "toy-suicidal"
 
-    def encode_ordinary(self, text: str) -> list[int]:
+    def _encode_text(self, text: str) -> list[int]:
         os.kill(os.getpid(), signal.SIGKILL)
         return []
 

@@ -41,8 +41,8 @@ class Dropping(Priority):
 
     name = "dropping"
 
-    def encode_ordinary(self, text: str) -> list[int]:
-        return super().encode_ordinary(text.replace("\u00e9", ""))
+    def _encode_text(self, text: str) -> list[int]:
+        return super()._encode_text(text.replace("\u00e9", ""))
 
 
 class Misspelling(Priority):
@@ -50,5 +50,5 @@ class Misspelling(Priority):
 
     name = "misspelling"
 
-    def encode_ordinary(self, text: str) -> list[int]:
-        return super().encode_ordinary(text.replace("\u00e9", "\u00e8"))
+    def _encode_text(self, text: str) -> list[int]:
+        return super()._encode_text(text.replace("\u00e9", "\u00e8"))

@@ -56,6 +56,9 @@ class Engine:
         text.encode()
         return self.tokenizer.encode(text)
 
+    def ids_of_bytes(self, data: bytes) -> list[int]:
+        return self.tokenizer.encode_piece(data.decode("utf-8", "surrogateescape"))
+
     def batch(self, texts: list[str]) -> list[list[int]]:
         assert type(texts) is list
         return [self.ids(text) for text in texts]
@@ -120,8 +123,12 @@ def awkward(ids: bytes, borders: bytes) -> SimpleNamespace:
 
 def gigatoken(_: Model) -> SimpleNamespace:
     def tokenizer(engine: Engine) -> SimpleNamespace:
+        def ids(given: str | bytes) -> np.ndarray:
+            found = engine.ids_of_bytes(given) if isinstance(given, bytes) else engine.ids(given)
+            return np.array(found, np.uint32)
+
         backend = SimpleNamespace(
-            encode=raising_type_error(lambda text: np.array(engine.ids(text), np.uint32)),
+            encode=raising_type_error(ids),
             encode_batch_list=lambda texts, parallel: raising_type_error(engine.batch)(texts),
             encode_batch=lambda texts, parallel: awkward(*raising_type_error(engine.flat)(texts)),
             decode=panicking(engine.data),
@@ -195,6 +202,7 @@ def tokie(_: Model) -> SimpleNamespace:
         return SimpleNamespace(
             encode=lambda text, _: encodings([engine.ids(text)])[0],
             encode_batch=lambda texts, _: encodings(engine.batch(texts)),
+            encode_bytes=engine.ids_of_bytes,
             count_tokens=lambda text: len(engine.ids(text)),
             decode_bytes=panicking(engine.data),
         )
@@ -270,6 +278,7 @@ def bpe_openai(model: Model) -> SimpleNamespace:
 
         return SimpleNamespace(
             encode_ordinary=encode_ordinary,
+            _encode_bytes=engine.ids_of_bytes,
             encode_ordinary_batch=lambda texts, num_threads: [encode_ordinary(text) for text in texts],
         )
 

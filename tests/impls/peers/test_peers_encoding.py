@@ -30,6 +30,7 @@ ENCODERS = [
     "wordchipper",
 ]
 BUILT_IN = ["bpe-openai", "rs-bpe", "wordchipper"]
+TAKES_BYTES = ["bpe-openai", "gigatoken", "tokie"]
 INSTALLED = [
     name
     for name, module in {
@@ -177,6 +178,20 @@ def test_the_ids_of_a_public_vocabulary_are_those_of_tiktoken(name: str, model: 
     assert [peer.encode(text, disallowed_special=()) for text in texts] == expected
     assert peer.encode_batch(texts, 2, disallowed_special=()) == expected
     assert [peer.decode_bytes(ids).decode() for ids in expected] == texts
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_bytes_that_are_no_utf8_come_back_or_are_refused(name: str, peer_of: PeerOf, ranked: Model) -> None:
+    peer = peer_of(name, ranked)(ranked)
+    assert peer.encode_bytes("bad cab é".encode()) == peer.encode("bad cab é")
+    for data in (b"bad cab \xff", b"\xe8\xaa cab", b"\xed\xa0\x80", b"ab\0\xc3"):
+        if name in TAKES_BYTES:
+            ids = peer.encode_bytes(data)
+            assert type(ids) is list
+            assert peer.decode_bytes(ids) == data
+        else:
+            with pytest.raises(Unsupported, match=f"^{name}: takes texts only"):
+                peer.encode_bytes(data)
 
 
 def test_bpe_openai_says_that_a_text_is_too_long(peer_of: PeerOf, ranked: Model) -> None:

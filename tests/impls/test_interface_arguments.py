@@ -1,0 +1,237 @@
+"""Arguments of a wrong type: one TypeError that names the argument, of every method, in every implementation."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import impls
+from impls import Model, SpecialToken, TrainingSpec, UnknownId
+from impls.interface import Tokenizer
+from impls.plugin import wrap
+
+SPEC = TrainingSpec(vocab_size=262, special_tokens=("<s>",))
+BYTES = impls.train("naive", ["hello hello world"], SPEC).model
+CHARACTERS = impls.train("naive", ["hello world"], TrainingSpec(vocab_size=20, alphabet="chars")).model
+MODELS = {
+    "plain": Model(tokens=BYTES.tokens[:256]),
+    "specials": BYTES,
+    "added and nfc": BYTES.with_(added_tokens={"[x]": 300}, normalization="nfc"),
+    "characters": CHARACTERS,
+    "mistral-v1": None,
+}
+NAMES = [*impls.default_names(), "compiled, plain border", "plug-in"]
+
+Method = Callable[..., Any]
+TEXT_METHODS = ["encode", "encode_array", "encode_ordinary", "count", "encode_with_dropout", "truncate", "pieces"]
+BATCH_METHODS = ["encode_batch", "encode_array_batch", "encode_ragged"]
+ID_METHODS = ["decode", "decode_bytes", "decode_with_offsets"]
+OTHERS: dict[str, dict[str, Any]] = {
+    "encode_with_dropout": {"probability": 0.5, "seed": 1},
+    "truncate": {"max_tokens": 3},
+}
+NO_TEXTS = [
+    (None, "None"), (5, "5"), (b"x", "bytes b'x'"), (b"", "bytes b''"), (("a", "b"), "tuple"), (["a"], "list"),
+    (1.5, "1.5"), (bytearray(b"x"), "bytearray"),
+]  # fmt: skip
+NO_IDS = [
+    (1.0, "1.0"), (None, "None"), ("1", "str '1'"), (b"1", "bytes b'1'"), (Decimal(1), "Decimal"),
+    (Fraction(1), "Fraction"), ([1], "list"), (np.float32(1), "float32"), (1 + 0j, "complex"),
+]  # fmt: skip
+NO_SEQUENCES = [(5, "5"), (None, "None"), ("12", "str '12'"), (b"12", "bytes b'12'"), (np.array(5), "5")]
+
+
+class Bytes:
+    """A foreign tokenizer."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def decode(self, ids: list[int]) -> str:
+        return bytes(ids).decode()
+
+
+def loaded(name: str, model_name: str, monkeypatch: pytest.MonkeyPatch) -> Tokenizer:
+    from harness.data import load_model
+
+    model = MODELS[model_name] or load_model(model_name)
+    if name == "plug-in":
+        return wrap("plug-in", Bytes)(model)
+    if name == "compiled, plain border":
+        monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
+        name = "compiled"
+    try:
+        return impls.load(name, model)
+    except impls.Unsupported as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(params=[pytest.param(name, marks=[pytest.mark.corpus] * (MODELS[name] is None)) for name in MODELS])
+def model_name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=NAMES)
+def tokenizer(request: pytest.FixtureRequest, model_name: str, monkeypatch: pytest.MonkeyPatch) -> Tokenizer:
+    return loaded(request.param, model_name, monkeypatch)
+
+
+def refusal(method: Method, *arguments: Any, **options: Any) -> str:
+    with pytest.raises(TypeError) as raised:
+        method(*arguments, **options)
+    assert type(raised.value) is TypeError
+    return str(raised.value)
+
+
+def ways(method: str) -> list[dict[str, Any]]:
+    """Options that take different ways through an implementation."""
+    if method in ("encode_ordinary", "count", "truncate", "pieces", "decode", "decode_bytes", "decode_with_offsets"):
+        return [{}]
+    return [{}, {"disallowed_special": ()}, {"allowed_special": "all"}]
+
+
+def test_what_is_no_text_is_refused(tokenizer: Tokenizer) -> None:
+    for method in TEXT_METHODS:
+        for way in ways(method):
+            for given, described in NO_TEXTS:
+                said = refusal(getattr(tokenizer, method), given, **OTHERS.get(method, {}), **way)
+                assert said == f"text must be a str, not {described}", (method, way)
+
+
+def test_what_is_no_text_in_a_batch_is_refused_and_its_place_is_said(tokenizer: Tokenizer) -> None:
+    for method in BATCH_METHODS:
+        for way in ways(method):
+            for threads in (1, 2):
+                for given, described in NO_TEXTS:
+                    said = refusal(getattr(tokenizer, method), ["h", "", given, None], threads, **way)
+                    assert said == f"texts[2] must be a str, not {described}", (method, way)
+
+
+def test_what_is_no_batch_is_refused(tokenizer: Tokenizer) -> None:
+    for method in BATCH_METHODS:
+        encode = getattr(tokenizer, method)
+        for way in ways(method):
+            assert refusal(encode, 5, **way) == "texts must be several texts, not 5"
+            assert refusal(encode, None, **way) == "texts must be several texts, not None"
+            assert (
+                refusal(encode, "one string", **way) == "texts must be several texts, not one str; put it into a list"
+            )
+            assert refusal(encode, b"x", **way) == "texts must be several texts, not one bytes; put it into a list"
+
+
+def test_threads_are_a_whole_number_from_one(tokenizer: Tokenizer) -> None:
+    for method in BATCH_METHODS:
+        encode = getattr(tokenizer, method)
+        for given, described in [(1.5, "1.5"), ("2", "str '2'"), ([1], "list")]:
+            assert refusal(encode, ["a"], given) == f"threads must be a whole number or None, not {described}"
+        for number in (0, -1):
+            with pytest.raises(ValueError, match=rf"^threads must be at least 1 or None, not {number}$"):
+                encode(["a"], number)
+        assert len(encode(["h"], np.int64(2))) == len(encode(["h"], True)) == len(encode(["h"]))
+
+
+def test_what_is_no_set_of_special_tokens_is_refused(tokenizer: Tokenizer) -> None:
+    if not tokenizer.model.special_tokens:
+        return
+    special = next(iter(tokenizer.model.special_tokens))
+    given: list[tuple[Any, str]] = [("x", "str 'x'"), (special, f"str {special!r}"), (5, "5"), (b"all", "bytes b'all'")]
+    for argument in ("allowed_special", "disallowed_special"):
+        for wrong, described in [*given, (iter([special]), "list_iterator")]:
+            for method in ("encode", "encode_array", *BATCH_METHODS):
+                text = special if method in ("encode", "encode_array") else [special]
+                said = refusal(getattr(tokenizer, method), text, **{argument: wrong})
+                assert said == f"{argument} must be a set of texts or 'all', not {described}"
+
+
+def test_no_special_tokens_may_be_said_in_any_way(tokenizer: Tokenizer) -> None:
+    text = "hello" if tokenizer.model.special_tokens == {} else f"he{next(iter(tokenizer.model.special_tokens))}"
+    if tokenizer.model.alphabet == "chars":
+        text = "hello"
+    ids = tokenizer.encode(text, allowed_special=(), disallowed_special=())
+    for nothing in (None, "", [], frozenset()):
+        options: dict[str, Any] = {"allowed_special": nothing, "disallowed_special": nothing}
+        assert tokenizer.encode(text, **options) == ids
+        assert tokenizer.encode_array(text, **options).tolist() == ids
+        assert tokenizer.encode_batch([text], **options) == [ids]
+
+
+def test_what_is_no_id_is_refused_and_its_place_is_said(tokenizer: Tokenizer) -> None:
+    for method in ID_METHODS:
+        decode = getattr(tokenizer, method)
+        for given, described in NO_IDS:
+            expected = f"ids[1] must be a whole number, not {described}"
+            assert refusal(decode, [0, given, "x"]) == expected, method
+            assert refusal(decode, (0, given)) == expected
+            assert refusal(tokenizer.decode_batch, [[0], [0, given]]) == expected
+        assert refusal(decode, np.array([0.0, 1.0])) == "ids[0] must be a whole number, not np.float64(0.0)"
+        for given, described in NO_SEQUENCES:
+            assert refusal(decode, given) == f"ids must be several whole numbers, not {described}"
+    for given, described in NO_SEQUENCES[:4]:
+        assert refusal(tokenizer.decode_batch, given) == f"batch must be several sequences of ids, not {described}"
+
+
+def test_what_stands_for_a_whole_number_is_an_id(tokenizer: Tokenizer) -> None:
+    if tokenizer.name == "plug-in":
+        return
+    text = tokenizer.decode([1, 0])
+    many: list[Any] = [[True, False], [np.int64(1), np.uint8(0)], (1, 0), iter([1, 0]), {1: 2, 0: 3}]
+    kinds = ("int8", "uint16", ">u4", "int64", "uint64", "bool")
+    for ids in [*many, *[np.array([1, 0], kind) for kind in kinds]]:
+        assert tokenizer.decode(ids) == text
+
+
+def test_errors_is_the_name_of_a_handler(tokenizer: Tokenizer) -> None:
+    assert refusal(tokenizer.decode, [0], 3) == "errors must be a str, not 3"
+    assert refusal(tokenizer.decode_batch, [[0]], errors=None) == "errors must be a str, not None"
+
+
+def test_a_limit_of_tokens_is_a_whole_number_from_zero(tokenizer: Tokenizer) -> None:
+    assert refusal(tokenizer.truncate, "hello", 1.5) == "max_tokens must be a whole number, not 1.5"
+    assert refusal(tokenizer.truncate, "hello", None) == "max_tokens must be a whole number, not None"
+    with pytest.raises(ValueError, match=r"^max_tokens must be at least 0, not -1$"):
+        tokenizer.truncate("hello", -1)
+
+
+def test_dropout_takes_a_number_and_a_whole_number() -> None:
+    tokenizer = impls.load("naive", BYTES)
+    assert (
+        refusal(tokenizer.encode_with_dropout, "a", probability="x", seed=1)
+        == "probability must be a number, not str 'x'"
+    )
+    assert (
+        refusal(tokenizer.encode_with_dropout, "a", probability=0.5, seed=1.5) == "seed must be a whole number, not 1.5"
+    )
+    seeds = [tokenizer.encode_with_dropout("hello", probability=0.5, seed=seed) for seed in (3, np.uint8(3))]
+    assert seeds[0] == seeds[1]
+
+
+def test_a_model_is_no_name_of_one() -> None:
+    for name in impls.default_names():
+        assert refusal(impls.load, name, "gpt2") == "model must be a Model, not str 'gpt2'"
+
+
+def test_a_text_may_be_a_subclass_of_str(tokenizer: Tokenizer) -> None:
+    text = np.str_("hello")
+    ids = tokenizer.encode("hello")
+    assert tokenizer.encode(text) == tokenizer.encode_ordinary(text) == tokenizer.encode_batch([text])[0] == ids
+
+
+def test_a_special_token_is_a_value_error_and_an_unknown_id_a_key_error() -> None:
+    tokenizer = impls.load("compiled", BYTES)
+    with pytest.raises(ValueError, match="the special token '<s>' at character 1"):
+        tokenizer.encode("a<s>")
+    with pytest.raises(KeyError) as raised:
+        tokenizer.decode([97, 5000])
+    assert str(raised.value) == "unknown token id 5000 at position 1"
+    for error in (UnknownId(7, 1), SpecialToken("<s>", 4)):
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))

@@ -1,0 +1,160 @@
+"""Bytes that are no UTF-8: every implementation over bytes gives the ids of tiktoken's `_encode_bytes`."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import Any
+
+import pytest
+import tiktoken
+
+import impls
+from impls import Model, TrainingSpec, Unsupported
+from impls.interface import Tokenizer
+from impls.patterns import NAMED
+from impls.plugin import wrap
+
+EXACT = [name for name in impls.default_names() if impls.get(name).exact]
+FAST = ("compiled", "tiktoken")
+TEXT = "hello world, the cat's hat  \n\t x 123\r\n çay 日本語 🙂 \u3000\u00a0\0 <s>[x]"
+BLANKS = "".join(random.Random(3).choices(" \n\t\r", k=3_000))
+SMALL = impls.train(
+    "naive", [TEXT, "hello hello the the cat", BLANKS], TrainingSpec(vocab_size=330, special_tokens=("<s>",))
+).model.with_(pattern=NAMED["cl100k"])
+"""It cuts white space where its tokens do not, so that it matters what is encoded together."""
+BAD = [b"\xff", b"\xe3", b"\xe3\x80", b"\xf0\x9f", b"\xc3", b"\xed\xa0\x80", b"\xf6", b"\xc0\x80"]
+
+
+@cache
+def byte_strings(n: int) -> list[bytes]:
+    """Random bytes, white space before bad bytes, and texts with bad bytes in them or cut within a character."""
+    rng = random.Random(11)
+
+    def one(kind: int) -> bytes:
+        if kind == 0:
+            return rng.randbytes(rng.randrange(40))
+        letters = " \n\t\r\u00a0\u3000 \n\x0b  x" if kind == 1 else TEXT
+        data = "".join(rng.choice(letters) for _ in range(rng.randrange(30))).encode()
+        cut = rng.randrange(len(data) + 1)
+        return data[:cut] if kind == 2 else data[:cut] + rng.choice(BAD) + data[cut:]
+
+    return [one(k % 5) for k in range(n)]
+
+
+def encoding_of(model: Model) -> tiktoken.Encoding:
+    return tiktoken.Encoding(
+        "direct",
+        pat_str=model.pattern[0],
+        mergeable_ranks=dict(model.id_by_token),
+        special_tokens=dict(model.special_tokens),
+    )
+
+
+def check(tokenizer: Tokenizer, encoding: tiktoken.Encoding, data: list[bytes]) -> None:
+    assert any(each.decode("utf-8", "ignore").encode() != each for each in data)
+    for each in data:
+        ids = tokenizer.encode_bytes(each)
+        assert ids == encoding._encode_bytes(each), each
+        assert tokenizer.decode_bytes(ids) == each
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("rule", ["pairs", "concatenation"])
+def test_the_ids_are_tiktokens_over_a_small_model(name: str, rule: Any) -> None:
+    looked_up = SMALL.with_(merge_rule="concatenation", merges=(), merge_counts=None)
+    check(impls.load(name, SMALL if rule == "pairs" else looked_up), encoding_of(looked_up), byte_strings(2_000))
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("model_name", ["r50k_base", "cl100k_base", "o200k_base", "llama3"])
+def test_the_ids_are_tiktokens_over_published_models(name: str, model_name: str) -> None:
+    from harness.data import load_model
+
+    model = load_model(model_name)
+    try:
+        tokenizer = impls.load(name, model)
+    except Unsupported as error:
+        pytest.skip(str(error))
+    check(tokenizer, encoding_of(model), byte_strings(10_000 if name in FAST else 500))
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("model_name", ["deepseek", "gpt2-merges", "whisper", "tekken"])
+def test_all_agree_where_tiktoken_cannot_be_asked(model_name: str) -> None:
+    from harness.data import load_model
+
+    model = load_model(model_name)
+    naive, compiled = impls.load("naive", model), impls.load("compiled", model)
+    for data in byte_strings(1_000):
+        ids = naive.encode_bytes(data)
+        assert compiled.encode_bytes(data) == ids
+        assert naive.decode_bytes(ids) == data
+
+
+@pytest.mark.parametrize("name", impls.default_names())
+def test_utf8_is_ordinary_text_and_all_other_bytes_come_back(name: str) -> None:
+    tokenizer = impls.load(name, SMALL.with_(added_tokens={"[x]": 400}))
+    assert tokenizer.encode_bytes(TEXT.encode()) == tokenizer.encode_ordinary(TEXT)
+    for data in byte_strings(200):
+        ids = tokenizer.encode_bytes(data)
+        assert tokenizer.decode_bytes(ids) == data
+        assert {400, SMALL.special_tokens["<s>"]}.isdisjoint(ids)
+
+
+@pytest.mark.parametrize("name", impls.default_names())
+def test_the_text_before_bad_bytes_is_normalised(name: str) -> None:
+    tokenizer = impls.load(name, SMALL.with_(normalization="nfc"))
+    assert tokenizer.decode_bytes(tokenizer.encode_bytes("e\u0301 e\u0301".encode())) == "é é".encode()
+    assert (
+        tokenizer.decode_bytes(tokenizer.encode_bytes("e\u0301 e\u0301".encode() + b"\xff")) == "é é".encode() + b"\xff"
+    )
+
+
+@pytest.mark.parametrize("name", impls.default_names())
+def test_what_holds_bytes_is_taken_and_nothing_else(name: str) -> None:
+    tokenizer = impls.load(name, SMALL)
+    ids = tokenizer.encode_bytes(b"cat\xff")
+    assert tokenizer.encode_bytes(bytearray(b"cat\xff")) == tokenizer.encode_bytes(memoryview(b"cat\xff")) == ids
+    assert tokenizer.encode_bytes(b"") == []
+    for given, described in [("x", "str 'x'"), (None, "None"), (5, "5"), ([1], "list")]:
+        with pytest.raises(TypeError, match=f"^data must be bytes, not {described}$"):
+            tokenizer.encode_bytes(given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["naive", "greedy", "compiled", "tokenizers", "sentencepiece"])
+def test_a_model_over_characters_has_no_ids_for_bytes(name: str) -> None:
+    spec = TrainingSpec(vocab_size=30, alphabet="chars", unknown="<unk>")
+    tokenizer = impls.load(name, impls.train("naive", ["hello world"], spec).model)
+    for data in (b"hello", b"\xff"):
+        with pytest.raises(Unsupported, match="over bytes; this model's alphabet is 'chars'"):
+            tokenizer.encode_bytes(data)
+
+
+class TextsOnly:
+    def __init__(self, model: Model) -> None:
+        self.model = model
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def decode(self, ids: list[int]) -> str:
+        return bytes(ids).decode()
+
+
+class PiecesOfText(Tokenizer):
+    """Written against the hook for pieces alone, and with no thought of bytes."""
+
+    name = "pieces"
+
+    def encode_piece(self, piece: str) -> list[int]:
+        return list(piece.encode())
+
+
+@pytest.mark.parametrize("kind", [wrap("texts", TextsOnly), PiecesOfText])
+def test_a_plugin_that_takes_texts_only_says_so(kind: type[Tokenizer]) -> None:
+    tokenizer = kind(SMALL)
+    assert tokenizer.encode_bytes(b"abc") == [97, 98, 99]
+    with pytest.raises(Unsupported, match="takes texts only"):
+        tokenizer.encode_bytes(b"abc\xff")

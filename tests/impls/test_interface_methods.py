@@ -1,0 +1,136 @@
+"""Every public method of every implementation over every named model: what one of them says, all say."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import chain, pairwise
+from typing import Any
+
+import pytest
+
+import impls
+from impls import Model, SpecialToken, TrainingSpec
+from impls.interface import Tokenizer
+from impls.text import repair_surrogates
+
+NAMED = (
+    "r50k_base", "p50k_base", "cl100k_base", "o200k_base", "gpt2-merges", "llama3", "qwen", "qwen-nfc", "mistral-v1",
+    "mistral-v3", "tekken", "deepseek", "whisper",
+)  # fmt: skip
+TEXTS = ["", "hello world", "e\u0301 क\u093c", "İıi ﬁ\u0301t 中文  \r\n x", "a\ud83d", "\ud83d\udc4d", "\udc4d\ud83d b"]
+SMALL = impls.train(
+    "naive", ["hello hello world é <s> [x]"], TrainingSpec(vocab_size=270, special_tokens=("<s>",))
+).model
+ADDED = SMALL.with_(added_tokens={"[x]": 300, "e\u0301": 301}, normalization="nfc")
+
+
+@cache
+def named(name: str) -> Model:
+    from harness.data import load_model
+
+    return load_model(name)
+
+
+def texts_for(model: Model) -> list[str]:
+    """Special and added tokens of the model beside other characters, and `TEXTS`."""
+    whole = [*list(model.special_tokens)[:2], *list(model.added_tokens)[:2]]
+    return [*TEXTS, *[f"a{text}\ud83d" for text in whole], " é ".join(whole)]
+
+
+def loaded(name: str, model: Model) -> Tokenizer:
+    try:
+        return impls.load(name, model)
+    except impls.Unsupported as error:
+        pytest.skip(str(error))
+
+
+every_implementation = pytest.mark.parametrize("name", impls.default_names())
+every_model = pytest.mark.parametrize("model_name", [pytest.param(one, marks=pytest.mark.corpus) for one in NAMED])
+
+
+def check_methods(tokenizer: Tokenizer, texts: list[str], **special: Any) -> list[list[int]]:
+    """The ids of each text, after every other encoding method has given them too."""
+    rows = [tokenizer.encode(text, **special) for text in texts]
+    arrays = [tokenizer.encode_array(text, **special) for text in texts]
+    assert [array.tolist() for array in arrays] == rows
+    assert {array.dtype.str for array in arrays} == {"<u4"}
+    for threads in (1, 2):
+        assert tokenizer.encode_batch(texts, threads, **special) == rows
+        assert [array.tolist() for array in tokenizer.encode_array_batch(texts, threads, **special)] == rows
+        ids, offsets = tokenizer.encode_ragged(texts, threads, **special)
+        assert (ids.dtype.str, offsets.dtype.str) == ("<u4", "<i8")
+        assert [ids[start:end].tolist() for start, end in pairwise(offsets)] == rows
+    return rows
+
+
+def check_tokenizer(tokenizer: Tokenizer) -> None:
+    model = tokenizer.model
+    texts = texts_for(model)
+    rows = check_methods(tokenizer, texts, disallowed_special=())
+    assert [tokenizer.count(text) for text in texts] == list(map(len, rows))
+    ordinary = [tokenizer.encode_ordinary(text) for text in texts]
+    if not model.added_tokens:
+        assert ordinary == rows
+    if model.alphabet == "bytes":
+        assert [tokenizer.encode_bytes(repair_surrogates(text).encode()) for text in texts] == ordinary
+    whole = set(model.whole_token_ids.values()) - set(model.id_by_token.values())
+    assert whole.isdisjoint(chain.from_iterable(ordinary))
+    recognised = check_methods(tokenizer, texts, allowed_special="all")
+    assert all(whole.intersection(ids) for ids in recognised[len(TEXTS) :])
+    for text, ids in zip(texts, rows, strict=True):
+        decoded = tokenizer.decode(ids)
+        assert tokenizer.truncate(text, len(ids)) == text
+        for n in range(min(len(ids), 4)):
+            assert tokenizer.truncate(text, n) == tokenizer.decode_bytes(ids[:n]).decode("utf-8", "ignore")
+        assert tokenizer.decode_batch([ids]) == [decoded] == [tokenizer.decode_with_offsets(ids)[0]]
+        if model.round_trip == "exact":
+            assert decoded == repair_surrogates(text) == tokenizer.decode(tokenizer.encode_ordinary(text))
+            assert tokenizer.decode_bytes(ids) == decoded.encode()
+
+
+@every_implementation
+@every_model
+def test_all_methods_give_the_same_ids_and_the_same_text(name: str, model_name: str) -> None:
+    check_tokenizer(loaded(name, named(model_name)))
+
+
+@every_implementation
+@pytest.mark.parametrize("model", [SMALL, ADDED], ids=["specials", "added and nfc"])
+def test_all_methods_agree_over_a_small_model(name: str, model: Model) -> None:
+    check_tokenizer(loaded(name, model))
+
+
+@every_implementation
+def test_special_text_is_disallowed_in_every_method_alike(name: str) -> None:
+    tokenizer = loaded(name, ADDED)
+    for method in (tokenizer.encode, tokenizer.encode_array):
+        with pytest.raises(SpecialToken, match="character 2"):
+            method("\ud83db<s>")
+    for method in (tokenizer.encode_batch, tokenizer.encode_array_batch, tokenizer.encode_ragged):
+        with pytest.raises(SpecialToken, match="character 2"):
+            method(["", "\ud83db<s>"])
+
+
+@every_implementation
+def test_ordinary_text_is_read_by_a_model_with_added_tokens_as_by_one_without(name: str) -> None:
+    with_tokens, without = loaded(name, ADDED), loaded(name, ADDED.with_(added_tokens={}))
+    for text in texts_for(ADDED):
+        assert with_tokens.encode_ordinary(text) == without.encode(text, disallowed_special=())
+    assert with_tokens.encode("[x]") == [300]
+
+
+def test_ordinary_text_is_what_tiktoken_makes_of_it() -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    for model in (SMALL, SMALL.with_(merge_rule="concatenation", merges=(), merge_counts=None)):
+        encoding = tiktoken.Encoding(
+            "small",
+            pat_str=model.pattern[0],
+            mergeable_ranks=dict(model.id_by_token),
+            special_tokens=dict(model.special_tokens),
+        )
+        for name in impls.default_names():
+            if impls.get(name).exact:
+                tokenizer = loaded(name, model)
+                assert [tokenizer.encode_ordinary(text) for text in [*TEXTS, "<s>"]] == [
+                    encoding.encode_ordinary(text) for text in [*TEXTS, "<s>"]
+                ]
