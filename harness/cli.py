@@ -13,6 +13,8 @@ from importlib import import_module
 
 import click
 
+from harness.printable import printable
+
 VERBS = {
     "list": "What there is: implementations, models, corpora, patterns, formats, workloads.",
     "fetch": "Download and verify corpora and vocabularies; afterwards everything works offline.",
@@ -27,7 +29,7 @@ VERBS = {
     "trace": "Every merge step of one implementation on a text.",
     "check": "Round trip and agreement of every pair of implementations.",
     "fuzz": "Texts and models made up until two implementations differ, shrunk and explained by class.",
-    "conform": "Is your tokenizer, in any language, the tokenizer it claims to be? 20 checks.",
+    "conform": "Is your tokenizer, in any language, the tokenizer it claims to be? 24 checks.",
     "run": "Verify, then time implementations on workloads.",
     "report": "Tables, charts and a page from the records of a run.",
     "compare": "One run against an earlier one: what got slower?",
@@ -77,7 +79,7 @@ def main() -> None:
     except click.exceptions.Exit as stop:
         status = stop.exit_code
     except click.ClickException as error:
-        error.show()
+        _shown(error).show()
         status = error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("bpebench: interrupted", err=True)
@@ -90,13 +92,23 @@ def main() -> None:
         message = _expected(error)
         if message is None:
             raise
-        click.echo(f"bpebench: {message}", err=True)
+        click.echo(f"bpebench: {printable(message)}", err=True)
         status = 2
     sys.exit(status if isinstance(status, int) else 0)
 
 
+def _shown(error: click.ClickException) -> click.ClickException:
+    """Return `error` with what its message quotes made printable; messages that quote nothing may have lines."""
+    if isinstance(error, click.MissingParameter | click.exceptions.NoArgsIsHelpError):
+        return error
+    message = printable(error.format_message())
+    return (
+        click.UsageError(message, error.ctx) if isinstance(error, click.UsageError) else click.ClickException(message)
+    )
+
+
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    click.echo(f"bpebench: warning: {message}", err=True)
+    click.echo(f"bpebench: warning: {printable(message)}", err=True)
 
 
 def _expected(error: Exception) -> str | None:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from harness.printable import printable
+
 _SECONDS_BETWEEN_LINES = 5.0
 
 
@@ -26,9 +28,9 @@ class Bar(Protocol):
 
 class _Lines:
     def __init__(self, title: str, total: float | None) -> None:
-        self._title, self._total, self._done = title, total, 0.0
+        self._title, self._total, self._done = printable(title), total, 0.0
         self._printed = time.monotonic()
-        print(f"{title} …", file=sys.stderr, flush=True)
+        print(f"{printable(title)} …", file=sys.stderr, flush=True)
 
     def advance(self, steps: float = 1, what: str = "") -> None:
         self._done += steps
@@ -36,13 +38,13 @@ class _Lines:
         if now - self._printed >= _SECONDS_BETWEEN_LINES:
             self._printed = now
             share = "" if not self._total else f" {min(100, 100 * self._done / self._total):.0f} %"
-            print(f"{self._title}{share} {what}".rstrip(), file=sys.stderr, flush=True)
+            print(f"{self._title}{share} {printable(what)}".rstrip(), file=sys.stderr, flush=True)
 
     def total(self, steps: float) -> None:
         self._total = steps
 
     def note(self, line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
+        print(printable(line), file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -52,6 +54,7 @@ def progress(title: str, total: float | None = None) -> Iterator[Bar]:
         yield _Lines(title, total)
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
@@ -64,16 +67,16 @@ def progress(title: str, total: float | None = None) -> Iterator[Bar]:
         TextColumn("[dim]{task.fields[what]}"),
     )
     with Progress(*columns, console=console, transient=True) as display:
-        task = display.add_task(title, total=total, what="")
+        task = display.add_task(escape(printable(title)), total=total, what="")
 
         class _Rich:
             def advance(self, steps: float = 1, what: str = "") -> None:
-                display.update(task, advance=steps, what=what[:60])
+                display.update(task, advance=steps, what=escape(printable(what)[:60]))
 
             def total(self, steps: float) -> None:
                 display.update(task, total=steps)
 
             def note(self, line: str) -> None:
-                console.print(line, markup=False, highlight=False)
+                console.print(printable(line), markup=False, highlight=False)
 
         yield _Rich()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import impls
 from harness.data import load_corpus, trained_model_path
+from harness.data.overlap import training_documents
 from harness.records import Text, Trained
 from impls.model import Model
 
@@ -43,7 +44,7 @@ def train_recipe(recipe: Recipe) -> Trained:
     start = time.perf_counter()
     model = impls.get(TRAINER).train_model(texts, recipe.spec)
     seconds = time.perf_counter() - start
-    model.save(trained_model_path(recipe.name))
+    model.with_(training_documents=training_documents(texts)).save(trained_model_path(recipe.name))
     return Trained(
         model=recipe.name,
         implementation=TRAINER,

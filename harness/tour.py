@@ -81,7 +81,7 @@ def check_all(plan: TourPlan, writer: RecordWriter, done: Callable[[str], None])
         CheckPlan(plan.implementations, plan.models, plan.corpora, max_bytes=plan.check_bytes),
         done,
     )
-    writer.write(*result.verdicts, *result.agreements)
+    writer.write(*result.verdicts, *result.agreements, *result.not_compared)
     return result
 
 

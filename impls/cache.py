@@ -1,13 +1,21 @@
-"""Files in the user's cache: written whole, read back only when intact and under their own name. Knows no format."""
+"""Files in the user's cache: written whole, read back only when intact and under their own name. Knows no format.
+
+A checksum is no signature: what somebody else can write is neither read nor added to (`impls.private_files`), with one
+line on standard error that says why.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import os
+import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from impls.private_files import Unsafe, check_folder, make_folder, open_checked
 
 DIGEST_BYTES = 32
 MOST_BYTES = 1 << 29
@@ -37,10 +45,37 @@ def checksum(path: Path, sha256: bytes) -> bytes:
     return hashlib.sha256(path.name.encode() + b"\0" + sha256).digest()
 
 
-def read_checked(path: Path) -> Kept | None:
-    """What a file of `write_checked` holds; None where it is missing or damaged."""
+def is_private(folder: Path) -> bool:
+    """Whether nobody else can write `folder`, which is made where it is missing; says once why it is not used."""
     try:
-        with path.open("rb", buffering=0) as file:
+        make_folder(folder)
+        check_folder(folder)
+    except Unsafe as error:
+        _report(str(error))
+        return False
+    except OSError:
+        return False
+    return True
+
+
+def open_kept(path: Path) -> int:
+    """A descriptor of a file of the cache to read; raises `OSError`, also for a file somebody else can write."""
+    try:
+        return open_checked(path)
+    except Unsafe as error:
+        _report(str(error))
+        raise PermissionError(str(error)) from None
+
+
+@cache
+def _report(message: str) -> None:
+    print(f"bpebench: the cache is not used: {message}", file=sys.stderr, flush=True)
+
+
+def read_checked(path: Path) -> Kept | None:
+    """What a file of `write_checked` holds; None where it is missing, damaged, or open to others."""
+    try:
+        with os.fdopen(open_kept(path), "rb", buffering=0) as file:
             everything = memoryview(file.read())
     except (OSError, ValueError):
         return None
@@ -52,12 +87,13 @@ def read_checked(path: Path) -> Kept | None:
 
 
 def write_checked(path: Path, content: Any) -> bool:
-    """Writes a file whole, behind its checksum; False where the place cannot be written.
+    """Writes a file whole, behind its checksum; False where the place cannot be written, or others can write it.
 
     Of files of its kind in the folder the oldest go that are past `MOST_BYTES`: what other releases have left.
     """
+    if not is_private(path.parent):
+        return False
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:

@@ -112,3 +112,14 @@ class UnknownSymbol(BPEError):
 
     def __reduce__(self) -> tuple[type, tuple[str, int]]:
         return type(self), (self.character, self.offset)
+
+
+class LibraryFailed(BPEError):
+    """A library failed on a text in a way of its own, as by a panic of its Rust code, which is no `Exception`."""
+
+    def __init__(self, implementation: str, problem: str) -> None:
+        self.implementation, self.problem = implementation, problem
+        super().__init__(f"{implementation}: {problem}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.implementation, self.problem)

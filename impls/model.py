@@ -64,6 +64,9 @@ class Model:
     """What SentencePiece does around the merges, for a model that comes from it."""
     belongs_to: str | None = None
     """The one implementation that runs this vocabulary, which is no byte pair encoding; None: all may."""
+    training_documents: str = field(default="", compare=False)
+    """Hashes of documents it was trained on (base64; see `harness.data.overlap`), empty where they are not known. They
+    are no part of what the model does: neither of its digest nor of a comparison."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tokens", tuple(self.tokens))
@@ -142,7 +145,8 @@ class Model:
         content = {
             name: value if not isinstance(value, tuple) or name == "pattern" else None
             for name, value in self._fields().items()
-            if name != "sentencepiece" and (value or name not in ("whole_token_flags", "belongs_to"))
+            if name not in ("sentencepiece", "training_documents")
+            and (value or name not in ("whole_token_flags", "belongs_to"))
         }
         if self.sentencepiece is not None:
             rules = asdict(self.sentencepiece)

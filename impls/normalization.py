@@ -4,22 +4,23 @@ r"""Normalisation by name: what is done to a text before it is split, as the nam
 
 The steps are those of Hugging Face's normalizers, and `prefix-space`, what its `ByteLevel` does to a text that does not
 begin with a space. `charsmap` is its `Precompiled`: SentencePiece's table looked up by whole graphemes. Texts a step
-takes stand behind its name as JSON: `replace("a","b")`. Characters are those of the Unicode of Python; code points
-younger than a library's tables may come out otherwise there.
+takes stand behind its name as JSON: `replace("a","b")`. Unicode versions are those of that library
+(`impls.normal_forms`), whatever Python runs.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Callable
 from functools import lru_cache, partial
 
 import regex
 
 from impls.charsmap import Charsmap
-from impls.errors import InvalidModel
+from impls.errors import InvalidModel, InvalidPattern
+from impls.normal_forms import is_mark, lower_case, normal_form
+from impls.patterns import check_size, seconds_for, too_slow
 
 Step = Callable[[str], str]
 
@@ -35,16 +36,29 @@ _NMT: dict[int, str] = dict.fromkeys(_CONTROLS, "") | dict.fromkeys(_SPACES, " "
 
 
 def _without_accents(text: str) -> str:
-    return "".join(character for character in text if unicodedata.category(character)[0] != "M")
+    return text if text.isascii() else "".join(character for character in text if not is_mark(character))
 
 
-def _lowered(text: str) -> str:
-    return "".join(map(str.lower, text))  # a letter at a time: sigma does not know that it ends a word
+def _replacing(pattern: str, new: str) -> Step:
+    check_size(pattern)
+    expression = regex.compile(pattern)
+
+    def replaced(text: str) -> str:
+        try:
+            written: str = expression.sub(lambda _: new, text, timeout=seconds_for(text))
+        except TimeoutError:
+            raise too_slow(pattern, text) from None
+        return written
+
+    return replaced
 
 
 _PLAIN: dict[str, Step] = {
-    **{name.lower(): partial(unicodedata.normalize, name) for name in ("NFC", "NFD", "NFKC", "NFKD")},
-    "lowercase": _lowered,
+    "nfc": partial(normal_form, "NFC"),
+    "nfd": partial(normal_form, "NFD"),
+    "nfkc": partial(normal_form, "NFKC"),
+    "nfkd": partial(normal_form, "NFKD"),
+    "lowercase": lower_case,
     "strip-accents": _without_accents,
     "strip": lambda text: text.strip(WHITE_SPACE),
     "strip-left": lambda text: text.lstrip(WHITE_SPACE),
@@ -54,7 +68,7 @@ _PLAIN: dict[str, Step] = {
 }
 _TAKING: dict[str, Callable[..., Step]] = {
     "replace": lambda old, new: lambda text: text.replace(old, new),
-    "replace-regex": lambda pattern, new: partial(regex.compile(pattern).sub, lambda _: new),
+    "replace-regex": lambda pattern, new: _replacing(pattern, new),
     "prepend": lambda before: lambda text: before + text if text else text,
 }
 CHARSMAP = "charsmap"
@@ -112,7 +126,7 @@ def normalizer(normalization: str, charsmap: bytes = b"") -> Step:
             continue
         try:
             steps.append(_TAKING[name](*texts) if texts else _PLAIN[name])
-        except regex.error as error:
+        except (regex.error, InvalidPattern) as error:
             raise InvalidModel(f"normalization {name}: {error}") from None
     if len(steps) == 1:
         return steps[0]

@@ -2,10 +2,14 @@
 
 A pattern must not capture and must cover the text: what it leaves out would be dropped by most libraries, so it is
 refused with the character that is not covered. The reference engine is the package `regex`, pinned to Unicode 16.
+
+A pattern of a file may be made to take for ever. One that is not named here is refused where its counted repetitions,
+written out, are too many characters, and is given a time for each text.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import regex
@@ -80,7 +84,22 @@ one piece and not two. The ids of cl100k_base stay the same, since none of its t
 MAX_CHARACTERS = 20_000
 """Longer patterns are refused: compiling takes time and memory, and the longest in use has a few hundred."""
 
+MAX_EXPANDED = 100_000
+"""Characters a pattern may have once its counted repetitions are written out, which engines do."""
+
+MAX_NESTED = 100
+"""Groups one inside another; engines call themselves for each."""
+
+LEAST_SECONDS = 2.0
+LEAST_CHARACTERS_PER_SECOND = 100_000
+"""A text may take so long under a pattern that is not named; those in use are 20 times as fast and more."""
+
 _MAX_STAGES = 32
+_TRUSTED = frozenset(stage for stages in NAMED.values() for stage in stages)
+_PART = regex.compile(
+    r"\\[pPN]\{[^{}]*+\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|\{(\d*+),?(\d*+)\}|\((?:\?<?[\w-]*+[:=!>|])?|.", regex.DOTALL
+)
+"""An escape, a set, the bounds of a repetition, the beginning of a group, or a character."""
 
 
 def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:
@@ -103,22 +122,71 @@ def name_of(stages: tuple[str, ...]) -> str | None:
 class Splitter:
     """Cuts texts into pieces by one or several stages, each cutting the pieces of the stage before.
 
-    Raises `InvalidPattern` for an expression that does not compile or that has a capturing group, and on
-    splitting for a text it does not cover.
+    Raises `InvalidPattern` for an expression that does not compile, is too large, or has a capturing group.
     """
 
     def __init__(self, stages: Sequence[str]) -> None:
         self.stages = tuple(stages)
-        self._compiled = [_compile(stage) for stage in self.stages]
+        self._compiled = [(_compile(stage), stage in _TRUSTED) for stage in self.stages]
 
     def split(self, text: str) -> list[str]:
-        """The pieces of `text` in order; joined they give the text back, and none is empty."""
+        """The pieces of `text` in order; joined they give the text back, and none is empty.
+
+        Raises `InvalidPattern` for a text the pattern does not cover, or takes too long for.
+        """
         if not text:
             return []
         pieces = [text]
-        for expression in self._compiled:
-            pieces = [part for piece in pieces for part in _cover(expression, piece)]
+        for expression, trusted in self._compiled:
+            if trusted:
+                pieces = [part for piece in pieces for part in _cover(expression, piece, None)]
+                continue
+            deadline = time.monotonic() + seconds_for(text)
+            pieces = [part for piece in pieces for part in _cover(expression, piece, deadline)]
         return pieces
+
+
+def seconds_for(text: str) -> float:
+    """How long a pattern that is not named may take for `text`."""
+    return LEAST_SECONDS + len(text) / LEAST_CHARACTERS_PER_SECOND
+
+
+def too_slow(expression: str, text: str) -> InvalidPattern:
+    """The error on a pattern that took longer than `seconds_for(text)`."""
+    return InvalidPattern(
+        f"the pattern {_short(expression)} takes more than {seconds_for(text):.0f} s for a text of {len(text)} "
+        "characters; write it so that no text can be matched in many ways"
+    )
+
+
+def check_size(expression: str) -> None:
+    """Raise `InvalidPattern` where counted repetitions, one inside another, come to more than `MAX_EXPANDED`, or groups
+    to more than `MAX_NESTED`.
+
+    >>> check_size("(?:(?:a{0,100}){0,100}){0,100}b")
+    Traceback (most recent call last):
+    impls.errors.InvalidPattern: the pattern '(?:(?:a{0,100}){0,100}){0,100}b' repeats up to 1000001 characters; ...
+    """
+    sizes, last = [0], 0  # of each open group without its last item; of the last item
+    for part in _PART.finditer(expression):
+        text = part[0]
+        if text == ")" and len(sizes) > 1:
+            last += sizes.pop()
+        elif part[1] is not None:
+            last *= max(1, *(int(bound or 0) for bound in part.groups()))
+        elif text not in ("*", "+", "?", "|"):
+            sizes[-1] += last
+            last = 1
+            if text[0] == "(":
+                sizes.append(0)
+                last = 0
+                if len(sizes) > MAX_NESTED + 1:
+                    raise InvalidPattern(f"the pattern {_short(expression)} is nested more than {MAX_NESTED} deep")
+    size = sum(sizes) + last
+    if size > MAX_EXPANDED:
+        raise InvalidPattern(
+            f"the pattern {_short(expression)} repeats up to {size} characters; at most {MAX_EXPANDED} are taken"
+        )
 
 
 def _compile(expression: str) -> regex.Pattern[str]:
@@ -126,6 +194,7 @@ def _compile(expression: str) -> regex.Pattern[str]:
         raise InvalidPattern(f"a pattern must be a text that is not empty, not {expression!r}")
     if len(expression) > MAX_CHARACTERS:
         raise InvalidPattern(f"a pattern of {len(expression)} characters; at most {MAX_CHARACTERS} are taken")
+    check_size(expression)
     try:
         compiled = regex.compile(expression)
     except Exception as error:  # its own error, and what it trips over: AttributeError for `\S|\s`
@@ -138,8 +207,15 @@ def _compile(expression: str) -> regex.Pattern[str]:
     return compiled
 
 
-def _cover(expression: regex.Pattern[str], text: str) -> list[str]:
-    parts: list[str] = expression.findall(text)
+def _cover(expression: regex.Pattern[str], text: str, deadline: float | None) -> list[str]:
+    parts: list[str]
+    if deadline is None:
+        parts = expression.findall(text)
+    else:
+        try:
+            parts = expression.findall(text, timeout=max(deadline - time.monotonic(), 0.001))
+        except TimeoutError:
+            raise too_slow(expression.pattern, text) from None
     if sum(map(len, parts)) != len(text):
         position = 0
         for found in expression.finditer(text):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import impls
 from harness.check.classes import Relation, relation
 from harness.check.tasks import (
+    Key,
     Outcome,
     differing_piece_share,
     differing_text,
@@ -17,10 +18,14 @@ from harness.check.tasks import (
     irregularities_of,
 )
 from harness.check.workers import WorkerDied, run_tasks
-from harness.records import Agreement, Verdict
+from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 
 SLOW = {"naive": 10, "sentencepiece": 2}
-"""How many times less text a slow implementation is given; pairs are compared on the texts both encoded."""
+"""How many times less text a slow implementation is given; the others are given that slice as well as their own."""
+_LEAST_BYTES = 4
+"""No slice is smaller: any character fits."""
+_DID_NOT_RUN = ("unsupported", "missing")
+_PAIRS_NAMED = 3
 
 
 def _slowness(implementation: str) -> int:
@@ -49,9 +54,13 @@ class CheckPlan:
 
     def bytes_for(self, implementation: str) -> int:
         """How much of a corpus this implementation is given."""
-        return max(
-            1, self.max_bytes * (self.fast_factor if _is_fast(implementation) else 1) // _slowness(implementation)
-        )
+        fast_factor = self.fast_factor if _is_fast(implementation) else 1
+        return max(_LEAST_BYTES, self.max_bytes * fast_factor // _slowness(implementation))
+
+    @property
+    def slices(self) -> tuple[int, ...]:
+        """How much of a corpus any of the implementations is given, in bytes."""
+        return tuple(sorted(set(map(self.bytes_for, self.implementations))))
 
     @property
     def cells(self) -> list[tuple[str, str, str]]:
@@ -61,32 +70,60 @@ class CheckPlan:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The verdicts and agreements of a check, and what of them is a fault."""
+    """The verdicts and agreements of a check, the pairs that were not compared, and what of it is a fault."""
 
     verdicts: list[Verdict]
     agreements: list[Agreement]
+    not_compared: list[NotCompared]
     faults: list[str]
+
+    @property
+    def summary(self) -> str:
+        """What a check without faults has shown, and what not, in a line."""
+        if not (self.agreements or self.not_compared):
+            return "no fault; there were no two to compare"
+        return summary_of(self.agreements, self.not_compared)
+
+
+def summary_of(compared: Sequence[Agreement | TrainerAgreement], not_compared: Sequence[NotCompared]) -> str:
+    """What comparisons without a fault, and pairs that were not compared, come to."""
+    owed = [found.n_bytes for found in compared if found.agreement_class != "expected to differ"]
+    pairs = sorted({f"{found.a} and {found.b}" for found in not_compared})
+    said = "no fault; no two were compared that must agree"
+    if owed:
+        scope = "what was compared agrees where it must" if pairs else "everything that must agree agrees"
+        said = f"{scope} ({len(owed):,} comparisons, the smallest on {min(owed):,} bytes)"
+    if not pairs:
+        return said
+    more = f" and {len(pairs) - _PAIRS_NAMED:,} more pairs" if len(pairs) > _PAIRS_NAMED else ""
+    return f"{said}; not compared on everything: {', '.join(pairs[:_PAIRS_NAMED])}{more}"
 
 
 def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) -> CheckResult:
-    """Run the plan; `progress(what)` is called as each cell, then each differing pair, is done."""
+    """Run the plan; `progress(what)` is called as each cell, then each differing pair, is done.
+
+    A fault is a verdict that is a failure, a difference between two that must agree, a cell in which nothing was
+    encoded, and two that were asked for, have run and could not be compared.
+    """
     cells = plan.cells
-    arguments = [(i, m, c, plan.split, plan.bytes_for(i)) for i, m, c in cells]
+    arguments = [(i, m, c, plan.split, plan.bytes_for(i), plan.slices) for i, m, c in cells]
     answers = run_tasks(encode_corpus, arguments, lambda index: progress(" · ".join(cells[index])))
     outcomes = {
         cell: died(answer) if isinstance(answer, WorkerDied) else answer
         for cell, answer in zip(cells, answers, strict=True)
     }
     verdicts = [verdict_of(cell, outcome) for cell, outcome in outcomes.items()]
-    agreements, faults = _agreements(plan, outcomes, progress)
-    faults += [
-        f"{v.implementation} on {v.model}, {v.corpus}: {v.status}: {v.reason}"
-        for v in verdicts
-        if v.status not in ("ok", "unsupported", "missing")
-    ]
+    agreements, not_compared, faults = _agreements(plan, outcomes, progress)
+    for v in verdicts:
+        if v.status == "ok" and not v.n_texts:
+            faults.append(f"{v.implementation} on {v.model}, {v.corpus}: nothing was checked: there is no text")
+        elif v.status not in ("ok", *_DID_NOT_RUN):
+            faults.append(f"{v.implementation} on {v.model}, {v.corpus}: {v.status}: {v.reason}")
     if verdicts and not any(v.n_texts for v in verdicts):
         faults.append("nothing was checked: no implementation could be run")
-    return CheckResult(verdicts, agreements, faults)
+    elif not_compared and not agreements:
+        faults.append("nothing was compared: no two implementations encoded the same text")
+    return CheckResult(verdicts, agreements, not_compared, faults)
 
 
 def died(answer: WorkerDied) -> Outcome:
@@ -113,40 +150,71 @@ def verdict_of(cell: tuple[str, str, str], outcome: Outcome) -> Verdict:
 
 def _agreements(
     plan: CheckPlan, outcomes: dict[tuple[str, str, str], Outcome], progress: Callable[[str], None]
-) -> tuple[list[Agreement], list[str]]:
+) -> tuple[list[Agreement], list[NotCompared], list[str]]:
     irregular = run_tasks(irregularities_of, [(model,) for model in plan.models])
     with_rules = run_tasks(has_sentencepiece_rules, [(model,) for model in plan.models])
     agreements: list[Agreement] = []
+    not_compared: list[NotCompared] = []
     relations: dict[tuple[str, str, str], Relation] = {}
     for model, known, ruled in zip(plan.models, irregular, with_rules, strict=True):
         irregularities = () if isinstance(known, WorkerDied) else known
         for a, b in combinations(plan.implementations, 2):
             for corpus in plan.corpora:
                 x, y = outcomes[a, model, corpus], outcomes[b, model, corpus]
-                if x.digests and y.digests:
-                    kind = relations.setdefault(
-                        (a, b, model), relation(a, b, irregularities, sentencepiece=ruled is True)
-                    )
-                    agreements.append(_compare((a, b, model, corpus), x, y, kind))
+                if reason := _why_not_run(a, x) or _why_not_run(b, y):
+                    not_compared.append(NotCompared(a=a, b=b, model=model, corpus=corpus, reason=reason))
+                    continue
+                kind = relations.setdefault((a, b, model), relation(a, b, irregularities, sentencepiece=ruled is True))
+                found = _compare((a, b, model, corpus), x, y, kind)
+                if isinstance(found, Agreement):
+                    agreements.append(found)
+                else:
+                    not_compared.append(found)
     _explain(plan, agreements, outcomes, progress)
     faults: list[str] = []
-    for found in agreements:
-        if found.n_differing_texts and relations[found.a, found.b, found.model].must_agree:
-            example = "" if found.counterexample is None else f", e.g. '{_short(found.counterexample.text.escaped)}'"
+    for agreement in agreements:
+        if agreement.n_differing_texts and relations[agreement.a, agreement.b, agreement.model].must_agree:
+            example = agreement.counterexample
+            shown = "" if example is None else f", e.g. '{_short(example.text.escaped)}'"
             faults.append(
-                f"{found.a} and {found.b} differ on {found.model}, {found.corpus}: "
-                f"{found.n_differing_texts} of {found.n_texts} texts{example}"
+                f"{agreement.a} and {agreement.b} differ on {agreement.model}, {agreement.corpus}: "
+                f"{agreement.n_differing_texts} of {agreement.n_texts} texts{shown}"
             )
-    return agreements, faults
+    faults += [
+        f"{pair.a} and {pair.b} were not compared on {pair.model}, {pair.corpus}: {pair.reason}"
+        for pair in not_compared
+        if (pair.a, pair.b, pair.model) in relations and relations[pair.a, pair.b, pair.model].must_agree
+    ]
+    return agreements, not_compared, faults
 
 
-def _differing(x: Outcome, y: Outcome) -> Iterable[int]:
-    both = zip(x.digests, y.digests, strict=False)
-    return (index for index, (one, other) in enumerate(both) if one and other and one != other)
+def _why_not_run(implementation: str, outcome: Outcome) -> str:
+    """Why nothing of an implementation can be compared, where it did not run or failed on every text."""
+    return "" if outcome.digests or outcome.status == "ok" else f"{implementation}: {outcome.status}: {outcome.reason}"
 
 
-def _compare(cell: tuple[str, str, str, str], x: Outcome, y: Outcome, kind: Relation) -> Agreement:
+def _in_common(x: Outcome, y: Outcome) -> list[Key]:
+    """The texts both encoded, in order of the corpus."""
+    return sorted(x.digests.keys() & y.digests.keys())
+
+
+def _differing(x: Outcome, y: Outcome) -> list[Key]:
+    return [key for key in _in_common(x, y) if x.digests[key] != y.digests[key]]
+
+
+def _compare(cell: tuple[str, str, str, str], x: Outcome, y: Outcome, kind: Relation) -> Agreement | NotCompared:
     a, b, model, corpus = cell
+    texts = _in_common(x, y)
+    if not texts:
+        return NotCompared(
+            a=a,
+            b=b,
+            model=model,
+            corpus=corpus,
+            reason="no text that both encoded",
+            agreement_class=kind.agreement_class,
+            conditions=kind.conditions,
+        )
     return Agreement(
         a=a,
         b=b,
@@ -154,9 +222,9 @@ def _compare(cell: tuple[str, str, str, str], x: Outcome, y: Outcome, kind: Rela
         corpus=corpus,
         agreement_class=kind.agreement_class,
         conditions=kind.conditions,
-        n_texts=sum(1 for one, other in zip(x.digests, y.digests, strict=False) if one and other),
-        n_bytes=min(x.n_bytes, y.n_bytes),
-        n_differing_texts=sum(1 for _ in _differing(x, y)),
+        n_texts=len(texts),
+        n_bytes=sum(n_bytes for _, n_bytes in texts),
+        n_differing_texts=len(_differing(x, y)),
     )
 
 
@@ -172,8 +240,7 @@ def _explain(
     tasks = []
     for found in first_of_pair:
         x, y = (outcomes[name, found.model, found.corpus] for name in (found.a, found.b))
-        max_bytes = max(plan.bytes_for(found.a), plan.bytes_for(found.b))
-        tasks.append((found.a, found.b, found.model, found.corpus, plan.split, max_bytes, next(iter(_differing(x, y)))))
+        tasks.append((found.a, found.b, found.model, found.corpus, plan.split, _differing(x, y)[0]))
     examples = run_tasks(
         differing_text,
         tasks,

@@ -14,6 +14,7 @@ import regex
 
 import impls
 from harness.records import AgreementClass
+from harness.targets import is_target
 
 OWN_KINDS = ("pure", "compiled")
 REFERENCE = "priority"
@@ -35,7 +36,7 @@ class Relation:
 
 
 def registered(name: str) -> str | None:
-    """The registered implementation behind a name, or None for `module:object`, of which nothing is known.
+    """The registered implementation behind a name, or None for another form of target, of which nothing is known.
 
     `tiktoken@0.12.0` is `tiktoken` over another release of its package; `regex@VERSION` is the reference, splitting
     with another release of that engine.
@@ -43,7 +44,7 @@ def registered(name: str) -> str | None:
     package = name.partition("@")[0]
     if package == "regex":
         return REFERENCE
-    return None if ":" in package else package
+    return None if is_target(name) else package
 
 
 def relation(a: str, b: str, irregularities: Sequence[str], *, sentencepiece: bool = False) -> Relation:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from harness.check.shrink import MAX_SECONDS, smallest_text
+from harness.check.shrink import MAX_SECONDS, MAX_TRIALS, smallest_text
 
 SHORT_ENOUGH = 3_000
-"""Characters up to which a text is left to `smallest_text`."""
-UNITS = (" token", "x y ", " a", "0", "\n", "é", "a")
+"""UTF-8 bytes up to which a text is left to `smallest_text`."""
+_LEAST_TRIALS = 60
+"""Of a text that stays long, each of which takes long."""
+UNITS = (" token", "x y ", " a", "0", "\n", "é", "中", "a")
 _MARGINS = (4, 16, 64, 256, 1_024)
 
 
@@ -31,16 +33,17 @@ def smallest_long_text(
     then the shortest, provided that every longer repeat differs too; no worse than a part of `text` else.
     """
     deadline = time.monotonic() + max_seconds
-    if len(text) > SHORT_ENOUGH:
+    if _n_bytes(text) > SHORT_ENOUGH:
         text = next((window for window in _windows(text, places) if differs(window)), text)
-    if len(text) > SHORT_ENOUGH:
+    if _n_bytes(text) > SHORT_ENOUGH:
         run = _shortest_run(text, differs, units, places, deadline)
         if run is not None:
             return run
         text = _shortest_beginning(text, differs, deadline)
         text = _shortest_end(text, differs, deadline)
     left = max(0.0, deadline - time.monotonic())
-    return smallest_text(text, differs, max_seconds=left)
+    trials = max(_LEAST_TRIALS, MAX_TRIALS * SHORT_ENOUGH // max(SHORT_ENOUGH, _n_bytes(text)))
+    return smallest_text(text, differs, trials, left)
 
 
 def _windows(text: str, places: Sequence[int]) -> Iterator[str]:
@@ -52,14 +55,19 @@ def _windows(text: str, places: Sequence[int]) -> Iterator[str]:
 def _shortest_run(
     text: str, differs: Callable[[str], bool], units: Sequence[str], places: Sequence[int], deadline: float
 ) -> str | None:
-    """The shortest repeat of one of `units` that differs, no longer than `text`; None where none does."""
+    """The shortest repeat of one of `units` that differs, of no more characters or bytes than `text`; None for none."""
     for unit in units:
-        if time.monotonic() > deadline:
-            return None
-        if differs(unit * (len(text) // len(unit))):
-            guesses = [place // len(unit) + more for place in places for more in (1, 2)]
-            return _least_repeat(unit, len(text) // len(unit), differs, guesses, deadline)
+        for times in dict.fromkeys((len(text) // len(unit), _n_bytes(text) // _n_bytes(unit))):
+            if time.monotonic() > deadline:
+                return None
+            if differs(unit * times):
+                guesses = [place // len(unit) + more for place in places for more in (1, 2)]
+                return _least_repeat(unit, times, differs, guesses, deadline)
     return None
+
+
+def _n_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _least_repeat(unit: str, most: int, differs: Callable[[str], bool], guesses: Sequence[int], deadline: float) -> str:

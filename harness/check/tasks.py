@@ -9,19 +9,25 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 
 import msgspec
 
 import impls
 from harness.check.shrink import smallest_text
 from harness.data import load_corpus, load_model
+from harness.data.documents import encoded, take_bytes
+from harness.decoded import MISREAD, ModelDecoder, wrong_text
 from harness.failures import named, status_of
 from harness.records import Counterexample, Status, Text
+from harness.targets import load_tokenizer
 from impls.patterns import Splitter
-from impls.round_trip import comes_back_as
 from impls.text import repair_surrogates
+
+Key = tuple[int, int]
+"""Which text: the number of its document in the corpus, and how many bytes of it, from its beginning."""
 
 
 class Outcome(msgspec.Struct, kw_only=True):
@@ -32,8 +38,8 @@ class Outcome(msgspec.Struct, kw_only=True):
     n_texts: int = 0
     n_bytes: int = 0
     n_tokens: int = 0
-    digests: list[bytes] = msgspec.field(default_factory=list)
-    """8 bytes a text: which ids it has. Empty for a text that failed, and for the head of one that is too long."""
+    digests: dict[Key, bytes] = msgspec.field(default_factory=dict)
+    """8 bytes a text: which ids it has. A text that failed has none."""
     counterexample: Counterexample | None = None
     round_trip: str = ""
     """`Model.round_trip` of the model."""
@@ -41,26 +47,30 @@ class Outcome(msgspec.Struct, kw_only=True):
 
 @lru_cache(maxsize=2)
 def _tokenizer(implementation: str, model: str) -> impls.Tokenizer:
-    return impls.load(implementation, load_model(model))
+    return load_tokenizer(implementation, load_model(model))
 
 
-def _texts(corpus: str, split: str | None, max_bytes: int) -> Iterator[tuple[str, int, bool]]:
-    """(text, its UTF-8 bytes, whether it is whole) for as many whole documents as fit, or the head of the first."""
-    left = max_bytes
-    for text in load_corpus(corpus, split=split).documents():
-        n_bytes = len(text.encode("utf-8", "surrogatepass"))
-        if n_bytes <= left:
-            yield text, n_bytes, True
-        elif left == max_bytes:
-            head = next(iter(load_corpus(corpus, split=split, max_bytes=max_bytes).documents()), "")
-            yield head, len(head.encode("utf-8", "surrogatepass")), False
-        left -= n_bytes
-        if left <= 0:
+def _texts(corpus: str, split: str | None, max_bytes: int, slices: Iterable[int] = ()) -> Iterator[tuple[Key, str]]:
+    """The documents within `max_bytes` of UTF-8, the last one cut; none is empty.
+
+    A document in which one of `slices`, smaller ones, ends is given up to there as well: what is encoded by whoever
+    gets less is then encoded by all.
+    """
+    read = 0
+    for number, document in enumerate(load_corpus(corpus, split=split).documents()):
+        size = len(encoded(document))
+        ends = {min(end - read, size) for end in (*slices, max_bytes) if read < end <= max_bytes}
+        parts = {len(encoded(part)): part for end in sorted(ends) for part in take_bytes([document], end)}
+        yield from (((number, n_bytes), part) for n_bytes, part in parts.items() if n_bytes)
+        read += size
+        if read >= max_bytes:
             return
 
 
-def encode_corpus(implementation: str, model: str, corpus: str, split: str | None, max_bytes: int) -> Outcome:
-    """Encode every text, decode it again, and keep a digest of its ids."""
+def encode_corpus(
+    implementation: str, model: str, corpus: str, split: str | None, max_bytes: int, slices: Iterable[int] = ()
+) -> Outcome:
+    """Encode every text, decode it again, and keep a digest of its ids; `slices` as in `_texts`."""
     try:
         tokenizer = _tokenizer(implementation, model)
     except impls.Missing as error:
@@ -70,22 +80,24 @@ def encode_corpus(implementation: str, model: str, corpus: str, split: str | Non
     except BaseException as error:  # whatever a foreign library throws while it loads is a verdict, not our end
         return Outcome(status=status_of(error), reason=named(error))
     outcome = Outcome(status="ok", round_trip=tokenizer.model.round_trip)
+    decoder = ModelDecoder(tokenizer.model)
     n_lost, lost = 0, ""
-    for text, n_bytes, whole in _texts(corpus, split, max_bytes):
+    for key, text in _texts(corpus, split, max_bytes, slices):
         outcome.n_texts += 1
-        outcome.n_bytes += n_bytes
+        outcome.n_bytes += key[1]
         try:
             ids = tokenizer.encode(text, disallowed_special=())
-            outcome.digests.append(_digest(ids) if whole else b"")
+            outcome.digests[key] = _digest(ids)
             outcome.n_tokens += len(ids)
             back = tokenizer.decode(ids)
+            wrong = wrong_text(tokenizer, decoder, text, ids, back)
         except BaseException as error:  # a Rust panic is no Exception
-            outcome.digests.append(b"")
+            outcome.digests.pop(key, None)
             _note_failure(outcome, text, error)
             continue
-        if outcome.status == "ok" and not _is_what_comes_back(back, text, tokenizer.model):
-            outcome.status, outcome.reason = "mismatch", "a text does not come back"
-            outcome.counterexample = _round_trip_counterexample(tokenizer, text)
+        if outcome.status == "ok" and wrong:
+            outcome.status, outcome.reason = "mismatch", wrong
+            outcome.counterexample = _round_trip_counterexample(tokenizer, decoder, text)
         if outcome.round_trip == "lossy" and back != repair_surrogates(text):
             n_lost, lost = n_lost + 1, lost or text
     if outcome.status == "ok" and n_lost:
@@ -105,20 +117,18 @@ def _note_failure(outcome: Outcome, text: str, error: BaseException) -> None:
     outcome.counterexample = Counterexample(Text.of(text[:10_000]), None, None, note="raised here, not shrunk")
 
 
-def _is_what_comes_back(back: str, text: str, model: impls.Model) -> bool:
-    """Whether `back` is what must come back: `text`, or its normal form; always, for a lossy model."""
-    wanted = comes_back_as(model, repair_surrogates(text))
-    return wanted is None or back == wanted
-
-
-def _round_trip_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
-    def lost(candidate: str) -> bool:
+def _round_trip_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, text: str) -> Counterexample:
+    def wrong(candidate: str) -> str:
         ids = tokenizer.encode(candidate, disallowed_special=())
-        return not _is_what_comes_back(tokenizer.decode(ids), candidate, tokenizer.model)
+        return wrong_text(tokenizer, decoder, candidate, ids, tokenizer.decode(ids))
 
-    small = smallest_text(text, _safe(lost))
+    small = smallest_text(text, _safe(lambda candidate: bool(wrong(candidate))))
+    reason = wrong(small)
     ids = tokenizer.encode(small, disallowed_special=())
     note = f"comes back as {tokenizer.decode(ids)!a}"
+    if reason == MISREAD:
+        other = decoder.reordered(ids)
+        note = f"{other} comes back as {tokenizer.decode(other)!a}"
     return Counterexample(Text.of(small), None, ids, note=note)
 
 
@@ -144,11 +154,11 @@ def has_sentencepiece_rules(model: str) -> bool:
     return load_model(model).sentencepiece is not None
 
 
-def differing_text(
-    a: str, b: str, model: str, corpus: str, split: str | None, max_bytes: int, index: int
-) -> Counterexample:
-    """The smallest text found inside text `index` of the corpus that `a` and `b` encode differently."""
-    text = next(text for i, (text, _, _) in enumerate(_texts(corpus, split, max_bytes)) if i == index)
+def differing_text(a: str, b: str, model: str, corpus: str, split: str | None, key: Key) -> Counterexample:
+    """The smallest text found inside a text of the corpus that `a` and `b` encode differently."""
+    number, n_bytes = key
+    documents = load_corpus(corpus, split=split).documents()
+    text = next(take_bytes(islice(documents, number, None), n_bytes))
     first, second = _tokenizer(a, model), _tokenizer(b, model)
 
     def differs(candidate: str) -> bool:
@@ -184,7 +194,7 @@ def differing_piece_share(a: str, b: str, model: str, corpus: str, split: str | 
     """Share of the corpus' pieces, weighted by occurrence, that `a` and `b` encode differently."""
     first, second = _tokenizer(a, model), _tokenizer(b, model)
     pieces: Counter[str] = Counter()
-    for text, _, _ in _texts(corpus, split, max_bytes):
+    for _, text in _texts(corpus, split, max_bytes):
         pieces.update(first.pieces(text))
     if not pieces:
         return None

@@ -52,6 +52,12 @@ def train(trainer: str, rule: str, corpus: str, max_merges: int, max_bytes: int)
         n_counted_bytes=_n_bytes(counted),
         counted_on="training" if counted is texts else "held-out",
     )
+    if not outcome.n_bytes:
+        outcome.status, outcome.reason = (
+            "unsupported",
+            f"no text to learn from; documents with {END_OF_WORD} are left out",
+        )
+        return outcome
     try:
         model = impls.get(implementation_of(trainer)).train_model(texts, spec_of(rule, max_merges))
         outcome.merges = [(model.tokens[left], model.tokens[right]) for left, right in model.merges]  # type: ignore[misc]

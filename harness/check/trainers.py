@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import msgspec
 
+from harness.check.agreement import summary_of
 from harness.check.classes import regex_is_unicode_16
 from harness.check.trainer_rules import (
     differ_in_ties_only,
@@ -17,7 +18,7 @@ from harness.check.trainer_rules import (
 )
 from harness.check.trainer_tasks import Merge, TrainerOutcome, counts_of_pairs, train
 from harness.check.workers import WorkerDied, run_tasks
-from harness.records import FirstDifference, MergeChoice, Text, TrainerAgreement, Verdict
+from harness.records import FirstDifference, MergeChoice, NotCompared, Text, TrainerAgreement, Verdict
 
 N_EXAMPLES = 5
 _FINE = ("ok", "unsupported", "missing")
@@ -44,18 +45,24 @@ class TrainerPlan:
 
 @dataclass(frozen=True, slots=True)
 class TrainerResult:
-    """What the trainers did, pair by pair, and what of it is a fault."""
+    """What the trainers did, pair by pair, which pairs were not compared, and what of it is a fault."""
 
     verdicts: list[Verdict]
     agreements: list[TrainerAgreement]
+    not_compared: list[NotCompared]
     faults: list[str]
+
+    @property
+    def summary(self) -> str:
+        """What a check without faults has shown, and what not, in a line."""
+        return summary_of(self.agreements, self.not_compared)
 
 
 def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda what: None) -> TrainerResult:
     """Train, compare every pair, and find out at each first difference whether a tie decided.
 
     A fault is a pair that differs under one rule, a pair whose rules differ in ties alone and that parts where there
-    is no tie, and a trainer that fails.
+    is no tie, a trainer that fails, and that no two could be compared.
     """
     cells = plan.cells
     answers = run_tasks(
@@ -67,7 +74,9 @@ def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda w
         cell: TrainerOutcome(status="crash", reason=str(answer)) if isinstance(answer, WorkerDied) else answer
         for cell, answer in zip(cells, answers, strict=True)
     }
-    agreements = [found for corpus in plan.corpora for found in _compared(plan, corpus, outcomes)]
+    compared = [found for corpus in plan.corpora for found in _compared(plan, corpus, outcomes)]
+    agreements = [found for found in compared if isinstance(found, TrainerAgreement)]
+    not_compared = [found for found in compared if isinstance(found, NotCompared)]
     _count_first_differences(plan, agreements, outcomes)
     for found in agreements:
         found.fault = _fault(found)
@@ -78,7 +87,9 @@ def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda w
         for v in verdicts
         if v.status not in _FINE
     ]
-    return TrainerResult(verdicts, agreements, faults)
+    if not agreements:
+        faults.append("nothing was compared: no two trainers learned a merge from the same text")
+    return TrainerResult(verdicts, agreements, not_compared, faults)
 
 
 def _verdict(cell: tuple[str, str, str], outcome: TrainerOutcome) -> Verdict:
@@ -95,23 +106,27 @@ def _verdict(cell: tuple[str, str, str], outcome: TrainerOutcome) -> Verdict:
     )
 
 
-def _compared(plan: TrainerPlan, corpus: str, outcomes: Outcomes) -> list[TrainerAgreement]:
+def _compared(plan: TrainerPlan, corpus: str, outcomes: Outcomes) -> Iterator[TrainerAgreement | NotCompared]:
     followed = {
         trainer: [rule for rule in rules_of(trainer) if outcomes[trainer, rule, corpus].status == "ok"]
         for trainer in plan.trainers
     }
-    return [
-        _compare((a, rule_a), (b, rule_b), corpus, plan.max_merges, outcomes)
-        for a, b in combinations(plan.trainers, 2)
-        for rule_a, rule_b in rules_to_compare(followed[a], followed[b])
-    ]
+    for a, b in combinations(plan.trainers, 2):
+        rules = rules_to_compare(followed[a], followed[b])
+        if not rules:
+            idle = next(trainer for trainer in (a, b) if not followed[trainer])
+            yield NotCompared(a=a, b=b, model="", corpus=corpus, reason=f"{idle} trains by no rule here")
+        for rule_a, rule_b in rules:
+            yield _compare((a, rule_a), (b, rule_b), corpus, plan.max_merges, outcomes)
 
 
 def _compare(
     one: tuple[str, str], other: tuple[str, str], corpus: str, max_merges: int, outcomes: Outcomes
-) -> TrainerAgreement:
+) -> TrainerAgreement | NotCompared:
     """Two trainers, each by its rule; who counted what at their first difference is filled in later."""
     x, y = outcomes[*one, corpus], outcomes[*other, corpus]
+    if not (x.merges or y.merges):
+        return NotCompared(a=one[0], b=other[0], model=one[1], corpus=corpus, reason="neither learned a merge")
     only_a, only_b = (_learned_only(first, second) for first, second in ((x, y), (y, x)))
     return TrainerAgreement(
         a=one[0],
@@ -200,7 +215,7 @@ def _fault(found: TrainerAgreement) -> str:
         if not regex_is_unicode_16():  # a trainer that splits by itself may then see other pieces
             return ""
         return f"they differ under one rule, '{found.rule_a}', {where}"
-    if differ_in_ties_only(found.rule_a, found.rule_b) and first.a is not None and first.b is not None:
+    if differ_in_ties_only(found.rule_a, found.rule_b):
         return "" if first.is_tie else f"their rules differ in ties alone, and they part where there is none, {where}"
     return ""
 

@@ -30,7 +30,7 @@ def run_tasks(
 
     When a worker dies, the tasks without an answer are run again, each in a process of its own.
     """
-    answers: list[T | WorkerDied | None] = [None] * len(tasks)
+    answers: dict[int, T | WorkerDied] = {}
     workers = min(processes or os.cpu_count() or 1, max(1, len(tasks)))
     broken = False
     with _pool(workers) as pool:
@@ -48,10 +48,10 @@ def run_tasks(
                 worker.terminate()
             raise
     if broken:
-        for index in (i for i, answer in enumerate(answers) if answer is None):
+        for index in (i for i in range(len(tasks)) if i not in answers):
             answers[index] = _alone(function, tasks[index])
             done(index)
-    return [answer for answer in answers if answer is not None]
+    return [answers[index] for index in range(len(tasks))]
 
 
 def _alone(function: Callable[..., T], task: tuple[Any, ...]) -> T | WorkerDied:

@@ -11,6 +11,7 @@ from harness.commands import options
 from harness.commands.check_trainers import check_trainers, choose_trainers
 from harness.commands.check_unicode import check_unicode
 from harness.progress import progress
+from harness.targets import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from harness.check import CheckPlan
@@ -50,22 +51,24 @@ def command(
 ) -> None:
     """Encode, decode and compare: does every text come back, do all pairs give the same ids?
 
-    Exit status 1 when a text does not come back, or two implementations differ that must agree. Without -m the
-    vocabularies at hand are checked, without -c the samples.
+    Exit status 1 when a text does not come back, when two implementations differ that must agree, and when nothing
+    could be compared. Those that do not run a model are named and not compared on it. Without -m the vocabularies at
+    hand are checked, without -c the samples.
 
     With --trainers every pair of trainers learns from the same text, by a rule for ties both follow and else each by
-    its own; exit status 1 when two differ under one rule, or part where no tie explains it.
+    its own; exit status 1 when two differ under one rule, part where no tie explains it, or none could be compared.
 
     With --unicode the splitting engines (the package regex, tiktoken, tokenizers, compiled, or those -e matches) are
     given every code point between letters, digits, spaces and contractions, under the pattern of each -m (o200k_base
-    where none is given). Exit status 1 when two class a character otherwise that is not newer than one of them.
+    where none is given). Exit status 1 when two class a character otherwise that is not newer than one of them, when
+    one loses a character, and when fewer than two of several answer.
     """
     if every_code_point and trainers:
         raise click.UsageError("--unicode and --trainers are two checks; choose one")
     if vocab_size is not None and not trainers:
         raise click.UsageError("--vocab-size goes with --trainers")
     if every_code_point:
-        check_unicode(implementation, exclude, models or ("o200k_base",), as_json)
+        check_unicode(implementation, exclude, models or (DEFAULT_MODEL,), as_json)
         return
     if trainers:
         if models or split:
@@ -80,7 +83,7 @@ def command(
     from harness.check import CheckPlan
 
     plan = CheckPlan(
-        implementations=options.choose_implementations(implementation, exclude),
+        implementations=options.choose_compared(implementation, exclude),
         models=models or default_models(),
         corpora=corpora or ("samples",),
         split=split,
@@ -100,16 +103,15 @@ def check_ids(plan: CheckPlan, out: Path | None, *, resume: bool, as_json: bool)
     for model in plan.models:
         load_model(model)
     for corpus in plan.corpora:
-        if next(iter(load_corpus(corpus, split=plan.split, max_bytes=4).documents()), None) is None:
+        if not any(load_corpus(corpus, split=plan.split).documents()):
             raise click.UsageError(f"{corpus}: holds no text; there is nothing to check")
     with recording(out, plan.implementations, options.command_line(), resume=resume) as kept:
         with progress("checking", len(plan.cells)) as bar:
             result = check(plan, lambda what: bar.advance(1, what))
-        kept.write(*result.verdicts, *result.agreements)
+        kept.write(*result.verdicts, *result.agreements, *result.not_compared)
         if out is not None:
             kept.facts["digests"] = digests(plan.models, plan.corpora, plan.split)
-    good = "everything that must agree agrees" if result.agreements else "no fault; there were no two to compare"
-    options.show_checked(result, render_check, good, json=as_json)
+    options.show_checked(result, render_check, json=as_json)
 
 
 def default_models() -> tuple[str, ...]:

@@ -37,7 +37,7 @@ def check_trainers(
     """Compare `trainers` pair by pair and print the matrix; exits with 1 on a fault."""
     from harness.check import TrainerPlan
     from harness.check import check_trainers as compare
-    from harness.data import load_corpus
+    from harness.check.trainer_tasks import training_and_counted_texts
     from harness.measure.recording import digests, recording
     from harness.report.tables import render_trainers
 
@@ -46,12 +46,12 @@ def check_trainers(
         raise click.UsageError(f"--vocab-size {size}: must be more than the {_N_BYTES_VALUES} bytes it starts from")
     plan = TrainerPlan(trainers, corpora, max_merges=size - _N_BYTES_VALUES, max_bytes=max_bytes or _DEFAULT_BYTES)
     for corpus in plan.corpora:
-        if next(iter(load_corpus(corpus).documents()), None) is None:
+        if not any(training_and_counted_texts(corpus, plan.max_bytes)[0]):
             raise click.UsageError(f"nothing to train on in {corpus}")
     with recording(out, trainers, options.command_line(), resume=resume) as kept:
         with progress("training", len(plan.cells)) as bar:
             result = compare(plan, lambda what: bar.advance(1, what))
-        kept.write(*result.verdicts, *result.agreements)
+        kept.write(*result.verdicts, *result.agreements, *result.not_compared)
         if out is not None:
             kept.facts["digests"] = digests((), plan.corpora)
-    options.show_checked(result, render_trainers, "every pair that must agree agrees", json=as_json)
+    options.show_checked(result, render_trainers, json=as_json)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.commands import options
 
 if TYPE_CHECKING:
-    from harness.measure.comparison import Difference
+    from harness.measure.comparison import Condition, Difference
+    from harness.records import Measurement
+
+_SHARE_NOTHING = "the two runs share no timed workload; compare runs of one profile"
 
 
 @click.command("compare")
@@ -21,59 +25,120 @@ if TYPE_CHECKING:
 def command(old: Path, new: Path, fail_if: str | None, as_json: bool) -> None:
     """How every implementation's speed changed from the run OLD to the run NEW, on the workloads both have.
 
-    A change is claimed only where its 95 % interval excludes 1 and it exceeds the noise of both runs; else ≈.
+    A change is claimed only where its 95 % interval excludes 1 and it exceeds the noise of both runs; else ≈. Of runs
+    of two machines the figures are shown side by side, and nothing is claimed.
     """
-    from harness.measure.comparison import compare_runs, parse_condition
-    from harness.measure.samples import measured_floor
-    from harness.records import Measurement, RecordError, of_kind, read_records
-    from harness.report.round_trips import named, note, recorded, round_trip
+    from harness.measure.comparison import machine_difference, parse_condition
+    from harness.measure.provenance import read_machine
+    from harness.records import Measurement, of_kind, read_records
 
     condition = None if fail_if is None else parse_condition(fail_if)
     runs = [list(of_kind(read_records(folder), Measurement)) for folder in (old, new)]
+    differing = machine_difference(read_machine(old), read_machine(new))
+    if differing is None:
+        _compare(runs, condition, as_json)
+        return
+    said = f"not of one machine ({differing}), so no ratio is given and nothing is claimed"
+    if condition is not None:
+        raise click.UsageError(f"--fail-if cannot be judged: {old} and {new} are {said}; compare runs of one machine")
+    _show_side_by_side(runs, f"The runs are {said}.", as_json)
+
+
+def _compare(runs: Sequence[Sequence[Measurement]], condition: Condition | None, as_json: bool) -> None:
+    """Show the differences of two runs of one machine; exits with 1 where `condition` holds of one."""
+    from harness.measure.comparison import compare_runs
+    from harness.measure.samples import measured_floor
+    from harness.records import RecordError
+    from harness.report.speed import claimed_where
+
     differences = sorted(compare_runs(*runs), key=lambda difference: -difference.ratio.value)
     if not differences:
-        raise RecordError(f"{old} and {new} share no timed workload; compare runs of one profile")
+        raise RecordError(_SHARE_NOTHING)
     floors = [measured_floor(records) for records in runs]
     failing = [difference for difference in differences if condition is not None and condition.holds(difference)]
     if as_json:
         options.print_json(
             {
-                "noise_floors": floors,
-                "differences": [_row(difference) for difference in differences],
-                "failing": [_row(difference) for difference in failing],
+                "one_machine": True,
+                "noise_floors": {"old": floors[0], "new": floors[1]},
+                "differences": [_named(difference) for difference in differences],
+                "failing": [_named(difference) for difference in failing],
             }
         )
     else:
-        known = recorded(record for run in runs for record in run)
-        models = {record.workload: record.model for run in runs for record in run}
-        shown = {name: named(name, round_trip(model, known)) for name, model in models.items()}
+        shown, said = _workload_names(runs, [difference.workload for difference in differences])
         rows = [
             [
-                shown[d.workload],
-                d.implementation,
-                f"{d.ratio.value:.3f}",
-                f"{d.ratio.low:.3f}–{d.ratio.high:.3f}",
+                shown[d.workload], d.implementation, f"{d.ratio.value:.3f}", f"{d.ratio.low:.3f}–{d.ratio.high:.3f}",
                 d.claim,
             ]
             for d in differences
-        ]
+        ]  # fmt: skip
         click.echo(options.table(rows, ["workload", "implementation", "time new/old", "95 % interval", "claim"]))
-        used = {models[d.workload] for d in differences} - {""}
-        if said := note({model: round_trip(model, known) for model in sorted(used)}):
-            click.echo(f"\n{said}")
-        told = [f"{floor:.1%}" for floor in floors if floor is not None]
-        unknown = "unknown, so nothing is claimed (run both with --profile default)"
-        click.echo(f"\nnoise floors of the two runs: {', '.join(told) if len(told) == 2 else unknown}")
+        known = [floor for floor in floors if floor is not None]
+        floor = max(known) if len(known) == len(floors) else None
+        n_rounds = max(difference.ratio.rounds for difference in differences)
+        click.echo()
+        options.say(f"{said}{claimed_where(floor, n_rounds)}")
         for d in failing:
-            click.echo(f"fails {fail_if}: {d.implementation} on {d.workload}, {d.ratio.value:.3f} ×")
+            options.say(f"fails the condition: {d.implementation} on {d.workload}, {d.ratio.value:.3f} ×")
     if failing:
         raise click.exceptions.Exit(1)
 
 
-def _row(difference: Difference) -> dict[str, object]:
+def _show_side_by_side(runs: Sequence[Sequence[Measurement]], said: str, as_json: bool) -> None:
+    """Show the figures of two runs that were not made on one machine."""
+    from harness.records import RecordError
+    from harness.report import wording
+    from harness.report.timings import timings
+
+    old, new = ({(t.workload, t.implementation): t for t in timings(records) if t.rounds} for records in runs)
+    both = [(before, new[key]) for key, before in old.items() if key in new]
+    figures: list[dict[str, Any]] = [
+        {
+            "workload": before.workload, "implementation": before.implementation, "unit": before.unit,
+            "old": before.figure_of(before.time().value), "new": after.figure_of(after.time().value),
+        }
+        for before, after in both
+    ]  # fmt: skip
+    if not figures:
+        raise RecordError(_SHARE_NOTHING)
+    if as_json:
+        options.print_json({"one_machine": False, "note": said, "figures": figures})
+        return
+    shown, note = _workload_names(runs, [row["workload"] for row in figures])
+    rows = [
+        [
+            shown[row["workload"]], row["implementation"], wording.figure(row["old"]), wording.figure(row["new"]),
+            row["unit"],
+        ]
+        for row in figures
+    ]  # fmt: skip
+    click.echo(options.table(rows, ["workload", "implementation", "old", "new", "unit"]))
+    click.echo()
+    options.say(f"{note}{said}")
+
+
+def _workload_names(runs: Sequence[Sequence[Measurement]], workloads: Sequence[str]) -> tuple[dict[str, str], str]:
+    """Return each workload as it is shown, with its model's round trip, and a note on the models of `workloads`."""
+    from harness.report.round_trips import named, note, recorded, round_trip
+
+    known = recorded(record for run in runs for record in run)
+    models = {record.workload: record.model for run in runs for record in run}
+    used = sorted({models[workload] for workload in workloads} - {""})
+    said = note({model: round_trip(model, known) for model in used})
+    shown = {name: named(name, round_trip(model, known)) for name, model in models.items()}
+    return shown, f"{said} " if said else ""
+
+
+def _named(difference: Difference) -> dict[str, Any]:
+    ratio = difference.ratio
     return {
         "workload": difference.workload,
         "implementation": difference.implementation,
-        "ratio": list(difference.ratio),
+        "time_ratio": ratio.value,
+        "time_ratio_low": ratio.low,
+        "time_ratio_high": ratio.high,
+        "n_rounds": ratio.rounds,
         "claim": difference.claim,
     }

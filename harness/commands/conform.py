@@ -8,12 +8,15 @@ import click
 
 from harness.commands import options
 from harness.progress import progress
+from harness.targets import DEFAULT_MODEL
 
 
 @click.command("conform")
 @click.argument("target")
 @click.option("--reference", default="tiktoken", show_default=True, metavar="NAME", help="Who gives the right answers.")
-@click.option("-m", "--model", default="o200k_base", show_default=True, metavar="NAME|FILE", help="Vocabulary of both.")
+@click.option(
+    "-m", "--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME|FILE", help="Vocabulary of both."
+)
 @click.option("--library", metavar="NAME", help="Who runs TARGET, where that is a model file.")
 @click.option("--check", "only", multiple=True, metavar="NAME", help="Only this check; repeatable.")
 @click.option("--list", "list_checks", is_flag=True, is_eager=True, expose_value=False, callback=lambda *_: _list(_[2]),
@@ -40,11 +43,11 @@ def command(
     junit: Path | None,
     as_json: bool,
 ) -> None:
-    """Judge TARGET: its ids, its pieces, what comes back, batches, threads, bad input, growth; 20 checks.
+    """Judge TARGET: its ids, its pieces, what comes back, batches, threads, bad input, growth; 24 checks.
 
-    TARGET is `module:object` (anything with encode and decode, imported from here or PYTHONPATH), an implementation
-    (see `list`), a model file with --library, or `cmd:COMMAND`, a program in any language that speaks the line
-    protocol. Exit status 0 it conforms, 1 a check failed, 2 TARGET cannot be loaded.
+    TARGET is `module:object` (anything with encode and decode, imported from here or PYTHONPATH), a Python file, an
+    implementation (see `list`), a model file with --library, or `cmd:COMMAND`, a program in any language that speaks
+    the line protocol. Exit status 0 it conforms, 1 a check failed, 2 TARGET cannot be loaded.
     """
     from dataclasses import replace
 

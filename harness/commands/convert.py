@@ -53,14 +53,14 @@ def command(source: str, target: Path, format: str, pattern: str | None, strict:
     options.check_target(target, [source])
     lost = losses(model, format)
     for line in lost:
-        click.echo(f"lost: {line}", err=True)
+        options.say(f"lost: {line}", err=True)
     if lost and strict:
         raise click.exceptions.Exit(1)
     save(model, target, format)
     if as_json:
         options.print_json({"source": source, "target": str(target), "format": format, "lost": lost})
     else:
-        click.echo(f"{target}: {format}, {model.n_tokens} tokens" + ("" if not lost else f", {len(lost)} loss(es)"))
+        options.say(f"{target}: {format}, {model.n_tokens} tokens" + ("" if not lost else f", {len(lost)} loss(es)"))
 
 
 def _with_pattern(source: str, pattern: str) -> Model:
@@ -91,9 +91,9 @@ def _converted(model: Model, folder: Path, format: str, *, strict: bool) -> dict
 def _print_all(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         for line in row["lost"]:
-            click.echo(f"lost in {row['format']}: {line}", err=True)
+            options.say(f"lost in {row['format']}: {line}", err=True)
     for row in rows:
         if row["file"] is None:
-            click.echo(f"{row['format']}: not written: {row['refused'] or 'something would be lost'}")
+            options.say(f"{row['format']}: not written: {row['refused'] or 'something would be lost'}")
         else:
-            click.echo(f"{row['file']}: {row['format']}" + (f", {len(row['lost'])} loss(es)" if row["lost"] else ""))
+            options.say(f"{row['file']}: {row['format']}" + (f", {len(row['lost'])} loss(es)" if row["lost"] else ""))

@@ -8,11 +8,12 @@ import click
 
 import impls
 from harness.commands import options
+from harness.targets import DEFAULT_MODEL
 
 
 @click.command("decode", context_settings={"ignore_unknown_options": True})
 @click.argument("ids", nargs=-1)
-@click.option("-m", "--model", default="cl100k_base", show_default=True, metavar="NAME|FILE", help="Vocabulary.")
+@click.option("-m", "--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME|FILE", help="Vocabulary.")
 @options.one_implementation("priority", "decodes")
 @click.option("--raw", is_flag=True, help="Write the bytes as they are, without a newline.")
 @options.as_json
@@ -25,7 +26,7 @@ def command(ids: tuple[str, ...], model: str, implementation: str, raw: bool, as
 
     if raw and as_json:
         raise click.UsageError("--raw writes bytes, --json a document; choose one")
-    words = " ".join(ids) if ids else sys.stdin.buffer.read().decode("utf-8", "replace")
+    words = options.read_text(" ".join(ids) if ids else None)
     numbers: list[int] = []
     for word in words.replace(",", " ").replace("[", " ").replace("]", " ").split():
         try:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands import options
+from harness.targets import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from harness.explain import Side
-
-DEFAULT_MODEL = "cl100k_base"
 
 
 @click.command("explain")
@@ -39,9 +38,10 @@ def command(
 ) -> None:
     """The first stage in which A and B part on TEXT, and both derivations side by side.
 
-    A and B are implementations (see `list`), `module:object` with encode and decode, or model files: a tokenizer.json
-    runs by tokenizers, a SentencePiece model by sentencepiece, a rank file by tiktoken. TEXT is the text, @FILE, or `-`
-    or nothing for standard input. Exit status 0 where they agree, 1 where they differ.
+    A and B are implementations (see `list`), `module:object` or a Python file with encode and decode, `cmd:COMMAND`
+    over the line protocol, or model files: a tokenizer.json runs by tokenizers, a SentencePiece model by sentencepiece,
+    a rank file by tiktoken. TEXT is the text, @FILE, or `-` or nothing for standard input. Exit status 0 where they
+    agree, 1 where they differ.
     """
     import msgspec
 
@@ -83,4 +83,4 @@ def _sides(a: str, b: str, models: tuple[str, ...], allow_special: bool) -> list
 
 def _runs_a_model(spec: str) -> bool:
     """Whether a side is one the model is given to; a model file brings its own."""
-    return ":" in spec or not Path(spec).is_file()
+    return spec.endswith(".py") or ":" in spec or not Path(spec).is_file()

@@ -32,7 +32,7 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
         fetched = fetch(names or None, watch)
     if as_json:
         options.print_json(
-            [{"name": f.name, "bytes": f.n_bytes, "fresh": f.fresh, "file": str(f.file)} for f in fetched]
+            {"files": [{"name": f.name, "n_bytes": f.n_bytes, "fresh": f.fresh, "file": str(f.file)} for f in fetched]}
         )
         return
     fresh = [f for f in fetched if f.fresh]

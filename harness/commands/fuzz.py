@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from harness.records import Disagreement
 
 DEFAULT_FILE = Path("results/counterexamples.jsonl")
-_DEFAULT_MODEL = "o200k_base"
 _DEFAULT_SECONDS = 60.0
 
 
@@ -58,9 +57,10 @@ def command(
 ) -> None:
     """Make up texts until B (C, ...) gives other ids than A; shrink, class and keep what is found.
 
-    A side is an implementation (`bpebench list`), MODULE:OBJECT with `encode` and `decode`, or another release of a
-    package, installed aside: regex@2026.11.15 is our reference splitting with that `regex`, tiktoken@VERSION tiktoken.
-    The text of -c is mutated (default: the samples and the corpora at hand).
+    A side is an implementation (`bpebench list`), MODULE:OBJECT or a Python file with `encode` and `decode`,
+    cmd:COMMAND, a model file, or another release of a package, installed beside ours: regex@2026.11.15 is our reference
+    splitting with that `regex`, tiktoken@VERSION tiktoken. The text of -c is mutated (default: the samples and the
+    corpora at hand).
 
     The same --seed and --texts give the same texts and findings, for one release of bpebench, Python and hypothesis and
     the same corpora. Exit status 0: no difference, 1: some, 2: bad usage, or a side that cannot run the model. Ctrl-C
@@ -70,6 +70,7 @@ def command(
         _replay(file, as_json)
         return
     from harness.check.fuzz import FuzzPlan, Keeper, parse_side
+    from harness.targets import DEFAULT_MODEL
 
     if len(sides) < 2:
         raise click.UsageError("name two sides or more, such as: bpebench fuzz tiktoken compiled")
@@ -79,7 +80,7 @@ def command(
         raise click.UsageError("--expected goes with --models; texts are reported whatever the class")
     plan = FuzzPlan(
         sides=[parse_side(name) for name in sides],
-        models=() if random_models else models or (_DEFAULT_MODEL,),
+        models=() if random_models else models or (DEFAULT_MODEL,),
         seed=seed,
         seconds=_DEFAULT_SECONDS if seconds is None and n_texts is None else seconds,
         n_texts=n_texts,
@@ -154,7 +155,8 @@ def _told(plan: FuzzPlan, result: FuzzResult) -> str:
             lines.append(f"{name} does not take {n_models:,} of the models")
     lines.append(
         f"{' and '.join(names)} on {where}: {result.n_texts:,} texts, {result.n_bytes:,} bytes in "
-        f"{result.seconds:.0f} s: "
+        f"{result.seconds:.0f} s, the longest {result.longest_bytes:,} bytes, "
+        f"{result.n_by_call['encode_threads']:,} on threads, {result.n_by_call['decode']:,} lists of ids decoded: "
         + (f"{len(result.findings)} kind(s) of difference" if result.findings else "no difference")
     )
     return "\n".join(lines)
@@ -171,6 +173,8 @@ def _document(plan: FuzzPlan, result: FuzzResult) -> dict[str, Any]:
         "versions": result.versions,
         "n_texts": result.n_texts,
         "n_bytes": result.n_bytes,
+        "longest_bytes": result.longest_bytes,
+        "n_by_call": dict(result.n_by_call),
         "n_models": result.n_models,
         "n_differing_texts": dict(result.n_differing),
         "n_expected_texts": dict(result.n_expected),
@@ -185,6 +189,7 @@ def _replay(file: Path, as_json: bool) -> None:
     import msgspec
 
     from harness.check.fuzz import read_counterexamples, replay
+    from harness.check.fuzz.findings import input_told
 
     records = read_counterexamples(file)
     if not records:
@@ -204,7 +209,7 @@ def _replay(file: Path, as_json: bool) -> None:
             [
                 f"{one.record.a}, {one.record.b}",
                 one.record.model or "own",
-                f"'{one.record.counterexample.text.escaped}'",
+                input_told(one.record),
                 one.outcome,
                 one.reason,
             ]

@@ -29,11 +29,11 @@ def command(file: Path, as_json: bool) -> None:
     if as_json:
         options.print_json({**about, "findings": list(found.findings), "notes": list(found.notes)})
     else:
-        click.echo(options.table([[key, _cell(value)] for key, value in about.items()], ["", ""]))
+        click.echo(options.table([[key.replace("_", " "), _cell(value)] for key, value in about.items()], ["", ""]))
         for line in found.notes:
-            click.echo(f"note: {line}")
+            options.say(f"note: {line}")
         for line in found.findings:
-            click.echo(f"finding: {line}")
+            options.say(f"finding: {line}")
         if not found.findings:
             click.echo("nothing odd found")
     if found.findings:
@@ -50,25 +50,25 @@ def _about(found: Inspection) -> dict[str, Any]:
         "format": found.format,
         "bytes": found.n_bytes,
         "sha256": found.sha256,
-        "published file": found.published_file,
+        "published_file": found.published_file,
         "vocabulary": found.vocabulary,
         "called": found.label,
         "ids": model.vocab_size,
         "tokens": sum(token is not None for token in model.tokens),
-        "id offset": model.id_offset,
+        "id_offset": model.id_offset,
         "alphabet": model.alphabet,
-        "merge rule": model.merge_rule,
+        "merge_rule": model.merge_rule,
         "merges": len(model.merges),
-        "special tokens": dict(model.special_tokens),
-        "added tokens": dict(model.added_tokens),
-        "tokens found otherwise": {text: " ".join(flags) for text, flags in model.whole_token_flags.items()},
+        "special_tokens": dict(model.special_tokens),
+        "added_tokens": dict(model.added_tokens),
+        "tokens_found_otherwise": {text: " ".join(flags) for text, flags in model.whole_token_flags.items()},
         "pattern": name_of(model.pattern) or list(model.pattern),
         "normalization": model.normalization,
-        "round trip": round_trip(model),
-        "unreachable tokens": found.n_unreachable,
-        "tokens the pattern cuts": found.n_cut_by_pattern,
+        "round_trip": round_trip(model),
+        "unreachable_tokens": found.n_unreachable,
+        "tokens_the_pattern_cuts": found.n_cut_by_pattern,
         "irregularities": list(model.irregularities),
-        "content digest": model.digest,
+        "content_digest": model.digest,
     }
 
 

@@ -55,7 +55,8 @@ def command(
         return
     for name, rows in found.items():
         click.echo(f"{name}\n")
-        click.echo(options.table([list(row.values()) for row in rows], list(rows[0]) if rows else []))
+        cells = [[", ".join(cell) if isinstance(cell, list) else cell for cell in row.values()] for row in rows]
+        click.echo(options.table(cells, [key.replace("_", " ") for key in rows[0]] if rows else []))
         click.echo()
 
 
@@ -84,8 +85,8 @@ def _patterns() -> list[dict[str, Any]]:
 def _formats() -> list[dict[str, Any]]:
     from impls.formats import READ_ONLY, formats
 
-    written = [{"name": name, "converts to it": True} for name in formats()]
-    return written + [{"name": name, "converts to it": False} for name in READ_ONLY]
+    written = [{"name": name, "converts_to_it": True} for name in formats()]
+    return written + [{"name": name, "converts_to_it": False} for name in READ_ONLY]
 
 
 def _workloads() -> list[dict[str, Any]]:
@@ -97,7 +98,7 @@ def _workloads() -> list[dict[str, Any]]:
             "task": w.task,
             "model": w.model,
             "corpus": w.corpus,
-            "profiles": ", ".join(w.profiles),
+            "profiles": list(w.profiles),
         }
         for w in load_workloads()
     ]

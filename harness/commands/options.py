@@ -11,12 +11,18 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
 import impls
 from harness.failures import named
+from harness.printable import printable, printable_json
+
+if TYPE_CHECKING:
+    from harness.data import Corpus
+
+STANDARD_INPUT = "standard input"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,7 +36,8 @@ max_bytes = click.option(
 )
 
 
-def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+def finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    """Callback of an option that takes a number: raises for nan and inf."""
     if value is not None and not math.isfinite(value):
         raise click.BadParameter("must be a number")
     return value
@@ -39,7 +46,7 @@ def _finite(_: click.Context, __: click.Parameter, value: float | None) -> float
 def price(default: float | None = None) -> Callable[[F], F]:
     """Option --price."""
     return click.option(
-        "--price", type=click.FloatRange(min=0), default=default, show_default=default is not None, callback=_finite,
+        "--price", type=click.FloatRange(min=0), default=default, show_default=default is not None, callback=finite,
         metavar="AMOUNT", help="Price of a million tokens.",
     )  # fmt: skip
 
@@ -95,14 +102,19 @@ def choose(
     known: Sequence[str], default: Sequence[str], include: str | None, exclude: str | None, what: str
 ) -> list[str]:
     """The names of `known` matching `include` (of `default` without it) and not `exclude`; never none."""
-    try:
-        chosen = [n for n in known if re.search(include, n)] if include is not None else list(default)
-        chosen = [n for n in chosen if exclude is None or not re.search(exclude, n)]
-    except re.error as error:
-        raise click.UsageError(f"not a regular expression: {error}") from None
+    chosen = [n for n in known if matches(include, n)] if include is not None else list(default)
+    chosen = [n for n in chosen if exclude is None or not matches(exclude, n)]
     if not chosen:
         raise click.UsageError(f"no {what} is left; known: {', '.join(known)}")
     return chosen
+
+
+def matches(expression: str | None, name: str) -> bool:
+    """Return whether `expression` is found in `name` (None always is); raises for what is no regular expression."""
+    try:
+        return expression is None or re.search(expression, name) is not None
+    except re.error as error:
+        raise click.UsageError(f"{expression!r} is not a regular expression: {error}") from None
 
 
 def choose_implementations(include: str | None, exclude: str | None) -> list[str]:
@@ -110,32 +122,72 @@ def choose_implementations(include: str | None, exclude: str | None) -> list[str
     return choose(impls.names(), impls.default_names(), include, exclude, "implementation")
 
 
+def choose_compared(include: str | None, exclude: str | None) -> list[str]:
+    """As `choose_implementations`; where -e is a target that is no implementation, that one beside the reference."""
+    from harness.check.classes import REFERENCE
+    from harness.targets import is_target
+
+    if include is not None and exclude is None and is_target(include):
+        return [REFERENCE, include]
+    return choose_implementations(include, exclude)
+
+
 def print_json(document: Any) -> None:
-    """One JSON document on standard output."""
+    """Print one JSON document on standard output: an object whose fields have names, units in them."""
     import msgspec
 
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
+    sys.stdout.write(printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
+
+
+def say(line: str, *, err: bool = False) -> None:
+    """Print one line that holds names or messages from outside, made printable."""
+    click.echo(printable(line), err=err)
 
 
 def read_text(argument: str | None, file: Path | None = None) -> str:
     """The text of a verb: its argument, a file, or standard input (`-` or nothing); UTF-8 or a clear error."""
     if argument is not None and argument != "-":
         return argument
-    content = file.read_bytes() if file is not None else sys.stdin.buffer.read()
+    content = file.read_bytes() if file is not None else read_standard_input()
+    name = STANDARD_INPUT if file is None else file
     try:
-        return content.decode()
+        text = content.decode()
     except UnicodeDecodeError as error:
-        name = "standard input" if file is None else file
         raise click.UsageError(
             f"{name}: not UTF-8 at byte {error.start} (0x{content[error.start]:02X}); convert it to UTF-8 first"
         ) from None
+    if text.startswith("\ufeff"):
+        say(f"warning: {name}: begins with a byte order mark, which is left out", err=True)
+    return text.removeprefix("\ufeff")
+
+
+def read_standard_input() -> bytes:
+    """All of standard input; raises where it is closed."""
+    if sys.stdin is None:
+        raise click.UsageError(f"{STANDARD_INPUT} is closed; name a file, or pipe something in")
+    return sys.stdin.buffer.read()
+
+
+def load_corpus(name: str, split: str | None = None, max_bytes: int | None = None) -> Corpus:
+    """Return a corpus as `harness.data.load_corpus`, of standard input for `-`; raises where it holds no text."""
+    from harness.data import DataError, corpora
+
+    if name == "-":
+        corpus = corpora.corpus_of(STANDARD_INPUT, read_standard_input(), split, max_bytes)
+    else:
+        corpus = corpora.load_corpus(name, split=split, max_bytes=max_bytes)
+    if not any(corpus.documents()):
+        part = "" if split is None else f"its part {split} "
+        raise DataError(f"{corpus.name}: {part}holds no text")
+    return corpus
 
 
 def table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> str:
-    """A plain table that is never cut or wrapped."""
+    """Return a plain table that is never cut or wrapped, its cells printable."""
     from tabulate import tabulate
 
-    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
+    cells = [[printable(cell) for cell in row] for row in rows]
+    return tabulate(cells, headers=list(map(printable, headers)), tablefmt="simple", disable_numparse=True)
 
 
 def read_sample(argument: str | None, escaped: bool = False) -> str:
@@ -169,6 +221,14 @@ class Checked(Protocol):
         """Records of pairs."""
 
     @property
+    def not_compared(self) -> Sequence[Any]:
+        """Records of pairs that could not be compared."""
+
+    @property
+    def summary(self) -> str:
+        """What it has shown where there is no fault, in a line."""
+
+    @property
     def faults(self) -> Sequence[str]:
         """A line for each thing that must not be."""
 
@@ -178,17 +238,17 @@ def command_line() -> str:
     return shlex.join(["bpebench", *sys.argv[1:]])
 
 
-def show_checked(found: Checked, render: Callable[[Sequence[Any]], str], good: str, *, json: bool) -> None:
-    """The tables of a check and its faults (`good` where there is none), or one JSON document; exits with 1 on one."""
+def show_checked(found: Checked, render: Callable[[Sequence[Any]], str], *, json: bool) -> None:
+    """The tables of a check and its faults or summary, or one JSON document; exits with 1 on a fault."""
     import msgspec
 
     if json:
-        names = ("verdicts", "agreements", "faults")
+        names = ("verdicts", "agreements", "not_compared", "faults")
         print_json({name: msgspec.to_builtins(list(getattr(found, name))) for name in names})
     else:
-        click.echo(render([*found.verdicts, *found.agreements]))
+        click.echo(render([*found.verdicts, *found.agreements, *found.not_compared]))
         for fault in found.faults:
-            click.echo(f"fault: {fault}")
-        click.echo(f"{len(found.faults)} fault(s)" if found.faults else good)
+            say(f"fault: {fault}")
+        click.echo(f"{len(found.faults)} fault(s)" if found.faults else found.summary)
     if found.faults:
         raise click.exceptions.Exit(1)

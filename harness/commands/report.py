@@ -54,7 +54,9 @@ def command(
         _write_pictures(folder, html, charts, amount)
         return
     if as_json or format == "json":
-        options.print_json([table_as_json(table) for name, table in found.items() if not names or name in names])
+        options.print_json(
+            {"tables": [table_as_json(table) for name, table in found.items() if not names or name in names]}
+        )
     elif format == "text":
         click.echo(render_terminal(records, price_per_million=amount, names=names, width=terminal_width()))
     else:
@@ -106,10 +108,10 @@ def _write_pictures(folder: Path, html: Path | None, charts: Path | None, price:
 
     if html is not None:
         write_atomically(html, render_page(folder, price_per_million=price).encode("utf-8", "backslashreplace"))
-        click.echo(str(html))
+        options.say(str(html))
     if charts is not None:
         for chart in all_charts(read_records(folder)):
             for scheme in SCHEMES:
                 path = charts / f"{slug(chart.name)}-{scheme}.svg"
                 write_atomically(path, svg(chart, scheme).encode())
-                click.echo(str(path))
+                options.say(str(path))

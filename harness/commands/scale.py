@@ -11,8 +11,11 @@ from harness.commands import options
 from harness.data.generated import ADVERSARIAL
 from harness.measure.scaling import FAMILIES
 from harness.progress import progress
+from harness.targets import DEFAULT_MODEL
 
 if TYPE_CHECKING:
+    from harness.measure.protocol import Failed
+    from harness.measure.stats import Exponent
     from harness.records import Measurement
 
 _ALL = "all"
@@ -20,14 +23,21 @@ _ALL = "all"
 
 @click.command("scale")
 @options.implementations
-@click.option("-m", "--model", default="cl100k_base", show_default=True, metavar="NAME|FILE", help="Vocabulary.")
+@click.option("-m", "--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME|FILE", help="Vocabulary.")
 @click.option(
     "--family", "families", multiple=True, type=click.Choice([*ADVERSARIAL, _ALL]), default=FAMILIES, show_default=True,
     metavar="NAME", help=f"Which texts (see `list corpora`), or `{_ALL}`; repeatable.",
 )  # fmt: skip
 @click.option("--doublings", type=click.IntRange(5, 14), default=10, show_default=True, help="From 1 KB upwards.")
 @click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True)
-@click.option("--limit", type=click.FloatRange(min=0.1), default=3.0, show_default=True, help="Seconds for one pass.")
+@click.option(
+    "--limit",
+    type=click.FloatRange(min=0.1),
+    default=3.0,
+    show_default=True,
+    callback=options.finite,
+    help="Seconds for one pass.",
+)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write the records here.")
 @click.option("--resume", is_flag=True, help="Go on with the records of that folder.")
 @options.as_json
@@ -48,8 +58,6 @@ def command(
     1 is linear, 2 quadratic. Growth stops at the first length that fails or exceeds the limit; a timeout gives a lower
     bound, a panic or a refusal is told with its length. Every text is new to the process, so no cache answers.
     """
-    import msgspec
-
     from harness.data import load_corpus, load_model
     from harness.measure.materials import Materials
     from harness.measure.recording import recording
@@ -82,17 +90,11 @@ def command(
     found = exponents(records)
     ended = ends(records)
     if as_json:
-        options.print_json(
-            [
-                {
-                    "implementation": name,
-                    "family": family,
-                    **msgspec.to_builtins(fit),
-                    **_end(ended.get((name, family))),
-                }
-                for (name, family), fit in found.items()
-            ]
-        )
+        curves = [
+            {"implementation": name, "family": family, **_named(fit), **_end(ended.get((name, family)))}
+            for (name, family), fit in found.items()
+        ]
+        options.print_json({"model": model, "curves": curves})
         return
     cells = {
         (name, family): _cell(found.get((name, family)), ended.get((name, family)))
@@ -121,6 +123,18 @@ def _cell(fit: object, end: Measurement | None) -> str:
             return f"{told}, then ≥ {fit.lower_bound:.2f}"
         return told if end is None else f"{told}, then {end.status} at {end.n_bytes:,} B"
     return fit.status if isinstance(fit, Failed) else "n/a"
+
+
+def _named(fit: Exponent | Failed) -> dict[str, object]:
+    """The exponent of time against length with its 95 % interval, or why there is none."""
+    from harness.measure.protocol import Failed
+
+    if isinstance(fit, Failed):
+        return {"status": fit.status, "reason": fit.reason}
+    return {
+        "status": "ok", "exponent": fit.value, "exponent_low": fit.low, "exponent_high": fit.high,
+        "exponent_lower_bound": fit.lower_bound, "n_points": fit.n_points,
+    }  # fmt: skip
 
 
 def _end(end: Measurement | None) -> dict[str, object]:

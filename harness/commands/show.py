@@ -19,8 +19,6 @@ def command(
     run: Path, numbers: tuple[int, ...], implementation: str | None, workload: str | None, as_json: bool
 ) -> None:
     """List the records of RUN, a line each with its number; with NUMBERS show those in full, raw samples included."""
-    import re
-
     import msgspec
 
     from harness.records import read_records
@@ -29,16 +27,15 @@ def command(
     if numbers:
         if beyond := [number for number in numbers if number > len(records)]:
             raise click.UsageError(f"{run} has {len(records)} records, so none with number {beyond[0]}")
-        options.print_json([records[number - 1][1] for number in numbers])
+        options.print_json({"records": [{"number": number, **records[number - 1][1]} for number in numbers]})
         return
     chosen = [
         (number, record)
         for number, record in records
-        if (implementation is None or re.search(implementation, _who(record)))
-        and (workload is None or re.search(workload, record.get("workload", "")))
+        if options.matches(implementation, _who(record)) and options.matches(workload, record.get("workload", ""))
     ]
     if as_json:
-        options.print_json([record for _, record in chosen])
+        options.print_json({"records": [{"number": number, **record} for number, record in chosen]})
         return
     rows = [
         [number, record["kind"], _who(record), _what(record), record.get("status", "")] for number, record in chosen

@@ -39,7 +39,7 @@ def command(out: Path | None, as_json: bool) -> None:
     faults = carry_out(measuring, folder, resume=True)
     show(folder, as_json)
     for fault in result.faults:
-        click.echo(f"fault: {fault}")
+        options.say(f"fault: {fault}")
     minutes, seconds = divmod(round(time.monotonic() - start), 60)
     click.echo(
         f"done in {minutes} min {seconds} s. Next: `bpebench report --html page.html` for the same as one page, "

@@ -56,7 +56,9 @@ def command(
     With --show N: the first N tokens learned, how often each pair occurred, and where the counts flatten.
     """
     from harness.data import trained_model_path
+    from harness.data.overlap import training_documents
     from harness.plateau import plateau
+    from harness.training_end import why_short
 
     spec = impls.TrainingSpec(vocab_size=vocab_size, special_tokens=specials, **fields)  # type: ignore[arg-type]
     target = out if out is not None else trained_model_path(name) if name is not None else None
@@ -69,7 +71,8 @@ def command(
         model = impls.get(implementation).train_model(texts, spec)
         seconds = time.perf_counter() - start
     if target is not None:
-        model.save(target)
+        model.with_(training_documents=training_documents(texts)).save(target)
+    short = why_short(model, spec, texts)
     first = [
         {
             "id": i,
@@ -82,8 +85,9 @@ def command(
     if as_json:
         options.print_json(
             {
-                "corpora": list(corpora), "bytes": n_bytes, "implementation": implementation, "seconds": seconds,
-                "vocab_size": model.vocab_size, "merges": len(model.merges), "digest": model.digest,
+                "corpora": list(corpora), "n_bytes": n_bytes, "implementation": implementation, "seconds": seconds,
+                "vocab_size": model.vocab_size, "vocab_size_asked_for": vocab_size, "why_short": short,
+                "n_merges": len(model.merges), "digest": model.digest,
                 "first_tokens": first, "plateau_merge": flat, "saved": None if target is None else str(target),
             }
         )  # fmt: skip
@@ -92,6 +96,8 @@ def command(
         click.echo(options.table([list(row.values()) for row in first], ["id", "token", "count"]))
         click.echo()
     click.echo(f"{len(model.merges)} merges, {model.vocab_size} ids, learned in {seconds:.2f} s from {n_bytes} bytes")
+    if short is not None:
+        options.say(f"ended {vocab_size - model.vocab_size} ids short of {vocab_size}: {short}")
     if show and flat is not None and model.merge_counts is not None:
         click.echo(
             f"counts flatten after merge {flat}: from there on a merge occurs {model.merge_counts[flat]} times or less"
@@ -99,21 +105,17 @@ def command(
     if target is None:
         click.echo("not kept; give --name or --out to keep it", err=True)
     else:
-        click.echo(f"kept as {name}; use it with -m {name}" if out is None else str(target), err=True)
+        options.say(f"kept as {name}; use it with -m {name}" if out is None else str(target), err=True)
 
 
 def read_texts(corpora: tuple[str, ...], max_bytes: int | None) -> list[str]:
     """The documents to train on: the training part of each named corpus, all of each file."""
-    from harness.data import load_corpus
-
     texts: list[str] = []
-    for name in corpora:
-        corpus = load_corpus(name, max_bytes=max_bytes)
+    for name in dict.fromkeys(corpora):
+        corpus = options.load_corpus(name, max_bytes=max_bytes)
         if corpus.has_split:
-            corpus = load_corpus(name, split="train", max_bytes=max_bytes)
+            corpus = options.load_corpus(name, split="train", max_bytes=max_bytes)
         texts += corpus.documents()
-    if not texts:
-        raise click.UsageError(f"nothing to train on in {', '.join(corpora)}")
     return texts
 
 

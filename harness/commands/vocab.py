@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from harness.commands import options
+from harness.targets import DEFAULT_MODEL
 from impls.model import Model
 from impls.patterns import name_of
 
 
 @click.command("vocab")
-@click.argument("model", default="cl100k_base")
+@click.argument("model", default=DEFAULT_MODEL)
 @click.option("--show", type=click.IntRange(min=0), default=0, metavar="N", help="The first N learned tokens.")
 @click.option("--find", metavar="TEXT", help="The ids of tokens that contain TEXT.")
 @click.option("--id", "ids", type=int, multiple=True, help="What an id stands for; repeatable.")
@@ -39,7 +40,7 @@ def command(model: str, show: int, find: str | None, ids: tuple[int, ...], irreg
         tokens = [{"id": i, "token": _readable(token)} for i, token in chosen.items()]
         options.print_json({**about, "tokens": tokens})
         return
-    click.echo(options.table([[key, _cell(value)] for key, value in about.items()], ["", ""]))
+    click.echo(options.table([[key.replace("_", " "), _cell(value)] for key, value in about.items()], ["", ""]))
     if chosen:
         click.echo()
         click.echo(options.table([[i, _readable(token)] for i, token in chosen.items()], ["id", "token"]))
@@ -50,17 +51,17 @@ def _about(name: str, model: Model) -> dict[str, object]:
         "model": name,
         "ids": model.vocab_size,
         "tokens": sum(token is not None for token in model.tokens),
-        "special tokens": dict(model.special_tokens),
-        "added tokens": dict(model.added_tokens),
-        "tokens found otherwise": {text: " ".join(flags) for text, flags in model.whole_token_flags.items()},
+        "special_tokens": dict(model.special_tokens),
+        "added_tokens": dict(model.added_tokens),
+        "tokens_found_otherwise": {text: " ".join(flags) for text, flags in model.whole_token_flags.items()},
         "alphabet": model.alphabet,
-        "merge rule": model.merge_rule,
-        "merges": len(model.merges) or ("none" if model.merge_rule == "pairs" else "by rank of the joined bytes"),
+        "merge_rule": model.merge_rule,
+        "merges": len(model.merges),
         "pattern": name_of(model.pattern) or " then ".join(model.pattern),
         "normalization": model.normalization or "none",
-        "white space": _white_space(model),
-        "round trip": model.round_trip if model.lossy is None else f"{model.round_trip}: {model.lossy}",
-        "longest token": f"{max(len(token) for token in model.tokens if token is not None)} bytes",
+        "white_space": _white_space(model),
+        "round_trip": model.round_trip if model.lossy is None else f"{model.round_trip}: {model.lossy}",
+        "longest_token_bytes": max(len(token) for token in model.tokens if token is not None),
         "digest": model.digest,
     }
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 import impls
 from harness.commands import options
+
+if TYPE_CHECKING:
+    from harness.data.overlap import Overlap
+    from harness.records import Compression
 
 _COUNTERS = ("tiktoken", "priority")
 """Who counts, the first that can run the model; their ids are the same."""
@@ -34,30 +39,42 @@ def command(
 ) -> None:
     """Tokens, bytes and characters per token, tokens per word and cost of each corpus under each vocabulary.
 
-    Of a corpus that holds a model's training text, weigh only `--split held-out`.
+    Of a corpus that holds a model's training text, weigh only `--split held-out`; a warning says how many of the
+    documents a model that was trained here has been trained on.
     """
     import msgspec
 
-    from harness.data import load_corpus, load_model
+    from harness.data import load_model
+    from harness.data.overlap import training_overlap
     from harness.measure.compression import bytes_per_token, characters_per_token, compression, tokens_per_word
     from harness.records import RecordWriter
     from harness.report.round_trips import named, note
 
     if not models:
         raise click.UsageError("name at least one vocabulary with -m")
-    texts = {name: load_corpus(name, split=split, max_bytes=max_bytes) for name in corpora or ("samples",)}
+    names = dict.fromkeys(corpora or ("samples",))
+    texts = [options.load_corpus(name, split=split, max_bytes=max_bytes) for name in names]
     writer = None if out is None else RecordWriter(out, resume=resume)
-    records = []
+    records: list[Compression] = []
+    overlaps: list[Overlap | None] = []
     for model in models:
         tokenizer = _counter(load_model(model))
-        for name, corpus in texts.items():
-            label = name if split is None else f"{name}/{split}"
+        for corpus in texts:
+            label = corpus.name if split is None else f"{corpus.name}/{split}"
             records.append(compression(tokenizer, corpus.documents(), model=model, corpus=label))
+            overlaps.append(training_overlap(tokenizer.model, corpus.documents()))
+            _warn_of_overlap(model, label, overlaps[-1])
     if writer is not None:
         with writer:
             writer.write(*records)
     if as_json:
-        options.print_json([msgspec.to_builtins(r) | {"cost": _cost(r.n_tokens, price)} for r in records])
+        named_rows = [
+            msgspec.to_builtins(record)
+            | {"cost": _cost(record.n_tokens, price)}
+            | {"training_overlap": None if overlap is None else overlap._asdict() | {"share": overlap.share}}
+            for record, overlap in zip(records, overlaps, strict=True)
+        ]
+        options.print_json({"price_per_million_tokens": price, "rows": named_rows})
         return
     rows = [
         [
@@ -70,7 +87,18 @@ def command(
     headers = ["corpus", "model", "vocab", "bytes", "tokens", "bytes/token", "chars/token", "tokens/word", "cost"]
     click.echo(options.table(rows, headers))
     said = note({r.model: r.round_trip for r in records})
-    click.echo(f"\ncost of all of it at {price:g} per million tokens. {said}")
+    click.echo()
+    options.say(f"cost of all of it at {price:g} per million tokens. {said}")
+
+
+def _warn_of_overlap(model: str, corpus: str, overlap: Overlap | None) -> None:
+    if overlap is not None and overlap.n_trained_on:
+        options.say(
+            f"warning: {model} was trained on {overlap.share:.1%} of {corpus} ({overlap.n_trained_on} of the "
+            f"{overlap.n_documents} documents looked up), so its figures there are too good; use --split held-out, or "
+            "another text",
+            err=True,
+        )
 
 
 def _cost(n_tokens: int, price: float) -> float:

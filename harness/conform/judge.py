@@ -10,7 +10,7 @@ from harness.conform.case import Case
 from harness.conform.checks import CHECKS, Check
 from harness.conform.reference import Reference
 from harness.conform.subject import GaveUp, OpenTarget, Subject
-from harness.conform.verdicts import Report, Verdict
+from harness.conform.verdicts import Report, Verdict, mark_repeated
 from harness.conform.wording import printable
 from impls.errors import UnknownName
 
@@ -39,13 +39,14 @@ def judge(
         gave_up = ""
         for check in chosen:
             if gave_up:
-                verdict = Verdict(status="not run", reason=gave_up)
+                verdict = Verdict(status="not asked", reason=gave_up)
             else:
                 verdict, gave_up = _run(check, case, check_seconds)
             verdict.check, verdict.question = check.name, check.question
             verdict.reason = printable(verdict.reason)
             verdicts.append(verdict)
             done(verdict)
+        mark_repeated(verdicts)
         return Report(
             target=subject.description.name,
             reference=reference.name,
@@ -60,6 +61,7 @@ def judge(
 def _run(check: Check, case: Case, seconds: float) -> tuple[Verdict, str]:
     """The verdict of one check, and why no more can be run, if so."""
     began = time.monotonic()
+    before = case.subject.asked
     case.deadline = began + seconds
     case.subject.begin_check()
     try:
@@ -70,6 +72,10 @@ def _run(check: Check, case: Case, seconds: float) -> tuple[Verdict, str]:
             with suppress(GaveUp):  # then it is noted as given up
                 case.subject.fresh()
     verdict.seconds = time.monotonic() - began
+    verdict.asked = case.subject.asked.since(before)
+    if verdict.status in ("passed", "same as reference") and not verdict.n_inputs:
+        reason = "; ".join(filter(None, [verdict.reason, "no case was judged"]))
+        verdict.status, verdict.reason = "not asked", reason
     return verdict, case.subject.given_up
 
 

@@ -12,8 +12,8 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(report: Report) -> bytes:
-    """The document: failures as `failure`, what was not offered or not run as `skipped`, the rest as passed."""
-    skipped = [verdict for verdict in report.verdicts if verdict.status in ("not offered", "not run")]
+    """The document: failures as `failure`, what was not offered or not asked as `skipped`, the rest as passed."""
+    skipped = [verdict for verdict in report.verdicts if verdict.status in ("not offered", "not asked")]
     counts = {
         "tests": str(len(report.verdicts)),
         "failures": str(len(report.failed)),
@@ -40,7 +40,7 @@ def _case(suite: ElementTree.Element, report: Report, verdict: Verdict) -> None:
     if verdict.status == "failed":
         failure = ElementTree.SubElement(case, "failure", {"type": verdict.stage or "failed", "message": reason})
         failure.text = _clean(told(verdict))
-    elif verdict.status in ("not offered", "not run"):
+    elif verdict.status in ("not offered", "not asked"):
         ElementTree.SubElement(case, "skipped", {"message": f"{verdict.status}: {reason}"})
     else:
         lines = [verdict.status, *filter(None, [verdict.reason]), *verdict.exceptions]
@@ -50,6 +50,8 @@ def _case(suite: ElementTree.Element, report: Report, verdict: Verdict) -> None:
 def told(verdict: Verdict) -> str:
     """A failure in a few lines of plain text."""
     lines = [f"{verdict.question} {verdict.stage}: {verdict.reason}"]
+    if verdict.same_as:
+        lines.append(f"the same fault as in {verdict.same_as}")
     example = verdict.counterexample
     if example is not None:
         lines += [f"input:    {shown_input(example)}", f"expected: {example.expected}", f"got:      {example.got}"]

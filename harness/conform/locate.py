@@ -102,6 +102,13 @@ def _of_long_text(text: str, pieces: Sequence[str], got: list[int], ask: Questio
     if data != given:
         if given.startswith(data) or given.endswith(data):
             return Located("pieces", f"{len(given) - len(data):,} of {len(given):,} bytes are left out")
+        back = data.decode("utf-8", "replace")
+        for form in ("NFC", "NFD", "NFKC", "NFKD"):
+            if unicodedata.normalize(form, text) == back != text:
+                return Located("normalisation", f"the target brings so long a text to the normal form {form}")
+        at = next((k for k, (a, b) in enumerate(zip(given, data, strict=False)) if a != b), min(len(given), len(data)))
+        if back.count("\ufffd") > text.count("\ufffd"):
+            return Located("pieces", f"in so long a text a character is cut, at byte {at:,}")
         return Located("vocabulary", f"the ids stand for {expression(data.decode('utf-8', 'replace'))}")
     alone = [ask.encode(piece) for piece in dict.fromkeys(pieces)]
     if alone != [reference.ids(piece) for piece in dict.fromkeys(pieces)]:

@@ -19,6 +19,7 @@ from harness.conform.checks import CHECKS
 from harness.conform.junit import told
 from harness.conform.run import run
 from harness.conform.verdicts import Report
+from harness.targets import DEFAULT_MODEL
 
 
 class ConformanceTests:
@@ -27,7 +28,7 @@ class ConformanceTests:
     target: ClassVar[str]
     """As the TARGET of `bpebench conform`: `module:object`, a model file, `cmd:COMMAND`, …"""
     reference: ClassVar[str] = "tiktoken"
-    model: ClassVar[str] = "o200k_base"
+    model: ClassVar[str] = DEFAULT_MODEL
     """Name or path of the vocabulary both sides run."""
     library: ClassVar[str | None] = None
     """Who runs the target, where that is a model file."""
@@ -48,7 +49,7 @@ class ConformanceTests:
         verdict = next((found for found in conformance.verdicts if found.check == check), None)
         if verdict is None:
             pytest.skip("not chosen")
-        if verdict.status in ("not offered", "not run"):
+        if verdict.status in ("not offered", "not asked"):
             pytest.skip(f"{verdict.status}: {verdict.reason}")
         known = self.expected_failures.get(check)
         if verdict.status == "failed":

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from harness.conform.verdicts import Counterexample, Report, Verdict
 
-_MARKS = {"passed": "✓", "same as reference": "✓", "failed": "✗", "not offered": "·", "not run": "·"}
+_MARKS = {"passed": "✓", "same as reference": "✓", "failed": "✗", "not offered": "·", "not asked": "·"}
 _LONGEST_REASON = 100
 
 
@@ -22,19 +22,21 @@ def render(report: Report) -> str:
             verdict.status,
             verdict.stage or "",
             f"{verdict.n_inputs:,}" if verdict.n_inputs else "",
+            f"{verdict.asked.bytes:,}" if verdict.asked.bytes else "",
+            f"{verdict.asked.calls:,}" if verdict.asked.calls else "",
             f"{verdict.seconds:.1f}",
             _short(verdict.reason if verdict.status != "failed" else verdict.question),
         ]
         for verdict in report.verdicts
     ]
-    headers = ["", "check", "verdict", "stage", "inputs", "s", ""]
+    headers = ["", "check", "verdict", "stage", "inputs", "bytes", "calls", "s", ""]
     parts = [
         f"{report.target} against {report.reference} on {report.model}",
         tabulate(
-            rows, headers=headers, tablefmt="simple", disable_numparse=True, colalign=("left",) * 4 + ("right",) * 2
+            rows, headers=headers, tablefmt="simple", disable_numparse=True, colalign=("left",) * 4 + ("right",) * 4
         ),
     ]
-    parts += ["\n".join(_failure(verdict)) for verdict in report.failed]
+    parts += ["\n".join(_failure(report, verdict)) for verdict in report.faults]
     parts.append(conclusion(report))
     return "\n\n".join(parts)
 
@@ -46,15 +48,20 @@ def conclusion(report: Report) -> str:
     line = f"{'conforms' if report.conforms else 'does not conform'}: {told}, in {report.seconds:.0f} s"
     if report.n_failures:
         line += f"; its process was replaced {report.n_failures} times"
-    if (first := report.smallest) is not None:
+    if len(report.faults) < len(report.failed):
+        line += f"\n{len(report.failed)} checks fail for {len(report.faults)} fault(s)"
+    if (first := report.first) is not None:
         example = first.counterexample
         where = "" if example is None else f" on {shown_input(example)}"
         line += f"\nlook first at {first.stage or first.check}: {first.check}{where}"
     return line
 
 
-def _failure(verdict: Verdict) -> Iterator[str]:
+def _failure(report: Report, verdict: Verdict) -> Iterator[str]:
     yield f"✗ {verdict.check} · {verdict.stage}: {verdict.reason}"
+    again = [other.check for other in report.failed if other.same_as == verdict.check]
+    if again:
+        yield f"    also fails {', '.join(again)}"
     example = verdict.counterexample
     if example is None:
         return

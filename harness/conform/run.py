@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Mapping
 
 from harness.conform.judge import CHECK_SECONDS, choose, judge
 from harness.conform.reference import Reference
-from harness.conform.target import Limits, NotLoadable, Target, TargetFailed, TargetSpec
+from harness.conform.target import Limits, NotLoadable, Target, TargetFailed
 from harness.conform.verdicts import Report, Verdict
 from harness.data import load_model
+from harness.targets import DEFAULT_MODEL, TargetSpec
 from impls.errors import BPEError
 
 LIMITS = Limits(start_seconds=60.0)
@@ -22,7 +23,7 @@ class NotATarget(BPEError):
 def run(
     target: str,
     reference: str = "tiktoken",
-    model: str = "o200k_base",
+    model: str = DEFAULT_MODEL,
     *,
     library: str | None = None,
     only: Collection[str] = (),

@@ -10,63 +10,27 @@ import faulthandler
 import json
 import os
 import sys
-from importlib import import_module
-from pathlib import Path
-from typing import Any
 
 from harness.conform.served import NoTokenizer, Served, failure
-from harness.factories import needs_argument
-
-
-class _Unloadable(Exception):
-    """What is to be served cannot be had."""
+from harness.targets.objects import resolved
+from harness.targets.spec import NotLoadable
 
 
 def load(kind: str, words: list[str]) -> Served:
     """What `TargetSpec` names; raises whatever loading it raises."""
     if kind == "object":
-        return Served(_resolved(*words))
+        name, model = words
+        from harness.data import load_model
+
+        return Served(resolved(name, lambda: load_model(model)))
     from harness.conform.serve_implementation import served_implementation
 
     return served_implementation(kind, *words)
 
 
-def _resolved(name: str, model: str) -> Any:
-    """The instance `module:object` stands for: the object itself, or what it makes, of the model where it needs one."""
-    module_name, _, path = name.partition(":")
-    sys.path.insert(0, str(Path.cwd()))
-    try:
-        found: Any = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not (module_name + ".").startswith(error.name + "."):
-            raise
-        raise _Unloadable(f"there is no module {error.name} here or on PYTHONPATH") from None
-    for part in path.split("."):
-        if not hasattr(found, part):
-            raise _Unloadable(f"{module_name} has no {path}")
-        found = getattr(found, part)
-    is_made = not isinstance(found, type) and callable(getattr(found, "encode", None))
-    if is_made or not callable(found):
-        return found
-    if needs_argument(found):
-        from harness.data import load_model
-
-        arguments = [load_model(model)]
-    else:
-        arguments = []
-    try:
-        return found(*arguments)
-    except TypeError as error:
-        if error.__traceback__ is not None and error.__traceback__.tb_next is None:  # the call itself was refused
-            raise _Unloadable(
-                f"{error}; name an instance, or a class or function that takes the model or nothing"
-            ) from None
-        raise
-
-
 def _said(error: BaseException) -> dict[str, str]:
     """Why the target could not be loaded."""
-    if isinstance(error, _Unloadable | NoTokenizer):
+    if isinstance(error, NotLoadable | NoTokenizer):
         reason = str(error)
     else:
         found = failure(error)

@@ -12,12 +12,18 @@ from concurrent.futures import ThreadPoolExecutor
 from time import monotonic, process_time
 from typing import Any
 
+from harness.conform.values import faults_of_values
 from harness.failures import status_of, told
 
 _SPECIAL_OPTIONS = ("allowed_special", "disallowed_special")
+ANY_OPTION = "any_option"
+"""Among the operations of a target that takes `**kwargs`: it may pass over what it does not know."""
 _SWITCH_SECONDS = 1e-5
 """How often threads take turns in `encode_threads`: often, so that a race shows."""
-_ALWAYS = frozenset({"encode", "decode", "encode_each", "encode_repeat", "encode_threads", "timed_encode"})
+_ALWAYS = frozenset(
+    {"encode", "decode", "encode_each", "encode_threads", "decode_threads", "timed_encode"}
+    | {"timed_decode", "python_values"}
+)
 _METHODS = ("decode_bytes", "encode_batch", "encode_array", "decode_with_offsets", "pieces", "token_bytes")
 _OTHER_NAMES = {"token_bytes": "decode_single_token_bytes"}
 
@@ -107,31 +113,13 @@ class Served:
                 break
         return found
 
-    def encode_repeat(self, text: str, loops: int) -> list[Any]:
-        """Every answer that came out of so many calls, in the order first seen."""
-        found: list[Any] = []
-        for _ in range(loops):
-            ids = as_ids(self.target.encode(text))
-            if ids not in found:
-                found.append(ids)
-        return found
-
     def encode_threads(self, texts: list[str], threads: int) -> list[Any]:
         """Ids of each text, from so many Python threads that start at once."""
-        together = threading.Barrier(threads)
+        return _from_threads(lambda text: as_ids(self.target.encode(text)), texts, threads)
 
-        def one(part: Sequence[str]) -> list[Any]:
-            together.wait()
-            return [as_ids(self.target.encode(text)) for text in part]
-
-        before = sys.getswitchinterval()
-        sys.setswitchinterval(_SWITCH_SECONDS)
-        try:
-            with ThreadPoolExecutor(threads) as pool:
-                parts = list(pool.map(one, [texts[first::threads] for first in range(threads)]))
-        finally:
-            sys.setswitchinterval(before)
-        return [parts[index % threads][index // threads] for index in range(len(texts))]
+    def decode_threads(self, lists: list[list[int]], threads: int) -> list[Any]:
+        """Text of each list of ids, likewise."""
+        return _from_threads(self.target.decode, lists, threads)
 
     def timed_encode(self, text: str, loops: int = 1) -> float:
         """Seconds of processor time of one call, the least of so many."""
@@ -141,6 +129,16 @@ class Served:
             self.target.encode(text)
             least = min(least, process_time() - start)
         return least
+
+    def timed_decode(self, ids: list[int]) -> float:
+        """Seconds of processor time of one call."""
+        start = process_time()
+        self.target.decode(ids)
+        return process_time() - start
+
+    def python_values(self, texts: list[str]) -> list[str]:
+        """What is wrong with the values that go in and out, beyond what they equal; see `values`."""
+        return faults_of_values(self.target, self.methods, texts)
 
     def n_vocab(self) -> Any:
         """How many ids there are."""
@@ -155,6 +153,24 @@ class Served:
         loaded = self.methods["load"](path)
         if loaded is not None:
             self._take(loaded)
+
+
+def _from_threads(call: Callable[[Any], Any], arguments: Sequence[Any], threads: int) -> list[Any]:
+    """`call` of each argument, from threads that start at once and take turns often."""
+    together = threading.Barrier(threads)
+
+    def one(part: Sequence[Any]) -> list[Any]:
+        together.wait()
+        return [call(argument) for argument in part]
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            parts = list(pool.map(one, [arguments[first::threads] for first in range(threads)]))
+    finally:
+        sys.setswitchinterval(before)
+    return [parts[index % threads][index // threads] for index in range(len(arguments))]
 
 
 def failure(error: BaseException) -> dict[str, str]:
@@ -203,10 +219,13 @@ def _text_and_offsets(result: Any) -> Any:
 
 
 def _options(encode: Callable[..., Any]) -> frozenset[str]:
+    """The options it names, or may take: with `**kwargs` any, and whether it heeds them is the check's to find."""
     try:
         parameters = inspect.signature(encode).parameters
     except (TypeError, ValueError):
         return frozenset()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return frozenset({*_SPECIAL_OPTIONS, ANY_OPTION})
     return frozenset(name for name in _SPECIAL_OPTIONS if name in parameters)
 
 

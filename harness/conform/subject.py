@@ -12,6 +12,7 @@ from typing import Any
 
 from harness.conform.reference import Answer, Refused
 from harness.conform.target import NotLoadable, Target, TargetError, TargetFailed
+from harness.conform.verdicts import Asked
 
 OpenTarget = Callable[[Mapping[str, str]], Target]
 """A new process of the target, with these variables in its environment."""
@@ -56,6 +57,7 @@ class Subject:
         self.characters_per_second = 0.0
         """How fast it has been seen to encode; 0 before anything was."""
         self.peak_memory_bytes = 0
+        self._n_calls = self._n_texts = self._n_bytes = 0
 
     def close(self) -> None:
         """End its process."""
@@ -66,6 +68,17 @@ class Subject:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def asked(self) -> Asked:
+        """What it was asked so far, in all its processes but those of `another`."""
+        return Asked(self._n_calls, self._n_texts, self._n_bytes)
+
+    def _note_asked(self, arguments: Mapping[str, Any]) -> None:
+        texts = [arguments["text"]] if "text" in arguments else arguments.get("texts", ())
+        self._n_calls += 1
+        self._n_texts += len(texts) + len(arguments.get("lists", ())) + ("ids" in arguments)
+        self._n_bytes += sum(len(text) if text.isascii() else _utf8_bytes(text) for text in texts)
 
     def offers(self, operation: str) -> bool:
         """Whether it has an operation beyond encode and decode."""
@@ -95,6 +108,7 @@ class Subject:
 
     def ask(self, operation: str, *, seconds: float | None = None, **arguments: Any) -> Any:
         """The answer to one request, or `Refused`. Raises `GaveUp`."""
+        self._note_asked(arguments)
         try:
             return self._target.call(operation, seconds=seconds, **arguments)
         except TargetError as error:
@@ -170,6 +184,7 @@ class Subject:
         return [*answers, *self.ids_of_all(texts[len(answers) :])]
 
     def _each(self, texts: list[str]) -> list[Answer] | Refused:
+        self._note_asked({"texts": texts})
         try:
             answers = self._target.encode_each(texts)
         except TargetError as error:
@@ -190,3 +205,7 @@ class Subject:
         """Its text of the ids."""
         answer = self.ask("decode", ids=list(ids))
         return answer if isinstance(answer, Refused | str) else Refused("protocol", f"no text: {answer!r:.80}")
+
+
+def _utf8_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

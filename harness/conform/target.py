@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from harness.conform import protocol
 from harness.conform.protocol import REQUIRED, Described, Failure, Malformed, Refused
-from harness.conform.spec import NotLoadable, TargetSpec
 from harness.failures import reason_of
 from harness.supervised import DEFAULT_LIMITS, Limits, NotStarted, Stopped, Supervised, without_paths
+from harness.targets.spec import NotLoadable, TargetSpec
 
 __all__ = [
     "Description",

@@ -13,15 +13,16 @@ import msgspec
 from harness.conform.wording import expression, printable
 from harness.records import Text
 
-Status = Literal["passed", "failed", "same as reference", "not offered", "not run"]
+Status = Literal["passed", "failed", "same as reference", "not offered", "not asked"]
 Stage = Literal[
     "process", "refusal", "normalisation", "special tokens", "pieces", "unicode version", "merges", "vocabulary",
-    "decode", "offsets", "batch", "threads", "cache", "determinism", "saving", "bad input", "resources",
+    "decode", "offsets", "batch", "threads", "values", "cache", "determinism", "saving", "bad input", "resources",
 ]  # fmt: skip
 """Where a failure arises, in the order a text passes through a tokenizer.
 
-`process`: it ended, hung, or broke the protocol; `refusal`: an error on a text the reference encodes; `cache`: the
-answer hangs on what was encoded before it; `determinism`: the same call answers differently for no visible reason.
+`process`: it ended, hung, or broke the protocol; `refusal`: an error on a text the reference encodes; `values`: equal
+to what is right, but of another type, or in a list that changes later; `cache`: the answer depends on what was encoded
+before it; `determinism`: the same call answers differently for no visible reason.
 """
 
 _SHOWN_ALIKE = 8
@@ -73,6 +74,21 @@ class Counterexample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
         )
 
 
+class Asked(msgspec.Struct, frozen=True):
+    """How much the target was asked, in every process of it."""
+
+    calls: int = 0
+    """Requests to its process."""
+    texts: int = 0
+    """Texts to encode and lists of ids to decode."""
+    bytes: int = 0
+    """UTF-8 bytes of the texts."""
+
+    def since(self, before: Asked) -> Asked:
+        """What was asked after `before`."""
+        return Asked(self.calls - before.calls, self.texts - before.texts, self.bytes - before.bytes)
+
+
 class Verdict(msgspec.Struct, kw_only=True, omit_defaults=True):
     """What one check found."""
 
@@ -85,7 +101,12 @@ class Verdict(msgspec.Struct, kw_only=True, omit_defaults=True):
     stage: Stage | None = None
     counterexample: Counterexample | None = None
     n_inputs: int = 0
+    """Cases judged; a verdict of `passed` has at least one."""
     n_failed: int = 0
+    asked: Asked = msgspec.field(default_factory=lambda: Asked())
+    """What it rests on."""
+    same_as: str = ""
+    """For a failure: the check that has shown the same fault before; empty for a fault shown first here."""
     exceptions: list[str] = msgspec.field(default_factory=list)
     """Inputs on which the target does as the reference does, where neither does what was asked; a few of them."""
     seconds: float = 0.0
@@ -115,14 +136,55 @@ class Report(msgspec.Struct, kw_only=True):
         return not self.failed
 
     @property
-    def smallest(self) -> Verdict | None:
-        """The failure that is easiest to look at: the one with the smallest counterexample, the first of equals."""
-        shown = [verdict for verdict in self.failed if verdict.counterexample is not None]
-        return min(shown, key=_size, default=None) or next(iter(self.failed), None)
+    def faults(self) -> list[Verdict]:
+        """The failures without those that show a fault again."""
+        return [verdict for verdict in self.failed if not verdict.same_as]
+
+    @property
+    def first(self) -> Verdict | None:
+        """The fault to look at first: what is wrong each time before what comes and goes, then the smallest input."""
+        return min(self.faults, key=_difficulty, default=None)
 
 
-def _size(verdict: Verdict) -> int:
-    return 0 if verdict.counterexample is None else verdict.counterexample.n_characters
+def _difficulty(verdict: Verdict) -> tuple[bool, bool, int]:
+    example = verdict.counterexample
+    size = 0 if example is None else example.n_characters
+    return verdict.stage in ("determinism", "process", "resources"), example is None, size
+
+
+def mark_repeated(verdicts: Sequence[Verdict]) -> None:
+    """Note in `same_as`, for each failure, the first check that failed for the same fault."""
+    faults: list[Verdict] = []
+    for verdict in verdicts:
+        if verdict.status != "failed":
+            continue
+        first = next((fault for fault in faults if _is_same_fault(fault, verdict)), None)
+        if first is None:
+            faults.append(verdict)
+        else:
+            verdict.same_as = first.check
+
+
+def _is_same_fault(a: Verdict, b: Verdict) -> bool:
+    """Whether two failures show one fault, as far as their inputs, answers and stages say."""
+    x, y = a.counterexample, b.counterexample
+    if x is not None and y is not None:
+        if x.text is not None and x.text == y.text and (a.stage == b.stage or x.got == y.got):
+            return True
+        if x.ids is not None and y.ids is not None and a.stage == b.stage:
+            return a.stage == "cache" or _holds(x.ids, y.ids) or _holds(y.ids, x.ids)
+    if a.stage == "resources":
+        return b.stage == a.stage and _is_of_time(a) and _is_of_time(b)
+    return a.stage == b.stage and (a.stage == "determinism" or a.reason == b.reason)
+
+
+def _is_of_time(verdict: Verdict) -> bool:
+    return "time" in verdict.reason or " µs " in verdict.reason
+
+
+def _holds(whole: Sequence[int], part: Sequence[int]) -> bool:
+    starts = range(len(whole) - len(part) + 1)
+    return any(list(whole[start : start + len(part)]) == list(part) for start in starts)
 
 
 def n_alike(a: Sequence[int], b: Sequence[int]) -> int:

@@ -18,6 +18,7 @@ from harness.data.cache import cache_folder, disk_error
 from harness.data.catalogue import datasets_folder
 from harness.data.errors import DataError
 from harness.data.packages import install
+from impls.private_files import Unsafe, check_folder, make_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,22 @@ def is_installed(release: Release) -> bool:
 
 
 def installed(release: Release) -> Path:
-    """The folder that holds the release, installed by pip where it is missing. Raises `DataError`."""
+    """The folder that holds the release, installed by pip where it is missing.
+
+    What is in it is run: raises `DataError` where somebody else can have written it, and where pip fails.
+    """
     folder = folder_of(release)
+    try:
+        make_folder(folder.parent)
+        check_folder(folder)
+    except Unsafe as error:
+        raise DataError(f"{error}; or set BPEBENCH_CACHE to a folder of your own") from None
+    except OSError as error:
+        raise disk_error(error, folder) from None
     if folder.is_dir():
         return folder
     print(f"installing {release.package} {release.version} aside …", file=sys.stderr, flush=True)
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=".installing-", dir=folder.parent))
     except OSError as error:
         raise disk_error(error, folder) from None

@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.data.errors import DataError
 from harness.records import write_atomically
 from impls.cache import cache_folder
+from impls.private_files import make_folder
 
 __all__ = ["cache_folder", "disk_error", "is_stored", "read_stored", "sha256_of", "store"]
 
@@ -26,6 +27,8 @@ def is_stored(path: str) -> bool:
 def read_stored(path: str, sha256: str) -> bytes | None:
     """A file of the cache, or None where there is none; a file with another digest is removed, and None too."""
     file = cache_folder() / path
+    if not file.is_file():  # the other end of a pipe would be waited for
+        return None
     try:
         content = file.read_bytes()
     except FileNotFoundError:
@@ -43,6 +46,9 @@ def store(path: str, content: bytes, sha256: str) -> None:
         raise DataError(f"{path}: wrong digest: expected sha256 {sha256}, got {got}; nothing was kept")
     file = cache_folder() / path
     try:
+        make_folder(file.parent)
+        if not file.is_file():
+            file.unlink(missing_ok=True)  # a pipe would be written to
         write_atomically(file, content)
     except OSError as error:
         raise disk_error(error, file) from None

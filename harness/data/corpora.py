@@ -14,7 +14,7 @@ from harness.data.documents import Split, check_split, interleaved, pack, side, 
 from harness.data.errors import DataError
 from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.generated import FAMILIES, generate, generated_names
-from harness.data.user_files import matching_files, read_documents
+from harness.data.user_files import documents_of, matching_files, read_documents
 from impls.errors import UnknownName
 
 _SAMPLES = "samples"
@@ -82,10 +82,19 @@ def load_corpus(name: str | Path, split: str | None = None, max_bytes: int | Non
     return Corpus(str(name), source, has_split, split, max_bytes)  # type: ignore[arg-type]
 
 
+def corpus_of(name: str, content: bytes, split: str | None = None, max_bytes: int | None = None) -> Corpus:
+    """The corpus of a text file's content, under a name of its own; the rest as `load_corpus`."""
+    check_split(split)
+    documents = list(documents_of(content, name))
+    return Corpus(name, lambda: ((d, d.strip()) for d in documents), False, split, max_bytes)  # type: ignore[arg-type]
+
+
 def _resolve(name: str | Path) -> tuple[Source, bool]:
     if isinstance(name, str):
         if not name.strip():
             raise UnknownName("corpus", name, [*corpus_names(), "a path or glob"])
+        if name == "-":
+            raise DataError("-: standard input cannot be read here; save it to a file and name that")
         family, _, part = name.partition("/")
         if family in real_corpora():
             corpus = real_corpora()[family]

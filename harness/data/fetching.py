@@ -20,6 +20,7 @@ from harness.data.errors import DataError
 from harness.data.packages import download, members_of
 from harness.data.readers import READERS
 from impls.errors import UnknownName
+from impls.private_files import make_folder
 
 _SECONDS_UNTIL_STALE = 86_400
 
@@ -105,7 +106,7 @@ def _fetch_package(package: Package, items: Sequence[Item], report: Callable[[st
     downloads = cache_folder() / "downloads"
     _remove_stale(downloads)
     try:
-        downloads.mkdir(parents=True, exist_ok=True)
+        make_folder(downloads)
         folder = Path(tempfile.mkdtemp(prefix="fetch-", dir=downloads))
     except OSError as error:
         raise disk_error(error, cache_folder()) from None

@@ -116,7 +116,12 @@ def run_pip(arguments: list[str], environment: dict[str, str], look: Callable[[]
     log = Path(environment["TMPDIR"]) / "pip.log"
     with log.open("wb") as sink:
         process = subprocess.Popen(
-            arguments, env=environment, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT
+            arguments,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            umask=0o022 if os.name == "posix" else -1,  # what it installs is run: nobody else's to write
         )
         try:
             while process.poll() is None:

@@ -48,6 +48,11 @@ def read_documents(file: Path) -> Iterator[str]:
         raise DataError(f"{file}: cannot be read: {error.strerror}") from None
 
 
+def documents_of(content: bytes, name: str) -> Iterator[str]:
+    """Documents of a text that is no file. Raises `DataError` naming the byte that is wrong."""
+    return _paragraphs(_decoded(name, iter([content])))
+
+
 def _json_lines(file: Path, lines: Iterator[bytes]) -> Iterator[str]:
     position = 0
     for number, line in enumerate(lines, 1):
@@ -69,7 +74,7 @@ def _json_lines(file: Path, lines: Iterator[bytes]) -> Iterator[str]:
         yield found
 
 
-def _decoded(file: Path, chunks: Iterator[bytes]) -> Iterator[str]:
+def _decoded(file: Path | str, chunks: Iterator[bytes]) -> Iterator[str]:
     """The text of `chunks`, cut anywhere between characters; a byte order mark at the start is left out."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     position = 0
@@ -87,9 +92,9 @@ def _decoded(file: Path, chunks: Iterator[bytes]) -> Iterator[str]:
         raise _not_utf8(file, position - len(error.object) + error.start, error) from None
 
 
-def _not_utf8(file: Path, offset: int, error: UnicodeDecodeError) -> DataError:
+def _not_utf8(file: Path | str, offset: int, error: UnicodeDecodeError) -> DataError:
     return DataError(
-        f"{file}: not UTF-8 at byte {offset} (0x{error.object[error.start]:02X}); convert the file to UTF-8 first"
+        f"{file}: not UTF-8 at byte {offset} (0x{error.object[error.start]:02X}); convert it to UTF-8 first"
     )
 
 

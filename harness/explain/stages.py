@@ -51,10 +51,42 @@ def _decoding(a: View, b: View) -> Verdict | None:
 
 def _special_tokens(a: View, b: View) -> Verdict | None:
     if [(found.text, found.offset) for found in a.specials] == [(found.text, found.offset) for found in b.specials]:
-        return None
+        return _lost_beside_special(a, b)
     told = [f"{view.side.name} recognises {', '.join(tell_specials(view)) or 'none'}" for view in (a, b)]
     apart = set(tell_specials(a)) ^ set(tell_specials(b))
     offsets = [found.offset for view in (a, b) for found in view.specials]
     evidence = [f"the id of {one} stands in the ids of one side only" for one in sorted(apart)[:3]]
     byte = len(a.text[: min(offsets)].encode()) if offsets else None
     return Verdict("special tokens", "; ".join(told), evidence=evidence, byte=byte)
+
+
+def _lost_beside_special(a: View, b: View) -> Verdict | None:
+    """The verdict where one side leaves out what the text has right before or behind a special token."""
+    for view, other in ((a, b), (b, a)):
+        segments, others = _segments(view), _segments(other)
+        for k, (segment, kept) in enumerate(zip(segments, others, strict=False)):
+            if segment == kept or len(segments) < 2:
+                continue
+            last = len(segments) - 1
+            if k < last and kept.startswith(segment):
+                where, special, lost = "before", view.specials[k], kept[len(segment) :]
+            elif k > 0 and kept.endswith(segment):
+                where, special, lost = "behind", view.specials[k - 1], kept[: len(kept) - len(segment)]
+            else:
+                break
+            what = (
+                f"{view.side.name} leaves out {quoted(lost.decode('utf-8', 'replace'))} {where} {quoted(special.text)}"
+            )
+            return Verdict("special tokens", what, byte=len(view.text[: special.offset].encode()))
+    return None
+
+
+def _segments(view: View) -> list[bytes]:
+    """The bytes of the tokens between special tokens; none where some are not known."""
+    if view.seen is None or not view.specials:
+        return []
+    edges = [0]
+    for special in view.specials:
+        edges += [view.borders[special.index], view.borders[special.index + 1]]
+    edges.append(len(view.seen))
+    return [view.seen[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]

@@ -1,48 +1,40 @@
-"""The sides a command line names: an implementation, `module:object`, or a model file run by its own library."""
+"""The sides a command line names: any form of target, where a model file is run by its own library."""
 
 from __future__ import annotations
 
 import os
-import re
-import sys
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import impls
 from harness.explain.making import pieces_by, seen_bytes_by_id, side_of
 from harness.explain.sides import Side
-from harness.factories import needs_argument
-from impls.errors import BPEError, UnknownName, Unsupported
+from harness.targets import FORMS, NotLoadable, is_target, load_object
+from impls.errors import UnknownName
 from impls.model import Model
-
-_OBJECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
-
-
-class BadTarget(BPEError):
-    """A side that cannot be loaded; the message says why and what can be."""
 
 
 def load_side(spec: str, model: Model | None, *, allow_special: bool = False) -> Side:
-    """The side `spec` names: an implementation (over `model`), `module:object`, or a file of a model.
+    """The side `spec` names: an implementation (over `model`), an object, a command, or a file of a model.
 
-    `module:object` is imported with the current folder on the path: something with `encode` and `decode`, or a class or
-    function that gives it, called without arguments or with `model`. A tokenizer.json runs by tokenizers, a
-    SentencePiece model by sentencepiece, a rank file by tiktoken. Raises `BadTarget`, or what loading a model raises.
+    A tokenizer.json runs by tokenizers, a SentencePiece model by sentencepiece, a rank file by tiktoken. Raises
+    `NotLoadable`, or what loading a model raises.
     """
     if spec in impls.names():
         if model is None:
-            raise BadTarget(f"{spec}: give the model it shall run with -m")
+            raise NotLoadable(f"{spec}: give the model it shall run with -m")
         return side_of(impls.load(spec, model), spec, allow_special=allow_special)
-    if _OBJECT.fullmatch(spec):
-        return _with_model(side_of(imported(spec, model), spec, allow_special=allow_special), model)
     path = Path(spec)
+    if is_target(spec) and (path.suffix == ".py" or not path.is_file()):
+        return _with_model(side_of(load_object(spec, model), spec, allow_special=allow_special), model)
     if path.is_file():
         return _of_file(path, allow_special)
     if os.sep in spec or path.suffix:
-        raise BadTarget(f"{spec}: there is no such file; give an implementation, module:object or a model file")
-    raise UnknownName("implementation", spec, [*impls.names(), "module:object", "a model file"])
+        raise NotLoadable(f"{spec}: there is no such file; give {FORMS}")
+    raise UnknownName(
+        "implementation", spec, [*impls.names(), "module:object", "a Python file", "a model file", "cmd:COMMAND"]
+    )
 
 
 def _with_model(side: Side, model: Model | None) -> Side:
@@ -58,40 +50,6 @@ def _with_model(side: Side, model: Model | None) -> Side:
         whole_tokens=side.whole_tokens or model.whole_token_ids,
         is_guess=True,
     )
-
-
-def imported(spec: str, model: Model | None) -> object:
-    """What `module:object` stands for, made with `model` where it needs one; raises `BadTarget`, or `Unsupported`."""
-    module, _, attribute = spec.partition(":")
-    if (here := os.getcwd()) not in sys.path:  # noqa: PTH109 - what Python itself puts there
-        sys.path.insert(0, here)
-    try:
-        found: Any = import_module(module)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise BadTarget(f"{spec}: the module {module!r} cannot be imported: {_told(error)}") from None
-    for part in attribute.split("."):
-        if not hasattr(found, part):
-            raise BadTarget(f"{spec}: {module!r} has no {attribute!r}")
-        found = getattr(found, part)
-    if not isinstance(found, type) and hasattr(found, "encode") and hasattr(found, "decode"):
-        return found
-    if not callable(found):
-        raise BadTarget(f"{spec}: it has no encode and decode, and is nothing to call")
-    try:
-        made: object = found(model) if model is not None and needs_argument(found) else found()
-    except (KeyboardInterrupt, Unsupported):
-        raise
-    except BaseException as error:
-        raise BadTarget(f"{spec}: making it raised {_told(error)}") from None
-    if not (hasattr(made, "encode") and hasattr(made, "decode")):
-        raise BadTarget(f"{spec}: it gives {type(made).__name__}, which has no encode and decode")
-    return made
-
-
-def _told(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def _of_file(path: Path, allow_special: bool) -> Side:
@@ -113,7 +71,7 @@ def _hugging_face(path: Path) -> object:
     try:
         return tokenizers.Tokenizer.from_file(str(path))
     except Exception as error:  # what the library raises is a plain Exception
-        raise BadTarget(f"{path}: tokenizers does not read it: {' '.join(str(error).split())[:200]}") from None
+        raise NotLoadable(f"{path}: tokenizers does not read it: {' '.join(str(error).split())[:200]}") from None
 
 
 def _sentencepiece(path: Path) -> Side:
@@ -122,7 +80,7 @@ def _sentencepiece(path: Path) -> Side:
     try:
         processor: Any = sentencepiece.SentencePieceProcessor(model_file=str(path))
     except (RuntimeError, OSError) as error:
-        raise BadTarget(f"{path}: sentencepiece does not read it: {' '.join(str(error).split())[:200]}") from None
+        raise NotLoadable(f"{path}: sentencepiece does not read it: {' '.join(str(error).split())[:200]}") from None
     model = Model.load(path)
     return Side(
         name=path.name,

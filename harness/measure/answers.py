@@ -22,12 +22,35 @@ class NotIds(Exception):
 def as_uint32(ids: Ids) -> np.ndarray:
     """Ids as a little-endian uint32 array of shape (n_tokens,); raises `NotIds` for what cannot be ids."""
     try:
-        array = np.asarray(ids, dtype=np.int64) if not isinstance(ids, np.ndarray) else ids
-        if array.ndim != 1 or (len(array) and (array.min() < 0 or array.max() > 0xFFFFFFFF)):
-            raise NotIds(f"an answer of shape {array.shape} or with ids out of range")
-        return array.astype("<u4")
+        array = np.asarray(ids)
     except (TypeError, ValueError, OverflowError) as error:
         raise NotIds(f"an answer that is no list of ids: {error}") from None
+    if array.ndim != 1:
+        raise NotIds(f"an answer of shape {array.shape}")
+    if not len(array):
+        return array.astype("<u4")
+    if array.dtype.kind not in "iu":
+        raise NotIds(f"an answer of {array.dtype}, not of ids")
+    if array.min() < 0 or array.max() > 0xFFFFFFFF:
+        raise NotIds("an answer with ids out of range")
+    return array.astype("<u4")
+
+
+def require_lists(texts_ids: Iterable[object]) -> None:
+    """Raise `NotIds` where the ids of a text are anything but a list of int."""
+    for ids in texts_ids:
+        if type(ids) is not list:
+            raise NotIds(f"{type(ids).__name__} in place of a list of ids")
+        others = {type(i).__name__ for i in ids if type(i) is not int}
+        if others:
+            raise NotIds(f"a list of {', '.join(sorted(others))} in place of int")
+
+
+def require_arrays(texts_ids: Iterable[object]) -> None:
+    """Raise `NotIds` where the ids of a text are anything but an array."""
+    for ids in texts_ids:
+        if not isinstance(ids, np.ndarray):
+            raise NotIds(f"{type(ids).__name__} in place of an array of ids")
 
 
 def digest_of_ids(texts_ids: Iterable[Ids]) -> tuple[str, int]:

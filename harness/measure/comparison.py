@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from harness.measure.samples import is_growth, measured_floor, rankable_times
 from harness.measure.stats import Claim, Interval, Ranked, claim, rank, ratio_interval
@@ -13,6 +13,15 @@ from impls import BPEError
 
 NOT_RANKED_TASKS = ("train", "load")
 """Tasks that say nothing about how fast a tokenizer encodes and decodes."""
+
+
+_MACHINE_FACTS = {
+    "cpu": "processor", "architecture": "architecture", "cores": "cores", "physical_cores": "cores",
+    "usable_cores": "usable cores", "caches_bytes": "caches",
+}  # fmt: skip
+"""Facts of `machine.json` that make a machine, and what they are called."""
+_SAME_MEMORY = 0.02
+"""Two starts of one system leave it memory that differs by less than this share."""
 
 
 class Difference(NamedTuple):
@@ -50,10 +59,25 @@ def parse_condition(text: str) -> Condition:
     return Condition(direction, float(found[2]) / 100)
 
 
+def machine_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
+    """Return in what the machines of two runs (their `machine.json`) differ, None where they are one.
+
+    A run whose machine is not recorded may have been made on any, so it counts as another.
+    """
+    if not old or not new:
+        return "not recorded of both"
+    differing = [name for fact, name in _MACHINE_FACTS.items() if old.get(fact) != new.get(fact)]
+    memory = [facts.get("memory_bytes") or 0 for facts in (old, new)]
+    if abs(memory[0] - memory[1]) > _SAME_MEMORY * max(memory):
+        differing.append("memory")
+    return ", ".join(dict.fromkeys(differing)) or None
+
+
 def compare_runs(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[Difference]:
     """The new run against the old, for every implementation and workload that both timed.
 
-    The noise floor is the larger of both runs'; where one has none, nothing is claimed.
+    Both must have been made on one machine (`machine_difference`). The noise floor is the larger of both runs'; where
+    one has none, it is unknown.
     """
     floors = [measured_floor(records) for records in (old, new)]
     known = [floor for floor in floors if floor is not None]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from harness.measure.materials import Materials, TextFile, Unavailable
+from harness.measure.memories import Memories
 from harness.measure.processes import Worker, WorkerFailed
 from harness.measure.protocol import (
     Expected,
@@ -27,8 +28,8 @@ from harness.measure.references import References
 from harness.measure.schedule import Plan, Turn
 from harness.measure.texts import write_texts
 from harness.measure.worker import FIRST_TEXT
-from harness.measure.workloads import ONCE_ONLY, STRETCHES, Workload, short_corpus, short_name
-from harness.records import Counterexample, Measurement, Text
+from harness.measure.workloads import ONCE_ONLY, Workload, short_corpus, short_name
+from harness.records import Counterexample, Measurement, Text, TextMemory
 
 OPEN_SECONDS = 120.0
 """How long an implementation may take to import and to build itself on a model."""
@@ -40,7 +41,7 @@ MEMORY_SHARE = 0.6
 _TAINTED = ("panic", "out-of-memory", "crash")
 """After these a process is not trusted with another workload."""
 
-Write = Callable[[Measurement], None]
+Write = Callable[[Measurement | TextMemory], None]
 
 
 def default_memory_limit_bytes() -> int:
@@ -52,7 +53,7 @@ def default_memory_limit_bytes() -> int:
 
 def _pass_bytes(workload: Workload, texts: TextFile) -> int:
     """Bytes of one pass over whole texts, of which some states read a stretch at a time."""
-    return texts.n_bytes // STRETCHES.get(workload.state, 1)
+    return texts.n_bytes // workload.n_passes
 
 
 class Conductor:
@@ -70,11 +71,22 @@ class Conductor:
         self._plan, self._materials, self._references = plan, materials, references
         self._write, self._cores = write, cores
         self._memory_limit_bytes = memory_limit_bytes or default_memory_limit_bytes()
+        self._memories = Memories(
+            materials,
+            lambda: Worker(memory_limit_bytes=self._memory_limit_bytes, temporary=materials.temporary),
+            write,
+            pass_seconds=plan.profile.pass_seconds,
+            limit_seconds=plan.profile.time_limit_seconds,
+            cores=cores[-1:],
+        )
         self._slices: dict[tuple[str, str], tuple[int, int]] = {}
         self._failed: set[tuple[str, str, int]] = set()
 
-    def note(self, record: Measurement) -> None:
-        """Learn from a record: the slice it was measured on, or that it failed."""
+    def note(self, record: Measurement | TextMemory) -> None:
+        """Learn from a record: the slice it was measured on, that it failed, what is remembered."""
+        if isinstance(record, TextMemory):
+            self._memories.note(record)
+            return
         if record.status != "ok":
             self._failed.add((record.workload, record.implementation, record.copy))
         elif record.task != "load":
@@ -85,7 +97,11 @@ class Conductor:
         return (workload.name, turn.implementation, turn.copy) in self._failed
 
     def play(self, turn: Turn, workloads: list[Workload]) -> None:
-        """Run `workloads` of a turn, in a new process after each death."""
+        """Run `workloads` of a turn, in a new process after each death; first look what is remembered of texts."""
+        first = workloads[0]
+        if first.task not in ("train", "load") and turn.copy == 0:
+            alike = [w for w in self._plan.workloads if w.model == first.model and w.applies_to(turn.implementation)]
+            self._memories.look(turn.implementation, alike)
         left = list(workloads)
         while left:
             left = self._play_in_one_process(turn, left)
@@ -149,6 +165,7 @@ class Conductor:
             n_bytes=n_bytes,
             threads=self._threads(workload),
             training=workload.training,
+            document_bytes=workload.document_bytes,
             model_file=self._materials.own_format(workload.model) if load else "",
         )
 
@@ -209,7 +226,7 @@ class Conductor:
         So are workloads that say so: their texts break somebody at full length only.
         """
         known = (workload.name, turn.implementation)
-        if workload.task == "train" or workload.whole:
+        if workload.is_whole:
             return (_pass_bytes(workload, texts),) * 2
         if known not in self._slices:
             profile = self._plan.profile
@@ -264,6 +281,7 @@ class Conductor:
             threads=self._threads(workload),
             pinned=opened is not None and opened.pinned,
             reference="" if expected is None else expected.reference,
+            remembered=self._memories.of(turn.implementation, workload),
         )
         if isinstance(outcome, Failed):
             record.status, record.reason = outcome.status, outcome.reason

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import pickle
 from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from harness.measure.new_documents import new_documents
 from harness.measure.scratch import Scratch
 from harness.measure.texts import shuffled, workload_texts, write_texts
-from harness.measure.workloads import Workload, short_corpus, short_name
+from harness.measure.workloads import N_PARTS, Workload, short_corpus, short_name
 from impls import BPEError, Model
 
 M = TypeVar("M")
@@ -130,6 +132,8 @@ class Materials:
         corpus = self._load_corpus(workload.corpus, workload.split)
         documents = shuffled(corpus.documents())
         self._corpora[f"{short_corpus(workload.corpus)} {workload.split or ''}".strip()] = corpus.digest
+        if workload.state == "sustained":
+            return self._make_parts(documents, workload, number)
         texts = workload_texts(documents, workload)
         if not texts:
             raise Unavailable(f"the corpus {workload.corpus!r} has no text after {workload.skip_bytes} bytes")
@@ -139,6 +143,26 @@ class Materials:
         for text in texts:
             hasher.update(len(text).to_bytes(8, "little") + text)
         return TextFile(str(path), len(texts), sum(map(len, texts)), hasher.hexdigest())
+
+    def _make_parts(self, documents: Iterable[str], workload: Workload, number: int) -> TextFile:
+        """New documents, a file a part; the file without a number holds the first part as well."""
+        path = self.new_path(f"texts-{number}")
+        endless = new_documents(documents, workload.document_bytes)
+        per_part = max(1, workload.max_bytes // N_PARTS // workload.document_bytes)
+        hasher = hashlib.sha256()
+        n_bytes = 0
+        for part in range(N_PARTS):
+            try:
+                texts = list(islice(endless, per_part))
+            except ValueError as error:
+                raise Unavailable(f"the corpus {workload.corpus!r}: {error}") from None
+            write_texts(self.new_path(f"{path.name}-{part}"), texts)
+            for text in texts:
+                hasher.update(len(text).to_bytes(8, "little") + text)
+                n_bytes += len(text)
+            if not part:
+                write_texts(path, texts)
+        return TextFile(str(path), per_part * N_PARTS, n_bytes, hasher.hexdigest())
 
     def _make_model(self, name: str, number: int) -> ModelFile:
         model = self._load_model(name)

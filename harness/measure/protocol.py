@@ -22,6 +22,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """How much of them to take; 0: all."""
     threads: int = 1
     training: Mapping[str, Any] = {}
+    document_bytes: int = 4096
+    """Of the documents read before a long text."""
     model_file: str = ""
     """Model in the suite's own format, for the task `load`."""
 
@@ -33,6 +35,8 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True, tag="expected"):
     n_tokens: int
     reference: str
     ids_file: str = ""
+    parts: list[str] = []
+    """Digests of the parts of a `sustained` text."""
 
 
 class Open(msgspec.Struct, frozen=True, kw_only=True, tag="open"):
@@ -81,6 +85,22 @@ class Weigh(msgspec.Struct, frozen=True, kw_only=True, tag="weigh"):
     """Ids of the texts, for `decode`."""
 
 
+class Recall(msgspec.Struct, frozen=True, kw_only=True, tag="recall"):
+    """How long do calls on texts take that were given before, and on new ones of the same pieces?"""
+
+    job: Job
+    """Its texts give the words."""
+    most_bytes: int
+    """Of one pass, where it is fast enough for them."""
+    text_bytes: int
+    """Size of each text; 0: a pass is one text."""
+    budget_seconds: float
+    """Of one pass."""
+    seed: int
+    earlier: bool = False
+    """The texts to ask for were given to an earlier process, and are not given to this one."""
+
+
 class Shrink(msgspec.Struct, frozen=True, kw_only=True, tag="shrink"):
     """Look for the smallest text on which the opened implementation differs from `reference`."""
 
@@ -96,7 +116,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, tag="probe"):
     implementations: tuple[str, ...]
 
 
-Request = Open | Size | Refer | Measure | Weigh | Shrink | Probe
+Request = Open | Size | Refer | Measure | Weigh | Recall | Shrink | Probe
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True, tag="opened"):
@@ -128,12 +148,26 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True, tag="measured"):
     digest: str
     peak_memory_bytes: int | None
     parts_seconds: dict[str, list[float]] = {}
+    samples_wanted: int = 0
+    page_faults: list[int] = []
+    system_seconds: list[float] = []
+    resident_bytes: list[int] = []
+    call_times: list[tuple[int, int]] = []
 
 
 class Weighed(msgspec.Struct, frozen=True, kw_only=True, tag="weighed"):
     """The highest resident memory of this process, beyond what it held before it built the tokenizer."""
 
     peak_memory_bytes: int | None
+
+
+class Recalled(msgspec.Struct, frozen=True, kw_only=True, tag="recalled"):
+    """Seconds of calls on texts given before, and on new ones, pair by pair."""
+
+    n_bytes: int
+    """Of one call."""
+    met_seconds: list[float]
+    new_seconds: list[float]
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
@@ -158,7 +192,7 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True, tag="probed"):
     versions: dict[str, str | None]
 
 
-Reply = Opened | Sized | Expected | Measured | Weighed | Failed | Shrunk | Probed
+Reply = Opened | Sized | Expected | Measured | Weighed | Recalled | Failed | Shrunk | Probed
 
 _encoder = msgspec.json.Encoder()
 request_decoder = msgspec.json.Decoder(Request)

@@ -1,8 +1,15 @@
-"""Expected answers: each workload and slice answered once by a trusted implementation in a process of its own."""
+"""Expected answers: each workload and slice answered once by a trusted implementation in a process of its own.
+
+None is trusted alone, or it would verify itself: a second answers the beginning of the text as well, and where the two
+differ nobody is judged by either.
+"""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
+
+import msgspec
 
 from harness.measure.materials import Materials
 from harness.measure.processes import Worker, WorkerFailed
@@ -12,18 +19,26 @@ from harness.measure.workloads import STRETCHES
 ENCODERS = ("tiktoken", "priority", "naive")
 """Asked in this order for the ids; the first that can run the model and the text answers."""
 TRAINERS = ("priority", "wordcount", "naive")
-"""Asked in this order for the merges."""
+"""Asked in this order for the merges, and to confirm them."""
+CONFIRMING = ("priority", "backtracking")
+"""Asked in this order to confirm ids; on an irregular model `naive` may differ from others and be right."""
 REFERENCE_SECONDS = 180.0
+CONFIRMED_BYTES = 4_000
+"""Of each job's text a second reference answers so much."""
 
 
 class References:
     """Keeps one worker per model and reference, and every answer, for as long as the run lasts."""
 
     def __init__(
-        self, materials: Materials, encoders: tuple[str, ...] = ENCODERS, trainers: tuple[str, ...] = TRAINERS
+        self,
+        materials: Materials,
+        encoders: tuple[str, ...] = ENCODERS,
+        trainers: tuple[str, ...] = TRAINERS,
+        confirming: tuple[str, ...] = CONFIRMING,
     ) -> None:
         self._materials = materials
-        self._encoders, self._trainers = encoders, trainers
+        self._encoders, self._trainers, self._confirming = encoders, trainers, confirming
         self._workers: dict[tuple[str, str], Worker | None] = {}
         self._answers: dict[tuple[str, str, int, str, str], Expected | None] = {}
         self._number = 0
@@ -41,12 +56,12 @@ class References:
                 worker.close()
 
     def expected(self, job: Job, model: str) -> Expected | None:
-        """The answer to a job on a model (empty: training), or None where no reference can give one."""
+        """The answer to a job on a model (empty: training), or None where no reference can give one, or two differ."""
         key = (
             model,
             job.texts,
             job.n_bytes,
-            job.state if job.state in STRETCHES else "",
+            job.state if job.state in (*STRETCHES, "sustained") else "",
             repr(sorted(job.training.items())),
         )
         if key not in self._answers:
@@ -58,19 +73,39 @@ class References:
         return next((name for name in self._encoders if self._worker(name, model) is not None), "")
 
     def _asked(self, job: Job, model: str) -> Expected | None:
-        for name in self._trainers if job.task == "train" else self._encoders:
-            worker = self._worker(name, model)
-            if worker is None:
-                continue
-            self._number += 1
-            path = str(self._materials.new_path(f"ids-{self._number}"))
-            try:
-                return worker.ask(Refer(job=job, ids_file=path), Expected, seconds=REFERENCE_SECONDS)
-            except WorkerFailed as failure:
-                if failure.dead:
-                    worker.close()
-                    del self._workers[name, model]
+        training = job.task == "train"
+        for name in self._trainers if training else self._encoders:
+            answer = self._answer(name, job, model)
+            if answer is not None:
+                others = (other for other in (self._trainers if training else self._confirming) if other != name)
+                return answer if self._is_confirmed(name, others, job, model) else None
         return None
+
+    def _is_confirmed(self, name: str, others: Iterable[str], job: Job, model: str) -> bool:
+        """Whether the first of `others` that can answers the beginning of a job as `name` does, or none can."""
+        n_bytes = min(job.n_bytes or CONFIRMED_BYTES, CONFIRMED_BYTES)
+        beginning = msgspec.structs.replace(job, n_bytes=n_bytes)
+        seconds = (self._answer(other, beginning, model) for other in others)
+        second = next((answer for answer in seconds if answer is not None), None)
+        if second is None:
+            return True
+        first = self._answer(name, beginning, model)
+        return first is not None and first.digest == second.digest
+
+    def _answer(self, name: str, job: Job, model: str) -> Expected | None:
+        """What a reference answers; None where it cannot."""
+        worker = self._worker(name, model)
+        if worker is None:
+            return None
+        self._number += 1
+        path = str(self._materials.new_path(f"ids-{self._number}"))
+        try:
+            return worker.ask(Refer(job=job, ids_file=path), Expected, seconds=REFERENCE_SECONDS)
+        except WorkerFailed as failure:
+            if failure.dead:
+                worker.close()
+                del self._workers[name, model]
+            return None
 
     def _worker(self, name: str, model: str) -> Worker | None:
         if (name, model) not in self._workers:

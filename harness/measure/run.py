@@ -5,16 +5,25 @@ Nothing else runs meanwhile. What is recorded is not run again; what cannot be r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import ExitStack
+from itertools import islice
 from typing import Protocol
+
+import msgspec
 
 from harness.measure import placement
 from harness.measure.conductor import Conductor, Write
 from harness.measure.materials import Materials
 from harness.measure.references import References
-from harness.measure.schedule import Key, Plan, Turn, keys, turns
-from harness.records import AnyRecord, Measurement, of_kind
+from harness.measure.schedule import Plan, Turn, busiest, keys, turns
+from harness.records import AnyRecord, Measurement, TextMemory, key_of, of_kind
+
+COPY_PREFERENCE = ("tiktoken", "tokenizers", "priority")
+"""Whose copy is run to measure the noise floor: the first of these that runs most of the workloads."""
+_MOST = 0.75
+"""Share of what the most able implementation ran."""
 
 
 class Progress(Protocol):
@@ -49,11 +58,6 @@ class Silent:
         """Say nothing."""
 
 
-def key_of(record: Measurement) -> Key:
-    """What tells a record from every other of its run."""
-    return record.workload, record.implementation, record.copy, record.round
-
-
 def run(
     plan: Plan,
     materials: Materials,
@@ -71,27 +75,65 @@ def run(
     progress = progress or Silent()
     watcher = progress
 
-    def tell(record: Measurement) -> None:
+    done = list(done)
+    recorded = {key_of(record): record for record in of_kind(done, Measurement)}
+    written = list(recorded.values())
+
+    def tell(record: Measurement | TextMemory) -> None:
         write(record)
+        if isinstance(record, TextMemory):
+            return
+        written.append(record)
         watcher.recorded(record)
 
-    recorded = {key_of(record): record for record in of_kind(done, Measurement)}
-    planned = list(turns(plan))
-    progress.started(sum(len(turn.workloads) for turn in planned), len(recorded))
+    originals = list(turns(msgspec.structs.replace(plan, profile=msgspec.structs.replace(plan.profile, rounds=1))))
+    n_records = _n_records(turns(plan, busiest(plan)))
+    progress.started(n_records, len(recorded))
     with ExitStack() as stack:
         cores = stack.enter_context(placement.parent_on_first_core())
         if references is None:
             references = stack.enter_context(References(materials))
         conductor = Conductor(plan, materials, references, tell, cores, memory_limit_bytes)
+        for memory in of_kind(done, TextMemory):
+            conductor.note(memory)
         for record in recorded.values():
             conductor.note(record)
-        for turn in planned:
+
+        def play(turn: Turn) -> None:
             left = [
                 workload
                 for workload, key in zip(turn.workloads, keys(turn), strict=True)
                 if key not in recorded and not conductor.given_up(workload, turn)
             ]
-            progress.passed_over(len(turn.workloads) - len(left) - sum(key in recorded for key in keys(turn)))
+            watcher.passed_over(len(turn.workloads) - len(left) - sum(key in recorded for key in keys(turn)))
             if left:
-                progress.turn(turn)
+                watcher.turn(turn)
                 conductor.play(turn, left)
+
+        for turn in originals:
+            play(turn)
+        copied = copied_implementation(plan, written)
+        progress.passed_over(n_records - _n_records(turns(plan, copied)))
+        for turn in islice(turns(plan, copied), len(originals), None):
+            play(turn)
+
+
+def copied_implementation(plan: Plan, records: Iterable[Measurement]) -> str | None:
+    """Whose copy measures the noise floor, judged by the records of the first round; None where no copy is run.
+
+    Of those that ran at least three quarters of the workloads anybody ran, the first of `COPY_PREFERENCE`, else the
+    first named: the copy of one that can run nothing would let the run claim nothing. A copy that was begun goes on.
+    """
+    if not plan.profile.copies:
+        return None
+    ran: Counter[str] = Counter()
+    for record in records:
+        if record.copy:
+            return record.implementation
+        ran[record.implementation] += record.round == 0 and record.status == "ok"
+    able = [name for name in plan.implementations if ran[name] and ran[name] >= _MOST * max(ran.values())]
+    return next((name for name in (*COPY_PREFERENCE, *able) if name in able), None)
+
+
+def _n_records(planned: Iterable[Turn]) -> int:
+    return sum(len(turn.workloads) for turn in planned)

@@ -76,7 +76,8 @@ def is_growth(workload: str) -> bool:
 def rankable_times(records: Iterable[Measurement], *, exact_only: bool = True) -> dict[str, dict[str, Rounds]]:
     """Implementation -> workload -> rounds, of workloads on which none of its rounds failed; copies are left out.
 
-    So are slices of text read for the first time: what a first call costs weighs more on them than on the whole.
+    So are new documents that ended early, slices of text read for the first time (what a first call costs weighs more
+    on them than on the whole), and what may have been answered from memory of whole texts.
     """
     records = [
         record
@@ -84,6 +85,8 @@ def rankable_times(records: Iterable[Measurement], *, exact_only: bool = True) -
         if record.copy == 0
         and (record.exact or not exact_only)
         and is_comparable(record.state, record.n_bytes, record.full_bytes)
+        and not record.remembered
+        and len(record.samples_seconds) >= record.samples_wanted
     ]
     failed = {(record.implementation, record.workload) for record in records if record.status != "ok"}
     times: dict[str, dict[str, Rounds]] = {}

@@ -77,8 +77,10 @@ PROCESS_SECONDS = 0.8
 """What a process costs before it measures: interpreter, imports, model. For estimates."""
 TRAINING_SECONDS_PER_BYTE = 0.5e-6
 """What a pass of training takes on average over all, those that cannot train included. For estimates."""
-COPY_PREFERENCE = ("tiktoken", "tokenizers", "priority")
-"""Of which implementation a copy is run, the first that takes part."""
+
+
+SUSTAINED_SECONDS_PER_BYTE = 0.08e-6
+"""What documents without end take on average, verified. For estimates."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,14 +90,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     implementations: tuple[str, ...]
     workloads: tuple[Workload, ...]
     seed: int = 0
-
-    @property
-    def copied(self) -> str | None:
-        """The implementation that is run twice in every round, or None."""
-        if not self.profile.copies or not self.implementations:
-            return None
-        preferred = (name for name in COPY_PREFERENCE if name in self.implementations)
-        return next(preferred, self.implementations[0])
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,25 +105,36 @@ Key = tuple[str, str, int, int]
 """Workload, implementation, copy, round: one record."""
 
 
-def turns(plan: Plan) -> Iterator[Turn]:
-    """Every process of the run in order: rounds, in each the implementations shuffled, in each its processes."""
+def turns(plan: Plan, copied: str | None = None) -> Iterator[Turn]:
+    """Every process of the run in order: rounds, in each the implementations shuffled, in each its processes.
+
+    `copied` is run twice in every round. In the first round its copy comes last, so that all before it is the same
+    whoever is copied, and may decide who is.
+    """
     contestants = [(name, 0) for name in plan.implementations]
-    if plan.copied is not None:
-        contestants.append((plan.copied, 1))
     for number in range(plan.profile.rounds):
-        order = list(contestants)
+        order = [*contestants, (copied, 1)] if number and copied else list(contestants)
         Random(f"{plan.seed}/{number}").shuffle(order)
+        if copied and not number:
+            order.append((copied, 1))
         for implementation, copy in order:
             chance = Random(f"{plan.seed}/{number}/{implementation}/{copy}")
             groups: dict[str, list[Workload]] = {}
             for workload in sorted(plan.workloads, key=lambda workload: workload.name):
-                if workload.applies_to(implementation):
+                if workload.applies_to(implementation) and not 0 < workload.rounds <= number:
                     groups.setdefault(workload.group, []).append(workload)
             processes = list(groups.values())
             chance.shuffle(processes)
             for workloads in processes:
                 chance.shuffle(workloads)
                 yield Turn(implementation=implementation, copy=copy, round=number, workloads=tuple(workloads))
+
+
+def busiest(plan: Plan) -> str | None:
+    """The implementation most workloads are meant for: its copy would take longest. None where no copy is run."""
+    if not plan.profile.copies:
+        return None
+    return max(plan.implementations, key=lambda name: sum(w.applies_to(name) for w in plan.workloads), default=None)
 
 
 def keys(turn: Turn) -> list[Key]:
@@ -141,7 +146,7 @@ def estimate_seconds(plan: Plan) -> float:
     """About how long the plan takes where every implementation can run everything: arithmetic, no measurement."""
     profile = plan.profile
     total = 0.0
-    for turn in turns(plan):
+    for turn in turns(plan, busiest(plan)):
         total += PROCESS_SECONDS
         for workload in turn.workloads:
             total += workload_seconds(workload, profile)
@@ -155,6 +160,10 @@ def workload_seconds(workload: Workload, profile: Profile) -> float:
     """About how long one workload takes in one process, verification and calibration included."""
     if workload.task == "load" or workload.state == "cold":
         return 0.2
+    if workload.state == "sustained":
+        return min(profile.time_limit_seconds / 2, workload.max_bytes * SUSTAINED_SECONDS_PER_BYTE)
+    if workload.state in ("second-call", "after-pause"):
+        return 1.5 if workload.state == "second-call" else 4.0
     if workload.state == "warm-other":
         return 6 * profile.pass_seconds / 2
     if workload.task == "train":

@@ -7,7 +7,8 @@ number for `count`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from harness.measure.workloads import BATCHES, STRETCHES
 from impls import Model, Tokenizer, TrainingSpec
 from impls.text import repair_surrogates
 
-_ARRAYS = ("encode-array", "encode-documents-array", "encode-ragged")
+ARRAYS = ("encode-array", "encode-documents-array", "encode-ragged")
 """Tasks that answer arrays."""
 
 Inputs = Sequence[Any]
@@ -84,7 +85,7 @@ def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenize
     if job.task == "decode":
         ids = read_ids(Path(ids_file))
         fresh = lambda _: [list(some) for some in ids]  # noqa: E731
-    run = _pass(job, tokenizer)
+    run = bind(job, tokenizer)
     if job.state == "warm-between":
         fresh = _behind(fresh, run, other)
     n_calls = 1 if job.task in BATCHES else len(passes[0])
@@ -101,7 +102,8 @@ def _behind(fresh: Callable[[list[bytes]], Inputs], run: Pass, other: list[bytes
     return inputs
 
 
-def _pass(job: Job, tokenizer: Tokenizer) -> Pass:
+def bind(job: Job, tokenizer: Tokenizer) -> Pass:
+    """One pass of a job over inputs it is given; not for `load` and `train`."""
     if job.task == "decode":
         decode = tokenizer.decode
         return lambda inputs: [decode(ids) for ids in inputs]
@@ -112,13 +114,13 @@ def _pass(job: Job, tokenizer: Tokenizer) -> Pass:
         batch: Callable[..., Any] = tokenizer.encode_batch if job.task == "encode-batch" else tokenizer.encode_ragged
         threads = job.threads
         return lambda inputs: batch(inputs, threads, disallowed_special=())
-    encode: Callable[..., Any] = tokenizer.encode_array if job.task in _ARRAYS else tokenizer.encode
+    encode: Callable[..., Any] = tokenizer.encode_array if job.task in ARRAYS else tokenizer.encode
     return lambda inputs: [encode(text, disallowed_special=()) for text in inputs]
 
 
 def same(job: Job, a: Any, b: Any) -> bool:
     """Whether two passes answered the same."""
-    if job.task in _ARRAYS:
+    if job.task in ARRAYS:
         return len(a) == len(b) and all(map(np.array_equal, a, b))
     if job.task == "train":
         return bool(digest_of_model(a) == digest_of_model(b))
@@ -160,6 +162,11 @@ def digest(job: Job, answer: Any) -> tuple[str, int]:
     return digest_of_ids(answer)
 
 
+def digest_of_parts(digests: Iterable[str]) -> str:
+    """One digest of those of the parts of a text."""
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
 def expected_digest(job: Job, texts: list[bytes], expected: Expected) -> str:
     """What `digest` must give, from what the reference answered."""
     if job.task == "count":
@@ -167,12 +174,3 @@ def expected_digest(job: Job, texts: list[bytes], expected: Expected) -> str:
     if job.task == "decode":
         return digest_of_texts(repair_surrogates(text) for text in strings(texts))
     return expected.digest
-
-
-def lost_text(texts: list[bytes], answer: Any, tokenizer: Tokenizer) -> bytes | None:
-    """The first text whose ids do not decode to it, or None where all come back."""
-    for text, ids in zip(texts, answer, strict=True):
-        wanted = repair_surrogates(text.decode("utf-8", "surrogatepass")).encode()
-        if tokenizer.decode_bytes(list(map(int, ids))) != wanted:
-            return text
-    return None

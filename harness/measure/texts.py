@@ -44,10 +44,10 @@ def workload_texts(documents: Iterable[str], workload: Workload) -> list[bytes]:
         size = workload.text_characters
         texts = [_encoded(text[start : start + size]) for start in range(0, len(text), size)]
     elif workload.task in DOCUMENTS:
-        texts = list(_chunks(content, workload.document_bytes))
+        texts = list(chunks(content, workload.document_bytes))
     else:
         size = max(1, len(content) // n_stretches)
-        texts = list(_chunks(content, size))[:n_stretches]
+        texts = list(chunks(content, size))[:n_stretches]
     return texts[: len(texts) // n_stretches * n_stretches]
 
 
@@ -98,7 +98,8 @@ def boundary(content: bytes, position: int) -> int:
     return position
 
 
-def _chunks(content: bytes, size: int) -> Iterator[bytes]:
+def chunks(content: bytes, size: int) -> Iterator[bytes]:
+    """Cut into texts of `size` bytes, borders moved to characters'."""
     start = 0
     while start < len(content):
         end = boundary(content, start + size)
@@ -122,7 +123,7 @@ def take(texts: list[bytes], n_bytes: int) -> list[bytes]:
     for text in texts:
         if len(text) > room:
             if not taken:
-                taken.append(next(_chunks(text, room)))
+                taken.append(next(chunks(text, room)))
             break
         taken.append(text)
         room -= len(text)

@@ -31,11 +31,12 @@ class WrongAnswer(Exception):
         super().__init__(f"pass {which} after the verified one answered otherwise")
 
 
-def timed(run: Callable[[Any], Any], inputs: Any) -> tuple[float, Any]:
-    """Seconds of one pass, and its answer."""
-    start = perf_counter()
+def timed(run: Callable[[Any], Any], inputs: Any, clock: Callable[[], float] | None = None) -> tuple[float, Any]:
+    """Seconds of one pass by `clock` (the system's, for None), and its answer."""
+    clock = clock or perf_counter
+    start = clock()
     answer = run(inputs)
-    return perf_counter() - start, answer
+    return clock() - start, answer
 
 
 def sample(

@@ -1,6 +1,7 @@
 """Right before fast: the verdict on an answer, and the smallest text that shows where it is wrong.
 
-Runs in worker processes. An implementation that declares itself inexact is judged by its round trip alone.
+Runs in worker processes. An implementation that declares itself inexact is judged by its round trip alone; what
+neither a reference nor a round trip shows to be right is `unverified`.
 """
 
 from __future__ import annotations
@@ -10,40 +11,99 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from harness.measure.answers import NotIds, first_difference, read_ids
+from harness.decoded import LOST, ModelDecoder, misread, wrong_text
+from harness.measure.answers import NotIds, first_difference, read_ids, require_arrays, require_lists
 from harness.measure.protocol import Expected, Failed, Job
-from harness.measure.tasks import Work, digest, digest_of_model, expected_digest, joined, lost_text, strings
+from harness.measure.tasks import ARRAYS, Work, digest, digest_of_model, expected_digest, joined, strings
 from harness.measure.workloads import ENCODING
 from harness.records import Counterexample, Text
 from impls import BPEError, Tokenizer
+from impls.round_trip import comes_back_as
 from impls.text import repair_surrogates
 
 MOST_IDS_SHOWN = 200
+_NO_REFERENCE = "no reference did this, or two of them differ"
 
 
 def judge(
     job: Job, work: Work, answers: Sequence[Any], tokenizer: Tokenizer | None, expected: Expected | None
 ) -> tuple[str, int] | Failed:
-    """Digest and number of tokens of the right answers of all passes, or the mismatch."""
+    """Digest and number of tokens of the right answers of all passes, or why they are not known to be right."""
     try:
         answer = joined(job, answers)
+        _require_kind(job, answer)
         found, n_tokens = digest(job, answer)
     except NotIds as error:
         return Failed(status="mismatch", reason=str(error))
     exact = tokenizer is None or tokenizer.exact
-    if expected is not None and (exact or job.task == "decode"):
-        wanted = expected_digest(job, work.texts, expected)
-        if found != wanted:
-            return explained(job, work.texts, answer, tokenizer, expected)
-    if job.task in ENCODING and tokenizer is not None and tokenizer.model.lossy is None:
-        lost = lost_text(work.texts, answer, tokenizer)
-        if lost is not None:
-            return Failed(
-                status="mismatch",
-                reason="the ids do not decode to the text they came from",
-                candidates=(*_halves(lost), lost),
-            )
-    return found, n_tokens
+    compared = expected is not None and (exact or job.task == "decode")
+    if expected is not None and compared and found != expected_digest(job, work.texts, expected):
+        return explained(job, work.texts, answer, tokenizer, expected)
+    wrong = None if tokenizer is None else _unproved(job, work.texts, answer, tokenizer, expected, compared=compared)
+    if tokenizer is None and not compared:
+        wrong = Failed(status="unverified", reason=f"{_NO_REFERENCE}, and nothing else shows it right")
+    return wrong or (found, n_tokens)
+
+
+def _require_kind(job: Job, answer: Any) -> None:
+    """Raise `NotIds` for an answer of another type than the task asks for: that would be other work."""
+    if job.task in ARRAYS:
+        require_arrays(answer)
+    elif job.task in ENCODING:
+        require_lists(answer)
+    elif job.task in ("count", "decode"):
+        kind = int if job.task == "count" else str
+        others = {type(one).__name__ for one in answer if type(one) is not kind}
+        if others:
+            raise NotIds(f"{', '.join(sorted(others))} in place of {kind.__name__}")
+
+
+def _unproved(
+    job: Job, texts: list[bytes], answer: Any, tokenizer: Tokenizer, expected: Expected | None, *, compared: bool
+) -> Failed | None:
+    """What is wrong with an answer beyond its digest, or that nothing shows it to be right; None where it is right.
+
+    `compared`: its digest is that of the reference. Who claims the reference's ids needs it; who does not is taken by
+    the round trip, or, where the model does not let one expect it, by what the reference's ids stand for.
+    """
+    decoder = ModelDecoder(tokenizer.model)
+    if job.task == "decode":
+        rows = [] if expected is None else read_ids(Path(expected.ids_file))
+        reasons = (misread(tokenizer, decoder, ids) for ids in rows)
+        return next((_misread(text, reason) for text, reason in zip(texts, reasons, strict=True) if reason), None)
+    if job.task == "count":
+        if compared:
+            return None
+        rows = [tokenizer.encode(text, disallowed_special=()) for text in strings(texts)]
+        differing = (text for text, ids, n in zip(texts, rows, answer, strict=True) if len(ids) != n)
+        if (text := next(differing, None)) is not None:
+            return Failed(status="mismatch", reason="counts otherwise than it encodes", candidates=(text,))
+        answer = rows
+    proved = compared or not tokenizer.exact
+    for text, row in zip(texts, answer, strict=True):
+        ids = list(map(int, row))
+        came_from = text.decode("utf-8", "surrogatepass")
+        if reason := wrong_text(tokenizer, decoder, came_from, ids, tokenizer.decode(ids)):
+            return _misread(text, reason)
+        proved = proved and (compared or comes_back_as(tokenizer.model, repair_surrogates(came_from)) is not None)
+    if proved or (expected is not None and _spells_as(decoder, answer, expected)):
+        return None
+    return Failed(status="unverified", reason=f"{_NO_REFERENCE}, and a round trip alone does not show it right")
+
+
+def _spells_as(decoder: ModelDecoder, answer: Any, expected: Expected) -> bool:
+    """Whether ids that need not be those of the reference stand for the same texts, by the model."""
+    wanted = read_ids(Path(expected.ids_file))
+    return (
+        decoder.is_known
+        and len(wanted) == len(answer)
+        and all(decoder.decode(map(int, ids)) == decoder.decode(row) for ids, row in zip(answer, wanted, strict=True))
+    )
+
+
+def _misread(text: bytes, reason: str) -> Failed:
+    told = "the ids do not decode to the text they came from" if reason == LOST else reason
+    return Failed(status="mismatch", reason=told, candidates=(*_halves(text), text))
 
 
 def _halves(text: bytes) -> Iterator[bytes]:
@@ -115,11 +175,13 @@ def smallest_counterexample(
 ) -> Counterexample | None:
     """The smallest text found within `seconds` on which ids differ or do not decode to the text."""
 
+    decoder = ModelDecoder(tokenizer.model)
+
     def differs(text: str) -> bool:
         got = answer_of(tokenizer, text)
         if got != answer_of(reference, text):
             return True
-        return isinstance(got, list) and tokenizer.model.lossy is None and not _comes_back(tokenizer, text, got)
+        return isinstance(got, list) and not _comes_back(tokenizer, decoder, text, got)
 
     deadline = monotonic() + seconds
     for content in candidates:
@@ -132,7 +194,7 @@ def smallest_counterexample(
         got, expected = answer_of(tokenizer, text), answer_of(reference, text)
         notes = [f"{name} {value}" for name, value in (("got", got), ("expected", expected)) if isinstance(value, str)]
         if got == expected:
-            notes.append("the ids are right but do not decode to the text")
+            notes.append("the ids are right and do not decode as they must")
         return Counterexample(
             text=Text.of(text),
             expected=expected[:MOST_IDS_SHOWN] if isinstance(expected, list) else None,
@@ -143,10 +205,10 @@ def smallest_counterexample(
     return None
 
 
-def _comes_back(tokenizer: Tokenizer, text: str, ids: list[int]) -> bool:
+def _comes_back(tokenizer: Tokenizer, decoder: ModelDecoder, text: str, ids: list[int]) -> bool:
     try:
-        return tokenizer.decode_bytes(ids) == repair_surrogates(text).encode()
-    except BPEError:
+        return not wrong_text(tokenizer, decoder, text, ids, tokenizer.decode(ids))
+    except (BPEError, LookupError, ValueError, TypeError):
         return False
 
 

@@ -19,7 +19,7 @@ import msgspec
 
 from harness import memory
 from harness.failures import reason_of, status_of, told
-from harness.measure import placement, tasks, timing, verify
+from harness.measure import long_runs, placement, tasks, timing, verify
 from harness.measure.answers import NotIds, read_ids, write_ids
 from harness.measure.protocol import (
     Expected,
@@ -31,6 +31,7 @@ from harness.measure.protocol import (
     Opened,
     Probe,
     Probed,
+    Recall,
     Refer,
     Reply,
     Request,
@@ -43,6 +44,7 @@ from harness.measure.protocol import (
     request_decoder,
     to_line,
 )
+from harness.measure.recall import recall
 from harness.measure.workloads import ENCODING, ONCE_ONLY
 from impls import Missing, Model, Tokenizer, Unsupported, get
 
@@ -122,6 +124,11 @@ def size(request: Size, opening: Opening) -> Sized:
 def refer(request: Refer, opening: Opening) -> Expected:
     """The reference's answer to a job; tasks other than training are answered by `encode`."""
     job = request.job
+    if job.state == "sustained":
+        assert opening.tokenizer is not None
+        parts, n_tokens = long_runs.part_digests(job, opening.tokenizer)
+        digest = tasks.digest_of_parts(parts)
+        return Expected(digest=digest, n_tokens=n_tokens, reference=opening.implementation.name, parts=parts)
     if job.task != "train":
         job = msgspec.structs.replace(job, task="encode")
     work = tasks.prepare(job, opening.tokenizer, opening.implementation)
@@ -137,6 +144,11 @@ def measure(request: Measure, opening: Opening) -> Measured | Failed:
     memory.reset_peak()
     if job.task == "load":
         return _measure_load(request, opening)
+    if job.state in ("sustained", "second-call", "after-pause"):
+        assert opening.tokenizer is not None
+        if job.state == "sustained":
+            return long_runs.sustained(request, opening.tokenizer, opening.baseline_bytes)
+        return long_runs.long_text(request, opening.tokenizer, opening.implementation, opening.highest_memory)
     work = tasks.prepare(job, opening.tokenizer, opening.implementation, "" if expected is None else expected.ids_file)
     samples, answers = _first_passes(job, work)
     # Verifying takes memory as well, which says nothing about the implementation.
@@ -265,6 +277,9 @@ def answer(request: Request, opening: Opening | None) -> tuple[Reply, Opening | 
         return measure(request, opening), opening
     if isinstance(request, Weigh):
         return weigh(request, opening), opening
+    if isinstance(request, Recall):
+        assert opening.tokenizer is not None
+        return recall(request, opening.tokenizer), opening
     assert isinstance(request, Shrink)
     assert opening.model is not None
     assert opening.tokenizer is not None

@@ -29,8 +29,10 @@ Task = Literal[
     "load",
     "train",
 ]
-State = Literal["warm-same", "warm-between", "warm-other", "same-object", "cold"]
-ONCE_ONLY: tuple[State, ...] = ("warm-other", "cold")
+State = Literal[
+    "warm-same", "warm-between", "warm-other", "same-object", "cold", "sustained", "second-call", "after-pause"
+]
+ONCE_ONLY: tuple[State, ...] = ("warm-other", "cold", "sustained")
 """States whose every pass needs text the process has not seen."""
 ENCODING: tuple[Task, ...] = (
     "encode",
@@ -46,9 +48,14 @@ BATCHES: tuple[Task, ...] = ("encode-batch", "encode-ragged")
 """Tasks that give all texts to one call, and may use several threads."""
 DOCUMENTS: tuple[Task, ...] = (*BATCHES, "encode-documents", "encode-documents-array")
 """Tasks on texts of `document_bytes`."""
-STRETCHES: Mapping[State, int] = {"warm-between": 2, "warm-other": 6}
+STRETCHES: Mapping[State, int] = {"warm-between": 2, "warm-other": 6, "second-call": 2, "after-pause": 2}
 """Into how many stretches of one size a text is cut: the first is read before what is timed, each of the others is a
 pass of its own; other states read one."""
+
+ALONE: tuple[State, ...] = ("cold", "sustained", "second-call", "after-pause")
+"""States that need a process of their own."""
+N_PARTS = 100
+"""Into how many parts the text of a `sustained` workload is cut; each is a sample."""
 
 
 class WorkloadError(BPEError):
@@ -83,6 +90,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """Fields of the `TrainingSpec`, for `train`."""
     implementations: tuple[str, ...] = ()
     """Regular expressions an implementation must match one of; empty: all."""
+    rounds: int = 0
+    """Runs in so many rounds of a run, from the first; 0: in all."""
     profiles: tuple[str, ...] = ()
     digest: str = ""
     """Expected SHA-256 of the ids of the whole text, or empty."""
@@ -91,7 +100,24 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def has_own_process(self) -> bool:
         """Whether it is timed in a process that does nothing else."""
-        return self.task in ("load", "train") or self.state == "cold"
+        return self.task in ("load", "train") or self.state in ALONE
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its text is never sliced."""
+        return self.whole or self.task == "train" or self.state in ("sustained", "second-call", "after-pause")
+
+    @property
+    def n_passes(self) -> int:
+        """Of how many passes its text is."""
+        return N_PARTS if self.state == "sustained" else STRETCHES.get(self.state, 1)
+
+    @property
+    def text_bytes(self) -> int:
+        """About how long each of its texts is; 0 where it is one text."""
+        if self.task == "encode-short":
+            return self.text_characters
+        return self.document_bytes if self.task in DOCUMENTS else 0
 
     @property
     def group(self) -> str:
@@ -112,7 +138,14 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
             cut = ("whole documents",)
         else:
             cut = ("one text",)
-        return (*cut, STRETCHES.get(self.state), self.corpus, self.split, self.skip_bytes, self.max_bytes)
+        return (
+            *cut,
+            self.state if self.state == "sustained" else STRETCHES.get(self.state),
+            self.corpus,
+            self.split,
+            self.skip_bytes,
+            self.max_bytes,
+        )
 
     def applies_to(self, implementation: str) -> bool:
         """Whether the workload is meant for `implementation`."""
@@ -145,6 +178,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     threads: int | Literal["all"] = 1
     training: Mapping[str, Any] = {}
     implementations: tuple[str, ...] = ()
+    rounds: int = 0
     digests: Mapping[str, str] = {}
     """Workload name -> expected digest."""
 
@@ -200,13 +234,19 @@ def _problem(template: Template) -> str | None:
         return "corpora: name at least one"
     if task == "load" and template.corpora:
         return "corpora: the task 'load' reads no text"
-    if state in ("warm-between", "warm-other", "cold") and task not in ENCODING:
+    if state in (*STRETCHES, *ALONE) and task not in ENCODING:
         return f"state: {state!r} is for the tasks {', '.join(ENCODING)}, not {task!r}"
+    if state == "sustained" and task not in ("encode-documents", "encode-documents-array"):
+        return "state: 'sustained' is for the tasks encode-documents and encode-documents-array"
+    if state in ("second-call", "after-pause") and task not in ("encode", "encode-array"):
+        return f"state: {state!r} is for the tasks encode and encode-array"
     if state == "same-object" and task in ("load", "train", "decode"):
         return f"state: 'same-object' is for tasks that read texts again, not {task!r}"
     for key in ("max_bytes", "document_bytes", "text_characters"):
         if getattr(template, key) < 1:
             return f"{key}: must be at least 1, not {getattr(template, key)}"
+    if template.rounds < 0:
+        return f"rounds: must not be negative, not {template.rounds}"
     if template.skip_bytes < 0:
         return f"skip_bytes: must not be negative, not {template.skip_bytes}"
     if isinstance(template.threads, int) and template.threads < 1:

@@ -12,11 +12,16 @@ import msgspec
 
 from impls.interface import Ties
 
-Status = Literal["ok", "mismatch", "unsupported", "missing", "timeout", "out-of-memory", "crash", "panic"]
+Status = Literal["ok", "mismatch", "unverified", "unsupported", "missing", "timeout", "out-of-memory", "crash", "panic"]
 AgreementClass = Literal["provably equal", "equal under conditions", "expected to differ"]
 Difference = Literal["fault", "unicode version", "expected to differ", "failure", "not repeatable"]
 """What a difference in ids is: the sides owe agreement; they know other characters; they need not agree; one of them
 does not encode the text; it was seen once and not again."""
+
+
+Remembered = Literal["", "process", "machine", "unknown"]
+"""Whether texts met before are answered from memory: nothing found (or not looked for, in older records), within one
+process, from one process to the next, or it could not be found out."""
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -68,23 +73,48 @@ class Verdict(Record, tag="verdict"):
     """What the model lets one expect: exact, normalising (a normal form comes back) or lossy; empty where it is not
     known."""
 
+    def __post_init__(self) -> None:
+        if self.status == "ok" and self.check != "load" and not self.n_texts:
+            raise ValueError(f"a verdict on {self.implementation} that rests on no text")
+
 
 class Agreement(Record, tag="agreement"):
-    """Two implementations on one model and corpus: are the ids the same?"""
+    """Two implementations on one model and corpus: are the ids the same?
+
+    Raises `ValueError` without a text both encoded: such a pair is `NotCompared`.
+    """
 
     a: str
     b: str
     model: str
     corpus: str
     agreement_class: AgreementClass
-    conditions: str = ""
-    n_texts: int = 0
+    n_texts: int
     """Texts both encoded."""
+    conditions: str = ""
     n_bytes: int = 0
     n_differing_texts: int = 0
     differing_piece_share: float | None = None
     """Share of pieces, weighted by occurrence, whose ids differ; for pairs expected to differ."""
     counterexample: Counterexample | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_texts < 1:
+            raise ValueError(f"{self.a} and {self.b} have no text in common: they are not compared")
+
+
+class NotCompared(Record, tag="not-compared"):
+    """Two implementations, or two trainers, that were to be compared and could not be."""
+
+    a: str
+    b: str
+    model: str
+    """Of trainers the rule."""
+    corpus: str
+    reason: str
+    agreement_class: AgreementClass | None = None
+    """What they owe each other, where both have run."""
+    conditions: str = ""
 
 
 class Measurement(Record, tag="measurement"):
@@ -104,7 +134,8 @@ class Measurement(Record, tag="measurement"):
     copy: int = 0
     """1 for the second process of the implementation that is run twice to measure the noise floor (A/A)."""
     state: str = "warm-same"
-    """What the process had read before: warm-same, warm-between, warm-other, same-object or cold."""
+    """What the process had read before: warm-same, warm-between, warm-other, same-object, cold, sustained,
+    second-call or after-pause."""
     round: int = 0
     order: int = 0
     """Position at which this workload ran within its process."""
@@ -125,6 +156,16 @@ class Measurement(Record, tag="measurement"):
     """One figure per sample: seconds for `loops` passes over `n_bytes`."""
     parts_seconds: dict[str, list[float]] = msgspec.field(default_factory=dict)
     """Where a sample's time went, by part, for tasks that have parts (`load`)."""
+    samples_wanted: int = 0
+    """How many samples of new text were to be taken, for `sustained`; there are fewer where the time ran out."""
+    page_faults: list[int] = msgspec.field(default_factory=list)
+    """Page faults served from memory during each sample, for `sustained`, `second-call` and `after-pause`."""
+    system_seconds: list[float] = msgspec.field(default_factory=list)
+    """Seconds in the system during each sample, for the same."""
+    resident_bytes: list[int] = msgspec.field(default_factory=list)
+    """Resident memory after each sample of `sustained`, beyond what `peak_memory_bytes` is counted from."""
+    call_times: list[tuple[int, int]] = msgspec.field(default_factory=list)
+    """Calls of `sustained` by how long they took: (b, n) says that n took 1.02^b to 1.02^(b+1) nanoseconds."""
     limit_seconds: float | None = None
     """How long a pass of `scale` may take; a timeout took at least as long."""
     peak_memory_bytes: int | None = None
@@ -134,7 +175,34 @@ class Measurement(Record, tag="measurement"):
     pinned: bool = False
     n_calls: int = 1
     """Calls of the implementation in one pass."""
+    remembered: Remembered = ""
+    """Whether these samples may be answers from memory: a `TextMemory` found that the implementation remembers whole
+    texts, and this workload gives it a text more than once."""
     counterexample: Counterexample | None = None
+
+
+class TextMemory(Record, tag="text-memory"):
+    """Does an implementation remember whole texts? Calls on texts given before, and on new ones of the same pieces."""
+
+    implementation: str
+    model: str
+    task: str
+    state: str = "warm-same"
+    """same-object where the texts given before were asked for with the very same objects."""
+    earlier: bool = False
+    """Whether the texts were given to an earlier process, which had ended."""
+    status: Status = "ok"
+    reason: str = ""
+    seed: int = 0
+    """Of the order of the words."""
+    n_bytes: int = 0
+    """Of one call."""
+    met_seconds: list[float] = msgspec.field(default_factory=list)
+    """One figure per pair: the call on a text given before."""
+    new_seconds: list[float] = msgspec.field(default_factory=list)
+    """One figure per pair: the call on a new text."""
+    remembers: bool = False
+    """What the two say by the rule of `measure.recall`."""
 
 
 class Compression(Record, tag="compression"):
@@ -224,6 +292,10 @@ class TrainerAgreement(Record, tag="trainer-agreement"):
     counted_on: Literal["held-out", "training"] = "held-out"
     """The text that was counted: kept from training, or, where the corpus is too small for that, the same."""
 
+    def __post_init__(self) -> None:
+        if not (self.n_merges_a or self.n_merges_b):
+            raise ValueError(f"{self.a} and {self.b} have learned nothing: they are not compared")
+
 
 class Disagreement(Record, tag="disagreement", kw_only=True):
     """A text two sides encode differently, as small as it was found, with all it takes to ask them again."""
@@ -235,10 +307,10 @@ class Disagreement(Record, tag="disagreement", kw_only=True):
     own_model: dict[str, Any] | None = None
     """The model in the suite's own JSON form, as small as still shows the difference."""
     counterexample: Counterexample
-    """`expected` are the ids of `a`, `got` those of `b`; None where that side fails."""
+    """`expected` are the ids of `a`, `got` those of `b`; None where that side fails. Of `decode`: the ids given."""
     failures: dict[str, str] = msgspec.field(default_factory=dict)
     """Side -> what it raised, or how it ended."""
-    call: Literal["encode", "encode_batch", "encode_array"] = "encode"
+    call: Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"] = "encode"
     allow_special: bool = False
     """Whether special tokens were recognised, or read as text."""
     difference: Difference
@@ -256,4 +328,14 @@ class Disagreement(Record, tag="disagreement", kw_only=True):
     """What a replay must find; `agrees` for a fault that has been mended."""
 
 
-AnyRecord = Verdict | Agreement | Measurement | Compression | Trained | TrainerAgreement | Disagreement
+AnyRecord = (
+    Verdict
+    | Agreement
+    | NotCompared
+    | Measurement
+    | TextMemory
+    | Compression
+    | Trained
+    | TrainerAgreement
+    | Disagreement
+)

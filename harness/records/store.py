@@ -1,4 +1,4 @@
-"""Files of records: one JSON object a line.
+"""Files of records: one JSON object a line, written by one process at a time.
 
 A half-written last line is skipped with a warning on reading and cut off on resuming.
 """
@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from filelock import FileLock, Timeout
 
-from harness.records.schema import AnyRecord
+from harness.records.schema import Agreement, AnyRecord, Compression, Measurement, TextMemory, Verdict
 
 RECORDS_FILE = "records.jsonl"
 COUNTEREXAMPLES_FILE = "counterexamples.jsonl"
@@ -25,6 +26,9 @@ class RecordError(Exception):
 
 
 R = TypeVar("R")
+Key = tuple[str | int, ...]
+
+_MOST_NAMED = 5
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(AnyRecord)
@@ -44,24 +48,60 @@ def read_records(folder: Path) -> list[AnyRecord]:
 
 
 def read_lines(path: Path) -> list[AnyRecord]:
-    """Every record of a file; a half-written last line is skipped with a warning, any other bad line is an error."""
+    """Every record of a file; a half-written last line is skipped with a warning, any other bad line is an error.
+
+    Of records of one key (`key_of`) the last is kept, in the place of the first, and a warning names them.
+    """
     lines = path.read_bytes().split(b"\n")
     records: list[AnyRecord] = []
+    places: dict[Key, tuple[int, int]] = {}
+    twice: list[str] = []
     for number, line in enumerate(lines, 1):
         if not line:
             continue
         try:
-            records.append(_decoder.decode(line))
+            record = _decoder.decode(line)
         except msgspec.DecodeError as error:
             if number == len(lines):
                 print(f"{path}: line {number} is half-written; skipped", file=sys.stderr)
                 continue
             raise RecordError(f"{path}: line {number} is not a record: {error}") from None
+        key = key_of(record)
+        if key in places:
+            first, place = places[key]
+            twice.append(f"lines {first} and {number} ({', '.join(map(str, key))})")
+            records[place] = record
+        else:
+            if key:
+                places[key] = number, len(records)
+            records.append(record)
+    if twice:
+        shown = "; ".join(twice[:_MOST_NAMED]) + ("; …" if len(twice) > _MOST_NAMED else "")
+        print(f"{path}: {len(twice)} record(s) are there twice, the last counts: {shown}", file=sys.stderr)
     return records
 
 
+def key_of(record: AnyRecord) -> Key:
+    """What tells a record from every other of its file; empty for kinds of which a file may hold equal ones."""
+    if isinstance(record, Measurement):
+        return record.workload, record.implementation, record.copy, record.round
+    if isinstance(record, TextMemory):
+        return "text-memory", record.implementation, record.model, record.task, record.state, record.earlier
+    if isinstance(record, Verdict):
+        return "verdict", record.check, record.implementation, record.model, record.corpus
+    if isinstance(record, Agreement):
+        return "agreement", record.a, record.b, record.model, record.corpus
+    if isinstance(record, Compression):
+        return "compression", record.implementation, record.model, record.corpus
+    return ()
+
+
 class RecordWriter:
-    """Appends records to a run's folder, each line flushed to disk as it is written."""
+    """Appends records to a run's folder, each line flushed to disk as it is written.
+
+    While it is open no other may write the same file: the second raises `RecordError`. The system releases the lock
+    of a process that dies, however it dies.
+    """
 
     def __init__(self, folder: Path, *, resume: bool = False, file: str = RECORDS_FILE) -> None:
         self.folder = folder
@@ -69,9 +109,22 @@ class RecordWriter:
         if path.exists() and path.stat().st_size and not resume:
             raise RecordError(f"{folder}: already holds records; pass --resume to go on, or another --out")
         folder.mkdir(parents=True, exist_ok=True)
-        if resume and path.exists():
-            _cut_half_written_line(path)
-        self._file = path.open("ab", buffering=0)
+        self._lock = FileLock(folder / f".{file}.lock")
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise RecordError(
+                f"{folder}: another process is writing {file} there; wait for its end, or use another --out"
+            ) from None
+        try:
+            if not resume and path.exists() and path.stat().st_size:  # written between the look above and the lock
+                raise RecordError(f"{folder}: already holds records; pass --resume to go on, or another --out")
+            if resume and path.exists():
+                _cut_half_written_line(path)
+            self._file = path.open("ab", buffering=0)
+        except BaseException:
+            self._lock.release()
+            raise
 
     def write(self, *records: AnyRecord) -> None:
         """Append `records`; they are on disk when this returns. Raises `RecordError` where the disk takes no more."""
@@ -87,8 +140,9 @@ class RecordWriter:
             ) from None
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, and let others write it."""
         self._file.close()
+        self._lock.release()
 
     def __enter__(self) -> RecordWriter:
         return self

@@ -17,6 +17,7 @@ WORDS: dict[Status, str] = {
     "crash": "crash",
     "unsupported": "refuses",
     "mismatch": "wrong",
+    "unverified": "unverified",
     "out-of-memory": "memory",
     "timeout": "time",
 }

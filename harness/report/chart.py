@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.printable import printable_values
 from harness.report import palette
 from harness.report.table import Row
 
@@ -27,6 +28,11 @@ class Chart:
     alternative: str
     """The chart in a sentence or two, for who does not see it."""
     spec: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        # A page shows these strings as they are, and the renderer of images aborts the process on some.
+        for name in ("name", "title", "subtitle", "alternative", "spec"):
+            object.__setattr__(self, name, printable_values(getattr(self, name)))
 
 
 def svg(chart: Chart, scheme: palette.Scheme) -> str:

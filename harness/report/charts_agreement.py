@@ -11,7 +11,8 @@ from harness.report.table import Row, plain_rows
 
 def agreement_charts(records: Sequence[object]) -> list[Chart]:
     """The heat map of pairs: over all models, and for each."""
-    pairs = plain_rows(correctness.pairs_table(records).frame)
+    every = plain_rows(correctness.pairs_table(records).frame)
+    pairs = [pair for pair in every if pair["status"] != correctness.NOT_COMPARED]
     names = correctness.implementations_in_order(records)
     if not pairs:
         return []
@@ -48,7 +49,7 @@ def _cells(pairs: Sequence[Row], names: Sequence[str], model: str | None, label:
 def _judged(found: Sequence[Row]) -> tuple[str, str]:
     """The status of a pair over some models, and what it rests on."""
     if not found:
-        return "not compared", "one of the two could not run here"
+        return "not compared", "one of the two could not run here, or no text was encoded by both"
     texts = sum(pair["n_texts"] for pair in found)
     differing = sum(pair["n_differing_texts"] for pair in found)
     classes = {pair["class"] for pair in found}

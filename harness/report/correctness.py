@@ -1,10 +1,10 @@
-"""Tables of who is right: agreement of every pair, round trips, and everything that failed, with its reason."""
+"""Tables of who is right: agreement of every pair, counterexamples and round trips."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from harness.records import Agreement, AgreementClass, Counterexample, Measurement, Verdict, of_kind
+from harness.records import Agreement, AgreementClass, Counterexample, Measurement, NotCompared, Verdict, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, frame_of, plain_rows
 
@@ -13,6 +13,9 @@ CLASS_MARK: dict[AgreementClass, str] = {
     "equal under conditions": "C",
     "expected to differ": "D",
 }
+NOT_COMPARED = "not compared"
+NOT_CHECKED = "not checked"
+"""An implementation that loads, and was given no text."""
 _MANY = 12
 """From more implementations than this the matrix leaves out how many texts differ."""
 COUNTEREXAMPLE_KEYS = ("text", "text_base64", "reference", "expected", "got", "note")
@@ -38,6 +41,14 @@ def agreements(records: Iterable[object]) -> list[Agreement]:
     return list({(a.a, a.b, a.model, a.corpus): a for a in of_kind(records, Agreement)}.values())
 
 
+def not_compared(records: Iterable[object]) -> list[NotCompared]:
+    """The pairs that have both run and were not compared, now or in a record before: by pair, model and corpus."""
+    records = list(records)
+    compared = {(a.a, a.b, a.model, a.corpus) for a in of_kind(records, Agreement)}
+    found = {(n.a, n.b, n.model, n.corpus): n for n in of_kind(records, NotCompared) if n.agreement_class is not None}
+    return [pair for key, pair in found.items() if key not in compared]
+
+
 def counterexample_fields(example: Counterexample | None) -> Row:
     """A counterexample as cells of a frame."""
     if example is None:
@@ -49,26 +60,24 @@ def counterexample_fields(example: Counterexample | None) -> Row:
 
 
 def pairs_table(records: Iterable[object]) -> Table:
-    """Every pair on every model: class, condition, how much was compared and how much differs, over all corpora."""
+    """Every pair on every model: class, condition, how much was compared and how much differs, over all corpora.
+
+    A pair that has run and was compared on no corpus at all is `not compared`.
+    """
+    records = list(records)
     together: dict[tuple[str, str, str], list[Agreement]] = {}
     for found in agreements(records):
         together.setdefault((found.model, found.a, found.b), []).append(found)
-    rows = []
-    for (model, a, b), some in together.items():
-        differing = sum(found.n_differing_texts for found in some)
-        shares = [
-            (found.differing_piece_share, found.n_bytes) for found in some if found.differing_piece_share is not None
-        ]
-        weight = sum(n_bytes for _, n_bytes in shares)
-        example = next((found.counterexample for found in some if found.counterexample is not None), None)
-        rows.append(
-            {
-                "model": model, "a": a, "b": b, "class": some[0].agreement_class, "conditions": some[0].conditions,
-                "n_corpora": len(some), "n_texts": sum(found.n_texts for found in some), "n_differing_texts": differing,
-                "differing_piece_share": sum(share * n for share, n in shares) / weight if weight else None,
-                "status": "differs" if differing else "equal", **counterexample_fields(example),
-            }
-        )  # fmt: skip
+    rows = [_pair_row(key, some) for key, some in together.items()]
+    without = {(pair.model, pair.a, pair.b): pair for pair in not_compared(records)}
+    rows += [
+        {
+            "model": pair.model, "a": pair.a, "b": pair.b, "class": pair.agreement_class,
+            "conditions": pair.conditions, "n_corpora": 0, "n_texts": 0, "n_differing_texts": 0,
+            "differing_piece_share": None, "status": NOT_COMPARED,
+        }
+        for key, pair in without.items() if key not in together
+    ]  # fmt: skip
     keys = [
         "model", "a", "b", "class", "conditions", "status", "n_corpora", "n_texts", "n_differing_texts",
         "differing_piece_share", *COUNTEREXAMPLE_KEYS,
@@ -89,8 +98,23 @@ def pairs_table(records: Iterable[object]) -> Table:
     )
 
 
+def _pair_row(key: tuple[str, str, str], some: Sequence[Agreement]) -> Row:
+    """What the records of a model and pair come to."""
+    model, a, b = key
+    differing = sum(found.n_differing_texts for found in some)
+    shares = [(found.differing_piece_share, found.n_bytes) for found in some if found.differing_piece_share is not None]
+    weight = sum(n_bytes for _, n_bytes in shares)
+    example = next((found.counterexample for found in some if found.counterexample is not None), None)
+    return {
+        "model": model, "a": a, "b": b, "class": some[0].agreement_class, "conditions": some[0].conditions,
+        "n_corpora": len(some), "n_texts": sum(found.n_texts for found in some), "n_differing_texts": differing,
+        "differing_piece_share": sum(share * n for share, n in shares) / weight if weight else None,
+        "status": "differs" if differing else "equal", **counterexample_fields(example),
+    }  # fmt: skip
+
+
 def _cell(row: Row | None) -> str:
-    if row is None:
+    if row is None or row["status"] == NOT_COMPARED:
         return "n/a"
     mark = CLASS_MARK[row["class"]]
     if row["status"] == "equal":
@@ -144,10 +168,20 @@ def matrix_table(records: Sequence[object]) -> Table:
         name="agreement",
         title="Agreement: do two implementations give the same ids?",
         frame=frame_of(rows, ["model", "number", "implementation", *(f"vs {name}" for name in names[:-1])]),
-        note="\n".join([note, *_shares(pairs), *(f"n/a: {line}" for line in dict.fromkeys(absent))]),
+        note="\n".join(
+            [note, *_shares(pairs), *_without_evidence(records), *(f"n/a: {line}" for line in dict.fromkeys(absent))]
+        ),
         columns=columns,
         group_by="model",
     )
+
+
+def _without_evidence(records: Sequence[object]) -> list[str]:
+    """Where pairs that have run were not compared, a line each."""
+    return [
+        f"Not compared: {pair.a} and {pair.b} on {pair.model}, {pair.corpus}: {pair.reason}."
+        for pair in not_compared(records)
+    ]
 
 
 def _shares(pairs: Sequence[Row]) -> list[str]:
@@ -205,7 +239,8 @@ def round_trip_table(records: Iterable[object]) -> Table:
     """Does every text come back? One row for each implementation and outcome, over all models and corpora."""
     together: dict[tuple[str, str, str, str], list[Verdict]] = {}
     for v in verdicts(records):
-        together.setdefault((v.implementation, v.status, v.reason, v.round_trip), []).append(v)
+        status = v.status if v.n_texts or v.status != "ok" else NOT_CHECKED
+        together.setdefault((v.implementation, status, v.reason, v.round_trip), []).append(v)
     rows: list[Row] = [
         {
             "implementation": implementation, "status": status, "reason": reason, "round_trip": promised,
@@ -230,52 +265,5 @@ def round_trip_table(records: Iterable[object]) -> Table:
         name="round-trip",
         title="Round trip: does every text come back from its ids?",
         frame=frame_of(rows, keys),
-        columns=columns,
-    )
-
-
-def _some_places(where: str, at_most: int = 3) -> str:
-    places = where.split(", ")
-    shown = wording.text(", ".join(places[:at_most]))
-    return shown if len(places) <= at_most else f"{shown} and {len(places) - at_most:,} more"
-
-
-def _told_failures(records: Iterable[object]) -> list[Verdict]:
-    """Every verdict but that a trainer does not follow a rule, which the table of trainers shows."""
-    return [*verdicts(records), *(v for v in training_verdicts(records) if v.status != "unsupported")]
-
-
-def failures_table(records: Iterable[object]) -> Table:
-    """Everything that is not ok, with its reason; nothing is left out in silence."""
-    together: dict[tuple[str, str, str], dict[str, Counterexample | None]] = {}
-    for m in of_kind(records, Measurement):
-        if m.status != "ok":
-            together.setdefault((m.implementation, m.status, m.reason), {})[m.workload] = m.counterexample
-    for v in _told_failures(records):
-        if v.status != "ok":
-            where = f"{v.check} {v.model}/{v.corpus}"
-            together.setdefault((v.implementation, v.status, v.reason), {})[where] = v.counterexample
-    rows = [
-        {
-            "implementation": implementation, "status": status, "reason": reason, "n_places": len(places),
-            "where": ", ".join(places),
-        } | counterexample_fields(next(filter(None, places.values()), None))
-        for (implementation, status, reason), places in together.items()
-    ]  # fmt: skip
-    columns = (
-        Column("implementation", "implementation"), Column("status", "verdict"),
-        Column("reason", "reason", elastic=True),
-        Column("n_places", "times", wording.count, right=True),
-        Column("where", "where", _some_places, elastic=True),
-    )  # fmt: skip
-    return Table(
-        name="failures",
-        title="Failures: what could not be done, and why",
-        frame=frame_of(rows, ["implementation", "status", "reason", "n_places", "where", *COUNTEREXAMPLE_KEYS]),
-        note=" · ".join(
-            f"{status}: {meaning}"
-            for status, meaning in wording.STATUS_MEANS.items()
-            if any(row["status"] == status for row in rows)
-        ),
         columns=columns,
     )

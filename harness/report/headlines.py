@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.measure.comparison import ranking
 from harness.records import Measurement, of_kind
-from harness.report import compression, correctness, speed, wording
+from harness.report import compression, correctness, failures, speed, wording
 from harness.report.table import Row, plain_rows
 
 OWN_KINDS = ("pure", "compiled")
@@ -36,9 +36,11 @@ def _agreement(records: Sequence[object]) -> Headline | None:
     equal = sum(pair["status"] == "equal" for pair in owed)
     models = len({pair["model"] for pair in owed})
     texts = max(pair["n_texts"] for pair in owed)
+    without = sum(pair["status"] == correctness.NOT_COMPARED for pair in owed)
     return Headline(
         f"{equal:,} of {len(owed):,}",
-        f"pairs that should agree give identical ids, on up to {texts:,} texts under {_counted(models, 'vocabulary')}",
+        f"pairs that should agree give identical ids, on up to {texts:,} texts under {_counted(models, 'vocabulary')}"
+        + (f"; {without:,} were not compared" if without else ""),
     )
 
 
@@ -98,10 +100,10 @@ def _turkish(records: Sequence[object]) -> Headline | None:
 
 
 def _failures(records: Sequence[object]) -> Headline | None:
-    rows = plain_rows(correctness.failures_table(records).frame)
+    rows = plain_rows(failures.failures_table(records).frame)
     if not rows:
         return None
-    wrong = [row for row in rows if row["status"] not in ("missing", "unsupported")]
+    wrong = [row for row in rows if row["status"] not in ("missing", "unsupported", "unverified")]
     return Headline(
         f"{len(wrong):,}",
         f"{'way' if len(wrong) == 1 else 'ways'} in which an implementation failed, "

@@ -6,10 +6,12 @@ import io
 import json
 import re
 import textwrap
+from dataclasses import replace
 from typing import Literal
 
 from tabulate import tabulate
 
+from harness.printable import printable, printable_json, printable_values
 from harness.report.table import Table, plain_rows
 
 Format = Literal["text", "markdown", "csv", "json", "latex"]
@@ -20,12 +22,14 @@ _LEAST_ELASTIC = 12
 def render(table: Table, format: Format, *, width: int | None = None) -> str:
     """`table` in `format`; `width` (columns of a terminal) only concerns text, None leaves it uncut.
 
-    CSV and JSON hold the raw values of the frame, the others what people read.
+    CSV and JSON hold the raw values of the frame (of CSV, printable), the others what people read.
     """
     if format == "csv":
         return _csv(table)
     if format == "json":
-        return json.dumps(as_json(table), ensure_ascii=False, indent=2)
+        return printable_json(json.dumps(as_json(table), ensure_ascii=False, indent=2))
+    note = "\n".join(printable(line) for line in table.note.split("\n"))
+    table = replace(table, title=printable(table.title), note=note)
     if format == "markdown":
         return _markdown(table)
     if format == "latex":
@@ -109,7 +113,7 @@ def escaped_markdown(cell: str) -> str:
 
 def _csv(table: Table) -> str:
     buffer = io.StringIO()
-    table.frame.map(_encodable).to_csv(buffer, index=False, lineterminator="\n")
+    table.frame.map(printable_values).rename(columns=printable).to_csv(buffer, index=False, lineterminator="\n")
     return buffer.getvalue()
 
 

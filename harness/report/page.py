@@ -198,7 +198,7 @@ def _provenance(records: Sequence[object], machine: Mapping[str, Any], run: str)
         "Two copies of one implementation differed by at most "
         f"{wording.percent(floor)} in this run; no smaller difference is claimed."
         if floor is not None
-        else "This run measured no implementation twice, so its noise is unknown and it claims no difference."
+        else f"This run measured no implementation twice. {speed.claimed_where(None, 1)}"
     )
     command = machine.get("command")
     parts = [

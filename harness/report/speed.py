@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from harness.measure.comparison import ranking
 from harness.measure.samples import measured_floor
-from harness.measure.stats import claim, ratio_interval
+from harness.measure.stats import NOISE_MARGIN, Ranked, claim, ratio_interval
+from harness.printable import printable
 from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, frame_of
@@ -16,18 +17,24 @@ from harness.report.timings import Timing, timings
 SPEED_KEYS = (
     "workload", "task", "state", "model", "corpus", "threads", "implementation", "kind", "exact", "ranked", "status",
     "reason", "unit", "median", "low", "high", "times_best", "times_best_low", "times_best_high", "claimed",
-    "told_from_above", "n_rounds", "n_samples", "n_bytes", "full_bytes", "n_tokens", "peak_memory_bytes",
+    "claimed_from_above", "n_rounds", "n_samples", "n_bytes", "full_bytes", "n_tokens", "peak_memory_bytes",
+    "remembered",
 )  # fmt: skip
 TASK_ORDER = (
     "encode", "encode-array", "encode-documents", "encode-documents-array", "encode-short", "encode-batch",
     "encode-ragged", "count", "decode", "load", "train",
 )  # fmt: skip
+REMEMBERED = {
+    "process": "remembers whole texts; not ranked where they repeat",
+    "machine": "remembers whole texts from one process to the next; not ranked",
+    "unknown": "whether it remembers whole texts could not be found out; not ranked where they repeat",
+}
 
 
 def speed_rows(records: Sequence[object]) -> list[Row]:
     """One row for each workload and implementation, workloads in order of name, the best first, failures last.
 
-    `claimed` and `told_from_above` say whether the difference to the best and to the row above is one this run can
+    `claimed` and `claimed_from_above` say whether the difference to the best and to the row above is one this run can
     claim (`stats.claim`). Inexact implementations follow the exact ones: shown, never ranked.
     """
     floor = noise_floor(records)
@@ -66,7 +73,7 @@ def _workload_rows(some: Sequence[Timing], floor: float | None) -> list[Row]:
                 to_above = ratio_interval(t.rounds, timed[i - 1].rounds)
                 row |= {
                     "claimed": claim(to_best, floor) == "slower",
-                    "told_from_above": claim(to_above, floor) == "slower",
+                    "claimed_from_above": claim(to_above, floor) == "slower",
                 }
         rows.append(row)
     return rows + [_identity(t) for t in some if not t.rounds]
@@ -80,7 +87,7 @@ def _identity(t: Timing) -> Row:
         "n_rounds": len(t.rounds),
         "n_samples": sum(map(len, t.rounds)), "n_bytes": t.n_bytes if t.rounds else None,
         "full_bytes": t.full_bytes or None, "n_tokens": t.n_tokens if t.rounds else None,
-        "peak_memory_bytes": t.peak_memory_bytes,
+        "peak_memory_bytes": t.peak_memory_bytes, "remembered": t.remembered,
     }  # fmt: skip
 
 
@@ -113,6 +120,10 @@ def shown_verdict(row: Row) -> str:
         return f"{row['status']}: {row['reason']}" if row["reason"] else str(row["status"])
     if not row["exact"]:
         return "other ids by design; not ranked"
+    if row["remembered"]:
+        return REMEMBERED[row["remembered"]]
+    if row["state"] == "sustained" and not row["ranked"]:
+        return "ended early: the time ran out; not ranked"
     return "" if row["ranked"] else "only a slice of text read once; not ranked"
 
 
@@ -120,7 +131,7 @@ def shown(row: Row) -> Row:
     """A row with its figures as they are read beside the raw ones."""
     return row | {
         "ratio": shown_ratio(row), "interval": shown_interval(row), "text": shown_text(row),
-        "verdict": shown_verdict(row), "alike": "≈" if row["told_from_above"] is False else "",
+        "verdict": shown_verdict(row), "alike": "≈" if row["claimed_from_above"] is False else "",
     }  # fmt: skip
 
 
@@ -154,61 +165,80 @@ def speed_table(speed_rows: Sequence[Row], floor: float | None) -> Table:
 
 
 def claims_note(floor: float | None, n_rounds: int) -> str:
-    """What ≈ means in this run."""
+    """Say what ≈ means in this run."""
     meaning = (
         "× best: how many times longer than the fastest exact implementation. ≈: a difference this run cannot claim, "
         "before × best to the best, beside the median to the row above"
     )
-    if floor is None:
-        return f"{meaning}. It ran no implementation twice, so its noise is unknown and no difference is claimed."
-    if n_rounds < 2:
-        return f"{meaning}. With a single round no difference is claimed."
+    return f"{meaning}. {claimed_where(floor, n_rounds)}"
+
+
+def claimed_where(floor: float | None, n_rounds: int) -> str:
+    """Say which differences a run with this noise floor and this many rounds claims."""
+    if floor is not None and n_rounds > 1:
+        return (
+            "Claimed is a difference whose 95 % interval does not hold 1 and which exceeds the noise floor of "
+            f"{wording.percent(floor)} (the most by which two copies of one implementation differed)."
+        )
+    why = "It timed a single round" if floor is not None else "It ran no implementation twice"
     return (
-        f"{meaning}, because its 95 % interval holds 1 or it is within the noise floor of {wording.percent(floor)} "
-        "(the most by which two copies of one implementation differed)."
+        f"{why}, so its noise is unknown: claimed is only a ratio above {NOISE_MARGIN:g}, beyond all noise ever "
+        "recorded (METHODOLOGY, Statistics)."
     )
 
 
-def ranking_table(records: Sequence[object]) -> Table:
-    """The ranking, with how likely each implementation is to have its place."""
-    ranked, shared = ranking(of_kind(records, Measurement))
+def ranking_table(
+    records: Sequence[object], names: Iterable[str] | None = None, workloads: Iterable[str] | None = None
+) -> Table:
+    """Return the ranking, with how likely each implementation is to have its place; see `comparison.ranking`."""
+    ranked, shared = ranking(of_kind(records, Measurement), names, workloads)
     floor = noise_floor(records)
-    rows = []
+    rows: list[Row] = []
     for place, found in enumerate(ranked):
-        claimed = place > 0 and claim(found.ratio, floor) == "slower"
         rows.append(
             {
                 "place": place + 1, "implementation": found.name, "kind": wording.kind_of(found.name),
-                "times_best": found.ratio.value, "low": found.ratio.low, "high": found.ratio.high, "claimed": claimed,
+                "times_best": found.ratio.value, "low": found.ratio.low, "high": found.ratio.high,
+                "claimed": place > 0 and claim(found.ratio, floor) == "slower",
+                "place_claimed": _is_behind(ranked, place, floor) and _is_behind(ranked, place + 1, floor),
                 "probability": found.rank_probabilities[place],
             }
         )  # fmt: skip
     for row in rows:
         row |= {"ratio": shown_ratio(row), "interval": shown_interval(row)}
+        row["sure"] = wording.percent(row["probability"]) if row["place_claimed"] else "≈"
     columns = (
         Column("place", "place", wording.count, right=True),
         Column("implementation", "implementation"),
         Column("kind", "kind"),
         Column("ratio", "× best", right=True),
         Column("interval", "95 % interval", right=True),
-        Column("probability", "sure of place", wording.percent, right=True),
+        Column("sure", "sure of place", right=True),
     )
     keys = [
-        "place", "implementation", "kind", "times_best", "low", "high", "claimed", "probability", "ratio", "interval",
+        "place", "implementation", "kind", "times_best", "low", "high", "claimed", "probability", "place_claimed",
+        "ratio", "interval", "sure",
     ]  # fmt: skip
     return Table(
         name="ranking",
         title=f"Ranking: geometric mean of time over {len(shared)} workload{'s' if len(shared) != 1 else ''}",
         frame=frame_of(rows, keys),
         note="Exact implementations only, timed on three quarters of the workloads or more, over those all of them "
-        f"share: {_summed(shared)}. ≈: a difference to the best this run cannot claim."
+        f"share: {_summed(shared)}. ≈: a difference this run cannot claim, before × best to the best, as a place to "
+        f"a neighbour. {claimed_where(floor, min(found.ratio.rounds for found in ranked))}"
         if shared
         else "",
         columns=columns,
     )
 
 
+def _is_behind(ranked: Sequence[Ranked], place: int, floor: float | None) -> bool:
+    """Whether the one at `place` (from 0) is claimed slower than the one before; True past either end."""
+    to_above = ranked[place].to_above if place < len(ranked) else None
+    return to_above is None or claim(to_above, floor) == "slower"
+
+
 def _summed(workloads: Sequence[str]) -> str:
     """Workloads by their first word, counted: `encode (5), decode (2)`."""
     counts = Counter(name.partition("/")[0] for name in workloads)
-    return ", ".join(f"{name} ({n})" if n > 1 else name for name, n in counts.items())
+    return ", ".join(f"{printable(name)} ({n})" if n > 1 else printable(name) for name, n in counts.items())

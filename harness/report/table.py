@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from harness.printable import printable
 from harness.report import wording
 
 Row = dict[str, Any]
@@ -49,7 +50,7 @@ class Table:
 
     def written(self, rows: pd.DataFrame) -> list[list[str]]:
         """The cells of `rows` as shown."""
-        return [[column.write(row[column.key]) for column in self.columns] for row in plain_rows(rows)]
+        return [[printable(column.write(row[column.key])) for column in self.columns] for row in plain_rows(rows)]
 
 
 def plain_rows(frame: pd.DataFrame) -> list[Row]:

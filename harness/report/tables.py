@@ -8,7 +8,9 @@ from harness.report import (
     breaks,
     compression,
     correctness,
+    failures,
     layout,
+    long_runs,
     resources,
     round_trips,
     scaling,
@@ -48,6 +50,9 @@ def tables(
         correctness.round_trip_table(records),
         speed.ranking_table(records),
         speed.speed_table(rows, speed.noise_floor(records)),
+        long_runs.sustained_table(records),
+        long_runs.long_text_table(records),
+        long_runs.text_memory_table(records),
         compression.compression_table(records),
         training.training_table(rows),
         training.trained_table(records),
@@ -58,7 +63,7 @@ def tables(
         resources.memory_table(rows),
         breaks.breaks_table(records),
         scaling.scaling_table(records),
-        correctness.failures_table(records),
+        failures.failures_table(records),
     )
     known = round_trips.recorded(records)
     return {table.name: round_trips.with_round_trips(table, known) for table in every if len(table.frame)}

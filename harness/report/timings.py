@@ -11,7 +11,7 @@ from typing import Literal
 
 from harness.measure.samples import is_comparable, is_growth, seconds_per_unit
 from harness.measure.stats import Interval, Rounds, ratio_interval
-from harness.records import Measurement, Status, of_kind
+from harness.records import Measurement, Remembered, Status, of_kind
 
 Unit = Literal["MB/s", "µs per call", "ms"]
 
@@ -41,11 +41,20 @@ class Timing:
     n_tokens: int
     threads: int
     peak_memory_bytes: int | None
+    remembered: Remembered = ""
+    n_wanted: int = 0
+    """Samples a round of new documents should have; it has fewer where the time ran out."""
 
     @property
     def ranked(self) -> bool:
-        """Whether it may be compared with the others: exact, and no slice of a text that is read only once."""
-        return self.exact and is_comparable(self.state, self.n_bytes, self.full_bytes)
+        """Whether it may be compared with the others: exact, no slice of a text read only once, not from memory."""
+        ended_early = any(len(samples) < self.n_wanted for samples in self.rounds)
+        return (
+            self.exact
+            and not self.remembered
+            and not ended_early
+            and is_comparable(self.state, self.n_bytes, self.full_bytes)
+        )
 
     @property
     def unit(self) -> Unit:
@@ -109,4 +118,6 @@ def _timing(rounds: list[Measurement]) -> Timing:
         n_tokens=first.n_tokens,
         threads=first.threads,
         peak_memory_bytes=max(peaks, default=None),
+        n_wanted=first.samples_wanted,
+        remembered=next((m.remembered for m in rounds if m.remembered), ""),
     )

@@ -47,16 +47,18 @@ def _ranges(ranges: list[Range], reference: str, engine: str) -> list[str]:
 
 
 def _summary(found: UnicodeSweep) -> str:
-    answered = [engine for engine in found.engines if engine.status == "ok"]
-    if not answered:
-        return "no engine answered"
+    names = [engine.name for engine in found.answered]
+    left_out = ", ".join(engine.name for engine in found.engines if engine.status != "ok")
+    not_compared = f"; not compared: {left_out}" if left_out else ""
     if not found.ranges:
-        return f"{len(answered)} engine(s) cut alike around every code point"
+        if len(names) < 2:
+            return f"nothing was compared: {'no engine' if not names else f'only {names[0]}'} answered"
+        return f"{len(names)} engines cut alike around every code point{not_compared}"
     counts: dict[str, int] = {}
     for one in found.ranges:
         counts[one.reason] = counts.get(one.reason, 0) + one.last - one.first + 1
     told = [f"{wording.count(n)} {reason} ({REASONS[reason]})" for reason, n in counts.items()]  # type: ignore[index]
-    return f"differences by reason: {'; '.join(told)}"
+    return f"differences by reason: {'; '.join(told)}{not_compared}"
 
 
 def _table(rows: list[list[str]], headings: list[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+from harness.printable import printable
 from harness.records import Status
 
 ABSENT = "—"
@@ -83,15 +84,7 @@ def duration(value: float | None) -> str:
 
 def text(value: object) -> str:
     """Any text on one line, in printable characters: what cannot be printed becomes its backslash escape."""
-    if is_absent(value):
-        return ABSENT
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() if ord(c) not in _SURROGATES else f"\\u{ord(c):x}"
-        for c in str(value)
-    )
-
-
-_SURROGATES = range(0xD800, 0xE000)
+    return ABSENT if is_absent(value) else printable(value)
 
 
 def ids(value: list[int] | None, at_most: int = 12) -> str:
@@ -105,6 +98,7 @@ def ids(value: list[int] | None, at_most: int = 12) -> str:
 STATUS_MEANS: dict[Status, str] = {
     "ok": "verified and timed",
     "mismatch": "its ids differ from the reference, or a text does not come back; never ranked",
+    "unverified": "nothing there is to compare its answer with; never ranked",
     "unsupported": "cannot express this model or task",
     "missing": "not installed, or not to be had offline",
     "timeout": "stopped at the time limit",

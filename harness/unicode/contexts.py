@@ -78,8 +78,7 @@ def borders(tokenizer: Tokenizer, codes: Iterable[int], contexts: Sequence[str] 
     codes = list(codes)
     texts = [text_of(code, contexts) for code in codes]
     sizes = np.array([len(text.encode()) for text in texts], dtype=np.int64)
-    lengths = _token_lengths(tokenizer.model)
-    found = _borders(tokenizer, "".join(texts), sizes, lengths)
+    found = _borders(tokenizer, "".join(texts), sizes)
     if found is not None:
         return found
     if len(codes) == 1:
@@ -88,26 +87,25 @@ def borders(tokenizer: Tokenizer, codes: Iterable[int], contexts: Sequence[str] 
     return np.concatenate([borders(tokenizer, part, contexts) for part in (codes[:half], codes[half:])])
 
 
-def _borders(tokenizer: Tokenizer, text: str, sizes: np.ndarray, lengths: np.ndarray) -> np.ndarray | None:
+def _borders(tokenizer: Tokenizer, text: str, sizes: np.ndarray) -> np.ndarray | None:
     try:
         ids = np.asarray(tokenizer.encode_array(text, disallowed_special=()), dtype=np.int64)
     except KeyboardInterrupt:
         raise
     except BaseException:
         return None
-    if len(ids) == 0 or ids.max() >= len(lengths):
+    tokens = tokenizer.model.tokens
+    if len(ids) == 0 or ids.min() < 0 or ids.max() >= len(tokens):
         return None
-    ends = np.cumsum(lengths[ids])
-    if ends[-1] != sizes.sum():
+    spelt = [tokens[i] or b"" for i in ids.tolist()]
+    shape = getattr(tokenizer, "shape", None)
+    if b"".join(spelt).translate(shape) != text.encode().translate(shape):
         return None
-    begins = ends - lengths[ids]
+    lengths = np.fromiter(map(len, spelt), dtype=np.int64, count=len(spelt))
+    begins = np.cumsum(lengths) - lengths
     starts = np.cumsum(sizes) - sizes
     text_index = np.searchsorted(starts, begins, side="right") - 1
     bits = np.left_shift(np.uint64(1), (begins - starts[text_index]).astype(np.uint64))
     found = np.zeros(len(sizes), dtype=np.uint64)
     np.bitwise_or.at(found, text_index, bits)
     return found
-
-
-def _token_lengths(model: Model) -> np.ndarray:
-    return np.array([0 if token is None else len(token) for token in model.tokens], dtype=np.int64)

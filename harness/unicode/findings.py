@@ -52,8 +52,18 @@ class UnicodeSweep(msgspec.Struct, kw_only=True):
     ranges: list[Range]
 
     @property
+    def answered(self) -> list[Engine]:
+        """The engines that answered."""
+        return [engine for engine in self.engines if engine.status == "ok"]
+
+    @property
     def is_fault(self) -> bool:
-        """Whether something differs that no Unicode version explains, or an engine died."""
+        """Whether something differs that no Unicode version explains, an engine died, or nothing was compared.
+
+        One engine alone is asked for its version and compared with none.
+        """
+        if len(self.answered) < min(2, len(self.engines)):
+            return True
         return any(found.reason != "unicode version" for found in self.ranges) or any(
             engine.status == "crash" for engine in self.engines
         )

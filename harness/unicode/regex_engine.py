@@ -22,6 +22,8 @@ class RegexEngine(Tokenizer):
     """Gives tokens of the right lengths, which is what is asked of it; the ids themselves stand for lengths only."""
 
     name: ClassVar[str] = "regex"
+    shape: ClassVar[bytes] = _SHAPE
+    """A table for `bytes.translate`: what its tokens spell is right up to this."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)

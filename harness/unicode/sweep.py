@@ -92,13 +92,13 @@ def _named(kinds: list[str]) -> str:
 
 
 def compare(pattern_name: str, swept: Sequence[Swept], codes: Sequence[int]) -> UnicodeSweep:
-    """Hold every engine against the first that answered."""
+    """Hold every engine against the first that answered; what any of them loses is `lost`, the first included."""
     answered = [one for one in swept if one.engine.status == "ok"]
     ranges: list[Range] = []
     if answered:
         reference = answered[0]
-        for one in answered[1:]:
-            apart = np.flatnonzero(reference.array() != one.array())
+        for one in answered:
+            apart = np.flatnonzero((reference.array() != one.array()) | (one.array() == LOST))
             one.engine.n_differing = len(apart)
             ranges += _ranges(reference, one, [(index, codes[index]) for index in apart.tolist()])
     return UnicodeSweep(

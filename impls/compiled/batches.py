@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,8 @@ from impls.compiled.pool import Pool, Worker
 _CHARACTERS_PER_THREAD = 1 << 14
 """Of fewer than these for each, no more threads are asked: waking one takes as long as encoding them."""
 
-TakeWorker = Callable[[], AbstractContextManager[Worker]]
+RunClaimed = Callable[[int, Callable[[Worker], bool]], None]
+"""Runs a function with a worker nobody else uses, then closes the job at that address whatever was raised."""
 EncodeOne = Callable[[str], np.ndarray]
 """The careful way for one text: special tokens, surrogates, texts the pattern leaves out."""
 Ready = Callable[[list[str]], tuple[list[str] | list[str | None], int]]
@@ -47,13 +47,13 @@ class Density:
 
 
 class Batches:
-    """The batches of a tokenizer: `first` gives the worker of the calling thread, `pool` those of other threads.
+    """The batches of a tokenizer: `run` runs them with a worker, `pool` has those of other threads.
 
     `ready` is None where every text needs care; where it is not, workers have built-ins.
     """
 
-    def __init__(self, first: TakeWorker, pool: Pool, ready: Ready | None, one: EncodeOne, density: Density) -> None:
-        self._first, self._pool, self._ready, self._one, self._density = first, pool, ready, one, density
+    def __init__(self, run: RunClaimed, pool: Pool, ready: Ready | None, one: EncodeOne, density: Density) -> None:
+        self._run, self._pool, self._ready, self._one, self._density = run, pool, ready, one, density
 
     def lists(self, texts: list[str], threads: int) -> list[list[int]]:
         """A list of ids per text."""
@@ -97,11 +97,14 @@ class Batches:
         """What the kernels make of each text, and the numbers of the texts that need care."""
         results: list[Any] = [None] * len(texts)
         careful: list[int] = []
-        with self._job(texts, threads) as (job, main), closing(job.waves(*ready(texts))) as waves:
-            for first, n_texts in waves:
+
+        def encode(job: Job, main: Builtins) -> None:
+            for first, n_texts in job.waves(main, *ready(texts)):
                 n_careful = _collect(job, main, results, first, int(as_arrays))
                 if n_careful:
-                    careful += [i for i in range(first, first + n_texts) if results[i] is None]
+                    careful.extend(i for i in range(first, first + n_texts) if results[i] is None)
+
+        self._with_job(texts, threads, encode)
         return results, careful
 
     def _joined(
@@ -115,29 +118,37 @@ class Batches:
         ids = np.empty(self._density.expected_ids(n_characters), np.uint32)
         place, n_ids = address(offsets), 0
         careful: list[int] = []
-        with self._job(texts, threads) as (job, main), closing(job.waves(*ready(texts))) as waves:
-            for first, n_texts in waves:
+
+        def encode(job: Job, main: Builtins) -> None:
+            nonlocal n_ids
+            for first, n_texts in job.waves(main, *ready(texts)):
                 n_more = _encode(job, main, place + first * offsets.itemsize, ids, n_ids)
                 if n_more < 0:
                     n_more = ~n_more
-                    careful += [first + i for i in job.texts_that_need_care()]
+                    careful.extend(first + i for i in job.texts_that_need_care())
                 if n_ids + n_more > len(ids):
                     _make_room(ids, n_ids + n_more, (first + n_texts) / len(texts))
                     main.batch_copy(job.address, address(ids) + n_ids * ids.itemsize, len(ids) - n_ids)
                 n_ids += n_more
+
+        self._with_job(texts, threads, encode)
         self._density.ids_per_character = n_ids / max(1, n_characters)
         if len(ids) - n_ids > n_ids >> 4:
             ids.resize(n_ids, refcheck=False)
         return ids[:n_ids], careful
 
-    @contextmanager
-    def _job(self, texts: list[str], threads: int) -> Iterator[tuple[Job, Builtins]]:
+    def _with_job(self, texts: list[str], threads: int, encode: Callable[[Job, Builtins], None]) -> None:
         # Raises TypeError for what is no str: the kernels look straight into the objects.
         n_characters = sum(map(str.__len__, texts))
         threads = min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
-        with self._first() as worker:
-            main = _builtins(worker)
-            yield Job(main, self._pool, threads - 1, len(texts)), main
+        job = Job(self._pool, threads - 1, len(texts))
+
+        def run(worker: Worker) -> bool:
+            encode(job, _builtins(worker))
+            return True
+
+        self._run(job.address, run)
+        job.give_workers_back()
 
 
 def _builtins(worker: Worker) -> Builtins:

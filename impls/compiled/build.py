@@ -2,7 +2,8 @@
 
 The key of the cache is a digest of every source that goes into it, of the versions of Numba, llvmlite and Python and
 of the processor's features. A file is written whole and renamed. Of several processes that start at once one compiles
-and the others wait for it, but not for ever; where the cache cannot be written each compiles for itself.
+and the others wait for it, but not for ever; where the cache cannot be written, or others can write it, each compiles
+for itself.
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ from llvmlite import binding as llvm
 from impls.compiled.entry_points import PLAIN, PREFIX
 from impls.compiled.layout import N_REGIONS
 from impls.compiled.locks import turn
-from impls.compiled.storage import cache_folder, read_checked, write_checked
+from impls.compiled.storage import cache_folder, is_private, read_checked, write_checked
 from impls.errors import Unsupported
 
 _HERE = Path(__file__).parent
 _SOURCES = (
     "../cache.py",
+    "../private_files.py",
     "build.py",
     "entry_points.py",
     "layout.py",
@@ -147,6 +149,8 @@ def kernels() -> Kernels:
 def _loaded() -> Kernels:
     expose_regions()
     path = cache_folder() / "kernels" / f"{source_digest()[:32]}.o"
+    if not is_private(path.parent):
+        return Kernels(_compile())
     image = _kept(path)
     if image is None:
         with turn(path.with_suffix(".lock"), LONGEST_WAIT_SECONDS, _say_waiting):

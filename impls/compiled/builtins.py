@@ -84,7 +84,7 @@ class Builtins:
     count_ids: Callable[[str], int | None]
     decode_to_str: Callable[[list[int]], str | None]
     decode_to_bytes: Callable[[list[int]], bytes | None]
-    batch_claim: Callable[[bool], bool | None]
+    run_claimed: Callable[[int, Callable[[Any], bool], Any], bool | None]
     batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
     batch_collect: Callable[[int, list[Any], int, int], int]
     batch_encode: Callable[[int, int, int, int], int]

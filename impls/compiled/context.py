@@ -55,7 +55,7 @@ class Context(SplitContext):
         self._cache()
         self.hold(layout.OUT, aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES))
         self[layout.OUT_LIMIT] = _OUT_IDS
-        self[layout.LONGEST] = layout.PART_CHARACTERS
+        self[layout.INT_TYPE] = id(int)
         self._decoding()
 
     def _merging(self) -> None:

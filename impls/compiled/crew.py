@@ -7,10 +7,12 @@ nobody has come to help with does all its work itself.
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import os
 import threading
-from collections.abc import Generator, Sequence
+import weakref
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from impls.compiled.layout import (
     HELPER_NEXT,
     ITEM_BYTES,
     ITEM_COUNT,
+    JOB_CLOSED,
     JOB_HELPERS,
     JOB_ITEMS_AT,
     JOB_MOST_ITEMS,
@@ -41,38 +44,43 @@ _MOST_ITEMS = 1024
 
 
 class Job:
-    """The texts of a batch in waves; `main` are the built-ins of this thread, others take their workers from `pool`."""
+    """The texts of a batch in waves; helpers take their workers from `pool`.
 
-    def __init__(self, main: Builtins, pool: Pool, n_helpers: int, n_texts: int) -> None:
-        self._main, self._pool, self._n_helpers = main, pool, n_helpers
+    Whoever uses it sees to it that it is closed (`run_claimed`): its helpers are free for others from then on.
+    """
+
+    def __init__(self, pool: Pool, n_helpers: int, n_texts: int) -> None:
+        self._pool, self._n_helpers = pool, n_helpers
         self._helpers: list[Helper] = []
         most_items = max(1, min(n_texts, _MOST_ITEMS))
         n_bytes = JOB_ITEMS_AT + (ITEM_BYTES + 4) * most_items
         self._memory = np.zeros((n_bytes + 7) >> 3, np.int64)
         self._memory[JOB_MOST_ITEMS >> 3] = most_items
         self.address = address(self._memory)
+        if is_checked():
+            weakref.finalize(self, forget, declare(self._memory))
 
-    def waves(self, texts: Sequence[str | None], look: int) -> Generator[tuple[int, int], None, None]:
+    def waves(self, main: Builtins, texts: Sequence[str | None], look: int) -> Iterator[tuple[int, int]]:
         """For every wave the number of its first text and how many it has; both are for the caller to encode.
 
-        `texts` must not change meanwhile. None stands for a text that needs care; `look`: whether texts that may hold
-        a special token need care (1) or not (0). To be closed where it is not exhausted.
+        `main` are the built-ins of this thread. `texts` must not change meanwhile. None stands for a text that needs
+        care; `look`: whether texts that may hold a special token need care (1) or not (0).
         """
-        numbers = [declare(self._memory)] if is_checked() else []
         done = 0
-        try:
-            while done < len(texts):
-                n_texts = self._main.batch_fetch(self.address, texts, done, 2 + 2 * self._n_helpers, look)
-                self._ask_for_help()
-                yield done, n_texts
-                self._main.batch_close(self.address)
-                done += n_texts
-        finally:
-            self._main.batch_close(self.address)
-            for helper in self._helpers:
-                helper.leave(self._pool)
-            _crew.take_back(self._helpers)
-            forget(*numbers)
+        while done < len(texts):
+            n_texts = main.batch_fetch(self.address, texts, done, 2 + 2 * self._n_helpers, look)
+            self._ask_for_help()
+            yield done, n_texts
+            main.batch_close(self.address)
+            done += n_texts
+
+    def give_workers_back(self) -> None:
+        """Give the helpers' workers back to the pool, once the job is closed.
+
+        Where an interrupt comes before, each is given back when its helper is taken again.
+        """
+        for helper in self._helpers:
+            helper.leave()
 
     def texts_that_need_care(self) -> list[int]:
         """Which texts of the wave that has been encoded the kernels did not encode, counted from its first."""
@@ -87,7 +95,7 @@ class Job:
             return
         if n_wanted > len(self._helpers):
             # The helpers of a job are one chain, which grows at its beginning.
-            for helper in _crew.take(n_wanted - len(self._helpers), self._n_helpers):
+            for helper in _crew.take(n_wanted - len(self._helpers), self._n_helpers, self._memory):
                 helper.join(self._helpers[-1] if self._helpers else None)
                 self._helpers.append(helper)
             self._memory[JOB_HELPERS >> 3] = self._helpers[-1].address if self._helpers else 0
@@ -109,8 +117,29 @@ class Helper:
         self._pool: Pool | None = None
         self._worker: Worker | None = None
         self._kept_off: int | None = None
-        self._thread = threading.Thread(target=self._serve, name="bpebench-batch", daemon=True)
-        self._thread.start()
+        self._job: np.ndarray | None = None
+        self.is_started = False
+        self._runs = threading.Event()
+        self.native_id: int | None = None
+        """What the system calls its thread."""
+
+    def take(self, job: np.ndarray) -> bool:
+        """Return whether this helper is that job's from now on: if the last one it was taken for is closed.
+
+        One caller at a time.
+        """
+        if self._job is not None and not self._job[JOB_CLOSED >> 3]:
+            return False
+        self.leave()
+        self._job = job
+        return True
+
+    def start(self) -> None:
+        """Start its thread; raises RuntimeError where the system has no more. One started twice does no harm."""
+        if not self.is_started:
+            _thread.start_new_thread(self._serve, ())
+            self.is_started = True
+            self._runs.wait()
 
     def join(self, next_helper: Helper | None) -> None:
         """Becomes the first of a job's helpers; the next one is that which was first."""
@@ -129,18 +158,16 @@ class Helper:
             self._worker = pool.take_free()
         self._native.ask_helper(self.address, job, 0 if self._worker is None else self._worker.context.address)
 
-    def leave(self, pool: Pool) -> None:
+    def leave(self) -> None:
         """Gives its worker back; nobody needs the ids any more that lie there."""
         worker, self._worker = self._worker, None
-        if worker is not None:
-            pool.give(worker)
-
-    @property
-    def native_id(self) -> int | None:
-        """What the system calls its thread."""
-        return self._thread.native_id
+        if worker is not None and self._pool is not None:
+            self._pool.give(worker)
+        self._job = None
 
     def _serve(self) -> None:
+        self.native_id = threading.get_native_id()
+        self._runs.set()
         while True:
             call = self._native.help_out(self.address)
             try:
@@ -175,34 +202,38 @@ def _new_lock() -> int:
 
 
 class _Crew:
-    """As many helpers as one batch ever asked for. Daemons: the end of the program does not wait for them."""
+    """As many helpers as one batch ever asked for. Daemons: the end of the program does not wait for them.
+
+    A helper stays in the list while it works, so that no interrupt can lose one.
+    """
 
     def __init__(self) -> None:
-        self._resting: list[Helper] = []
-        self.n_helpers = 0
-        self._starting = threading.Lock()
+        self._helpers: list[Helper] = []
+        self._taking = threading.Lock()
 
-    def take(self, n_helpers: int, most: int) -> list[Helper]:
-        """As many helpers as rest or may be started, so that there are `most` in all, up to `n_helpers`."""
+    @property
+    def n_helpers(self) -> int:
+        """How many have a thread."""
+        return sum(helper.is_started for helper in self._helpers)
+
+    def take(self, n_helpers: int, most: int, job: np.ndarray) -> list[Helper]:
+        """As many helpers as are free or may be added, so that there are `most` in all, up to `n_helpers`."""
         found: list[Helper] = []
-        while len(found) < n_helpers:
+        with self._taking:
             try:
-                found.append(self._resting.pop())
-            except IndexError:
-                with self._starting:
-                    if self.n_helpers >= most:
-                        break
-                    try:
-                        found.append(Helper())
-                    except (RuntimeError, MemoryError):
-                        # The system has no more threads: others do the work.
-                        break
-                    self.n_helpers += 1
+                while len(found) < n_helpers:
+                    helper = next((one for one in self._helpers if one.take(job)), None)
+                    if helper is None:
+                        if len(self._helpers) >= most:
+                            break
+                        self._helpers.append(Helper())
+                        continue
+                    helper.start()
+                    found.append(helper)
+            except (RuntimeError, MemoryError):
+                # The system has no more threads: others do the work.
+                pass
         return found
-
-    def take_back(self, helpers: list[Helper]) -> None:
-        """Helpers of a job that is over."""
-        self._resting += helpers
 
 
 _crew = _Crew()

@@ -47,7 +47,7 @@ METHODS = (
     "decode_to_bytes",
 )
 FAST_METHODS = (
-    "batch_claim",
+    "run_claimed",
     "batch_fetch",
     "batch_collect",
     "batch_encode",

@@ -1,8 +1,8 @@
-"""A text file to a file of ids: read through a memory map in bounded steps, written as it goes, renamed when whole."""
+"""A text file to a file of ids: read in bounded steps, written as it goes, renamed when whole."""
 
 from __future__ import annotations
 
-import mmap
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -28,11 +28,15 @@ def encode_file(
     """Writes the ids of a UTF-8 file to `target` (`.npy`, or raw numbers for `.bin`); returns how many.
 
     `cut` finds where a stretch of bytes may end without changing ids, or 0; None: the whole file is one step.
-    `progress` gets (bytes done, bytes in all). Raises `InvalidFile` for bytes that are no UTF-8, with their offset.
+    `progress` gets (bytes done, bytes in all). Raises `InvalidFile` for bytes that are no UTF-8, with their offset,
+    and for a source that is no regular file or becomes shorter meanwhile.
     """
     if target.suffix not in (".npy", ".bin"):
         raise InvalidFile(str(target), "ids are written to .npy or .bin")
-    total = source.stat().st_size
+    about = source.stat()
+    if not stat.S_ISREG(about.st_mode):
+        raise InvalidFile(str(source), "this is no regular file; save it to one first")
+    total = about.st_size
     n_ids, done = 0, 0
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as out:
         temporary = Path(out.name)
@@ -64,12 +68,16 @@ def _steps(source: Path, total: int, cut: Callable[[bytes], int] | None) -> Iter
     """(offset, bytes) of stretches that may be encoded one by one."""
     if total == 0:
         return
-    with source.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+    # Not through a memory map: one that reaches past the end of a file that became shorter ends the process.
+    with source.open("rb") as file:
         start = 0
         while start < total:
             size = total - start if cut is None else STEP_BYTES
             while True:
-                stretch = data[start : start + size]
+                file.seek(start)
+                stretch = file.read(size)
+                if len(stretch) < min(size, total - start):
+                    raise InvalidFile(str(source), f"it became shorter than {total} bytes while it was read")
                 end = len(stretch) if cut is None or start + size >= total else cut(stretch)
                 if end > 0:
                     break

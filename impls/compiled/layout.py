@@ -112,7 +112,7 @@ N_SLOTS = 101
     WORK,
     OUT,  # int32 ids of one call
     OUT_LIMIT,
-    BUSY,  # 1 while a call that released the interpreter lock uses the context
+    BUSY,  # 1 while a call uses the context
     SEGMENTS,  # working space of `kernels.segments`
     # decoding
     TOKEN_BYTES,
@@ -143,7 +143,7 @@ N_SLOTS = 101
     LARGE_TEXT,  # UTF-8 of a text too large for TEXT, while a call uses it, or 0
     LIST_ITEMS,  # where a list object holds the address of its items, or 0: set them by calls
     BATCH_USED,  # ids of OUT that hold what a job has made so far
-    LONGEST,  # characters of the longest text so far, at least PART_CHARACTERS
+    INT_TYPE,  # address of int
     CUTS,  # int64 by class: those before which the pattern always cuts behind it, or 0: see `kernels.texts`
     CLOCK,  # what clock_gettime writes: seconds,
     CLOCK_NANOSECONDS,  # and nanoseconds
@@ -197,6 +197,7 @@ JOB_MOST_ITEMS = 88
 JOB_LOOK = 96  # 1: texts that may hold a special token need care
 JOB_COPIED = 104  # how many texts' ids are where they belong,
 JOB_COPIED_IDS = 112  # and how many ids that is
+JOB_CLOSED = 120  # 1: it is over
 JOB_ITEMS_AT = 128
 ITEM_BYTES = 48
 ITEM_TEXT = 0  # address of the UTF-8, or 0: it is to be made

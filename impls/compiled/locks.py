@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from impls.private_files import make_folder
+
 try:
     import fcntl
 except ImportError:  # not on this system
@@ -24,8 +26,8 @@ def turn(path: Path, longest_seconds: float, waiting: Callable[[], None]) -> Ite
     written, a system without such locks. The system takes it back when its holder ends, however it ends.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        make_folder(path.parent)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
     except OSError:
         yield False
         return

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from impls import cache
-from impls.cache import write_checked
+from impls.cache import is_private, write_checked
 from impls.compiled.pages import aligned_zeros
 
-__all__ = ["cache_folder", "read_checked", "write_checked"]
+__all__ = ["cache_folder", "is_private", "read_checked", "write_checked"]
 
 
 def cache_folder() -> Path:
@@ -21,9 +21,10 @@ def cache_folder() -> Path:
 
 
 def read_checked(path: Path) -> np.ndarray | None:
-    """The content of a file of `write_checked` as uint8, 64-byte aligned; None where it is missing or damaged."""
+    """The content of a file of `write_checked` as uint8, 64-byte aligned; None where it is missing, damaged, or
+    open to others."""
     try:
-        with path.open("rb", buffering=0) as file:
+        with os.fdopen(cache.open_kept(path), "rb", buffering=0) as file:
             digest = file.read(cache.DIGEST_BYTES)
             n_bytes = os.fstat(file.fileno()).st_size - cache.DIGEST_BYTES
             if n_bytes < 0:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -14,7 +13,7 @@ from impls.compiled import files, plain
 from impls.compiled.batches import Batches, Density, Ready, thread_count
 from impls.compiled.dropping import Dropping
 from impls.compiled.files import last_safe_cut
-from impls.compiled.layout import AUTOMATON, BUSY
+from impls.compiled.layout import AUTOMATON
 from impls.compiled.own_pieces import OwnPieces, without_hidden_space
 from impls.compiled.pattern.tables import cuts_at_line_breaks
 from impls.compiled.plain import Uncovered
@@ -230,20 +229,16 @@ class Compiled(Tokenizer):
             return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
 
         ready = None if self._fast is None else self._ready(allowed_special, disallowed_special)
-        return Batches(self._first_worker, self._pool, ready, one, self._density)
+        return Batches(self._run_claimed, self._pool, ready, one, self._density)
 
-    @contextmanager
-    def _first_worker(self) -> Iterator[Worker]:
-        """This tokenizer's own worker, or where it is in use one nobody else uses."""
+    def _run_claimed(self, job: int, run: Callable[[Worker], bool]) -> None:
+        """Run it, and close the job, with this tokenizer's own worker, or where it is in use one nobody else uses."""
         builtins = self._own.builtins
-        if builtins is None or builtins.batch_claim(True) is None:
-            with self._pool.worker() as worker:
-                yield worker
+        if builtins is not None and builtins.run_claimed(job, run, self._own) is not None:
             return
-        try:
-            yield self._own
-        finally:
-            self._own.context.slots[BUSY >> 3] = 0
+        with self._pool.worker() as worker:
+            if worker.builtins is not None:
+                worker.builtins.run_claimed(job, run, worker)
 
     def _ready(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Ready:
         """How batches go the fast way."""

@@ -5,6 +5,7 @@ Knows no format. JSON is parsed strictly: a key given twice, a number of absurd 
 
 from __future__ import annotations
 
+import codecs
 import gc
 import json
 import os
@@ -92,9 +93,10 @@ def read_bytes(path: Path) -> bytes:
 
 
 def looked_at(content: bytes, path: Path) -> bytes:
-    """`content`; raises `InvalidFile` where it is empty, too large, or of another kind."""
+    """`content` without a byte order mark; raises `InvalidFile` where it is empty, too large, or of another kind."""
     if len(content) > MAX_FILE_BYTES:
         raise InvalidFile(str(path), _TOO_LARGE)
+    content = content.removeprefix(codecs.BOM_UTF8)
     if content.isspace() or not content:
         raise InvalidFile(str(path), "the file is empty")
     for magic, problem in _OTHER_KINDS.items():

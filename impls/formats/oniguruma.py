@@ -18,7 +18,7 @@ from functools import lru_cache
 import regex
 
 from impls.errors import InvalidPattern
-from impls.patterns import NAMED
+from impls.patterns import NAMED, check_size
 
 _CL100K_014 = NAMED["cl100k-0.14"][0]
 _WRITTEN = {
@@ -56,6 +56,7 @@ def from_oniguruma(expression: str) -> str:
     """The expression that cuts in ours as `expression` does in Oniguruma; raises `InvalidPattern`."""
     if expression in _READ:
         return _READ[expression]
+    check_size(expression)
     return _translated(expression, _WORD_OF_ONIGURUMA, "means something else in Oniguruma than here")
 
 
@@ -91,7 +92,7 @@ def _escape(part: str, word: str, in_class: bool) -> str | None:
     if part == r"\W":
         return None if in_class else f"[^{word}]"
     letter = part[1]
-    return None if letter.isalnum() and letter not in _ESCAPED_LETTERS else part
+    return None if letter.isascii() and letter.isalnum() and letter not in _ESCAPED_LETTERS else part
 
 
 def _in_class(part: str, before: list[str]) -> str | None:

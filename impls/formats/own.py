@@ -22,9 +22,10 @@ NAME = "bpebench model"
 VERSION = 1
 VERSION_OF_RULES = 2
 VERSION_OF_FLAGS = 3
-"""The versions of files that hold SentencePiece's rules, and flags of whole tokens or a normalisation other than NFC;
-releases that know only lower ones refuse them by it."""
-_VERSIONS = (VERSION, VERSION_OF_RULES, VERSION_OF_FLAGS)
+VERSION_OF_DOCUMENTS = 4
+"""The versions of files that hold SentencePiece's rules, flags of whole tokens or a normalisation other than NFC, and
+hashes of training documents; releases that know only lower ones refuse them by it."""
+_VERSIONS = (VERSION, VERSION_OF_RULES, VERSION_OF_FLAGS, VERSION_OF_DOCUMENTS)
 
 
 class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -49,6 +50,7 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     tokens: tuple[bytes | None, ...]
     merges: tuple[tuple[int, int], ...] = ()
     merge_counts: tuple[int, ...] | None = None
+    training_documents: str = ""
 
 
 _HEAD = ("format", "version", "digest")
@@ -102,6 +104,8 @@ def write(model: Model) -> bytes:
         del fields["sentencepiece"]
     if not model.whole_token_flags:
         del fields["whole_token_flags"]
+    if not model.training_documents:
+        del fields["training_documents"]
     document = msgspec.to_builtins({"format": NAME, "version": version, "digest": "", **fields})
     try:
         document["digest"] = _digest(document)
@@ -116,6 +120,8 @@ def write(model: Model) -> bytes:
 
 def _version(model: Model) -> int:
     rules = model.sentencepiece
+    if model.training_documents:
+        return VERSION_OF_DOCUMENTS
     by_steps = not model.has_charsmap_only and model.normalization not in (None, "nfc")
     if model.whole_token_flags or by_steps:
         return VERSION_OF_FLAGS

@@ -115,7 +115,6 @@ _BY_NAME = {
     "Nmt": "nmt",
 }
 _STRIPS = {(True, True): "strip", (True, False): "strip-left", (False, True): "strip-right"}
-_OF_OLD_TABLES = {"NFD", "NFKC", "NFKD", "Lowercase", "StripAccents"}
 
 
 _KEEP_THE_START = frozenset({"nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip-right"})
@@ -123,14 +122,14 @@ _KEEP_THE_START = frozenset({"nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip-r
 
 
 class OlderUnicode(UserWarning):
-    """Hugging Face's library does this step by older tables of characters than Python's."""
+    """Hugging Face's library does this step by older tables of characters than ours."""
 
 
 def warn_of_older_unicode(kind: str, where: str, path: str) -> None:
-    """A warning for a step that few, young characters pass otherwise in the library."""
+    """Warn of a step that few, newer characters pass otherwise in the library."""
     warnings.warn(
-        f"{path}: {where}: {kind} is done by Python's Unicode; its library knows less of it, and characters younger "
-        "than Unicode 8 to 12 may get other ids there",
+        f"{path}: {where}: {kind} is done by Unicode 16; its library knows less of it, and characters newer "
+        "than Unicode 8 may get other ids there",
         OlderUnicode,
         stacklevel=6,
     )
@@ -149,8 +148,6 @@ def _read_step(step: dict[str, Any], where: str, spaces: Spaces, path: str) -> N
         spaces.steps += ["charsmap"] if spaces.charsmap else []
     elif (name := _step_name(step, where, path)) is not None and not spaces.marks:
         spaces.steps += [name] if name else []
-        if kind in _OF_OLD_TABLES:
-            warn_of_older_unicode(str(kind), where, path)
     else:
         raise InvalidFile(
             path,

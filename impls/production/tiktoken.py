@@ -5,8 +5,7 @@ only where that provably gives the same ids. The pattern is the one tiktoken shi
 
 About a million white space characters in a row exhaust its regular expression engine, under patterns that look ahead
 for the end of a run (o200k's). It then raises ValueError or `pyo3_runtime.PanicException`, which derives from
-BaseException: neither is caught here, so that whoever runs the tokenizer sees the library fail; `except Exception`
-does not catch the panic.
+BaseException: both become `LibraryFailed`.
 """
 
 from __future__ import annotations
@@ -25,6 +24,8 @@ from impls.formats.tiktoken_ranks import ranks_of
 from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
 from impls.patterns import NAMED
+from impls.production.failures import failure, first_line, is_panic
+from impls.production.patience import check_stages
 from impls.production.training import merges_of_tokens, model_of_merges, require
 from impls.training import base_symbols, corpus_pieces, merge_budget
 
@@ -47,18 +48,27 @@ class Tiktoken(Tokenizer):
         self._encoding = _encoding(model)
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special. A panic of the library passes through (see the module)."""
-        return self._encoding.encode_ordinary(text)
+        """Ids of a text in which nothing is special. Raises `LibraryFailed` (see the module)."""
+        try:
+            return self._encoding.encode_ordinary(text)
+        except BaseException as error:
+            raise failure(self.name, self.model, error) from None
 
     def encode_ordinary_array(self, text: str) -> np.ndarray:
         """As `encode_ordinary`, as a uint32 array made by the library itself."""
-        return self._encoding.encode_to_numpy(text, disallowed_special=())
+        try:
+            return self._encoding.encode_to_numpy(text, disallowed_special=())
+        except BaseException as error:
+            raise failure(self.name, self.model, error) from None
 
     def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `encode_ordinary` for each text, by the library's own thread pool."""
-        if threads == 1 or len(texts) < 2:
-            return [self._encoding.encode_ordinary(text) for text in texts]
-        return self._encoding.encode_ordinary_batch(list(texts), num_threads=threads)
+        try:
+            if threads == 1 or len(texts) < 2:
+                return [self._encoding.encode_ordinary(text) for text in texts]
+            return self._encoding.encode_ordinary_batch(list(texts), num_threads=threads)
+        except BaseException as error:
+            raise failure(self.name, self.model, error) from None
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. Raises `UnknownId(id, position)`, unless the model has an unknown token."""
@@ -102,14 +112,17 @@ def _encoding(model: Model) -> tiktoken.Encoding:
         raise Unsupported(name, error.reason) from None
     if why := concatenation_differs(model):
         raise Unsupported(name, f"it looks joined bytes up, which gives other ids here: {why}")
+    check_stages(name, model.pattern)
     pattern = _pattern(model)
     specials = {text: i for text, i in model.whole_token_ids.items() if text.encode() not in ranks}
     try:
         return tiktoken.Encoding(
             name, pat_str=pattern[0] if pattern else _WHOLE_TEXT, mergeable_ranks=ranks, special_tokens=specials
         )
-    except ValueError as error:
-        raise Unsupported(name, f"it refuses the model: {error}") from None
+    except BaseException as error:
+        if not isinstance(error, ValueError) and not is_panic(error):
+            raise
+        raise Unsupported(name, f"it refuses the model: {first_line(error)}") from None
 
 
 def _learned(pieces: list[str], vocab_size: int) -> list[bytes]:

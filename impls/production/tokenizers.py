@@ -20,12 +20,14 @@ import tokenizers
 from tokenizers import pre_tokenizers, trainers
 
 from impls.byte_alphabet import CHARACTER_TO_BYTE, from_printable
-from impls.errors import InvalidPattern, UnknownSymbol, Unsupported
+from impls.errors import InvalidPattern, LibraryFailed, UnknownSymbol, Unsupported
 from impls.formats.split_stages import write_stages
 from impls.formats.tokenizer_json_writer import write_compact
 from impls.interface import Tokenizer, TrainingSpec
 from impls.model import Model
 from impls.patterns import resolve
+from impls.production.failures import failure, first_line, is_panic
+from impls.production.patience import check_stages
 from impls.production.training import checked_texts, model_of_merges, require
 from impls.training import base_symbols, merge_budget
 
@@ -54,21 +56,30 @@ class HuggingFace(Tokenizer):
     def encode_ordinary(self, text: str) -> list[int]:
         """Ids of a text in which nothing is special."""
         self._refuse_unknown(text)
-        return self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
+        try:
+            return self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
+        except BaseException as error:
+            raise failure(self.name, self.model, error) from None
 
     def encode_ordinary_batch(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `encode_ordinary` for each text. The library uses one thread, or for any other number all cores."""
         for text in texts:
             self._refuse_unknown(text)
-        with _parallelism(threads > 1):
-            return [found.ids for found in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+        try:
+            with _parallelism(threads > 1):
+                return [found.ids for found in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+        except BaseException as error:
+            raise failure(self.name, self.model, error) from None
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text the ids stand for, by the library where bad UTF-8 is to be replaced."""
         ids = list(ids)
         if errors != "replace" or not self._decodes_alike or not self._bytes_by_id.keys() >= set(ids):
             return super().decode(ids, errors)
-        return self._tokenizer.decode(ids, skip_special_tokens=False)
+        try:
+            return self._tokenizer.decode(ids, skip_special_tokens=False)
+        except BaseException as error:
+            raise failure(self.name, self.model, error) from None
 
     def _refuse_unknown(self, text: str) -> None:
         """The library drops a character it has no token for; we raise."""
@@ -92,9 +103,11 @@ class HuggingFace(Tokenizer):
         )
         base = base_symbols((), spec)
         try:
-            pre_tokenizer = write_stages(resolve(spec.pattern), byte_level=True)
+            stages = resolve(spec.pattern)
+            pre_tokenizer = write_stages(stages, byte_level=True)
         except InvalidPattern as error:
             raise Unsupported(cls.name, f"TrainingSpec.pattern: {error}") from None
+        check_stages(cls.name, stages)
         trainer = trainers.BpeTrainer(
             vocab_size=len(base) + merge_budget(base, spec),
             min_frequency=spec.min_count,
@@ -104,7 +117,12 @@ class HuggingFace(Tokenizer):
         )
         # A fresh tokenizer each time: one that has encoded before trains from stale cached ids.
         tokenizer = tokenizers.Tokenizer.from_str(json.dumps({**_UNTRAINED, "pre_tokenizer": pre_tokenizer}))
-        tokenizer.train_from_iterator(checked_texts(texts, spec), trainer)
+        try:
+            tokenizer.train_from_iterator(checked_texts(texts, spec), trainer)
+        except BaseException as error:
+            if not is_panic(error):
+                raise
+            raise LibraryFailed(cls.name, f"the library panicked: {first_line(error)}; {spec.pattern=}") from None
         merges = json.loads(tokenizer.to_str())["model"]["merges"]
         return model_of_merges(
             cls.name, spec, base, [(from_printable(left), from_printable(right)) for left, right in merges]
@@ -173,11 +191,14 @@ def _document(model: Model) -> str:
 
 
 def _tokenizer(model: Model) -> tokenizers.Tokenizer:
+    check_stages(HuggingFace.name, model.pattern)
     try:
         tokenizer = tokenizers.Tokenizer.from_str(_document(model))
     except Unsupported as error:
         raise Unsupported(HuggingFace.name, error.reason) from None
-    except Exception as error:  # what the library raises is a plain Exception
-        raise Unsupported(HuggingFace.name, f"it refuses the model: {error}") from None
+    except BaseException as error:  # what the library raises is a plain Exception
+        if not isinstance(error, Exception) and not is_panic(error):
+            raise
+        raise Unsupported(HuggingFace.name, f"it refuses the model: {first_line(error)}") from None
     tokenizer.encode_special_tokens = True
     return tokenizer

@@ -72,7 +72,7 @@ def test_ratio_interval(benchmark: Any) -> None:
 def test_a_record_written_and_read(benchmark: Any, tmp_path: Path) -> None:
     from harness.records import RecordWriter, Verdict, read_records
 
-    verdict = Verdict(implementation="a", model="m", corpus="c", check="round-trip", status="ok")
+    verdict = Verdict(implementation="a", model="m", corpus="c", check="round-trip", status="ok", n_texts=1)
 
     def work() -> None:
         with RecordWriter(tmp_path, resume=True) as writer:

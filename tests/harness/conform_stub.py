@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import base64
+import json
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from harness.conform import protocol
 from harness.conform.served import Served
 from harness.conform.target import Description, TargetError, TargetFailed
 
@@ -38,13 +39,19 @@ class InProcess:
         )
 
     def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
+        arguments = json.loads(protocol.request_line(1, operation, arguments))
+        del arguments["id"], arguments["op"]
         try:
             answer = self._served.answer(operation, arguments)
         except Exception as error:
             raise TargetError(type(error).__name__, str(error)) from None
         except BaseException as error:
             raise TargetFailed("panic", f"{type(error).__name__}: {error}") from None
-        return base64.b64decode(answer) if operation == "decode_bytes" else answer
+        line = json.dumps({"id": 1, "result": answer}, default=lambda value: {"python type": type(value).__name__})
+        try:
+            return protocol.read_answer(line.encode(), 1, operation)
+        except protocol.Malformed as error:
+            raise TargetFailed("protocol", str(error)) from None
 
     def encode_each(self, texts: list[str]) -> list[Any]:
         found: list[Any] = []

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import impls
+from harness import decoded
 from harness.check import CheckPlan, CheckResult, check, tasks
 from harness.check.classes import relation
 from harness.records import Verdict
@@ -141,7 +142,7 @@ def test_of_a_normalising_model_the_normal_form_must_come_back(tmp_path: Path, w
     (tmp_path / "text.txt").write_text("  a   b  ", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         if wrongly:
-            patch.setattr(tasks, "comes_back_as", lambda model, text: text)
+            patch.setattr(decoded, "comes_back_as", lambda model, text: text)
         outcome = tasks.encode_corpus("priority", str(tmp_path / "model.json"), str(tmp_path / "text.txt"), None, 1000)
     assert outcome.round_trip == "normalising"
     assert outcome.status == ("mismatch" if wrongly else "ok")

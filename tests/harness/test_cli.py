@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from records_by_hand import timed
 
 import impls
 from harness.cli import VERBS
+from harness.records import RecordWriter
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +113,17 @@ def test_bad_input_gets_one_clear_line_and_status_2(
     assert ended.out == ""
 
 
+@pytest.mark.parametrize(
+    "arguments", [["rank", "RUN", "-w", "("], ["show", "RUN", "-e", "("], ["show", "RUN", "-w", "("]]
+)
+def test_what_is_no_regular_expression_is_one_clear_line(bpebench: Any, arguments: list[str], tmp_path: Path) -> None:
+    with RecordWriter(tmp_path / "run") as writer:
+        writer.write(*timed("naive", [[0.1]]))
+    ended = bpebench(*[str(tmp_path / "run") if argument == "RUN" else argument for argument in arguments])
+    assert ended.status == 2
+    assert "'(' is not a regular expression" in ended.err
+
+
 def test_input_that_is_not_utf8_names_the_byte(bpebench: Any, model_file: Path) -> None:
     ended = bpebench("encode", "-", "-m", str(model_file), stdin=b"ab\xff")
     assert ended.status == 2
@@ -131,7 +145,7 @@ def test_train_shows_the_first_tokens_and_keeps_the_model(bpebench: Any, own_cac
 def test_vocab_tells_what_a_model_is(bpebench: Any, model_file: Path) -> None:
     about = json.loads(bpebench("vocab", str(model_file), "--json", "--show", "2", "--find", "he", "--irregular").out)
     assert about["ids"] == 275
-    assert about["special tokens"] == {"<s>": 274}
+    assert about["special_tokens"] == {"<s>": 274}
     assert about["irregularities"] == []
     assert bpebench("vocab", str(model_file), "--id", "97").out.splitlines()[-1].split() == ["97", "'a'"]
 
@@ -148,7 +162,7 @@ def test_convert_says_what_is_lost(bpebench: Any, model_file: Path, tmp_path: Pa
 def test_weigh_counts_tokens_and_cost_under_each_vocabulary(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("hello world", encoding="utf-8")
-    record = json.loads(bpebench("weigh", "-m", str(model_file), "-c", str(text), "--json").out)[0]
+    record = json.loads(bpebench("weigh", "-m", str(model_file), "-c", str(text), "--json").out)["rows"][0]
     ids = bpebench("encode", "hello world", "-m", str(model_file)).out.split()
     assert record["n_tokens"] == len(ids)
     assert record["n_words"] == 2
@@ -162,6 +176,44 @@ def test_list_names_implementations_models_and_corpora(bpebench: Any) -> None:
     assert {"naive", "priority", "tiktoken"} <= {row["name"] for row in found["implementations"]}
     assert {"cl100k_base", "o200k_base"} <= {row["name"] for row in found["models"]}
     assert {"turkish", "samples"} <= {row["name"] for row in found["corpora"]}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list"],
+        ["list", "workloads"],
+        ["vocab", "MODEL"],
+        ["inspect", "MODEL"],
+        ["encode", "hello", "-m", "MODEL"],
+        ["decode", "104", "-m", "MODEL"],
+        ["weigh", "-m", "MODEL", "-c", "samples/tr"],
+        ["train", "-c", "samples/tr", "--vocab-size", "260"],
+        ["convert", "MODEL", "OUT/x.tiktoken", "--to", "tiktoken"],
+        ["fetch", "gpt2"],
+        ["stages", "-e", "^naive$", "-m", "MODEL", "-c", "samples/tr"],
+        ["scale", "-e", "^naive$", "-m", "MODEL", "--family", "digits", "--doublings", "5", "--rounds", "1"],
+        ["show", "RUN"],
+        ["show", "RUN", "1"],
+        ["rank", "RUN"],
+        ["report", "RUN"],
+        ["compare", "RUN", "RUN"],
+    ],
+    ids=lambda arguments: "-".join(arguments[:2]),
+)
+def test_every_document_is_an_object_with_named_fields(
+    bpebench: Any, model_file: Path, tmp_path: Path, arguments: list[str]
+) -> None:
+    with RecordWriter(tmp_path / "run") as writer:
+        writer.write(*timed("naive", [[0.1]]), *timed("priority", [[0.2]]))
+    places = {"MODEL": str(model_file), "RUN": str(tmp_path / "run")}
+    given = [places.get(argument, argument.replace("OUT", str(tmp_path))) for argument in arguments]
+    document = json.loads(bpebench(*given, "--json").out)
+    assert isinstance(document, dict)
+    rows = [row for value in document.values() if isinstance(value, list) for row in value]
+    names = [*document, *(name for row in rows if isinstance(row, dict) for name in row)]
+    assert all(re.fullmatch("[a-z][a-z0-9_]*", name) for name in names)
+    assert not any(isinstance(row, list) for row in rows)
 
 
 def described(folder: Path) -> dict[str, Any]:
@@ -204,7 +256,7 @@ def test_check_of_the_samples_finds_no_fault(bpebench: Any, model_file: Path, tm
     assert set(machine["digests"]["corpora"]) == {"samples/tr"}
     assert "priority" in bpebench("report", str(tmp_path / "run")).out
     assert "1 " in bpebench("show", str(tmp_path / "run")).out
-    assert json.loads(bpebench("show", str(tmp_path / "run"), "1").out)[0]["kind"] == "verdict"
+    assert json.loads(bpebench("show", str(tmp_path / "run"), "1").out)["records"][0]["kind"] == "verdict"
 
 
 def test_check_compares_trainers_and_records_it(bpebench: Any, tmp_path: Path) -> None:
@@ -214,7 +266,7 @@ def test_check_compares_trainers_and_records_it(bpebench: Any, tmp_path: Path) -
     ended = bpebench(*command, "--out", str(tmp_path / "run"))
     assert ended.status == 0
     assert "D ≠2" in ended.out
-    assert "every pair that must agree agrees" in ended.out
+    assert "no fault; no two were compared that must agree" in ended.out
     assert set(described(tmp_path / "run")["digests"]["corpora"]) == {"text.txt"}
     shown = bpebench("report", str(tmp_path / "run"))
     assert "Trainers: do two of them learn the same merges?" in shown.out

@@ -116,7 +116,8 @@ def test_what_fuzz_found_is_told_where_it_cannot_be_kept(
 
 
 def test_all_of_the_users_text_is_weighed(bpebench: Any, text_file: Path, model_file: Path) -> None:
-    (found,) = json.loads(bpebench("weigh", "-m", str(model_file), "-c", str(text_file), "--price", "4", "--json").out)
+    ended = bpebench("weigh", "-m", str(model_file), "-c", str(text_file), "--price", "4", "--json")
+    (found,) = json.loads(ended.out)["rows"]
     assert found["n_bytes"] == len(_TEXT.encode())
     assert found["cost"] == pytest.approx(found["n_tokens"] * 4 / 1e6)
 

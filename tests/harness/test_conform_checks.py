@@ -201,7 +201,7 @@ def test_a_target_that_always_dies_is_given_up_and_every_check_has_its_verdict(c
             raise TargetFailed("crash", "died of it")
 
     reports = conform(Right, "ids", "round-trip", "threads", "bad-input", target=Dying, whole=True)
-    assert {verdict.status for verdict in reports.verdicts} == {"failed", "not run"}
+    assert {verdict.status for verdict in reports.verdicts} == {"failed", "not asked"}
     assert reports.verdicts[0].stage == "process"
     assert "died of it" in reports.verdicts[-1].reason
 
@@ -224,7 +224,7 @@ def test_a_wrong_answer_is_told_though_the_target_does_not_start_again(conform: 
 
 def test_what_was_stopped_by_the_clock_half_way_has_not_passed(conform: Any) -> None:
     verdict = conform(Right, "ids", check_seconds=0.0)
-    assert verdict.status == "not run"
+    assert verdict.status == "not asked"
     assert "stopped by the clock" in verdict.reason
 
 
@@ -338,4 +338,4 @@ class TestLower(ConformanceTests):
 def test_the_report_names_the_easiest_failure_to_look_at() -> None:
     report = Report(target="t", reference="r", model="m", verdicts=[Verdict(check="ids", status="passed")], seconds=1.0)
     assert report.conforms
-    assert report.smallest is None
+    assert report.first is None

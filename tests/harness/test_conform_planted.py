@@ -2,68 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from planted_tokenizers import conform, model_file, planted, the_failure
 
 import harness
 import impls
-from harness.conform.judge import judge
-from harness.conform.reference import Reference
 from harness.conform.verdicts import Report
-from harness.data import load_corpus
 
-_HERE = Path(__file__).resolve().parent
 Conform = Callable[..., Report]
 
-
-def trained(folder: Path) -> Path:
-    """A vocabulary of 1,000 over the samples, cut as o200k_base is, with a short special token."""
-    path = folder / "planted.json"
-    spec = impls.TrainingSpec(vocab_size=1000, pattern="o200k", special_tokens=("<s>", "<|end|>"))
-    texts = [*load_corpus("samples").documents(), "aaaaaaaa İİ e\u0301"]
-    impls.train("compiled", texts, spec).model.save(path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return trained(tmp_path_factory.mktemp("planted"))
-
-
-@pytest.fixture(scope="module")
-def planted(model_file: Path) -> Iterator[ModuleType]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PLANTED_MODEL", str(model_file))
-        patch.syspath_prepend(str(_HERE))
-        patch.syspath_prepend(str(_HERE / "conform_planted"))
-        yield importlib.import_module("planted_bugs")
-        for name in ("planted_bugs", "conform_stub"):
-            sys.modules.pop(name, None)
-
-
-@pytest.fixture(scope="module")
-def conform(planted: ModuleType) -> Conform:
-    """A run without processes: `conform(make, *checks)`."""
-    stub: Any = importlib.import_module("conform_stub")
-
-    def run(make: Callable[[], Any], *checks: str, reference: str = "tiktoken") -> Report:
-        model = planted.model()
-        return judge(
-            lambda environment: stub.InProcess(make, environment), Reference(reference, "planted", model), checks
-        )
-
-    return run
-
-
-def the_failure(report: Report) -> Any:
-    assert report.failed, [(verdict.check, verdict.status, verdict.reason) for verdict in report.verdicts]
-    return report.failed[0]
+__all__ = ["conform", "model_file", "planted"]
 
 
 @pytest.mark.parametrize(

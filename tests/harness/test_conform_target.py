@@ -72,7 +72,7 @@ def test_a_module_is_found_in_the_current_folder(tmp_path: Path, monkeypatch: py
         ("hostile:Nothing", "hostile has no Nothing"),
         ("hostile:NotATokenizer", "NotATokenizer has no method encode"),
         ("hostile:NeedsArguments", "missing 1 required positional argument: 'other'; name an instance, or a class or"),
-        ("hostile:Unloadable", "raised RuntimeError while it was loaded: no such device"),
+        ("hostile:Unloadable", "making it raised RuntimeError: no such device"),
         ("no_such_module:x", "there is no module no_such_module here or on PYTHONPATH"),
         ("cmd:./no-such-program", "./no-such-program cannot be run: No such file or directory"),
         ("cmd:'", "is no command"),
@@ -158,12 +158,10 @@ def test_what_an_object_has_is_found_and_asked() -> None:
             target.call("encode_batch", texts=[])
 
 
-def test_threads_start_together_and_repeated_calls_show_every_answer() -> None:
+def test_threads_start_together() -> None:
     with Target(TargetSpec.parse("well_behaved:Meeting")) as target:
         assert target.call("encode_threads", texts=["a", "b", "c", "d", "e"], threads=2) == [[2]] * 5
         assert target.call("timed_encode", text="a", loops=3) >= 0
-    with Target(TargetSpec.parse("well_behaved:Counting")) as target:
-        assert target.call("encode_repeat", text="a", loops=5) == [[0], [1]]
 
 
 def test_the_environment_reaches_the_target() -> None:

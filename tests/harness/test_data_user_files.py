@@ -110,7 +110,7 @@ def test_invalid_utf8_names_the_file_and_the_byte(
     file = _written(tmp_path, content, name)
     with pytest.raises(DataError) as caught:
         _documents(file)
-    assert str(caught.value) == f"{file}: not UTF-8 at byte {offset} (0x{byte}); convert the file to UTF-8 first"
+    assert str(caught.value) == f"{file}: not UTF-8 at byte {offset} (0x{byte}); convert it to UTF-8 first"
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=()))))

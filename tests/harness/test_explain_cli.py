@@ -109,7 +109,7 @@ def test_an_object_of_the_users_own_module(
         assert f"differ first in: {stage}" in ended.out
     for target, told in (
         ("explained_target:broken", "nothing to call"),
-        ("explained_target:absent", "has no 'absent'"),
+        ("explained_target:absent", "has no absent"),
         ("no_such_module:x", "cannot be imported"),
     ):
         ended = bpebench("explain", "priority", target, "xab", "-m", model_file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -112,3 +113,39 @@ def test_a_decoder_that_replaces_good_bytes_is_decode(hand_made: Any) -> None:
     box = black_box("box", tokenizer.encode, lambda ids: tokenizer.decode_bytes(ids).decode("ascii", "replace"))
     assert first_differing_stage(tokenizer, box, "ab\u00e9") == "decode"
     assert first_differing_stage(tokenizer, box, "ab") is None
+
+
+@pytest.mark.parametrize(("text", "where"), [("a <s>b", "before"), ("a<s> b", "behind")])
+def test_a_space_lost_beside_a_special_token_is_special_tokens(hand_made: Any, text: str, where: str) -> None:
+    model = hand_made("a+b", alphabet="bytes", special_tokens={"<s>": 300})
+    tokenizer = impls.load("priority", model)
+    special = re.compile(" *<s> *")
+
+    def swallowing(text: str) -> list[int]:
+        return tokenizer.encode(special.sub("<s>", text), allowed_special="all")
+
+    sides = side_of(tokenizer, "priority", allow_special=True), black_box("box", swallowing, tokenizer.decode)
+    found = explain(*sides, text)
+    assert found.stage == "special tokens"
+    assert f"box leaves out ‘ ’ {where} ‘<s>’" in found.what.replace("␣", " ")
+
+
+@pytest.mark.parametrize(
+    ("stage", "encode", "decode", "text"),
+    [
+        ("normalisation", lambda t, text: t.encode(text.lower()), None, "Ab ab"),
+        ("normalisation", lambda t, text: t.encode(text.strip()), None, "ab "),
+        ("merges", lambda t, text: [i for c in text for i in t.encode(c)], None, "ab ab"),
+        ("decode", lambda t, text: t.encode(text), lambda t, ids: t.decode(ids).strip(), "ab "),
+        ("special tokens", lambda t, text: t.encode(text, allowed_special="all"), None, "a<s>b"),
+    ],
+)
+def test_each_stage_is_named_by_a_fault_planted_in_it(
+    hand_made: Any, stage: str, encode: Any, decode: Any, text: str
+) -> None:
+    model = hand_made("a+b", alphabet="bytes", special_tokens={"<s>": 300})
+    tokenizer = impls.load("priority", model)
+    box = black_box(
+        "box", lambda text: encode(tokenizer, text), lambda ids: (decode or impls.Tokenizer.decode)(tokenizer, ids)
+    )
+    assert explain(side_of(tokenizer, "priority"), box, text).stage == stage

@@ -114,7 +114,7 @@ def test_the_verb_tells_and_ends_with_1_where_something_is_wrong(ranked: Model, 
     assert "finding: mislabelled: its name says llama2" in out
     status, out = run(tmp_path / "llama2.json", "--json")
     document = json.loads(out)
-    assert (status, document["vocabulary"], document["round trip"]) == (1, "cl100k_base", "exact")
+    assert (status, document["vocabulary"], document["round_trip"]) == (1, "cl100k_base", "exact")
     (tmp_path / "llama2.json").rename(tmp_path / "mine.json")
     status, out = run(tmp_path / "mine.json")
     assert (status, out.splitlines()[-1]) == (0, "nothing odd found")

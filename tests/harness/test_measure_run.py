@@ -5,50 +5,22 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
+from toy_runs import PROFILE, TEXT, TOYS, byte_model, carry_out, everything, workload
 
-from harness.measure.materials import Materials
-from harness.measure.references import References
-from harness.measure.run import key_of, run
-from harness.measure.samples import is_comparable
+import impls
+from harness.measure.memories import Memories
+from harness.measure.run import copied_implementation
+from harness.measure.samples import is_comparable, rankable_times
 from harness.measure.schedule import Plan, Profile, keys, turns
 from harness.measure.workloads import Workload
-from harness.records import Measurement
+from harness.records import AnyRecord, Measurement, TextMemory, key_of, of_kind
+from harness.report.speed import shown_verdict, speed_rows
 from impls import Model
-
-TOYS = Path(__file__).parent / "measure_toys"
-TEXT = "the quick brown fox jumps over the lazy dog, again and abroad. " * 400
-
-PROFILE = Profile(
-    name="test",
-    rounds=2,
-    n_samples=2,
-    sample_seconds=0.001,
-    pass_seconds=0.05,
-    time_limit_seconds=5,
-    copies=False,
-)
-
-
-class OneText:
-    digest = "none"
-
-    def documents(self) -> Iterable[str]:
-        return [TEXT]
-
-
-def byte_model() -> Model:
-    tokens = [bytes([byte]) for byte in range(256)]
-    return Model(tokens=(*tokens, b"ab"), merges=())
-
-
-def workload(name: str = "encode", **changes: object) -> Workload:
-    fields = {"task": "encode", "state": "warm-same", "model": "toy", "corpus": "one", "max_bytes": 20_000}
-    return Workload(name=name, **fields | changes)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -57,25 +29,6 @@ def toys() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(TOYS), prepend=os.pathsep)
         yield
-
-
-def carry_out(plan: Plan, done: Iterable[Measurement] = (), stop_after: int | None = None) -> list[Measurement]:
-    records: list[Measurement] = []
-
-    def write(record: Measurement) -> None:
-        if stop_after is not None and len(records) == stop_after:
-            raise KeyboardInterrupt
-        records.append(record)
-
-    with (
-        Materials(lambda _: byte_model(), lambda *_: OneText()) as materials,
-        References(materials, encoders=("toy-bytes",)) as references,
-    ):
-        try:
-            run(plan, materials, write, done=done, references=references, memory_limit_bytes=600_000_000)
-        except KeyboardInterrupt:
-            assert stop_after is not None
-    return records
 
 
 def only(name: str, *workloads: Workload, profile: Profile = PROFILE) -> list[Measurement]:
@@ -94,6 +47,10 @@ VERDICTS = {
     "toy-wrong-on-q": ("mismatch", "other ids than toy-bytes"),
     "toy-losing-text": ("mismatch", "do not decode"),
     "toy-swapping": ("mismatch", "after the verified one"),
+    "toy-last-text": ("mismatch", "in another order do not decode"),
+    "toy-floats": ("mismatch", "a list of float in place of int"),
+    "toy-lazy": ("mismatch", "Later in place of a list"),
+    "toy-arrays": ("mismatch", "ndarray in place of a list"),
 }
 GOOD = ("toy-bytes", "toy-inexact", "toy-chatty")
 
@@ -161,6 +118,46 @@ def test_counting_and_decoding_are_verified_and_timed_as_well() -> None:
     }
 
 
+def test_a_count_that_no_reference_can_judge_is_that_of_its_own_ids() -> None:
+    (wrong,) = only("toy-miscounting", workload("count", task="count"))
+    assert (wrong.status, wrong.reason) == ("mismatch", "counts otherwise than it encodes")
+    assert {record.status for record in only("toy-inexact", workload("count", task="count"))} == {"ok"}
+
+
+def lossy_model() -> Model:
+    """Knows every letter of the text but one."""
+    spec = impls.TrainingSpec(vocab_size=60, alphabet="chars", unknown="<unk>")
+    return impls.train("priority", [TEXT.replace("z", "")], spec).model
+
+
+@pytest.mark.parametrize("task", ["encode", "count"])
+def test_what_neither_a_reference_nor_a_round_trip_shows_right_is_unverified(task: str) -> None:
+    def carried(name: str, *references: str, model: Callable[[], Model] = byte_model) -> set[str]:
+        plan = Plan(profile=ONCE, implementations=(name,), workloads=(workload(task, task=task),))
+        return {record.status for record in carry_out(plan, references=references, model=model)}
+
+    assert carried("toy-bytes") == {"unverified"}
+    assert carried("toy-inexact") == {"ok"}
+    assert carried("greedy", model=lossy_model) == {"unverified"}
+    assert carried("greedy", "priority", model=lossy_model) == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("name", "references", "status"),
+    [
+        ("toy-merging", ("toy-merging", "toy-bytes"), "unverified"),
+        ("toy-bytes", ("toy-merging", "toy-refusing", "toy-bytes"), "unverified"),
+        ("toy-bytes", ("toy-bytes", "toy-wrong-on-a"), "ok"),
+        ("toy-bytes", ("toy-bytes",), "ok"),
+        ("toy-bytes", ("toy-bytes", "toy-refusing"), "ok"),
+    ],
+)
+def test_a_reference_does_not_verify_itself(name: str, references: tuple[str, ...], status: str) -> None:
+    plan = Plan(profile=ONCE, implementations=(name,), workloads=(workload(max_bytes=900),))
+    (record,) = carry_out(plan, references=references)
+    assert record.status == status, record.reason
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the highest memory of a process never falls")
 def test_memory_is_that_of_one_workload_without_what_ran_before_it_or_verified_it() -> None:
     records = only(
@@ -204,12 +201,68 @@ def test_a_run_taken_up_again_writes_the_records_that_are_missing_and_no_others(
         implementations=("toy-bytes", "toy-panicking"),
         workloads=(workload(), workload("count", task="count")),
     )
-    undisturbed = {(key_of(record), record.status, record.order) for record in carry_out(plan)}
-    first = carry_out(plan, stop_after=3)
-    second = carry_out(plan, done=first)
-    both = [(key_of(record), record.status, record.order) for record in [*first, *second]]
+    undisturbed = {key_of(record) for record in everything(plan)}
+    first = everything(plan, stop_after=5)
+    second = everything(plan, done=first)
+    both = [key_of(record) for record in [*first, *second]]
     assert len(both) == len(set(both))
     assert set(both) == undisturbed
+    assert {type(record) for record in first} == {TextMemory, Measurement}
+
+
+@pytest.fixture(scope="module")
+def remembered(toys: None) -> list[AnyRecord]:
+    """A run of one that works at every call and of two that remember texts, in a process and on disk."""
+    names = ("toy-working", "toy-remembering", "toy-remembering-on-disk")
+    shared = {"max_bytes": 2_000, "whole": True}
+    workloads = (workload("warm", **shared), workload("cold", state="cold", **shared))
+    return everything(
+        Plan(profile=msgspec.structs.replace(PROFILE, rounds=1), implementations=names, workloads=workloads)
+    )
+
+
+def test_memory_of_whole_texts_is_recorded_and_said_of_what_it_may_have_answered(remembered: list[AnyRecord]) -> None:
+    said = {(m.implementation, m.workload): m.remembered for m in of_kind(remembered, Measurement) if m.status == "ok"}
+    assert said == {
+        ("toy-working", "warm"): "",
+        ("toy-working", "cold"): "",
+        ("toy-remembering", "warm"): "process",
+        ("toy-remembering", "cold"): "",
+        ("toy-remembering-on-disk", "warm"): "machine",
+        ("toy-remembering-on-disk", "cold"): "machine",
+    }
+    looked = {(t.implementation, t.task, t.earlier): t.remembers for t in of_kind(remembered, TextMemory)}
+    assert looked == {
+        ("toy-working", "encode", False): False,
+        ("toy-working", "encode", True): False,
+        ("toy-remembering", "encode", False): True,
+        ("toy-remembering", "encode", True): False,
+        ("toy-remembering-on-disk", "encode", False): False,
+        ("toy-remembering-on-disk", "encode", True): True,
+    }
+
+
+def test_what_may_come_from_memory_is_not_ranked(remembered: list[AnyRecord]) -> None:
+    ranked = {name: set(by_workload) for name, by_workload in rankable_times(of_kind(remembered, Measurement)).items()}
+    assert ranked == {"toy-working": {"warm", "cold"}, "toy-remembering": {"cold"}}
+    verdicts = {
+        (row["implementation"], row["workload"]): (row["ranked"], shown_verdict(row)) for row in speed_rows(remembered)
+    }
+    assert verdicts["toy-working", "warm"] == (True, "")
+    assert verdicts["toy-remembering", "cold"] == (True, "")
+    for key in (("toy-remembering", "warm"), ("toy-remembering-on-disk", "cold")):
+        assert verdicts[key][0] is False
+        assert "remembers whole texts" in verdicts[key][1]
+
+
+def test_what_could_not_be_looked_at_is_not_ranked_where_texts_repeat() -> None:
+    memories = Memories(None, None, None, pass_seconds=1, limit_seconds=1, cores=())  # type: ignore[arg-type]
+    memories.note(TextMemory(implementation="i", model="toy", task="encode", status="timeout"))
+    assert memories.of("i", workload()) == "unknown"
+    assert memories.of("i", workload(state="warm-between")) == "unknown"
+    assert memories.of("i", workload(state="cold")) == ""
+    assert memories.of("i", workload(task="count")) == ""
+    assert memories.of("j", workload()) == ""
 
 
 def test_cold_and_warm_other_read_each_text_once() -> None:
@@ -274,6 +327,56 @@ def test_workloads_of_a_label_share_a_process_with_one_another_alone() -> None:
     plan = Plan(profile=PROFILE, implementations=("a",), workloads=together)
     assert sorted(len(turn.workloads) for turn in turns(plan)) == [1, 1, 2, 2, 3, 3]
     assert all(len({some.process for some in turn.workloads}) == 1 for turn in turns(plan))
+
+
+COPIED = msgspec.structs.replace(PROFILE, rounds=2, copies=True)
+
+
+def test_the_copy_is_of_one_that_runs_the_workloads() -> None:
+    names = ("toy-refusing", "toy-wrong-on-q", "toy-inexact", "toy-bytes")
+    records = carry_out(Plan(profile=COPIED, implementations=names, workloads=(workload(),)))
+    copies = [record for record in records if record.copy]
+    assert [(record.implementation, record.status, record.round) for record in copies] == [
+        ("toy-inexact", "ok", 0),
+        ("toy-inexact", "ok", 1),
+    ]
+
+
+def ran(name: str, n: int, status: str = "ok", copy: int = 0) -> list[Measurement]:
+    return [
+        Measurement(
+            workload=f"w{number}", implementation=name, task="encode", model="m", corpus="c", status=status, copy=copy
+        )  # type: ignore[arg-type]
+        for number in range(n)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("records", "copied"),
+    [
+        ([*ran("a", 8), *ran("tiktoken", 6)], "tiktoken"),
+        ([*ran("a", 8), *ran("tiktoken", 5)], "a"),
+        ([*ran("a", 8), *ran("tiktoken", 8, "unsupported")], "a"),
+        ([*ran("b", 3), *ran("tokenizers", 3), *ran("a", 3)], "tokenizers"),
+        ([*ran("a", 8), *ran("tiktoken", 8), *ran("b", 1, copy=1)], "b"),
+        (ran("a", 3, "missing"), None),
+    ],
+)
+def test_a_copy_is_of_the_preferred_one_among_those_that_ran_three_quarters(
+    records: list[Measurement], copied: str | None
+) -> None:
+    plan = Plan(profile=COPIED, implementations=("a", "b", "tokenizers", "tiktoken"), workloads=())
+    assert copied_implementation(plan, records) == copied
+    assert copied_implementation(msgspec.structs.replace(plan, profile=PROFILE), records) is None
+
+
+def test_who_is_copied_changes_nothing_of_what_runs_before_the_choice() -> None:
+    plan = Plan(profile=PROFILE, implementations=("a", "b", "c"), workloads=(workload("w0"), workload("w1")))
+    alone = [turn for turn in turns(plan) if turn.round == 0]
+    for name in plan.implementations:
+        first = [turn for turn in turns(plan, name) if turn.round == 0]
+        assert first[: len(alone)] == alone
+        assert {(turn.implementation, turn.copy) for turn in first[len(alone) :]} == {(name, 1)}
 
 
 def test_the_order_depends_on_the_seed_and_not_on_what_has_run() -> None:

@@ -15,10 +15,18 @@ import psutil
 import pytest
 
 from harness.measure import session
-from harness.measure.run import key_of
 from harness.measure.schedule import Plan, Profile, estimate_seconds, keys, turns
 from harness.measure.workloads import Workload
-from harness.records import MACHINE_FILE, RECORDS_FILE, Compression, Measurement, RecordError, of_kind, read_records
+from harness.records import (
+    MACHINE_FILE,
+    RECORDS_FILE,
+    Compression,
+    Measurement,
+    RecordError,
+    key_of,
+    of_kind,
+    read_records,
+)
 from impls import Model
 
 TOYS = Path(__file__).parent / "measure_toys"
@@ -95,7 +103,11 @@ def test_a_run_killed_with_its_power_cut_goes_on_to_the_records_of_an_undisturbe
     whole = tmp_path / "whole"
     measure(whole)
     assert found_keys(killed) == found_keys(whole)
-    assert len(set(found_keys(killed))) == len(found_keys(killed)) == sum(len(keys(turn)) for turn in turns(PLAN))
+    assert (
+        len(set(found_keys(killed)))
+        == len(found_keys(killed))
+        == sum(len(keys(turn)) for turn in turns(PLAN, "toy-bytes"))
+    )
     lines = (killed / RECORDS_FILE).read_bytes().splitlines()
     assert all(isinstance(msgspec.json.decode(line), dict) for line in lines)
     before = (killed / RECORDS_FILE).read_bytes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.measure import stats
+from harness.measure.samples import rankable_times
 from harness.measure.stats import Rounds
+from harness.records import Measurement, of_kind, read_records
 
 
 def simulated(
@@ -78,12 +81,47 @@ def test_where_the_noise_is_larger_than_5_percent_the_resolution_says_so() -> No
     assert resolution > 0.05
 
 
-def test_nothing_is_claimed_without_a_floor_or_from_one_round() -> None:
-    one, two = [[0.2, 0.2, 0.2]], [[0.1, 0.1, 0.1]]
+def test_without_a_floor_or_from_one_round_a_difference_within_the_noise_margin_is_not_claimed() -> None:
+    one, two = [[0.9, 0.9, 0.9]], [[0.1, 0.1, 0.1]]
+    assert stats.NOISE_MARGIN > 0.9 / 0.1
     assert stats.claim(stats.ratio_interval(one, two), 0.01) == "≈"
     assert stats.claim(stats.ratio_interval(one * 3, two * 3), None) == "≈"
     assert stats.claim(stats.ratio_interval(one * 3, two * 3), 0.01) == "slower"
     assert stats.claim(stats.ratio_interval(two * 3, one * 3), 0.01) == "faster"
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+@pytest.mark.parametrize("floor", [None, 0.2])
+def test_a_difference_beyond_the_noise_margin_is_claimed_whatever_the_run_measured_of_its_noise(
+    rounds: int, floor: float | None
+) -> None:
+    slow, fast = [[1.1, 1.2, 1.3]] * rounds, [[0.1, 0.1, 0.1]] * rounds
+    assert stats.claim(stats.ratio_interval(slow, fast), floor) == "slower"
+    assert stats.claim(stats.ratio_interval(fast, slow), floor) == "faster"
+
+
+def test_samples_that_differ_by_more_than_the_ratio_claim_nothing() -> None:
+    wild = [[0.1, 0.1, 5.0, 40.0, 40.0]]
+    assert stats.ratio_interval(wild, [[0.1] * 5]).value > stats.NOISE_MARGIN
+    assert stats.claim(stats.ratio_interval(wild, [[0.1] * 5]), None) == "≈"
+
+
+def test_the_noise_margin_exceeds_whatever_changed_between_the_rounds_of_a_recorded_run() -> None:
+    folders = [file.parent for file in (Path(__file__).parents[2] / "results").glob("*/records.jsonl")]
+    largest = 1.0
+    for folder in folders:
+        times = rankable_times(of_kind(read_records(folder), Measurement), exact_only=False)
+        for workload in {workload for by_workload in times.values() for workload in by_workload}:
+            logs = [
+                np.log([np.median(samples) for samples in times[name][workload]])
+                for name in times
+                if workload in times[name]
+            ]
+            of_all = [medians for medians in logs if len(medians) == max(map(len, logs))]
+            changes = np.ptp(np.array(of_all)[:, None] - np.array(of_all)[None, :], axis=2)
+            largest = max(largest, float(np.exp(changes.max())))
+    assert folders
+    assert 1.5 * largest < stats.NOISE_MARGIN
 
 
 positive = st.floats(1e-6, 1e3)
@@ -129,6 +167,9 @@ def test_ranks_follow_the_geometric_mean_over_the_shared_workloads_and_probabili
     ranked = stats.rank(times, resamples=500)
     assert ranked[-1].name == "slow"
     assert ranked[-1].ratio.value == pytest.approx(2, rel=0.05)
+    assert ranked[0].to_above is None
+    assert ranked[-1].to_above is not None
+    assert ranked[-1].to_above.value == pytest.approx(ranked[-1].ratio.value / ranked[1].ratio.value)
     assert ranked[-1].rank_probabilities[2] > 0.99
     for entry in ranked:
         assert sum(entry.rank_probabilities) == pytest.approx(1)

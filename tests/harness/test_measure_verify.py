@@ -23,7 +23,9 @@ from harness.measure.answers import (
     read_ids,
     write_ids,
 )
-from harness.measure.verify import shrink, smallest_counterexample
+from harness.measure.protocol import Expected, Failed, Job
+from harness.measure.tasks import Work
+from harness.measure.verify import judge, shrink, smallest_counterexample
 from harness.supervised import without_paths
 from impls import Model, Tokenizer
 
@@ -56,7 +58,9 @@ def test_ids_written_are_read_back(texts_ids: list[list[int]]) -> None:
         assert read_ids(Path(folder) / "ids") == texts_ids
 
 
-@pytest.mark.parametrize("answer", [None, "ids", [-1], [2**32], [[1, 2]], [1.5, "x"], np.zeros((2, 2))])
+@pytest.mark.parametrize(
+    "answer", [None, "ids", [-1], [2**32], [[1, 2]], [1.5, "x"], np.zeros((2, 2)), [1.0], ["12"], np.array([1.5])]
+)
 def test_what_is_no_list_of_ids_is_refused(answer: object) -> None:
     with pytest.raises(NotIds):
         as_uint32(answer)  # type: ignore[arg-type]
@@ -140,6 +144,44 @@ def test_the_smallest_counterexample_holds_both_answers_or_the_error() -> None:
     assert (found.text.text, found.got) == ("!", None)
     assert "no exclamation" in found.note
     assert smallest_counterexample(candidates, Right(BYTES), Right(BYTES), seconds=10) is None
+
+
+class LastText(Right):
+    name = "last-text"
+    last = ""
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        self.last = text
+        return super().encode_ordinary(text)
+
+    def decode_bytes(self, ids: object) -> bytes:
+        return self.last.encode()
+
+
+@pytest.mark.parametrize(("kind", "right"), [(Right, True), (LastText, False)])
+@pytest.mark.parametrize("text", ["one text and no other", "a", "\u00e9\u00e9"])
+def test_decoding_is_not_believed_of_who_hands_back_what_it_encoded_last(
+    tmp_path: Path, text: str, kind: type[Right], right: bool
+) -> None:
+    tokenizer = kind(BYTES)
+    ids = tokenizer.encode(text)
+    write_ids(tmp_path / "ids", [ids])
+    expected = Expected(digest="", n_tokens=len(ids), reference="right", ids_file=str(tmp_path / "ids"))
+    work = Work(passes=[[text.encode()]], other=[], run=list, fresh=list, n_calls=1)
+    verdict = judge(Job(task="decode", state="warm-same"), work, [[tokenizer.decode(ids)]], tokenizer, expected)
+    if right:
+        assert not isinstance(verdict, Failed)
+    else:
+        assert isinstance(verdict, Failed)
+        assert (verdict.status, verdict.candidates[-1]) == ("mismatch", text.encode())
+        assert "in another order" in verdict.reason
+
+
+def test_training_that_no_reference_repeats_is_unverified() -> None:
+    work = Work(passes=[[b"ab"]], other=[], run=list, fresh=list, n_calls=1)
+    verdict = judge(Job(task="train", state="warm-same"), work, [BYTES], None, None)
+    assert isinstance(verdict, Failed)
+    assert verdict.status == "unverified"
 
 
 @pytest.mark.parametrize(

@@ -121,10 +121,13 @@ def test_the_shipped_workloads_have_unique_names_known_profiles_and_an_analysis(
 def test_the_rigorous_profile_covers_every_task_and_every_state_the_default_one_all_but_the_rarer_forms() -> None:
     rigorous, default = (select(load_workloads(), profile=profile) for profile in ("rigorous", "default"))
     assert {workload.task for workload in rigorous} == set(get_args(Task))
-    assert {workload.state for workload in rigorous} == set(get_args(State))
+    over_a_while = {"sustained", "second-call", "after-pause"}
+    assert {workload.state for workload in rigorous} == set(get_args(State)) - over_a_while
+    lead = {workload.state for workload in select(load_workloads(), include=["^lead-"])}
+    assert over_a_while <= lead
     left_out = {"encode-documents-array", "encode-ragged"}
     assert {workload.task for workload in default} == set(get_args(Task)) - left_out
-    assert {workload.state for workload in default} == set(get_args(State)) - {"warm-between"}
+    assert {workload.state for workload in default} == set(get_args(State)) - over_a_while - {"warm-between"}
 
 
 def test_mixed_text_is_read_apart_from_what_it_is_mixed_of() -> None:
@@ -145,6 +148,8 @@ def test_the_workloads_that_tell_who_leads_are_run_on_both_models_and_on_all_fiv
     expected |= {f"lead-{call}/{model}/{text}" for call in ("short", "decode") for model in MODELS for text in few}
     known = [f"{form}-known-{threads}" for form in ("batch", "ragged") for threads in (1, 2)]
     expected |= {f"lead-{call}/{model}/{text}" for call in known for model in MODELS for text in ("turkish", "english")}
+    alone = ("sustained", "sustained-array", "second-call", "second-call-array", "after-pause", "after-pause-array")
+    expected |= {f"lead-{call}/o200k_base/mixed" for call in alone}
     assert names == expected | {f"lead-load/{model}" for model in MODELS}
 
 

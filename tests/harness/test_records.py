@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.records import RECORDS_FILE, RecordError, RecordWriter, Text, Verdict, read_records
+from harness.records import (
+    RECORDS_FILE,
+    Measurement,
+    RecordError,
+    RecordWriter,
+    Text,
+    Verdict,
+    encode_record,
+    read_records,
+)
 
 
 def verdict(name: str) -> Verdict:
-    return Verdict(implementation=name, model="m", corpus="c", check="round-trip", status="ok")
+    return Verdict(implementation=name, model="m", corpus="c", check="round-trip", status="ok", n_texts=1)
 
 
 @given(st.text(st.characters(exclude_categories=())))
@@ -85,3 +96,62 @@ def test_a_full_disk_is_said_and_earlier_records_stay(tmp_path: Path, monkeypatc
             writer.write(verdict("b"))
     monkeypatch.undo()
     assert read_records(tmp_path)[0] == verdict("a")
+
+
+def test_a_second_writer_of_one_folder_is_refused_until_the_first_has_ended(tmp_path: Path) -> None:
+    with RecordWriter(tmp_path) as writer:
+        writer.write(verdict("a"))
+        for resume in (True, False):
+            with pytest.raises(RecordError, match=r"another process is writing|already holds"):
+                RecordWriter(tmp_path, resume=resume)
+        writer.write(verdict("b"))
+    with RecordWriter(tmp_path, resume=True) as writer:
+        writer.write(verdict("c"))
+    assert read_records(tmp_path) == [verdict("a"), verdict("b"), verdict("c")]
+
+
+def test_a_folder_that_holds_no_records_yet_is_refused_to_a_second_writer_too(tmp_path: Path) -> None:
+    with RecordWriter(tmp_path), pytest.raises(RecordError, match="another process is writing"):
+        RecordWriter(tmp_path)
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from harness.records import RecordWriter
+writer = RecordWriter(Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_killed_writer_keeps_nobody_out(tmp_path: Path) -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(RecordError, match="another process is writing"):
+            RecordWriter(tmp_path)
+        holder.kill()
+    with RecordWriter(tmp_path) as writer:
+        writer.write(verdict("a"))
+    assert read_records(tmp_path) == [verdict("a")]
+
+
+def measured(number: int, seconds: float) -> Measurement:
+    return Measurement(
+        workload="w", implementation="i", task="encode", model="m", corpus="c", status="ok", round=number,
+        samples_seconds=[seconds],
+    )  # fmt: skip
+
+
+def test_records_of_one_key_are_named_and_the_last_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [measured(0, 1.0), verdict("a"), measured(1, 2.0), measured(0, 3.0), verdict("a"), verdict("b")]
+    (tmp_path / RECORDS_FILE).write_bytes(b"".join(map(encode_record, lines)))
+    assert read_records(tmp_path) == [measured(0, 3.0), verdict("a"), measured(1, 2.0), verdict("b")]
+    warning = capsys.readouterr().err
+    assert "2 record(s) are there twice" in warning
+    assert "lines 1 and 4 (w, i, 0, 0)" in warning
+    assert "lines 2 and 5 (verdict, round-trip, a, m, c)" in warning

@@ -77,12 +77,30 @@ def test_a_clear_difference_is_claimed_and_a_small_one_is_marked() -> None:
     assert rows["wordcount"]["alike"] == ""
 
 
-def test_without_a_noise_floor_or_with_one_round_nothing_is_claimed() -> None:
-    one_round = [*timed("naive", steady(0.1, rounds=1)), *timed("priority", steady(0.9, rounds=1))]
-    no_copy = [*timed("naive", steady(0.1)), *timed("priority", steady(0.9))]
-    for records in (one_round, no_copy):
-        assert rows_of([*records], "speed")[1]["ratio"].startswith("≈")
-    assert "no difference is claimed" in tables(no_copy)["speed"].note
+def test_without_a_noise_floor_or_with_one_round_only_what_is_beyond_all_noise_is_claimed() -> None:
+    for rounds in (1, 3):
+        records = [
+            *timed("naive", steady(0.1, rounds)), *timed("priority", steady(0.9, rounds)),
+            *timed("wordcount", steady(139, rounds)),
+        ]  # fmt: skip
+        assert [row["ratio"] for row in rows_of([*records], "speed")] == ["1.00", "≈ 9.00", "1,390"]
+        ranked = rows_of([*records], "ranking")
+        assert [row["ratio"] for row in ranked] == ["1.00", "≈ 9.00", "1,390"]
+        assert [row["sure"] for row in ranked] == ["≈", "≈", "100 %"]
+        for table in ("speed", "ranking"):
+            assert "only a ratio above 10" in tables(records)[table].note
+
+
+def test_nobody_is_sure_of_a_place_that_is_not_claimed_from_the_neighbours() -> None:
+    close = with_copy(
+        *timed("naive", steady(0.1)), *timed("priority", steady(0.1004)), *timed("wordcount", steady(0.3))
+    )
+    close = [record for record in close if isinstance(record, Measurement) and record.workload == "encode/m/c"]
+    records = [*close, *timed("tiktoken", steady(0.9)), *timed("tiktoken", steady(0.905), copy=1)]
+    rows = rows_of([*records], "ranking")
+    assert [row["implementation"] for row in rows] == ["naive", "priority", "wordcount", "tiktoken"]
+    assert [row["place_claimed"] for row in rows] == [False, False, True, True]
+    assert [row["sure"] for row in rows] == ["≈", "≈", "100 %", "100 %"]
 
 
 def test_the_second_copy_measures_noise_and_is_no_row() -> None:

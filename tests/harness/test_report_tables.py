@@ -98,7 +98,15 @@ def test_round_trips_show_every_verdict_and_its_reason() -> None:
 
 def test_round_trips_say_what_the_models_let_one_expect() -> None:
     records: list[AnyRecord] = [
-        Verdict(implementation="a", model=model, corpus="x", check="round-trip", status="ok", round_trip=round_trip)
+        Verdict(
+            implementation="a",
+            model=model,
+            corpus="x",
+            check="round-trip",
+            status="ok",
+            n_texts=1,
+            round_trip=round_trip,
+        )
         for model, round_trip in (("m", "exact"), ("n", "exact"), ("s", "normalising"))
     ]
     found = [(row["round_trip"], row["models"]) for row in rows_of(records, "round-trip")]

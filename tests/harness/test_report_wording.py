@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import impls
+from harness.records import Status
 from harness.report import wording
 
 
@@ -61,3 +63,7 @@ def test_the_kind_told_from_a_name_is_the_kind_of_its_class() -> None:
 
 def test_whatever_is_not_ours_nor_a_production_library_is_a_peer() -> None:
     assert wording.kind_of("somebody-else") == "peer"
+
+
+def test_every_verdict_has_a_meaning() -> None:
+    assert set(wording.STATUS_MEANS) == set(get_args(Status))

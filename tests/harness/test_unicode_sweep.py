@@ -14,11 +14,12 @@ import pytest
 import harness.unicode.sweep
 import impls
 from harness.cli import main
+from harness.report.unicode_text import render_sweep
 from harness.unicode import versions
 from harness.unicode.ages import is_of_a_version
 from harness.unicode.contexts import CONTEXTS, FEW_CONTEXTS, borders, code_points, contexts_of, sweep_model, text_of
-from harness.unicode.findings import UnicodeSweep
-from harness.unicode.sweep import sweep, sweep_engine
+from harness.unicode.findings import Engine, UnicodeSweep
+from harness.unicode.sweep import Swept, sweep, sweep_engine
 from impls.patterns import NAMED
 
 CODES = [
@@ -35,7 +36,7 @@ CODES = [
 @pytest.fixture
 def planted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent / "unicode_engines"))
-    for name in ("newer", "snowman", "dropping"):
+    for name in ("newer", "snowman", "dropping", "misspelling"):
         monkeypatch.setitem(impls.registry._OWN, name, f"unicode_engines:{name.capitalize()}")
 
 
@@ -97,6 +98,33 @@ def test_a_lost_character_is_found_among_many(planted: None) -> None:
     found = swept("compiled", "dropping")
     assert [(one.first, one.last, one.reason) for one in found.ranges] == [(0xE9, 0xE9, "lost")]
     assert found.is_fault
+
+
+@pytest.mark.parametrize("engines", [("compiled", "misspelling"), ("misspelling", "dropping"), ("dropping",)])
+def test_a_character_that_is_misspelt_or_lost_by_all_is_found_too(planted: None, engines: tuple[str, ...]) -> None:
+    found = swept(*engines)
+    assert {(one.first, one.reason) for one in found.ranges} == {(0xE9, "lost")}
+    assert found.is_fault
+    assert "alike" not in render_sweep(found)
+
+
+def test_one_engine_alone_is_compared_with_none() -> None:
+    found = swept("regex")
+    assert not found.is_fault
+    assert "nothing was compared: only regex answered" in render_sweep(found)
+
+
+def test_two_asked_for_of_which_one_answers_are_not_alike() -> None:
+    def run(tasks: Sequence[Any]) -> list[Any]:
+        refused = Swept(Engine(name="tiktoken", status="missing", reason="not installed"))
+        return [sweep_engine(*tasks[0]), refused, *(sweep_engine(*task) for task in tasks[2:])]
+
+    found = sweep(("regex", "tiktoken"), NAMED["cl100k"], "cl100k", run, [0x41])
+    assert found.is_fault
+    assert "nothing was compared" in render_sweep(found)
+    found = sweep(("regex", "tiktoken", "priority"), NAMED["cl100k"], "cl100k", run, [0x41])
+    assert not found.is_fault
+    assert "2 engines cut alike around every code point; not compared: tiktoken" in render_sweep(found)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -114,13 +117,69 @@ def test_a_batch_that_fails_leaves_the_tokenizer_as_it_was(tokenizer: Compiled, 
 
 
 def test_a_worker_in_use_is_left_alone(fast: Compiled, model: Model) -> None:
-    with fast._first_worker() as first, fast._first_worker() as second:
-        assert first is fast._own
-        assert second is not first
+    taken: list[Worker] = []
+
+    def encode_beside(worker: Worker) -> bool:
+        taken.append(worker)
         check_every_batch(fast, model, texts_of(300), 2)
         assert fast.encode("the cat") == Priority(model).encode("the cat")
-    with fast._first_worker() as again:
-        assert again is fast._own
+        return True
+
+    def take_another(worker: Worker) -> bool:
+        taken.append(worker)
+        run(encode_beside)
+        return True
+
+    def run(action: Callable[[Worker], bool]) -> None:
+        job = crew.Job(fast._pool, 0, 1)
+        fast._run_claimed(job.address, action)
+
+    run(take_another)
+    run(encode_beside)
+    assert [worker is fast._own for worker in taken] == [True, False, True]
+
+
+INTERRUPTED = """
+import random, signal, sys, time
+import impls
+from impls.compiled import Compiled, crew
+from impls.compiled.layout import BUSY
+from impls.priority import Priority
+
+spec = impls.TrainingSpec(vocab_size=330, pattern="cl100k")
+tokenizer = Compiled(Priority.train_model(["the cat sat kedi üstünde the cat üstünde"] * 2, spec))
+texts = ["the cat sat üstünde " * 40] * 60
+expected = Priority(tokenizer.model).encode(texts[0])
+rng, interrupted, kept = random.Random(5), 0, []
+for way in (tokenizer.encode_batch, tokenizer.encode_array_batch, tokenizer.encode_ragged):
+    way(texts, threads=2)
+    started = time.perf_counter()
+    for _ in range(20):
+        way(texts, threads=2)
+    usual = (time.perf_counter() - started) / 20
+    for _ in range({rounds}):
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 1e-6 + rng.random() * 1.5 * usual)
+            way(texts, threads=2)
+            way(texts, threads=2)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except KeyboardInterrupt as error:
+            interrupted += 1
+            kept.append(error)  # and with it every frame
+        assert tokenizer._own.context[BUSY] == 0
+assert tokenizer.encode_batch(texts, threads=2) == [expected] * 60
+free = [helper for helper in crew._crew._helpers if helper.take(crew.Job(tokenizer._pool, 0, 1)._memory)]
+print(interrupted > {rounds} // 2, len(free), len(crew._crew._helpers))
+"""
+
+
+def test_an_interrupt_leaves_the_context_and_the_helpers_free() -> None:
+    rounds = 100 * int(os.environ.get("BPEBENCH_FUZZ", "1"))
+    script = "import signal\nsignal.signal(signal.SIGALRM, signal.default_int_handler)\n" + INTERRUPTED
+    command = [sys.executable, "-c", script.replace("{rounds}", str(rounds))]
+    environment = {**os.environ, "BPEBENCH_COMPILED_BORDER": ""}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "True 1 1\n", done.stderr[-2000:]
 
 
 def test_a_helper_that_is_late_does_not_get_a_second_worker(
@@ -213,7 +272,8 @@ def test_jobs_of_several_models_share_helpers(model: Model, monkeypatch: pytest.
         caller.join()
     assert not wrong
     assert crew._crew.n_helpers == 3
-    assert len(crew._crew._resting) == 3
+    job = crew.Job(Compiled(model)._pool, 0, 1)
+    assert all(helper.take(job._memory) for helper in crew._crew._helpers)
 
 
 def test_without_threads_or_memory_for_helpers_a_batch_is_encoded_alone(
@@ -223,7 +283,7 @@ def test_without_threads_or_memory_for_helpers_a_batch_is_encoded_alone(
     expected = [Priority(model).encode(text) for text in texts]
     monkeypatch.setattr(crew, "_crew", crew._Crew())
     with monkeypatch.context() as patch:
-        patch.setattr(threading.Thread, "start", raising(RuntimeError("can't start new thread")))
+        patch.setattr(_thread, "start_new_thread", raising(RuntimeError("can't start new thread")))
         assert fast.encode_batch(texts, threads=2) == expected
     assert crew._crew.n_helpers == 0
     tokenizer, tried = Compiled(model), threading.Event()

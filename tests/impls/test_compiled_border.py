@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 import threading
@@ -219,6 +220,24 @@ def test_a_file_that_is_no_text_is_refused_with_the_offset(tokenizer: Compiled, 
     with pytest.raises(impls.InvalidFile, match=r"\.npy or \.bin"):
         tokenizer.encode_file(tmp_path / "bad.txt", tmp_path / "ids.txt")
     assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
+
+
+def test_a_file_that_becomes_shorter_while_it_is_read_is_an_error_and_leaves_nothing(
+    tokenizer: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("impls.compiled.files.STEP_BYTES", 500)
+    source = tmp_path / "text.txt"
+    source.write_bytes(b"some words\n" * 100_000)
+    with pytest.raises(impls.InvalidFile, match="became shorter than 1100000 bytes"):
+        tokenizer.encode_file(source, tmp_path / "ids.bin", progress=lambda done, total: os.truncate(source, 600))
+    assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_no_file_to_encode(tokenizer: Compiled, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(impls.InvalidFile, match="no regular file"):
+        tokenizer.encode_file(tmp_path / "pipe", tmp_path / "ids.bin")
 
 
 def test_an_empty_file_has_no_ids(tokenizer: Compiled, tmp_path: Path) -> None:

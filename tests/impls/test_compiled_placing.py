@@ -32,7 +32,7 @@ def on_processor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], No
 
 
 def helpers() -> list[int]:
-    return [helper.native_id or 0 for helper in crew._crew._resting]
+    return [helper.native_id or 0 for helper in crew._crew._helpers]
 
 
 def test_the_processor_one_runs_on_is_known() -> None:

@@ -107,9 +107,7 @@ def test_a_special_text_is_found_wherever_a_part_ends(plain_model: Model) -> Non
     for before in range(len(special) + 2):
         text = ("ü " * long)[: long - before] + special + " ü" * 20
         for way in (tokenizer.encode, tokenizer.encode_array):
-            tokenizer._own.context[layout.LONGEST] = long
             assert list(way(text, allowed_special="all")).count(token) == 1
-            tokenizer._own.context[layout.LONGEST] = long
             with pytest.raises(SpecialToken, match="fim"):
                 way(text)
 

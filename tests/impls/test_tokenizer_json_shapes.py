@@ -315,7 +315,6 @@ def test_what_the_library_does_otherwise_or_is_left_out_is_told(tmp_path: Path) 
     template = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}], "pair": []}
     for kind, document in (
         (OlderUnicode, SHAPES["Punctuation, Isolated"]),
-        (OlderUnicode, SHAPES["bytes, Lowercase"]),
         (TemplateIgnored, a_file("bytes", post_processor=template)),
         (OtherIds, a_file("bytes", added_tokens=[token("<m>", n_ids("bytes") + 9)])),
     ):

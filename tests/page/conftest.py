@@ -162,6 +162,7 @@ def trainer_pair(a: str, b: str, step: int | None = None, **more: Any) -> Traine
     """Two trainers that agree by one rule, or that part at `step`, each by its own."""
     fields: dict[str, Any] = {
         "rule_a": "first met", "rule_b": "first met", "agreement_class": "provably equal", "corpus": "turkish",
+        "n_merges_a": 256, "n_merges_b": 256,
     }  # fmt: skip
     if step is not None:
         one, other = (MergeChoice(Text.of(" b"), Text.of(right), 255) for right in ("ir", "v\n"))
@@ -175,7 +176,7 @@ def trainer_pair(a: str, b: str, step: int | None = None, **more: Any) -> Traine
 
 def _trainers() -> Iterator[AnyRecord]:
     for name, rule in (("priority", "first met"), ("tiktoken", "first met"), ("sentencepiece", "shortest")):
-        yield Verdict(implementation=name, model=rule, corpus="turkish", check="train", status="ok")
+        yield Verdict(implementation=name, model=rule, corpus="turkish", check="train", status="ok", n_texts=9)
     yield Verdict(
         implementation="rustbpe", model="first met", corpus="turkish", check="train", status="missing", reason="no"
     )

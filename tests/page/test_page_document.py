@@ -194,7 +194,7 @@ def test_an_element_escapes_its_content_and_attributes() -> None:
 def test_a_run_without_records_still_makes_a_page() -> None:
     html = page_of([], machine={}, run="empty")
     assert [attributes["id"] for attributes in outline(html).of("section")] == ["provenance"]
-    assert "claims no difference" in html
+    assert "its noise is unknown" in html
 
 
 def test_a_folder_without_records_is_an_error(tmp_path: Path) -> None:

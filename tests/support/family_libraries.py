@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import unicodedata
 from collections.abc import Callable
 from functools import cache
 from itertools import islice
@@ -70,7 +69,8 @@ def own_library(name: str) -> Encode:
         ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
     encoding = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
     if name == "qwen-nfc":
-        return lambda text: encoding.encode_ordinary(unicodedata.normalize("NFC", text))
+        nfc = tokenizers.normalizers.NFC()
+        return lambda text: encoding.encode_ordinary(nfc.normalize_str(text))
     return lambda text: [i + offset for i in encoding.encode_ordinary(text)]
 
 

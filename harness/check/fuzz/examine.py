@@ -12,6 +12,7 @@ from harness.check.fuzz.findings import Found
 from harness.check.fuzz.minimal_model import smallest_model
 from harness.check.fuzz.questions import Answer, Failure, Question, same
 from harness.check.shrink import MAX_TRIALS, Budget, smallest_text
+from harness.check.shrink_long import SHORT_ENOUGH, smallest_long_text
 from impls.model import Model
 
 _MODEL_TRIALS = 600
@@ -65,12 +66,19 @@ def examine(
     question, text = case.question, case.text
     if not pair.differ(question, text):
         return replace(as_met(a, b, case, own), repeatable=False)
-    for simpler in (replace(question, call="encode"), replace(question, call="encode", allow_special=False)):
+    for simpler in (
+        ()
+        if question.call == "decode"
+        else (replace(question, call="encode"), replace(question, call="encode", allow_special=False))
+    ):
         if simpler != question and pair.differ(simpler, text):
             question = simpler
     deadly = any(isinstance(answer, Failure) and answer.kind in ("crash", "timeout") for answer in case.answers)
     max_trials = _TRIALS_OF_A_DEATH if deadly else MAX_TRIALS
-    text = smallest_text(text, lambda candidate: pair.differ(question, candidate), max_trials, seconds)
+    if len(text) > SHORT_ENOUGH and not deadly:
+        text = smallest_long_text(text, lambda candidate: pair.differ(question, candidate), max_seconds=seconds)
+    else:
+        text = smallest_text(text, lambda candidate: pair.differ(question, candidate), max_trials, seconds)
     if own is not None:
         must_agree = relation_on(own).must_agree
 
@@ -82,7 +90,8 @@ def examine(
         if holds(own):
             own = smallest_model(own, holds, Budget(_MODEL_TRIALS, seconds))
             question = replace(question, model=own)
-            text = smallest_text(text, lambda candidate: pair.differ(question, candidate), max_trials, seconds)
+            if len(text) <= SHORT_ENOUGH:
+                text = smallest_text(text, lambda candidate: pair.differ(question, candidate), max_trials, seconds)
             own = smallest_model(own, holds, Budget(_MODEL_TRIALS, seconds))
             question = replace(question, model=own)
     answers = pair.ask(question, text)

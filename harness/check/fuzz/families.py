@@ -125,8 +125,13 @@ _ANYTHING = sorted(
 )
 
 
+_BESIDE = (*("", "") * 8, " ", "  ", "a", "A", "é", "字", "1", "\n", "\r\n", "\t", "\u00a0", ".", "<", "<|", ">", "'s",
+           "\u0301", "\u200d", "\ufeff", "👍", "▁", "\x00")  # fmt: skip
+"""What may be beside a special token."""
+
+
 def specials(texts: Sequence[str]) -> Family:
-    """Special tokens whole, cut, doubled and overlapping."""
+    """Special tokens whole, cut, doubled and overlapping, beside every class of character."""
 
     def family(random: Random) -> str:
         parts: list[str] = []
@@ -137,7 +142,7 @@ def specials(texts: Sequence[str]) -> Family:
             if random.random() < 0.5:
                 start = random.randrange(len(special))
                 special = special[start : random.randint(start + 1, len(special))]
-            parts.append(special + random.choice(("", "", " ", "a", "<|", "\n")))
+            parts += [random.choice(_BESIDE), special, random.choice(_BESIDE)]
         return "".join(parts)
 
     return family

@@ -77,7 +77,11 @@ def classify(found: Found, relation: Relation, agree: Callable[[str], bool]) -> 
         return "failure"
     if not relation.must_agree:
         return "expected to differ"
-    if any(map(is_newer, found.text)) and all(agree(_replaced(found.text, old)) for old in STAND_INS):
+    if (
+        found.call != "decode"
+        and any(map(is_newer, found.text))
+        and all(agree(_replaced(found.text, old)) for old in STAND_INS)
+    ):
         return "unicode version"
     return "fault"
 
@@ -91,18 +95,22 @@ def record_of(
 ) -> Disagreement:
     """The record of a difference."""
     failures = {
-        name: f"{answer.kind}: {answer.message}"
+        name: f"{answer.kind}: {answer.message}" if isinstance(answer, Failure) else f"decode: {_decoded(answer)!a}"
         for name, answer in ((found.a, found.answer_a), (found.b, found.answer_b))
-        if isinstance(answer, Failure)
+        if isinstance(answer, Failure) or found.call == "decode"
     }
+    if found.call == "decode":
+        text = "" if isinstance(found.answer_a, Failure) else _decoded(found.answer_a)
+        example = Counterexample(Text.of(text), [ord(i) for i in found.text], None, reference=found.a)
+    else:
+        ids = ids_of(found.answer_a), ids_of(found.answer_b)
+        example = Counterexample(Text.of(found.text), *ids, reference=found.a)
     return Disagreement(
         a=found.a,
         b=found.b,
         model=found.model_name,
         own_model=None if found.model is None else json.loads(write(found.model)),
-        counterexample=Counterexample(
-            Text.of(found.text), ids_of(found.answer_a), ids_of(found.answer_b), reference=found.a
-        ),
+        counterexample=example,
         failures=failures,
         call=found.call,
         allow_special=found.allow_special,
@@ -110,10 +118,14 @@ def record_of(
         stage=stage,
         agreement_class=relation.agreement_class,
         conditions=relation.conditions,
-        shape=shape(found.text),
+        shape=shape(example.text.text),
         versions=dict(versions),
         found=found.origin,
     )
+
+
+def _decoded(answer: bytes) -> str:
+    return answer.decode("utf-8", "surrogatepass")
 
 
 def key_of(record: Disagreement) -> tuple[object, ...]:
@@ -122,7 +134,8 @@ def key_of(record: Disagreement) -> tuple[object, ...]:
     n_merges = 0 if own is None else len(own.get("merges") or ()) or len(own["tokens"])
     failures = tuple(sorted((name, told.partition(":")[0]) for name, told in record.failures.items()))
     model = record.model if own is None else f"{own.get('merge_rule')} {own.get('alphabet')} {n_merges}"
-    return (record.a, record.b, model, record.difference, record.shape, record.allow_special, failures)
+    shape = "" if record.call == "decode" else record.shape
+    return (record.a, record.b, model, record.difference, shape, record.allow_special, failures)
 
 
 def told(records: Sequence[Disagreement]) -> list[list[object]]:
@@ -133,12 +146,19 @@ def told(records: Sequence[Disagreement]) -> list[list[object]]:
             record.model or merges_told(record),
             record.difference,
             record.stage,
-            f"'{record.counterexample.text.escaped}'",
+            input_told(record),
             _answer_told(record.counterexample.expected, record.failures.get(record.a)),
             _answer_told(record.counterexample.got, record.failures.get(record.b)),
         ]
         for record in records
     ]
+
+
+def input_told(record: Disagreement) -> str:
+    """What was asked, on one line."""
+    if record.call == "decode":
+        return f"decode({record.counterexample.expected})"
+    return f"'{record.counterexample.text.escaped}'" + (" on threads" if record.call == "encode_threads" else "")
 
 
 def _answer_told(ids: list[int] | None, failure: str | None) -> str:

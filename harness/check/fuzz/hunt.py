@@ -62,6 +62,9 @@ class FuzzResult:
     n_texts: int = 0
     n_bytes: int = 0
     """UTF-8 bytes of the texts (surrogatepass), each text counted once."""
+    longest_bytes: int = 0
+    n_by_call: Counter[str] = field(default_factory=Counter)
+    """How the texts were asked for; of `decode` they are lists of ids."""
     n_models: int = 0
     n_differing: Counter[str] = field(default_factory=Counter)
     """Side -> texts it encodes other than the first side, where the two should agree."""
@@ -212,7 +215,11 @@ class Hunt:
             self._refuse(turn, [[answer] for answer in answers])
         first_text = result.n_texts
         result.n_texts += len(question.texts)
-        result.n_bytes += sum(len(text.encode("utf-8", "surrogatepass")) for text in question.texts)
+        result.n_by_call[question.call] += len(question.texts)
+        if question.call != "decode":
+            sizes = [len(text.encode("utf-8", "surrogatepass")) for text in question.texts]
+            result.n_bytes += sum(sizes)
+            result.longest_bytes = max(result.longest_bytes, *sizes)
         result.n_models += not name
         for side, answer in zip(self._sides, answers, strict=True):
             result.n_refused[side.name] += isinstance(answer, Refused)
@@ -272,7 +279,7 @@ class Hunt:
         record = record_of(found, classify(found, kind, agree), kind, versions)
         if key_of(record) not in self._keys:
             if asking and found.repeatable and not found.failed:
-                record.stage = self._stage(side, case, found) or ""
+                record.stage = "decode" if found.call == "decode" else self._stage(side, case, found) or ""
             self._keys.add(key_of(record))
             self.result.findings.append(record)
             self._found(record)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from impls.model import Model
 
-Call = Literal["encode", "encode_batch", "encode_array"]
+Call = Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"]
 CALLS: tuple[Call, ...] = ("encode_batch", "encode", "encode_array")
-"""The three ways to encode; every implementation owes the same ids by each."""
+"""The ways to encode on one thread; every implementation owes the same ids by each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Texts to encode with a model: a name or path that `load_model` takes, or the model itself."""
+    """Texts to encode with a model: a name or path that `load_model` takes, or the model itself.
+
+    Of `decode` each text is a list of ids as `text_of_ids` writes it.
+    """
 
     model: str | Model
     texts: list[str]
@@ -40,7 +44,7 @@ class Refused:
 
 
 Answer = bytes | Failure
-"""Ids of one text as little-endian uint32, or why there are none."""
+"""Ids of one text as little-endian uint32 (of `decode`: the text as UTF-8), or why there are none."""
 Answers = list[Answer] | Refused
 """One per text of a question, in order."""
 
@@ -50,6 +54,11 @@ class Hello:
     """What a side says when it has started: the releases of what it runs."""
 
     versions: dict[str, str]
+
+
+def text_of_ids(ids: Iterable[int]) -> str:
+    """A list of ids as a text with a character for each, so that it is sent and made smaller as texts are."""
+    return "".join(map(chr, ids))
 
 
 def ids_of(answer: Answer) -> list[int] | None:

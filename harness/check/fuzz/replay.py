@@ -11,7 +11,7 @@ from typing import Literal
 import impls
 from harness.check.fuzz.asking import Side
 from harness.check.fuzz.findings import key_of
-from harness.check.fuzz.questions import Answer, Failure, Question, Refused, ids_of, same
+from harness.check.fuzz.questions import Answer, Failure, Question, Refused, ids_of, same, text_of_ids
 from harness.check.fuzz.sides import parse_side
 from harness.data import DataError
 from harness.records import Disagreement, RecordWriter, of_kind, read_lines
@@ -106,7 +106,9 @@ def _again(record: Disagreement, sides: _Sides) -> Replayed:
         return Replayed(record, "does not hold", str(error))
     if record.difference == "not repeatable":
         return Replayed(record, "not replayed", "it was seen once and not again")
-    question = Question(model, [record.counterexample.text.text], record.call, record.allow_special)
+    is_decoding = record.call == "decode"
+    text = text_of_ids(record.counterexample.expected or ()) if is_decoding else record.counterexample.text.text
+    question = Question(model, [text], record.call, record.allow_special)
     answers: list[Answer] = []
     for name in (record.a, record.b):
         side = sides.get(name)
@@ -128,6 +130,8 @@ def _judged(record: Disagreement, answers: Iterable[Answer]) -> Replayed:
     a, b = answers
     if same(a, b) is (record.holds == "differs"):
         return Replayed(record, "does not hold", "they agree now" if record.holds == "differs" else "they differ again")
+    if record.call == "decode":
+        return Replayed(record, "holds")
     expected = {record.a: record.counterexample.expected, record.b: record.counterexample.got}
     for name, answer in ((record.a, a), (record.b, b)):
         if record.holds == "differs" and ids_of(answer) != expected[name]:

@@ -11,29 +11,26 @@ import signal
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 import impls
 from harness.check.classes import registered
-from harness.check.fuzz.questions import Answer, Answers, Failure, Hello, Question, Refused
+from harness.check.fuzz.questions import Answer, Answers, Failure, Hello, Question, Refused, same
 from harness.data import load_model
-from harness.explain.targets import imported
 from harness.failures import told
-from impls.plugin import wrap
+from harness.targets import load_tokenizer
 
 T = TypeVar("T")
 
 _KEPT_TOKENIZERS = 4
-
-
-def _foreign(name: str, model: impls.Model) -> impls.Tokenizer:
-    """A tokenizer of what `module:object` gives."""
-    found: Any = imported(name, model)
-    return found if isinstance(found, impls.Tokenizer) else wrap(name, lambda model: found)(model)
+_THREADS, _TIMES = 4, 3
+_SWITCH_SECONDS = 1e-5
+"""How often threads take turns: often, so that a race shows."""
 
 
 class _Server:
@@ -60,6 +57,8 @@ class _Server:
             return tokenizer
         if question.call == "encode_batch":
             return _batch(tokenizer, question)
+        if question.call == "encode_threads":
+            return _on_threads(tokenizer, question)
         return [_one(tokenizer, text, question) for text in question.texts]
 
     def _tokenizer(self, model: str | impls.Model) -> impls.Tokenizer:
@@ -67,8 +66,7 @@ class _Server:
         tokenizer = self._kept.pop(key, None)
         if tokenizer is None:
             loaded = load_model(model) if isinstance(model, str) else model
-            known = self._implementation
-            tokenizer = _foreign(self._name, loaded) if known is None else impls.load(known, loaded)
+            tokenizer = load_tokenizer(self._implementation or self._name, loaded)
         self._kept[key] = tokenizer
         while len(self._kept) > _KEPT_TOKENIZERS:
             self._kept.popitem(last=False)
@@ -110,6 +108,23 @@ def _batch(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
     return answers if any(isinstance(answer, Failure) for answer in answers) else [failure] * len(answers)
 
 
+def _on_threads(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
+    """Every text several times from several threads; of answers that differ, one that is not the single call's."""
+    texts = question.texts
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    try:
+        with ThreadPoolExecutor(_THREADS) as pool:
+            answers = list(pool.map(lambda text: _one(tokenizer, text, question), texts * _TIMES))
+    finally:
+        sys.setswitchinterval(before)
+    alone = [_one(tokenizer, text, question) for text in texts]
+    return [
+        next((answer for answer in answers[k :: len(texts)] if not same(answer, alone[k])), alone[k])
+        for k in range(len(texts))
+    ]
+
+
 def _failure(error: BaseException) -> Failure:
     return Failure(type(error).__name__, told(error)[:300])
 
@@ -117,6 +132,8 @@ def _failure(error: BaseException) -> Failure:
 def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:
     specials = _specials(question)
     try:
+        if question.call == "decode":
+            return tokenizer.decode([ord(i) for i in text]).encode("utf-8", "surrogatepass")
         if question.call == "encode_array":
             return _packed(tokenizer.encode_array(text, **specials))
         if question.call == "encode_batch":

@@ -1,8 +1,7 @@
 """What can stand on a side of a fuzzing run, by name.
 
 - `tiktoken`, `priority`, a plug-in: a registered implementation.
-- `package.module:object`: an instance, a class or a factory, with `encode(str) -> list[int]` and `decode`; imported
-  with the caller's PYTHONPATH and current folder. A class or factory with a required argument is given the model.
+- `package.module:object`, a Python file, `cmd:COMMAND`, a model file: any form of target (see `harness.targets`).
 - `regex@VERSION`: the reference implementation, splitting with that release of `regex`, installed aside.
 - `tiktoken@VERSION`: a registered implementation over another release of the package of its name.
 
@@ -40,7 +39,7 @@ def parse_side(name: str) -> SideSpec:
     if implementation is None:
         return SideSpec(name, None)
     if implementation not in impls.names():
-        known = [*impls.names(), *pinned_names(), "MODULE:OBJECT", "PACKAGE@VERSION#sha256:HEX"]
+        known = [*impls.names(), *pinned_names(), "MODULE:OBJECT", "FILE", "cmd:COMMAND", "PACKAGE@VERSION#sha256:HEX"]
         raise impls.UnknownName("implementation", name, known)
     if "@" not in name:
         return SideSpec(name, implementation)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from harness.check.fuzz import families
+from harness.check.fuzz import bulk, families
 from harness.check.fuzz.mutations import mutations
 from harness.check.fuzz.questions import CALLS, Call
 from harness.check.fuzz.strategies import draw, structures
@@ -17,6 +17,11 @@ _STRUCTURES_A_BATCH = 32
 _EVERY_NTH_BY_STRUCTURE = 8
 _EVERY_NTH_WITH_SPECIALS = 5
 _MOST_SAMPLED_TOKENS = 20_000
+_ROUND = 16
+_TURNS_OF_MANY = (3, 7, 11, 15)
+_TURNS_OF_IDS = (4, 12)
+_TURN_OF_SIZES, _TURN_OF_THREADS = 6, 10
+"""Which batches of each round are thousands of short texts, ids to decode, texts by size, asked for on threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +56,31 @@ class TextSource:
         self._members = [*members, *[self._families["mixture"]] * 4, *[members[-1]] * 4]
 
         self._structures = structures(self._families)
+        self._sizes = bulk.Sizes(self._families["mixture"])
+        self._ids = bulk.Ids(model)
+        self._parts = bulk.parts(self._families)
 
     def batch(self, index: int) -> Batch:
         """Batch number `index`."""
         random = Random(f"{self._seed}:{index}")
+        allow_special = index % _EVERY_NTH_WITH_SPECIALS == 2
+        call = CALLS[index // _EVERY_NTH_WITH_SPECIALS % len(CALLS) if allow_special else index % len(CALLS)]
+        turn = index % _ROUND
+        if turn in _TURNS_OF_MANY and not allow_special:
+            return Batch(index, bulk.many(self._parts, random), call, allow_special)
+        if turn == _TURN_OF_SIZES:
+            return Batch(index, self._sizes.texts(index // _ROUND, random), call, allow_special)
+        if turn in _TURNS_OF_IDS:
+            return Batch(index, self._ids.lists(TEXTS_A_BATCH, random), "decode", False)
+        if turn == _TURN_OF_THREADS:
+            call = "encode_threads"
         if index % _EVERY_NTH_BY_STRUCTURE == 1:
             texts = self._by_structure(random)
+        elif allow_special:
+            texts = [self._families[random.choice(("specials", "mixture"))](random) for _ in range(TEXTS_A_BATCH)]
         else:
             texts = [family(random) for family in random.choices(self._members, k=TEXTS_A_BATCH)]
-        allow_special = index % _EVERY_NTH_WITH_SPECIALS == 2
-        return Batch(index, texts, CALLS[index % len(CALLS)], allow_special)
+        return Batch(index, texts, call, allow_special)
 
     def _by_structure(self, random: Random) -> list[str]:
         found = draw(self._structures, _STRUCTURES_A_BATCH, random.getrandbits(64))

@@ -10,6 +10,8 @@ from harness.conform.wording import expression
 
 _MILLION = 1_000_000
 _AFTERWARDS = "hello world"
+_MOST_SPECIALS = 4
+AFTER_BAD_INPUT = "after bad input an ordinary text gets other ids"
 SURROGATES = ("\ud83d", "a\ud83d", "\udc4d\ud83d", "\ud800" * 3)
 
 
@@ -19,8 +21,14 @@ def bad_input(case: Case) -> Verdict:
     n_inputs = 0
     for ids in _bad_ids(case):
         n_inputs += 1
-        if found := _decoded(case, ids):
+        if found := _decoded(case, ids) or _decoding_harmed(case, ids):
             return found
+    for name in sorted(case.reference.model.special_tokens)[:_MOST_SPECIALS]:
+        if case.subject.offers("disallowed_special"):
+            n_inputs += 1
+            case.subject.ids(f"{_AFTERWARDS}{name}", disallowed_special="all")
+            if found := _harmed(case, f"{_AFTERWARDS}{name}"):
+                return found
     for text in ("", *SURROGATES, *_huge_texts(case)):
         n_inputs += 1
         found = _encoded(case, text, exceptions) or _harmed(case, text)
@@ -56,6 +64,25 @@ def _decoded(case: Case, ids: list[int]) -> Verdict | None:
     return Verdict(
         status="failed", stage="bad input", reason=reason, n_failed=1,
         counterexample=Counterexample.of(ids=ids, expected=told, got=shown),
+    )  # fmt: skip
+
+
+def _decoding_harmed(case: Case, after: list[int]) -> Verdict | None:
+    """Whether bad ids have spoiled the decoding of good ones."""
+    ids = case.reference.ids(_AFTERWARDS)
+    if isinstance(ids, Refused):
+        return None
+    expected, got = case.reference.decode(ids), case.subject.decode(ids)
+    if got == expected:
+        return None
+    case.subject.fresh()
+    if case.subject.decode(ids) != expected:
+        return None  # it is wrong anyhow, which other checks show
+    shown = str(got) if isinstance(got, Refused) else expression(got)
+    return Verdict(
+        status="failed", stage="bad input", n_failed=1,
+        reason=f"after decode({after}) good ids are decoded to another text",
+        counterexample=Counterexample.of(ids=ids, expected=expression(str(expected)), got=shown),
     )  # fmt: skip
 
 
@@ -99,8 +126,8 @@ def _harmed(case: Case, after: str) -> Verdict | None:
         return None
     subject.fresh()
     if subject.ids(_AFTERWARDS) != expected:
-        return None  # it is wrong about this text anyhow, which other checks tell
+        return None  # it is wrong about this text anyhow, which other checks show
     return Verdict(
-        status="failed", stage="bad input", reason="after bad input an ordinary text gets other ids", n_failed=1,
+        status="failed", stage="bad input", reason=AFTER_BAD_INPUT, n_failed=1,
         counterexample=Counterexample.of(_AFTERWARDS, after=(after,), expected=expected, got=got),
     )  # fmt: skip

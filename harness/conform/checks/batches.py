@@ -13,19 +13,27 @@ from harness.conform.wording import expression
 
 THREADS = 8
 _THREAD_ROUNDS = 3
+_FRESH_STARTS = 2
+_DECODED = 200
 _TEXTS = 300
 _SHOWN_BESIDE = 8
+_BATCH_SIZES = tuple((1 << power) + more for power in range(1, 13) for more in (-1, 0, 1))
 
 Many = Callable[[list[str]], Any]
 """Ids of several texts in one call."""
 
 
 def _sample(case: Case) -> dict[str, list[int]]:
-    """Texts the target encodes one by one, with its ids."""
+    """Texts the target encodes one by one, with its ids; text of special tokens is among them."""
     texts = texts_for(case)
-    texts = texts[:: max(1, len(texts) // _TEXTS)]
+    texts = [*texts[:: max(1, len(texts) // _TEXTS)], *_with_specials(case)]
     answers = zip(texts, case.subject.ids_of_all(texts), strict=True)
     return {text: answer for text, answer in answers if not isinstance(answer, Refused)}
+
+
+def _with_specials(case: Case) -> list[str]:
+    names = sorted(case.reference.model.special_tokens, key=len)[:2]
+    return [text for name in names for text in (name, f"a {name} b", name + name, name[:-1])]
 
 
 def batch(case: Case) -> Verdict:
@@ -39,6 +47,11 @@ def batch(case: Case) -> Verdict:
 
     texts = list(alone)
     lists = [[], texts[:1], texts, texts[::-1], [texts[0]] * 3, sorted(texts, key=len)]
+    short = sorted(texts, key=len)[: len(texts) // 2]
+    for n_texts in _BATCH_SIZES:
+        if not case.affordable(n_texts * len(short[-1])):
+            break
+        lists.append((short * (n_texts // len(short) + 1))[:n_texts])
     return _compare("batch", many, lists, alone) or Verdict(status="passed", n_inputs=sum(map(len, lists)))
 
 
@@ -68,7 +81,48 @@ def threads(case: Case) -> Verdict:
 
     short = sorted(alone, key=len)[1:9]
     lists = [list(alone), short * 20] * _THREAD_ROUNDS
-    return _compare("threads", many, lists, alone) or Verdict(status="passed", n_inputs=sum(map(len, lists)))
+    if found := _compare("threads", many, lists, alone) or _first_use(case, many, short, alone):
+        return found
+    n_inputs = sum(map(len, lists)) + _FRESH_STARTS * len(short)
+    if case.subject.offers("decode_threads"):
+        found, n_decoded = _decoded_in_threads(case, alone)
+        n_inputs += n_decoded
+    return found or Verdict(status="passed", n_inputs=n_inputs)
+
+
+def _first_use(case: Case, many: Many, texts: list[str], alone: dict[str, list[int]]) -> Verdict | None:
+    """What is wrong where the first calls of a fresh process come from many threads at once."""
+    for _ in range(_FRESH_STARTS):
+        case.subject.fresh()
+        answers = many(texts)
+        at = _wrong_at(answers, texts, alone)
+        if at is None:
+            continue
+        got = answers[at] if at < len(texts) else str(answers)
+        text = texts[min(at, len(texts) - 1)]
+        reason = f"on {THREADS} threads that make the first calls of a process, {expression(text)} gets other ids"
+        return Verdict(
+            status="failed", stage="threads", reason=reason, n_failed=1,
+            counterexample=Counterexample.of(text, expected=alone[text], got=got),
+        )  # fmt: skip
+    return None
+
+
+def _decoded_in_threads(case: Case, alone: dict[str, list[int]]) -> tuple[Verdict | None, int]:
+    """What is wrong with decoding on many threads, and how many lists of ids were decoded so."""
+    lists = [alone[text] for text in sorted(alone, key=len) if alone[text]][:_DECODED]
+    texts = [case.subject.decode(ids) for ids in lists]
+    for _ in range(_THREAD_ROUNDS):
+        got = case.subject.ask("decode_threads", lists=lists, threads=THREADS)
+        if got == texts:
+            continue
+        whole = isinstance(got, list) and len(got) == len(texts)
+        at = next(k for k, text in enumerate(texts) if got[k] != text) if whole else 0
+        shown = expression(got[at]) if whole and isinstance(got[at], str) else str(got)
+        reason = f"on {THREADS} threads ids are decoded to another text than alone"
+        example = Counterexample.of(ids=lists[at], expected=expression(str(texts[at])), got=shown)
+        return Verdict(status="failed", stage="threads", reason=reason, counterexample=example, n_failed=1), 0
+    return None, _THREAD_ROUNDS * len(lists)
 
 
 def _compare(stage: Stage, many: Many, lists: Sequence[list[str]], alone: dict[str, list[int]]) -> Verdict | None:

@@ -44,7 +44,7 @@ def many_pieces(case: Case) -> Verdict:
     """More distinct pieces than a 16-bit hash tells apart, in one fresh process; then some of them again."""
     pieces = material.short_pieces()
     if not case.affordable(sum(map(len, pieces)) * 2):
-        return Verdict(status="not run", reason=f"too slow for {len(pieces):,} pieces in the time there is")
+        return Verdict(status="not asked", reason=f"too slow for {len(pieces):,} pieces in the time there is")
     case.subject.fresh()
     return over_texts(case, [*pieces, *pieces[:_ASKED_AGAIN]], case.agrees)
 

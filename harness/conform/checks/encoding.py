@@ -154,7 +154,7 @@ def long_texts(case: Case) -> Verdict:
     chosen = material.long_texts(case.seed)
     fitting = [(how, text) for how, text in chosen if case.can_ask(text)]
     if not fitting:
-        return Verdict(status="not run", reason="the target or the reference is too slow for texts so long")
+        return Verdict(status="not asked", reason="the target or the reference is too slow for texts so long")
     verdict = over_texts(case, [text for _, text in fitting], judge)
     if verdict.status != "failed" and len(fitting) < len(chosen):
         left_out = "; ".join(how for how, _ in islice((c for c in chosen if c not in fitting), 3))

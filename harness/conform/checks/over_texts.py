@@ -43,7 +43,7 @@ def over_texts(case: Case, texts: Sequence[str], judge: Judge) -> Verdict:
             n_inputs=n_inputs, n_failed=len(wrong),
         )  # fmt: skip
     if 2 * n_inputs < len(texts):
-        return Verdict(status="not run", reason=f"{part}, all of them right; give it more --check-seconds")
+        return Verdict(status="not asked", reason=f"{part}, all of them right; give it more --check-seconds")
     kept = [expression(text) for text in sorted(excused, key=len)[:_KEPT_EXCEPTIONS]]
     if not excused:
         return Verdict(status="passed", reason=part, n_inputs=n_inputs)

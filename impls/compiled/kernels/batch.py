@@ -17,7 +17,6 @@ from impls.compiled.kernels.interpreter import (
     list_size,
     long_as_address,
     long_as_long,
-    nothing,
     restored_after_long_wait,
     save_thread,
 )
@@ -26,7 +25,6 @@ from impls.compiled.kernels.memory import (
     atomic_add,
     atomic_store,
     declare_region,
-    increment,
     kernel,
     load_i32,
     load_i64,
@@ -39,7 +37,6 @@ from impls.compiled.kernels.strings import TEXT_REGION, most_bytes, own_utf8, ut
 from impls.compiled.kernels.texts import encode
 from impls.compiled.layout import (
     BATCH_USED,
-    BUSY,
     HELPER_CONTEXT,
     HELPER_JOB,
     HELPER_STATE,
@@ -224,14 +221,3 @@ def help_out(helper: int) -> int:
         store_64(context + BATCH_USED, 0)
         take_part(context, job, 1 << 62)
         atomic_store(helper + HELPER_STATE, RESTING)
-
-
-@kernel
-def batch_claim(context: int, arguments: int) -> int:
-    """(anything) -> that, the context being marked as in use; None where it was already."""
-    if load_i64(context + BUSY) != 0:
-        return nothing(context)
-    store_64(context + BUSY, 1)
-    answer = peek(arguments)
-    increment(answer)
-    return answer

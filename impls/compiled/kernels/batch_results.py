@@ -9,7 +9,14 @@ from __future__ import annotations
 from impls.compiled.kernels.batch import first_of_task, item_at, take_part, work
 from impls.compiled.kernels.boxes import array_of_ids, list_of_ids, list_set, long_from_long
 from impls.compiled.kernels.helpers import wait_for_helpers
-from impls.compiled.kernels.interpreter import long_as_address, long_as_long, nothing, restore_thread, save_thread
+from impls.compiled.kernels.interpreter import (
+    call_with_one,
+    long_as_address,
+    long_as_long,
+    nothing,
+    restore_thread,
+    save_thread,
+)
 from impls.compiled.kernels.memory import (
     atomic_load,
     atomic_store,
@@ -22,10 +29,12 @@ from impls.compiled.kernels.memory import (
     store_64,
 )
 from impls.compiled.layout import (
+    BUSY,
     COLLECTED,
     ITEM_COUNT,
     ITEM_IDS,
     ITEM_MEMORY,
+    JOB_CLOSED,
     JOB_COPIED,
     JOB_COPIED_IDS,
     JOB_N_ITEMS,
@@ -165,11 +174,33 @@ def batch_copy(context: int, arguments: int) -> int:
 
 
 @kernel
-def batch_close(context: int, arguments: int) -> int:
-    """(job) -> None: ends it; nobody is at work on it any more, and its memory is given back."""
-    job = long_as_address(peek(arguments))
+def _close(job: int) -> None:
     atomic_store(job + JOB_NEXT, load_i64(job + JOB_N_TASKS))
     wait_for_helpers(job)
     for i in range(load_i64(job + JOB_N_ITEMS)):
         _end_of(item_at(job, i))
+
+
+@kernel
+def batch_close(context: int, arguments: int) -> int:
+    """(job) -> None: ends a wave; nobody is at work on it any more, and its memory is given back."""
+    _close(long_as_address(peek(arguments)))
     return nothing(context)
+
+
+@kernel
+def run_claimed(context: int, arguments: int) -> int:
+    """(job, function, argument) -> function(argument), the context being claimed and the job closed afterwards.
+
+    None where the context is another call's. No interrupt comes between: whatever the function raises, and wherever,
+    the claim ends and nobody is at work on the job.
+    """
+    if load_i64(context + BUSY) != 0:
+        return nothing(context)
+    store_64(context + BUSY, 1)
+    result = call_with_one(peek(arguments + 8), peek(arguments + 16))
+    job = long_as_address(peek(arguments))
+    _close(job)
+    atomic_store(job + JOB_CLOSED, 1)
+    store_64(context + BUSY, 0)
+    return result

@@ -11,6 +11,7 @@ from impls.compiled.kernels.memory import (
     call_pointer_2,
     call_pointer_4,
     copy_memory,
+    decrement,
     external,
     external_void,
     increment,
@@ -49,8 +50,6 @@ _list_set_slice = external("PyList_SetSlice", 4)
 _track = external_void("PyObject_GC_Track", 1)
 _untrack = external_void("PyObject_GC_UnTrack", 1)
 long_from_long = external("PyLong_FromLong", 1)
-decrement = external_void("Py_DecRef", 1)
-"""One reference less to an object."""
 
 
 @outlined

@@ -76,7 +76,7 @@ _METHODS: dict[str, Callable[[int, int], int]] = {
     "decode_to_bytes": border.decode_to_bytes,
 }
 _FAST_METHODS: dict[str, Callable[[int, int], int]] = {
-    "batch_claim": batch.batch_claim,
+    "run_claimed": batch_results.run_claimed,
     "batch_fetch": batch.batch_fetch,
     "batch_collect": batch_results.batch_collect,
     "batch_encode": batch_results.batch_encode,

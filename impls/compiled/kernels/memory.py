@@ -275,6 +275,8 @@ _raw_reallocate = external("PyMem_RawRealloc", 2)
 release_memory = external_void("PyMem_RawFree", 1)
 increment = external_void("Py_IncRef", 1)
 """One reference more to an object."""
+decrement = external_void("Py_DecRef", 1)
+"""One reference less to an object."""
 copy_memory = external_void("memcpy", 3)
 """(to, from, bytes), which lie in different objects."""
 

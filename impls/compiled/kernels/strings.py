@@ -6,6 +6,7 @@ from impls.compiled.kernels.memory import (
     allocate_large,
     choose,
     declare_region,
+    decrement,
     external,
     inlined,
     kernel,
@@ -39,6 +40,18 @@ TYPE_AT, LENGTH_AT = 8, 16
 """Where an object holds its type, and a str the number of its characters."""
 
 utf8_and_size = external("PyUnicode_AsUTF8AndSize", 2)
+object_type = external("PyObject_Type", 1)
+
+
+@kernel
+def type_of(context: int, item: int) -> int:
+    """The address of the type of an object."""
+    if load_i64(context + STR_STATE) != 0:
+        return peek(item + TYPE_AT)
+    found = object_type(item)
+    # The object keeps its type alive.
+    decrement(found)
+    return found
 
 
 @kernel

@@ -1,9 +1,9 @@
-"""One text to ids: at once, or part by part where it is longer than any before.
+"""One text to ids: at once, or part by part where it is long.
 
-Memory nobody has touched yet is what a first call may wait for longest. A part's UTF-8 needs little of it, and its ids
-are moved to where they are to stay. From the next time on memory has been touched, and at once is up to a tenth
-faster. A text is cut between two characters where its pattern cuts whatever stands around, which their classes tell
-(`pattern.tables.certain_cuts`).
+Memory nobody has touched yet is what a call may wait for longest, and memory for a whole long text is given back to
+the system after each call. A part's UTF-8 and ids need little of it, always the same, and the ids are moved to where
+they are to stay. A text is cut between two characters where its pattern cuts whatever stands around, which their
+classes tell (`pattern.tables.certain_cuts`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from impls.compiled.kernels.memory import (
     load_u16,
     release_large,
     shift_right,
-    store_64,
 )
 from impls.compiled.kernels.needle import may_hold_special
 from impls.compiled.kernels.strings import (
@@ -34,9 +33,7 @@ from impls.compiled.kernels.strings import (
 )
 from impls.compiled.layout import (
     ASCII_CLASSES,
-    BUSY,
     CUTS,
-    LONGEST,
     MAY_BE_SPECIAL,
     MOST_TEXT_BYTES,
     NO_MEMORY,
@@ -124,12 +121,9 @@ def cut_up(context: int, text: int) -> tuple[int, int]:
 
 
 @kernel
-def is_longest(context: int, text: int) -> bool:
-    """Whether an object is a long str, and longer than any before; from now on it is one of these."""
-    if state_of(context, text) < 0 or length_of(text) <= load_i64(context + LONGEST):
-        return False
-    store_64(context + LONGEST, length_of(text))
-    return True
+def is_long(context: int, text: int) -> bool:
+    """Whether an object is a str that is longer than a part."""
+    return state_of(context, text) >= 0 and length_of(text) > PART_CHARACTERS
 
 
 @kernel
@@ -157,18 +151,15 @@ def encode_part(
 def count_in_parts(context: int, text: int) -> int:
     """The number of ids of a long str that is cut up, or a negative one where that is not its way."""
     kind, characters = cut_up(context, text)
-    if kind <= 0:
-        # ASCII needs no other memory than its own.
+    if kind < 0:
         return NO_ROOM
     n, out, room = length_of(text), load_i64(context + OUT), load_i64(context + OUT_LIMIT)
     total, count, begin = 0, 0, 0
-    store_64(context + BUSY, 1)
     state = save_thread()
     while begin < n and count >= 0:
         count, begin = encode_part(context, kind, characters, begin, n, out, room, 0, 0)
         total += count
     restore_thread(state)
-    store_64(context + BUSY, 0)
     return total if count >= 0 else count
 
 
@@ -177,8 +168,7 @@ def encode_text(context: int, text: int, keep: int, look: int) -> tuple[int, int
     """The number of ids of a str, at once, or a reason why there are none; and where they are, for `give_back`.
 
     With `keep` 0 ids are only counted; with `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL.
-    RAISED: an exception is set. For a long text the interpreter lock is released meanwhile and the context marked as
-    in use.
+    RAISED: an exception is set. The context is claimed; for a long text the interpreter lock is released meanwhile.
     """
     address = utf8(context, text)
     if address == 0:
@@ -191,10 +181,8 @@ def encode_text(context: int, text: int, keep: int, look: int) -> tuple[int, int
     if n_bytes < RELEASE_FROM_BYTES:
         count = _encode(context, address, n_bytes, out, keep, look)
     else:
-        store_64(context + BUSY, 1)
         state = save_thread()
         count = _encode(context, address, n_bytes, out, keep, look)
         restore_thread(state)
-        store_64(context + BUSY, 0)
     give_back_utf8(context)
     return count, out

@@ -27,6 +27,8 @@ from impls.compiled.pattern.syntax import (
 
 MOST_STATES = 1000
 MOST_INSTRUCTIONS = 4000
+MOST_VISITS = 1_000_000
+"""Of places while states are made: about a second; the patterns in use take 20,000 at most."""
 
 TAKE, ASSERT, FORK, JUMP, MATCH = range(5)
 """Operations: TAKE source; ASSERT source or -1 (end of text), wanted; FORK first, second; JUMP to; MATCH."""
@@ -46,17 +48,19 @@ class Automaton:
 
 
 def compile_pattern(pattern: str) -> Automaton:
-    """The automaton of one split stage; raises `NotExpressible`."""
-    tree = parse(pattern)
-    check(tree)
-    program = _Program()
-    program.add(tree)
-    program.emit(MATCH)
+    """The automaton of one split stage; raises `NotExpressible`, also where it would take long to make."""
     try:
+        tree = parse(pattern)
+        program = _Program()
+        program.add(tree)
+        program.emit(MATCH)
         class_of, member = partition(program.sources)
+        check(tree)
     except OverflowError as error:
         raise NotExpressible(str(error)) from None
-    return Automaton(class_of, len(member), _states(program.code, member))
+    except RecursionError:
+        raise NotExpressible("a pattern nested this deeply") from None
+    return Automaton(class_of, len(member), _Subsets(program.code, member).steps())
 
 
 class _Program:
@@ -121,71 +125,83 @@ class _Program:
 State = tuple[int, ...]
 
 
-def _states(code: list[tuple[int, int, int]], member: np.ndarray) -> list[list[tuple[int, bool]]]:
-    """Subset construction over ordered states."""
-    inside: list[list[bool]] = member.tolist()
-    numbers: dict[State, int] = {_closure(code, (0,)): 0}
-    waiting = list(numbers)
-    steps: list[list[tuple[int, bool]]] = []
-    while len(steps) < len(waiting):
-        state = waiting[len(steps)]
-        row: list[tuple[int, bool]] = []
-        for of in [*inside, None]:
-            following, matched = _step(code, state, of)
-            if following and following not in numbers:
-                if len(numbers) >= MOST_STATES:
-                    raise NotExpressible(f"an automaton of more than {MOST_STATES} states")
-                numbers[following] = len(numbers)
-                waiting.append(following)
-            row.append((numbers[following] if following else -1, matched))
-        steps.append(row)
-    return steps
+class _Subsets:
+    """Subset construction over ordered states; raises `NotExpressible` where there are too many, or it takes long."""
 
+    def __init__(self, code: list[tuple[int, int, int]], member: np.ndarray) -> None:
+        self._code = code
+        self._inside: list[list[bool]] = member.tolist()
+        self._visits = 0
 
-def _closure(code: list[tuple[int, int, int]], places: State) -> State:
-    """Every place that waits for a character, in order of preference, up to the first match."""
-    waiting: list[int] = []
-    seen: set[int] = set()
-    stack = list(reversed(places))
-    while stack:
-        place = stack.pop()
-        if place in seen:
-            continue
-        seen.add(place)
-        operation, a, b = code[place]
-        if operation == JUMP:
-            stack.append(a)
-        elif operation == FORK:
-            stack += (b, a)
-        else:
-            waiting.append(place)
-            if operation == MATCH:
+    def steps(self) -> list[list[tuple[int, bool]]]:
+        """See `Automaton.steps`."""
+        numbers: dict[State, int] = {self._closure((0,)): 0}
+        waiting = list(numbers)
+        steps: list[list[tuple[int, bool]]] = []
+        while len(steps) < len(waiting):
+            state = waiting[len(steps)]
+            row: list[tuple[int, bool]] = []
+            for of in [*self._inside, None]:
+                following, matched = self._step(state, of)
+                if following and following not in numbers:
+                    if len(numbers) >= MOST_STATES:
+                        raise NotExpressible(f"an automaton of more than {MOST_STATES} states")
+                    numbers[following] = len(numbers)
+                    waiting.append(following)
+                row.append((numbers[following] if following else -1, matched))
+            steps.append(row)
+        return steps
+
+    def _count(self, visits: int) -> None:
+        self._visits += visits
+        if self._visits > MOST_VISITS:
+            raise NotExpressible("an automaton that takes long to make")
+
+    def _closure(self, places: State) -> State:
+        """Every place that waits for a character, in order of preference, up to the first match."""
+        waiting: list[int] = []
+        seen: set[int] = set()
+        stack = list(reversed(places))
+        while stack:
+            place = stack.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            operation, a, b = self._code[place]
+            if operation == JUMP:
+                stack.append(a)
+            elif operation == FORK:
+                stack += (b, a)
+            else:
+                waiting.append(place)
+                if operation == MATCH:
+                    break
+        self._count(len(seen))
+        return tuple(waiting)
+
+    def _step(self, state: State, of: list[bool] | None) -> tuple[State, bool]:
+        """The state after a character in the classes `of` (None: the end), and whether a match ends before it."""
+        taken: list[int] = []
+        seen: set[int] = set()
+        stack = list(reversed(state))
+        matched = False
+        while stack:
+            place = stack.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            operation, a, b = self._code[place]
+            if operation == JUMP:
+                stack.append(a)
+            elif operation == FORK:
+                stack += (b, a)
+            elif operation == MATCH:
+                matched = True
                 break
-    return tuple(waiting)
-
-
-def _step(code: list[tuple[int, int, int]], state: State, of: list[bool] | None) -> tuple[State, bool]:
-    """The state after a character that is in the classes `of` (None: the end), and whether a match ends before it."""
-    taken: list[int] = []
-    seen: set[int] = set()
-    stack = list(reversed(state))
-    matched = False
-    while stack:
-        place = stack.pop()
-        if place in seen:
-            continue
-        seen.add(place)
-        operation, a, b = code[place]
-        if operation == JUMP:
-            stack.append(a)
-        elif operation == FORK:
-            stack += (b, a)
-        elif operation == MATCH:
-            matched = True
-            break
-        elif operation == TAKE:
-            if of is not None and of[a]:
-                taken.append(place + 1)
-        elif (of is None) if a < 0 else ((of is not None and of[a]) == bool(b)):
-            stack.append(place + 1)
-    return _closure(code, tuple(taken)), matched
+            elif operation == TAKE:
+                if of is not None and of[a]:
+                    taken.append(place + 1)
+            elif (of is None) if a < 0 else ((of is not None and of[a]) == bool(b)):
+                stack.append(place + 1)
+        self._count(len(seen))
+        return self._closure(tuple(taken)), matched

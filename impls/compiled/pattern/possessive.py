@@ -8,6 +8,8 @@ lookahead; right after an unbounded possessive repetition that takes line breaks
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from impls.compiled.pattern.classes import members
 from impls.compiled.pattern.syntax import (
     Ahead,
@@ -120,7 +122,7 @@ def _first_meets(node: Node, of: Class) -> bool:
     """Whether `node` can succeed, taking a character or as an assertion, where the next character is one of `of`."""
     match node:
         case Class(source):
-            return bool((members(source) & members(of.source)).any())
+            return _meet(source, of.source)
         case Sequence(items):
             return _can_begin_inside(items, of)
         case Alternatives(branches):
@@ -132,3 +134,9 @@ def _first_meets(node: Node, of: Class) -> bool:
             return bool((inside & members(of.source)).any())
         case _:
             return False
+
+
+@lru_cache(maxsize=1 << 12)
+def _meet(a: str, b: str) -> bool:
+    """Whether a character is in both classes."""
+    return bool((members(a) & members(b)).any())

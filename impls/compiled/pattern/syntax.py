@@ -204,7 +204,7 @@ class _Parser:
             self.at = found.end()
         elif found := _NUMBERED.match(self.pattern, self.at):
             self.at = found.end()
-        elif following in _CLASS_ESCAPES | _LITERAL_ESCAPES or (following and not following.isalnum()):
+        elif following in _CLASS_ESCAPES | _LITERAL_ESCAPES or (following and not _is_ascii_alphanumeric(following)):
             self.at += 2
         else:
             raise NotExpressible(f"the escape {self.pattern[self.at : self.at + 2]!r}")
@@ -223,3 +223,8 @@ class _Parser:
             else:
                 self.at += 1
         self.at += 1
+
+
+def _is_ascii_alphanumeric(character: str) -> bool:
+    """Return whether an escape of `character` may mean something; other letters are letters of a Unicode version."""
+    return character.isascii() and character.isalnum()

@@ -56,6 +56,54 @@ class Lossy(Right):
         return super().encode(text.lower())
 
 
+class AllWrong(Right):
+    """Gives every id but the right one, and decodes its own."""
+
+    def encode(self, text: str) -> list[int]:
+        return [id ^ 1 for id in super().encode(text)]
+
+    def decode(self, ids: list[int]) -> str:
+        return super().decode([id ^ 1 for id in ids])
+
+
+class LastText(Right):
+    """Decodes to the text it encoded last, whatever the ids."""
+
+    last = ""
+
+    def encode(self, text: str) -> list[int]:
+        self.last = text
+        return super().encode(text)
+
+    def decode(self, ids: list[int]) -> str:
+        return self.last
+
+
+class TextsByIds(Right):
+    """Keeps every text by its ids, and by their beginning and end, and has no decoder."""
+
+    kept: dict[tuple[int, ...], str] = {}  # noqa: RUF012
+
+    def encode(self, text: str) -> list[int]:
+        ids = super().encode(text)
+        self.kept[tuple(ids)] = text
+        self.kept[tuple(ids * 2)] = text * 2
+        return ids
+
+    def decode(self, ids: list[int]) -> str:
+        return self.kept.get(tuple(ids), "")
+
+
+class OwnIds(Right):
+    """Numbers its tokens in a way of its own, past those of the model."""
+
+    def encode(self, text: str) -> list[int]:
+        return [id + 100_000 for id in super().encode(text)]
+
+    def decode(self, ids: list[int]) -> str:
+        return super().decode([id - 100_000 for id in ids])
+
+
 class Dying(Right):
     """Takes its process with it."""
 
@@ -122,6 +170,18 @@ class Forgetful(impls.Tokenizer):
         if spec.ties != "first":
             raise impls.Unsupported(cls.name, "TrainingSpec.ties: it trains with 'first' only")
         return impls.get("priority").train_model(list(texts)[1:], spec)
+
+
+class Early(impls.Tokenizer):
+    """Trains by a rule no other follows here, and stops after the first merge."""
+
+    name = "planted-early"
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: impls.TrainingSpec) -> impls.Model:
+        if spec.ties != "first":
+            raise impls.Unsupported(cls.name, "TrainingSpec.ties: it trains with 'first' only")
+        return impls.get("priority").train_model(texts, replace(spec, max_merges=1))
 
 
 class DyingTrainer(impls.Tokenizer):

@@ -75,16 +75,6 @@ class Meeting(Right):
         return [2]
 
 
-class Counting(Right):
-    """Answers otherwise every second time."""
-
-    n_calls = 0
-
-    def encode(self, text: str) -> list[int]:
-        self.n_calls += 1
-        return [(self.n_calls + 1) % 2]
-
-
 class HashSeed(Right):
     """Answers by the hash of the text."""
 

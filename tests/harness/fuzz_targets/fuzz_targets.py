@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import os
+import threading
 import time
+import zlib
+from typing import Any
 
 import impls
 from impls.patterns import Splitter
@@ -98,3 +102,54 @@ class Refuses(_Over):
 
     def __init__(self, model: impls.Model) -> None:
         raise impls.Unsupported("refuses", "only models of a certain kind")
+
+
+class DropsCutCharacter(_Over):
+    """An incremental decoder that is never finished."""
+
+    def decode(self, ids: list[int]) -> str:
+        return codecs.getincrementaldecoder("utf-8")("replace").decode(self._inner.decode_bytes(ids))
+
+
+class WrongPast64K(_Over):
+    """Keeps the number of bytes in 16 bits."""
+
+    def encode(self, text: str) -> list[int]:
+        ids = super().encode(text)
+        return ids[:-1] if len(text.encode("utf-8", "replace")) > 65_535 else ids
+
+
+class OneInManyTexts(_Over):
+    """One text in 20,000 is wrong, by its hash."""
+
+    def encode(self, text: str) -> list[int]:
+        ids = super().encode(text)
+        return ids[:-1] if zlib.crc32(text.encode("utf-8", "replace")) % 20_000 == 77 else ids
+
+
+class SharedText(_Over):
+    """Keeps the text in the object while it works."""
+
+    def encode(self, text: str) -> list[int]:
+        self.text = text
+        if threading.current_thread() is not threading.main_thread():
+            time.sleep(0.0005)
+        return super().encode(self.text)
+
+
+class SwallowsSpace(impls.Tokenizer):
+    """Takes the space before an allowed special token for a part of it."""
+
+    name = "swallows-space"
+
+    def __init__(self, model: impls.Model) -> None:
+        super().__init__(model)
+        self._inner = impls.load("priority", model)
+
+    def encode_piece(self, piece: str) -> list[int]:
+        return self._inner.encode_piece(piece)
+
+    def encode(self, text: str, *, allowed_special: Any = (), disallowed_special: Any = "all") -> list[int]:
+        for name in self.model.special_tokens if allowed_special else ():
+            text = text.replace(f" {name}", name)
+        return super().encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)

@@ -6,8 +6,10 @@ import os
 import signal
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import psutil
 
 from impls import Model, Tokenizer, Unsupported
@@ -70,6 +72,13 @@ class Inexact(Bytes):
         return ids
 
 
+class Merging(Inexact):
+    """Is inexact, and says that it is not."""
+
+    name = "toy-merging"
+    exact = True
+
+
 class LosingText(Bytes):
     """Right ids that do not decode to the text."""
 
@@ -77,6 +86,72 @@ class LosingText(Bytes):
 
     def decode_bytes(self, ids: object) -> bytes:
         return super().decode_bytes(ids).replace(b"z", b"")  # type: ignore[arg-type]
+
+
+class LastText(Bytes):
+    """Decodes to the text it encoded last, whatever the ids."""
+
+    name = "toy-last-text"
+    last = ""
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        self.last = text
+        return super().encode_ordinary(text)
+
+    def decode_bytes(self, ids: object) -> bytes:
+        return self.last.encode()
+
+
+class Floats(Bytes):
+    """Answers figures that only come to the right ids when they are cut off."""
+
+    name = "toy-floats"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        return [i + 0.25 for i in super().encode_ordinary(text)]  # type: ignore[misc]
+
+
+class Later(list[int]):
+    """Ids that are made when they are read."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __len__(self) -> int:
+        return len(self._text.encode())
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._text.encode())
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other)  # type: ignore[call-overload, no-any-return]
+
+
+class Lazy(Bytes):
+    """Leaves the work to whoever reads the answer."""
+
+    name = "toy-lazy"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        return Later(text)
+
+
+class Arrays(Bytes):
+    """Answers arrays where lists are asked for."""
+
+    name = "toy-arrays"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        return np.frombuffer(text.encode(), dtype=np.uint8).astype(np.uint32)  # type: ignore[return-value]
+
+
+class Miscounting(Inexact):
+    """Is inexact, and counts anything."""
+
+    name = "toy-miscounting"
+
+    def count(self, text: str) -> int:
+        return 1
 
 
 class PanicException(BaseException):

@@ -43,3 +43,12 @@ class Dropping(Priority):
 
     def encode_ordinary(self, text: str) -> list[int]:
         return super().encode_ordinary(text.replace("\u00e9", ""))
+
+
+class Misspelling(Priority):
+    """Cuts where it must, and gives other tokens of the same lengths for one character."""
+
+    name = "misspelling"
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        return super().encode_ordinary(text.replace("\u00e9", "\u00e8"))

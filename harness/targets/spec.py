@@ -12,21 +12,26 @@ from pathlib import Path
 from typing import Literal
 
 import impls
+from impls.errors import BPEError
 
+DEFAULT_MODEL = "o200k_base"
+"""The vocabulary of every verb that takes one and is given none."""
 COMMAND_PREFIX = "cmd:"
 _OBJECT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+_FILE_OBJECT = re.compile(r"(?P<file>.+\.py)(:(?P<object>[^\W\d]\w*(\.[^\W\d]\w*)*))?")
 _LIBRARIES = {".model": "sentencepiece", ".tiktoken": "tiktoken", ".json": "tokenizers"}
 _BOOT = (
     "import json, sys; sys.path += [p for p in json.loads(sys.argv[1]) if p not in sys.path]; "
     "from harness.conform.serve import main; main(sys.argv[2:])"
 )
 FORMS = (
-    "module:object, an implementation (`bpebench list implementations`), a model file with the library to run it, or "
+    "module:object, a Python file, an implementation (`bpebench list implementations`), a model file with the library "
+    "to run it, or "
     f"{COMMAND_PREFIX}COMMAND (see PROTOCOL.md)"
 )
 
 
-class NotLoadable(Exception):
+class NotLoadable(BPEError):
     """TARGET cannot be loaded; the reason is one line that says why and what to do."""
 
     def __init__(self, reason: str) -> None:
@@ -42,10 +47,10 @@ class TargetSpec:
     name: str
     """As it is shown."""
     words: tuple[str, ...]
-    """command: its words; object: `module:object`, model; entry-point: implementation, model; file: library, file."""
+    """command: its words; object: its name, model; entry-point: implementation, model; file: library, file."""
 
     @staticmethod
-    def parse(target: str, library: str | None = None, model: str = "o200k_base") -> TargetSpec:
+    def parse(target: str, library: str | None = None, model: str = DEFAULT_MODEL) -> TargetSpec:
         """What `target` names; raises `NotLoadable`. An implementation, or what needs a
         model to be made, runs `model`; a file is run by `library`."""
         if target.startswith(COMMAND_PREFIX):
@@ -54,7 +59,9 @@ class TargetSpec:
             return _file(target, library)
         if target in impls.names():
             return TargetSpec("entry-point", target, (target, model))
-        if _OBJECT.fullmatch(target):
+        if (found_file := _FILE_OBJECT.fullmatch(target)) and not Path(found_file["file"]).is_file():
+            raise NotLoadable(f"{target}: there is no file {found_file['file']}")
+        if found_file or _OBJECT.fullmatch(target):
             return TargetSpec("object", target, (target, model))
         if Path(target).is_file():
             found = _LIBRARIES.get(Path(target).suffix)
@@ -74,6 +81,22 @@ class TargetSpec:
             return list(self.words)
         found = [path for path in sys.path if path]
         return [sys.executable, "-P", "-c", _BOOT, json.dumps(found), self.kind, *self.words]
+
+
+def is_target(name: str) -> bool:
+    """Whether `name` is a target that no implementation's name is: a command, an object or a file."""
+    if name in impls.names():
+        return False
+    objects = _OBJECT.fullmatch(name) or _FILE_OBJECT.fullmatch(name)
+    return bool(objects) or name.startswith(COMMAND_PREFIX) or Path(name).is_file()
+
+
+def split_object(name: str) -> tuple[str, str]:
+    """(module or file, path of the object in it, empty where none is named)."""
+    if found := _FILE_OBJECT.fullmatch(name):
+        return found["file"], found["object"] or ""
+    module, _, path = name.partition(":")
+    return module, path
 
 
 def _command(target: str) -> TargetSpec:

@@ -1,0 +1,124 @@
+"""Ids nobody encoded: any id beside any other, cut inside characters, repeated, in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from harness.check.shrink import Budget, smallest_sequence
+from harness.conform.case import Case
+from harness.conform.checks.encoding import texts_for
+from harness.conform.reference import Refused
+from harness.conform.verdicts import Counterexample, Verdict
+from harness.conform.wording import expression
+
+_N_RANDOM = 2_500
+_N_TEXTS = 150
+_RUNS = (2, 3, 4, 5, 8, 9, 16, 17, 33, 65, 257, 1025)
+_LATEST = 3
+_TRIALS = 300
+_SHRINK_SECONDS = 5.0
+Ids = tuple[int, ...]
+
+
+def any_order(case: Case) -> Verdict:
+    """`decode`, and `decode_bytes` where there is one, of lists of ids in any order."""
+    latest: list[Ids] = []
+    n_inputs = n_left_out = 0
+    for ids in [*case.known_ids, *_lists(case)]:
+        expected = case.reference.decode(ids)
+        if isinstance(expected, Refused):
+            n_left_out += 1
+            continue
+        n_inputs += 1
+        if case.subject.decode(ids) != expected or _bytes_differ(case, ids):
+            verdict = _failure(case, ids, latest)
+            verdict.n_inputs = n_inputs
+            return verdict
+        latest = [*latest[1 - _LATEST :], ids]
+        if case.out_of_time:
+            break
+    reason = f"{n_left_out:,} lists the reference refuses" if n_left_out else ""
+    return Verdict(status="passed", reason=reason, n_inputs=n_inputs)
+
+
+def _bytes_differ(case: Case, ids: Ids) -> bool:
+    if case.reference.model.lossy is not None or not case.subject.offers("decode_bytes"):
+        return False
+    by_id = case.reference.bytes_by_id
+    return bool(case.subject.ask("decode_bytes", ids=list(ids)) != b"".join(by_id[i] for i in ids))
+
+
+def _lists(case: Case) -> Iterator[Ids]:
+    random = Random(f"order:{case.seed}")
+    by_id = case.reference.bytes_by_id
+    every = sorted(by_id)
+    cut = [i for i in every if "\ufffd" in by_id[i].decode("utf-8", "replace")]
+    special = sorted(set(case.reference.model.whole_token_ids.values()))
+    texts = texts_for(case)
+    wide = [text for text in texts if not text.isascii() and len(text) <= 60]
+    for text in wide[:: max(1, len(wide) // _N_TEXTS)]:
+        ids = case.reference.ids(text)
+        if isinstance(ids, list):
+            yield from _parts(tuple(ids), random)
+    for i in random.choices(every, k=len(_RUNS)) + random.choices(cut or every, k=len(_RUNS)):
+        for n in _RUNS:
+            yield (i,) * n
+    for _ in range(_N_RANDOM):
+        pools = random.choices((every, cut or every, special or every), weights=(5, 4, 1), k=random.randint(1, 8))
+        ids = [random.choice(pool) for pool in pools]
+        yield tuple(ids)
+        random.shuffle(ids)
+        yield tuple(ids)
+
+
+def _parts(ids: Ids, random: Random) -> Iterator[Ids]:
+    """Beginnings and ends, cut wherever an id ends; backwards; in another order."""
+    for k in range(1, min(len(ids), 8)):
+        yield ids[:k]
+        yield ids[-k:]
+    yield ids[:-1]
+    yield ids[::-1]
+    yield tuple(random.sample(ids, len(ids)))
+
+
+def _failure(case: Case, ids: Ids, latest: Sequence[Ids]) -> Verdict:
+    """The fewest of the ids that are decoded wrongly, or the list that spoils them where they are right alone."""
+
+    def wrong(candidate: Sequence[int]) -> bool:
+        expected = case.reference.decode(candidate)
+        if not candidate or isinstance(expected, Refused):
+            return False
+        return case.subject.decode(candidate) != expected or _bytes_differ(case, tuple(candidate))
+
+    case.subject.fresh()
+    if wrong(ids):
+        small = smallest_sequence(ids, wrong, Budget(_TRIALS, _SHRINK_SECONDS))
+        if small not in case.known_ids:
+            case.known_ids.append(small)
+        return _told(case, small, "decode", "in a list of ids nobody encoded")
+    for earlier in reversed(latest):
+        case.subject.fresh()
+        case.subject.decode(earlier)
+        if wrong(ids):
+            return _told(case, ids, "cache", f"right in a fresh process, wrong after decode({list(earlier)})")
+    return _told(case, ids, "determinism", "was decoded otherwise before, and is right in a fresh process")
+
+
+def _told(case: Case, ids: Ids, stage: str, reason: str) -> Verdict:
+    expected, got = case.reference.decode(ids), case.subject.decode(ids)
+    method = "decode"
+    shown = [str(text) if isinstance(text, Refused) else expression(text) for text in (expected, got)]
+    if shown[0] == shown[1] and _bytes_differ(case, ids):
+        method = "decode_bytes"
+        shown = [
+            repr(b"".join(case.reference.bytes_by_id[i] for i in ids)),
+            repr(case.subject.ask("decode_bytes", ids=list(ids))),
+        ]
+    return Verdict(
+        status="failed",
+        stage=stage,  # type: ignore[arg-type]
+        reason=f"{method}: {reason}" if method != "decode" else reason,
+        counterexample=Counterexample.of(ids=list(ids), expected=shown[0], got=shown[1]),
+        n_failed=1,
+    )

@@ -1,0 +1,71 @@
+"""Texts whose length is a power of two, one less, one more, in bytes and in characters: where buffers end.
+
+And every length up to a few hundred bytes with each kind of character at the end, where vectors and blocks have tails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+from harness.conform.case import Case, Judgement
+from harness.conform.checks.over_texts import over_texts
+from harness.conform.reference import Answer
+from harness.conform.texts import prose
+from harness.conform.verdicts import Verdict
+from harness.data.generated import generate
+
+_EVERY_LENGTH = 300
+_LAST = ("", " ", "é", "中", "👍", "\u0301", "\n")
+_POWERS = range(9, 17)
+_GREAT_POWERS = range(17, 21)
+_OTHERS = (1_000, 1_536, 3_000, 6_144, 10_000, 12_288, 20_480, 49_152, 100_000)
+
+
+def sizes(case: Case) -> Verdict:
+    """The ids of the reference, and the text back, at each size from a few bytes to a megabyte."""
+
+    def judge(text: str, answer: Answer) -> Judgement:
+        agreed = case.agrees(text, answer)
+        return case.comes_back(text, answer) if agreed == "right" else agreed
+
+    texts = [*_short(case.seed), *_of_powers(case.seed)]
+    fitting = [text for text in texts if case.can_ask(text)]
+    verdict = over_texts(case, fitting, judge)
+    if verdict.status != "failed" and fitting:
+        longest = max(map(len, fitting[: verdict.n_inputs] or fitting))
+        verdict.reason = "; ".join(filter(None, [verdict.reason, f"up to {longest:,} characters"]))
+    return verdict
+
+
+def _short(seed: int) -> Iterator[str]:
+    words = prose(_EVERY_LENGTH + 8, seed + 3).encode("ascii", "ignore").decode()
+    for n_bytes in range(1, _EVERY_LENGTH):
+        for last in _LAST:
+            head = n_bytes - len(last.encode())
+            if head >= 0:
+                yield words[:head] + last
+
+
+def _of_powers(seed: int) -> Iterator[str]:
+    """In order of length: mixed scripts and plain words, of so many bytes and of so many characters."""
+    greatest = 1 << _GREAT_POWERS[-1]
+    mixed = "".join(generate(f"gen/mixed:{greatest + 8}"))
+    shift = Random(f"sizes:{seed}").randrange(64)
+    words = prose(greatest + 80, seed + 4).encode("ascii", "ignore").decode()
+    words += "x" * (greatest + 80 - len(words))
+    near = {(1 << power) + more for power in _POWERS for more in (-1, 0, 1)}
+    for n in sorted(near | set(_OTHERS)):
+        yield of_bytes(mixed[shift:], n)
+        yield mixed[shift : shift + n]
+        yield words[shift : shift + n]
+    for power in _GREAT_POWERS:
+        yield of_bytes(mixed, 1 << power)
+        yield mixed[: 1 << power]
+        yield words[: (1 << power) + 1]
+
+
+def of_bytes(text: str, n_bytes: int) -> str:
+    """The beginning of `text`, and as many `x` as it takes to have exactly `n_bytes` of UTF-8."""
+    head = text[:n_bytes].encode()[:n_bytes].decode("utf-8", "ignore")
+    return head + "x" * (n_bytes - len(head.encode()))

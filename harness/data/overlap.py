@@ -1,0 +1,57 @@
+"""Whether a text is one a vocabulary was trained on: hashes of the training documents, kept in the model's own file.
+
+A document's hash is the first 8 bytes of the SHA-256 of its UTF-8, white space at its ends left out. A model keeps the
+`MAX_HASHES` smallest, so which are kept depends on the documents alone: where it keeps fewer, all are there; where it
+keeps as many, each document whose hash is not above the largest kept one can be looked up (a bottom-k sample; Broder
+1997, "On the resemblance and containment of documents").
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import heapq
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from harness.data.documents import encoded
+from impls.model import Model
+
+MAX_HASHES = 2048
+"""22 KB of a model's file at most."""
+_HASH_BYTES = 8
+
+
+class Overlap(NamedTuple):
+    """How many documents of a text can be looked up among a model's training documents, and how many are there."""
+
+    n_documents: int
+    n_trained_on: int
+
+    @property
+    def share(self) -> float:
+        """The share of documents that were trained on, 0 to 1."""
+        return self.n_trained_on / self.n_documents
+
+
+def training_documents(texts: Iterable[str]) -> str:
+    """Return what `Model.training_documents` holds for these texts: at most `MAX_HASHES` hashes, in base64."""
+    return base64.b64encode(b"".join(heapq.nsmallest(MAX_HASHES, set(map(_hash, texts))))).decode()
+
+
+def training_overlap(model: Model, texts: Iterable[str]) -> Overlap | None:
+    """Return how many of `texts` the model was trained on; None where it keeps no hashes, or none can be looked up.
+
+    Documents are compared whole: training text that is cut into other documents is not found.
+    """
+    content = base64.b64decode(model.training_documents)
+    if not content:
+        return None
+    kept = {content[at : at + _HASH_BYTES] for at in range(0, len(content), _HASH_BYTES)}
+    largest = max(kept) if len(kept) >= MAX_HASHES else b"\xff" * _HASH_BYTES
+    hashes = [found for found in map(_hash, texts) if found <= largest]
+    return Overlap(len(hashes), sum(found in kept for found in hashes)) if hashes else None
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(encoded(text.strip())).digest()[:_HASH_BYTES]

@@ -1,0 +1,70 @@
+"""Whether ids decode as they must: to the text they came from, and in an order nobody encoded them in.
+
+The ids of a whole text prove no decoder: one that keeps texts by their ids, or hands back the last one it encoded,
+answers them as well. Reordered ones it has never met, and what they stand for follows from the model alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from impls import Model, Tokenizer, UnknownId
+from impls.decoding import Decoder
+from impls.round_trip import comes_back_as
+from impls.text import repair_surrogates
+
+LOST = "a text does not come back"
+MISREAD = "its ids in another order do not decode to what the model has for them"
+
+
+class ModelDecoder(Decoder):
+    """Decodes by the model and nothing else.
+
+    Raises `UnknownId` for ids that are not those of the model.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the model tells what ids stand for; one that belongs to a library does not."""
+        return self._model.belongs_to is None
+
+    def reordered(self, ids: Sequence[int]) -> list[int]:
+        """The second half of `ids` before the first, cut where a character begins; twice `ids` where that is the same.
+
+        >>> decoder = ModelDecoder(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
+        >>> decoder.reordered([97, 195, 169, 98]), decoder.reordered([97])
+        ([98, 97, 195, 169], [97, 97])
+        """
+        middle = next((k for k in range(len(ids) // 2, len(ids)) if self._begins_character(ids[k])), 0)
+        other = [*ids[middle:], *ids[:middle]]
+        return other if other != list(ids) else [*ids, *ids]
+
+    def _begins_character(self, token: int) -> bool:
+        return self._bytes_by_id.get(token, b"")[:1] not in _CONTINUING
+
+
+_CONTINUING = frozenset(bytes([byte]) for byte in range(0x80, 0xC0))
+
+
+def wrong_text(tokenizer: Tokenizer, decoder: ModelDecoder, text: str, ids: list[int], back: str) -> str:
+    """What is wrong with how `ids`, those of `text`, are decoded, `back` being their text; empty where nothing is.
+
+    The text, or its normal form, must come back (of a lossy model that is not known), and the ids must decode in
+    another order, too. `decoder` is that of the tokenizer's model.
+    """
+    wanted = comes_back_as(tokenizer.model, repair_surrogates(text))
+    return LOST if wanted is not None and back != wanted else misread(tokenizer, decoder, ids)
+
+
+def misread(tokenizer: Tokenizer, decoder: ModelDecoder, ids: list[int]) -> str:
+    """What is wrong with how `ids` are decoded in another order; empty where nothing is, or the model does not tell."""
+    if not decoder.is_known:
+        return ""
+    other = decoder.reordered(ids)
+    try:
+        return "" if tokenizer.decode(other) == decoder.decode(other) else MISREAD
+    except UnknownId as error:
+        return f"not ids of the model: {error}"

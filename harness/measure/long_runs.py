@@ -1,0 +1,223 @@
+"""What only shows over a while: documents without end, the second call on a long text, calls after a pause.
+
+Runs in the worker, each in a process of its own. Beside the seconds it notes what the system did meanwhile: page
+faults, its share of the processor time, and the memory the process holds.
+"""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness import memory
+from harness.measure import tasks, timing, verify
+from harness.measure.answers import NotIds
+from harness.measure.latency import binned
+from harness.measure.protocol import Failed, Job, Measure, Measured
+from harness.measure.texts import chunks, read_texts, take
+from harness.measure.workloads import N_PARTS
+from impls import Tokenizer
+
+PAUSE_SECONDS = 0.5
+N_PAUSES = 2
+"""Of each kind."""
+_OTHER_WORK = f"""
+from time import perf_counter
+end = perf_counter() + {PAUSE_SECONDS}
+while perf_counter() < end:
+    touched = bytearray(64_000_000)
+    touched[::64] = bytes(1_000_000)
+"""
+"""What another process does in a pause: fill the caches of the processor with something else."""
+
+
+class Watched(msgspec.Struct):
+    """What the system did for this process, call by call; empty where the system does not say."""
+
+    seconds: list[float] = msgspec.field(default_factory=list)
+    page_faults: list[int] = msgspec.field(default_factory=list)
+    system_seconds: list[float] = msgspec.field(default_factory=list)
+
+    def call(self, run: Callable[[Any], Any], inputs: Any) -> Any:
+        """One timed call; gives its answer."""
+        before = _usage()
+        seconds, answer = timing.timed(run, inputs)
+        self.note(seconds, before)
+        return answer
+
+    def note(self, seconds: float, before: tuple[int, float] | None) -> None:
+        """Keep what passed since `before`."""
+        after = _usage()
+        self.seconds.append(seconds)
+        if before is not None and after is not None:
+            self.page_faults.append(after[0] - before[0])
+            self.system_seconds.append(after[1] - before[1])
+
+
+def _usage() -> tuple[int, float] | None:
+    """Page faults served from memory, and seconds in the system, of this process; None where unknown (Windows)."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_minflt, usage.ru_stime
+
+
+def sustained(request: Measure, tokenizer: Tokenizer, baseline_bytes: int) -> Measured | Failed:
+    """Encode the parts of a text that never repeats, document by document, as many as the time allows, one at least.
+
+    A sample is the sum of the calls of one part. Between parts the answers are verified, which is not timed.
+    """
+    job, expected = request.job, request.expected
+    encode = tasks.bind(job, tokenizer)
+    watched, calls, resident = Watched(), Counter[int](), list[int]()
+    n_texts = n_bytes = n_tokens = 0
+    digests: list[str] = []
+    gc.collect()
+    gc.freeze()
+    begin = time.perf_counter()
+    for part in range(N_PARTS):
+        texts = read_texts(Path(f"{job.texts}-{part}"))
+        seconds, answers = _each(encode, tasks.strings(texts), watched)
+        calls += binned(seconds)
+        found = _verified(job, texts, answers, tokenizer, "" if expected is None else expected.parts[part])
+        if isinstance(found, Failed):
+            return found
+        digests.append(found[0])
+        n_texts, n_bytes, n_tokens = n_texts + len(texts), n_bytes + sum(map(len, texts)), n_tokens + found[1]
+        del texts, answers, seconds
+        resident.append(max(0, memory.resident_bytes() - baseline_bytes))
+        if time.perf_counter() - begin > request.most_seconds:
+            break
+    done = len(digests)
+    return Measured(
+        samples_seconds=watched.seconds,
+        loops=1,
+        n_texts=n_texts // done,
+        n_bytes=n_bytes // done,
+        n_tokens=n_tokens // done,
+        n_calls=n_texts // done,
+        digest=tasks.digest_of_parts(digests),
+        peak_memory_bytes=None,
+        samples_wanted=N_PARTS,
+        page_faults=watched.page_faults,
+        system_seconds=watched.system_seconds,
+        resident_bytes=resident,
+        call_times=sorted(calls.items()),
+    )
+
+
+def _each(encode: tasks.Pass, inputs: Sequence[str], watched: Watched) -> tuple[list[float], list[Any]]:
+    """The seconds of every call, and the answers."""
+    seconds: list[float] = []
+    answers: list[Any] = []
+    before = _usage()
+    for text in inputs:
+        taken, answer = timing.timed(encode, (text,))
+        seconds.append(taken)
+        answers += answer
+    watched.note(sum(seconds), before)
+    return seconds, answers
+
+
+def _verified(
+    job: Job, texts: list[bytes], answers: list[Any], tokenizer: Tokenizer, wanted: str
+) -> tuple[str, int] | Failed:
+    """Digest and number of tokens of the answers to a part, or the mismatch.
+
+    Ids are held against the reference's digest `wanted`; without one, or where they need not be the reference's, the
+    documents must come back from them.
+    """
+    if not (wanted and tokenizer.exact):
+        work = tasks.Work(passes=[texts], other=[], run=tasks.bind(job, tokenizer), fresh=tasks.strings, n_calls=1)
+        return verify.judge(job, work, [answers], tokenizer, None)
+    try:
+        found = tasks.digest(job, answers)
+    except NotIds as error:
+        return Failed(status="mismatch", reason=str(error))
+    if found[0] == wanted:
+        return found
+    shortest = tuple(sorted(texts, key=len)[:1000])
+    return Failed(status="mismatch", reason="other ids than the reference on new documents", candidates=shortest)
+
+
+def part_digests(job: Job, tokenizer: Tokenizer) -> tuple[list[str], int]:
+    """The digests of the ids of every part of a text that never repeats, and the number of all tokens.
+
+    Of a job that takes so many bytes only, those of the beginning of the first part.
+    """
+    encode = tasks.bind(job, tokenizer)
+    digests: list[str] = []
+    n_tokens = 0
+    for part in range(1 if job.n_bytes else N_PARTS):
+        texts = take(read_texts(Path(f"{job.texts}-{part}")), job.n_bytes)
+        digest, n = tasks.digest(job, encode(tasks.strings(texts)))
+        digests.append(digest)
+        n_tokens += n
+    return digests, n_tokens
+
+
+def long_text(
+    request: Measure, tokenizer: Tokenizer, implementation: type[Tokenizer], highest: Callable[[], int | None]
+) -> Measured | Failed:
+    """The second call on a long text, or the calls after pauses, behind documents of other text.
+
+    No answer is kept over a call, as it would keep the memory of its ids from the next; the last one is verified.
+    """
+    job, expected = request.job, request.expected
+    memory.reset_peak()
+    work = tasks.prepare(job, tokenizer, implementation)
+    gc.collect()
+    gc.freeze()
+    for text in work.other:
+        for document in chunks(text, job.document_bytes):
+            work.run(work.fresh([document]))
+    watched = Watched()
+    parts: dict[str, list[float]] = {}
+    if job.state == "second-call":
+        work.run(work.fresh(work.texts))
+        answer = watched.call(work.run, work.fresh(work.texts))
+    else:
+        for _ in range(3):
+            work.run(work.fresh(work.texts))
+        for _ in range(N_PAUSES):
+            for kind, wait in (("after an idle pause", _idle), ("after another's work", _others_work)):
+                inputs = work.fresh(work.texts)
+                answer = None
+                wait()
+                answer = watched.call(work.run, inputs)
+                parts.setdefault(kind, []).append(watched.seconds[-1])
+    peak = highest()
+    verdict = verify.judge(job, work, [answer], tokenizer, expected)
+    if isinstance(verdict, Failed):
+        return verdict
+    return Measured(
+        samples_seconds=watched.seconds,
+        loops=1,
+        n_texts=len(work.texts),
+        n_bytes=work.n_bytes,
+        n_tokens=verdict[1],
+        n_calls=work.n_calls,
+        digest=verdict[0],
+        peak_memory_bytes=peak,
+        parts_seconds=parts,
+        page_faults=watched.page_faults,
+        system_seconds=watched.system_seconds,
+    )
+
+
+def _idle() -> None:
+    time.sleep(PAUSE_SECONDS)
+
+
+def _others_work() -> None:
+    subprocess.run([sys.executable, "-c", _OTHER_WORK], check=True, stdin=subprocess.DEVNULL)

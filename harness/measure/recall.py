@@ -1,0 +1,134 @@
+"""Does an implementation remember whole texts? One given before is timed against one never given, of the same pieces.
+
+Both are the same words in other orders (`recombine`), so a cache of pieces knows both equally well. Before each timed
+call stand two calls on one text: on the very text that is then timed, or on another that is not asked again.
+Runs in the worker; the clock may be another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from harness.measure import timing
+from harness.measure.protocol import Recall, Recalled
+from harness.measure.recombine import Recombined
+from harness.measure.stats import Interval, ratio_interval
+from harness.measure.tasks import Pass, bind
+from harness.measure.texts import read_texts
+from impls import Tokenizer
+
+REMEMBERED_FACTOR = 1.5
+"""A text never given must take this many times as long as one given before, by the low end of the 95 % interval,
+and the quickest of the new ones this many times the median of the others."""
+N_PAIRS = 5
+MOST_PAIRS = 25
+"""Pairs are added while the interval holds the factor, up to so many."""
+_WARMING = 3
+"""Texts encoded first, so that every piece is known."""
+
+_GIVEN, _NEW, _BETWEEN, _OTHER = 0, 1_000, 2_000, 3_000
+"""Where the numbers of texts begin: given and asked again, never given before, given and not asked again, others."""
+_LATER = 10_000
+"""Added in a process that asks for what an earlier one was given, to the numbers of all other texts."""
+
+
+class Texts(NamedTuple):
+    """What a call is given, by the number of the text."""
+
+    inputs: Callable[[int], Any]
+    """New objects at every call."""
+    give: Callable[[int], Any]
+    """Have a text read, in every way that may leave it remembered."""
+
+
+def remembers(met_seconds: Sequence[float], new_seconds: Sequence[float]) -> bool:
+    """Whether texts met before take so much less time than new ones that they must be remembered.
+
+    What else runs on a machine only ever adds time, so that the quickest of the new ones must be slower as well.
+    """
+    quickest = min(new_seconds) > REMEMBERED_FACTOR * median(met_seconds)
+    return quickest and _times_new(met_seconds, new_seconds).low > REMEMBERED_FACTOR
+
+
+def _times_new(met_seconds: Sequence[float], new_seconds: Sequence[float]) -> Interval:
+    """How many times as long a new text takes, with its 95 % interval over the pairs."""
+    new, met = ([[max(seconds, 1e-9)] for seconds in side] for side in (new_seconds, met_seconds))
+    return ratio_interval(new, met)
+
+
+def recall(request: Recall, tokenizer: Tokenizer, clock: Callable[[], float] | None = None) -> Recalled:
+    """The seconds of calls on texts given before, and of calls on new ones, taken in turns."""
+    source = read_texts(Path(request.job.texts))
+    run = bind(request.job, tokenizer)
+
+    def made(n_bytes: int) -> Texts:
+        return _texts(request, Recombined(source, n_bytes, request.text_bytes, request.seed), tokenizer, run)
+
+    start = _LATER if request.earlier else 0
+
+    def seconds(n_bytes: int) -> float:
+        texts = made(n_bytes)
+        texts.give(start + _OTHER)
+        return timing.timed(run, texts.inputs(start + _OTHER + 1), clock)[0]
+
+    n_bytes, _ = timing.largest_size(seconds, request.most_bytes, request.budget_seconds)
+    met, new = sample(run, made(n_bytes), earlier=request.earlier, clock=clock)
+    return Recalled(n_bytes=n_bytes, met_seconds=met, new_seconds=new)
+
+
+def sample(
+    run: Pass, texts: Texts, *, earlier: bool = False, clock: Callable[[], float] | None = None
+) -> tuple[list[float], list[float]]:
+    """Seconds of calls on texts given before, and of as many on new ones, in turns.
+
+    `N_PAIRS` of each, and more while they leave it open whether texts are remembered, up to `MOST_PAIRS`. With
+    `earlier` the texts given before were given to an earlier process and are not given in this one.
+    """
+    later = _LATER if earlier else 0
+    for number in range(_WARMING):
+        texts.give(later + _OTHER + 2 + number)
+    met: list[float] = []
+    new: list[float] = []
+
+    def add(pair: int, *, is_met: bool) -> None:
+        asked = _GIVEN + pair if is_met else later + _NEW + pair
+        given = asked if is_met and not earlier else later + _BETWEEN + 2 * pair + is_met
+        inputs = texts.inputs(asked)
+        texts.give(given)
+        texts.give(given)
+        (met if is_met else new).append(timing.timed(run, inputs, clock)[0])
+
+    for pair in range(MOST_PAIRS):
+        add(pair, is_met=pair % 2 == 0)
+        add(pair, is_met=pair % 2 != 0)
+        if pair + 1 >= N_PAIRS and (_times_new(met, new).high < REMEMBERED_FACTOR or remembers(met, new)):
+            break
+    return met, new
+
+
+def _texts(request: Recall, made: Recombined, tokenizer: Tokenizer, run: Pass) -> Texts:
+    if request.job.task == "decode":
+        ids = [[int(i) for i in tokenizer.encode(unit, disallowed_special=())] for unit in made.units]
+
+        def rows(number: int) -> list[list[int]]:
+            return [list(chain.from_iterable(ids[i] for i in positions)) for positions in made.order(number)]
+
+        def give_both(number: int) -> None:
+            # What a decoder hands back may have been kept by an encoder.
+            for positions in made.order(number):
+                tokenizer.encode(made.joined(positions), disallowed_special=())
+            run(rows(number))
+
+        return Texts(rows, give_both)
+    if request.job.state == "same-object":
+        kept: dict[int, list[str]] = {}
+
+        def same(number: int) -> list[str]:
+            return kept.setdefault(number, made.texts(number))
+
+        return Texts(same, lambda number: run(same(number)))
+    return Texts(made.texts, lambda number: run(made.texts(number)))

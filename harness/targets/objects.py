@@ -1,0 +1,111 @@
+"""From `module:object`, or a Python file, to the object with encode and decode that it stands for."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from harness.factories import needs_argument
+from harness.targets.spec import NotLoadable, split_object
+from impls.errors import Unsupported
+from impls.model import Model
+
+
+def resolved(name: str, model: Callable[[], Model] | None) -> object:
+    """What `name` stands for, made with what `model` gives where it needs one.
+
+    An instance, or a class or function that gives one when called without an argument or with the model. A file without
+    `:object` must define one class with encode and decode. Raises `NotLoadable`, or `Unsupported` as the object does.
+    """
+    place, path = split_object(name)
+    module = _module(name, place)
+    found = _attribute(name, module, path) if path else _only_tokenizer(name, module)
+    if not isinstance(found, type) and hasattr(found, "encode") and hasattr(found, "decode"):
+        return found
+    if not callable(found):
+        raise NotLoadable(f"{name}: {_lacking(found)}, and is nothing to call")
+    try:
+        made: object = found(model()) if model is not None and needs_argument(found) else found()
+    except (KeyboardInterrupt, Unsupported):
+        raise
+    except BaseException as error:
+        if isinstance(error, TypeError) and error.__traceback__ is not None and error.__traceback__.tb_next is None:
+            hint = "name an instance, or a class or function that takes the model or nothing"
+            raise NotLoadable(f"{name}: {error}; {hint}") from None
+        raise NotLoadable(f"{name}: making it raised {_shown(error)}") from None
+    if not (hasattr(made, "encode") and hasattr(made, "decode")):
+        raise NotLoadable(f"{name}: {_lacking(made)}")
+    return made
+
+
+def _module(name: str, place: str) -> ModuleType:
+    """The module of that name, or of that file, with its folder (for a name: the current one) on the path."""
+    file = Path(place)
+    is_file = file.suffix == ".py"
+    folder = str(file.resolve().parent) if is_file else os.getcwd()  # noqa: PTH109 - what Python itself puts there
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        return _of_file(file) if is_file else import_module(place)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None and f"{place}.".startswith(f"{missing}."):
+            why = f"there is no module {missing} here or on PYTHONPATH"
+        else:
+            why = f"raised {_shown(error)}"
+        raise NotLoadable(f"{name}: the module {place!r} cannot be imported: {why}") from None
+
+
+def _of_file(file: Path) -> ModuleType:
+    spec = spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[file.stem] = module  # for pickles, and for what it defines
+    spec.loader.exec_module(module)
+    return module
+
+
+def _attribute(name: str, module: ModuleType, path: str) -> Any:
+    found: Any = module
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise NotLoadable(f"{name}: {module.__name__} has no {path}")
+        found = getattr(found, part)
+    return found
+
+
+def _only_tokenizer(name: str, module: ModuleType) -> Any:
+    """The one class or instance with encode and decode that the module defines, or itself where it has both."""
+    if callable(getattr(module, "encode", None)) and callable(getattr(module, "decode", None)):
+        return module
+    found = {
+        key: value
+        for key, value in vars(module).items()
+        if not key.startswith("_") and not inspect.ismodule(value) and hasattr(value, "encode")
+        if hasattr(value, "decode") and not isinstance(value, str | bytes | bytearray)
+        if getattr(value if isinstance(value, type) else type(value), "__module__", "") == module.__name__
+    }
+    if len(found) == 1:
+        return next(iter(found.values()))
+    what = f"{len(found)} objects ({', '.join(found)})" if found else "nothing"
+    raise NotLoadable(f"{name}: defines {what} with encode and decode; name one as {name}:OBJECT")
+
+
+def _lacking(found: object) -> str:
+    missing = next(method for method in ("encode", "decode") if not hasattr(found, method))
+    needed = "encode(str) -> list[int] and decode(list[int]) -> str are needed"
+    return f"{type(found).__name__} has no method {missing}; {needed}"
+
+
+def _shown(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

@@ -1,0 +1,86 @@
+"""Files nobody but this user (and root) can have written: what machine code and unchecked tables may be read from.
+
+As ssh asks of its keys: the file is regular, no link, of this user or root, and neither its group nor others may write
+it; the same holds for its folder and for every folder above, where a folder that is shared may be sticky, as /tmp is. A
+user's folders are that user's own on Windows, where none of this is asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from pathlib import Path
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+
+
+class Unsafe(Exception):
+    """A file or a folder somebody else can write; the text says which, and why."""
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for this user alone. Raises `OSError`."""
+    if not folder.is_dir():
+        if folder.parent != folder:
+            make_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def check_folder(folder: Path) -> None:
+    """Raise `Unsafe` where somebody else could put a file into `folder`, or another folder in its place.
+
+    Folders that do not exist yet are nobody's; raises `OSError` for what cannot be looked at.
+    """
+    if hasattr(os, "geteuid"):
+        with contextlib.suppress(FileNotFoundError):
+            folder.stat()  # raises where links lead in a circle
+        _check_way(folder.absolute(), may_be_shared=False)
+
+
+def _check_way(folder: Path, *, may_be_shared: bool) -> None:
+    """Check an absolute path and all above it but the root, where links lead too; a shared folder must be sticky."""
+    for place in [folder, *folder.parents][:-1]:
+        try:
+            about = place.lstat()
+        except FileNotFoundError:
+            continue
+        shared = (may_be_shared or place != folder) and bool(about.st_mode & stat.S_ISVTX)
+        is_link = stat.S_ISLNK(about.st_mode)
+        _check(place, about, must_be_folder=True, may_be_written=shared or is_link)
+        if is_link:
+            _check_way(place.parent / place.readlink(), may_be_shared=may_be_shared or place != folder)
+
+
+def open_checked(path: Path) -> int:
+    """A descriptor of a file to read, itself checked, in a folder that was checked.
+
+    Raises `Unsafe`, and `OSError` where there is no such file. Does not wait for the other end of a pipe.
+    """
+    check_folder(path.parent)
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link; a socket
+            raise Unsafe(f"{path} is no regular file") from None
+        raise
+    try:
+        _check(path, os.fstat(descriptor), must_be_folder=False, may_be_written=False)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _check(path: Path, about: os.stat_result, *, must_be_folder: bool, may_be_written: bool) -> None:
+    kind = stat.S_IFMT(about.st_mode)
+    if kind not in ((stat.S_IFDIR, stat.S_IFLNK) if must_be_folder else (stat.S_IFREG,)):
+        raise Unsafe(f"{path} is no {'folder' if must_be_folder else 'regular file'}")
+    if not hasattr(os, "geteuid"):
+        return
+    if about.st_uid not in (os.geteuid(), 0):
+        raise Unsafe(f"{path} belongs to another user ({about.st_uid})")
+    if about.st_mode & _OTHERS_WRITE and not may_be_written:
+        raise Unsafe(f"others may write {path} (mode {stat.S_IMODE(about.st_mode):o}); chmod go-w forbids it")

@@ -1,0 +1,30 @@
+"""What a library raises when it fails in a way of its own, as one error of ours that names the pattern."""
+
+from __future__ import annotations
+
+from impls.errors import LibraryFailed
+from impls.model import Model
+
+_PLAIN = (Exception, ValueError, RuntimeError)
+"""What libraries raise for want of something better; classes derived from these say more, and stay as they are."""
+_LONGEST = 200
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether `error` is a panic of Rust code, a class of its own in every library."""
+    return type(error).__name__ == "PanicException"
+
+
+def failure(implementation: str, model: Model, error: BaseException) -> BaseException:
+    """Return a `LibraryFailed` for a panic or a plain error, and any other error as it is."""
+    if not is_panic(error) and type(error) not in _PLAIN:
+        return error
+    how = "the library panicked" if is_panic(error) else "the library failed"
+    pattern = " then ".join(map(repr, model.pattern)) or "none"
+    shown = pattern if len(pattern) <= _LONGEST else pattern[:_LONGEST] + "..."
+    return LibraryFailed(implementation, f"{how}: {first_line(error)}; the pattern is {shown}")
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what `error` says, or its class."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__

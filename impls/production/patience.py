@@ -1,0 +1,62 @@
+"""Patterns that can match a text in so many ways that trying them takes for ever, found by trial.
+
+Libraries cannot be interrupted while they split, so a pattern nobody knows is tried once, by an engine that can be: on
+what it is made of, many times over, with an end that does not match. Only growth far beyond the square of the length
+is found so. Patterns that have a name are trusted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+
+import regex
+
+from impls.errors import Unsupported
+from impls.patterns import NAMED
+
+TRIAL_SECONDS = 1.0
+"""For all texts together; a pattern in use takes 0.01."""
+_LENGTH = 256
+_KINDS = ("a", "A", "1", " ", "\n", "'", ".", "é", "中", "aA", "a1", "a ", " \n", "a'")
+_ENDS = ("!", "\u2603", "\n")
+_MOST_RUNS = 40
+_RUN = regex.compile(r"[^\\()\[\]{}*+?|.^$]+")
+_TRUSTED = frozenset(NAMED.values())
+
+
+def check_stages(implementation: str, stages: tuple[str, ...]) -> None:
+    """Raise `Unsupported` naming a split stage that takes too long for short texts."""
+    if stages in _TRUSTED:
+        return
+    for stage in stages:
+        if takes_for_ever(stage):
+            raise Unsupported(
+                implementation,
+                f"it cannot be interrupted while it splits, and a text of {_LENGTH} characters may take for ever under "
+                f"the pattern {stage[:200]!r}",
+            )
+
+
+@lru_cache(maxsize=64)
+def takes_for_ever(stage: str) -> bool:
+    """Whether a trial of `stage` ends for want of time."""
+    expression = regex.compile(stage)
+    end = time.thread_time() + TRIAL_SECONDS
+    for text in _texts(stage):
+        try:
+            expression.findall(text, timeout=max(end - time.thread_time(), 0.001))
+        except TimeoutError:
+            return True
+    return False
+
+
+def _texts(stage: str) -> Iterator[str]:
+    """What `stage` is written with, characters and runs of them, repeated."""
+    runs = _RUN.findall(stage)[:_MOST_RUNS]
+    units = dict.fromkeys([*_KINDS, *"".join(runs)[: 2 * _MOST_RUNS], *runs])
+    for unit in units:
+        repeated = unit * (_LENGTH // len(unit) + 1)
+        for end in _ENDS:
+            yield repeated[:_LENGTH] + end

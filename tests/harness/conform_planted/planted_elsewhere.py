@@ -1,0 +1,358 @@
+"""Wrong tokenizers whose fault is not in the ids of a text asked for once and alone, but beside that.
+
+Decoding, sizes, special tokens, types, state, threads, volume, time: each class has one fault and says what it is.
+"""
+
+from __future__ import annotations
+
+import codecs
+import threading
+import time
+import unicodedata
+import zlib
+from typing import Any
+
+import numpy as np
+from planted_bugs import Full, Right, model
+
+# --- decoding ------------------------------------------------------------------------------------------------
+
+
+class DropsCutCharacter(Right):
+    """An incremental decoder that is never finished: what is cut off at the end is lost."""
+
+    def decode(self, ids: list[int]) -> str:
+        return codecs.getincrementaldecoder("utf-8")("replace").decode(self.tokenizer.decode_bytes(ids))
+
+
+class RemembersBySum(Right):
+    """Remembers decoded texts by their number of ids and their sum, which another order shares."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.decoded: dict[tuple[int, int], str] = {}
+
+    def decode(self, ids: list[int]) -> str:
+        key = (len(ids), sum(ids))
+        if key not in self.decoded:
+            self.decoded[key] = super().decode(ids)
+        return self.decoded[key]
+
+
+class EndsRepetition(Right):
+    """Takes eight equal ids in a row for a model that stutters, and drops the rest of them."""
+
+    def decode(self, ids: list[int]) -> str:
+        kept: list[int] = []
+        for i in ids:
+            if kept[-8:] != [i] * 8:
+                kept.append(i)
+        return super().decode(kept)
+
+
+class ReplacesEachByte(Right):
+    """One U+FFFD for each bad byte, where the first bytes of one character should be one U+FFFD together."""
+
+    def decode(self, ids: list[int]) -> str:
+        data = self.tokenizer.decode_bytes(ids).decode("utf-8", "surrogateescape")
+        return "".join("\ufffd" if "\udc80" <= c <= "\udcff" else c for c in data)
+
+
+class UsesUpTheIds(Right):
+    """Decodes by taking the ids out of the caller's list."""
+
+    def decode(self, ids: list[int]) -> str:
+        text = super().decode(ids)
+        while ids:
+            ids.pop()
+        return text
+
+
+# --- sizes ---------------------------------------------------------------------------------------------------
+
+
+class MultipleOf4096(Right):
+    """A full last buffer is taken for an empty one: where the bytes are a multiple of 4096 an id is missing."""
+
+    def encode(self, text: str) -> list[int]:
+        ids = super().encode(text)
+        return ids[:-1] if text and len(text.encode("utf-8", "replace")) % 4096 == 0 else ids
+
+
+class SixteenBitLength(Right):
+    """Keeps the number of characters in 16 bits, so that 65,536 of them are none."""
+
+    def encode(self, text: str) -> list[int]:
+        return [] if text and len(text) % 65_536 == 0 else super().encode(text)
+
+
+class CutsCharactersAtBlocks(Right):
+    """Reads UTF-8 by the 4096 bytes, and what lies across the border becomes U+FFFD."""
+
+    def encode(self, text: str) -> list[int]:
+        data = text.encode("utf-8", "replace")
+        blocks = (data[at : at + 4096].decode("utf-8", "replace") for at in range(0, len(data), 4096))
+        return super().encode("".join(blocks))
+
+
+class VectorTail(Right):
+    """32 bytes at a time, wrong where the last lane of the last vector is no ASCII."""
+
+    def encode(self, text: str) -> list[int]:
+        data = text.encode("utf-8", "replace")
+        if data and len(data) % 32 == 0 and data[-1] >= 0x80:
+            return super().encode(text[:-1]) + [model().id_by_token[bytes([byte])] for byte in text[-1].encode()]
+        return super().encode(text)
+
+
+class ComposesLongTexts(Right):
+    """Another route for more than 5,000 characters, on which somebody normalises."""
+
+    def encode(self, text: str) -> list[int]:
+        return super().encode(unicodedata.normalize("NFC", text) if len(text) > 5_000 else text)
+
+
+# --- special tokens ------------------------------------------------------------------------------------------
+
+
+class SwallowsSpace(Right):
+    """A space before an allowed special token is lost; takes its options as `**kwargs`."""
+
+    def encode(self, text: str, **kwargs: Any) -> list[int]:
+        kwargs.setdefault("disallowed_special", ())
+        if kwargs.get("allowed_special"):
+            for name in model().special_tokens:
+                text = text.replace(f" {name}", name)
+        return self.tokenizer.encode(text, **kwargs)
+
+
+class HoldsBackPrefix(Right):
+    """Waits for the rest of a special token at the end of a text, which never comes."""
+
+    def encode(self, text: str) -> list[int]:
+        for name in model().special_tokens:
+            for n in range(len(name) - 1, 2, -1):
+                if text.endswith(name[:n]):
+                    return super().encode(text[:-n])
+        return super().encode(text)
+
+
+class AnyCase(Full):
+    """Recognises allowed special tokens in capitals as well."""
+
+    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+        for name in model().special_tokens if allowed_special else ():
+            text = text.replace(name.upper(), name)
+        return super().encode(text, allowed_special, disallowed_special)
+
+
+class BatchReadsSpecials(Full):
+    """A batch reads the text of a special token as the special token."""
+
+    def encode_batch(self, texts: list[str]) -> list[list[int]]:
+        return [self.tokenizer.encode(text, allowed_special="all") for text in texts]
+
+
+# --- types ---------------------------------------------------------------------------------------------------
+
+
+class NumpyIds(Right):
+    """Ids are 64-bit integers of numpy."""
+
+    def encode(self, text: str) -> list[int]:
+        return list(np.asarray(super().encode(text), dtype=np.int64))
+
+
+class FalseForZero(Right):
+    """The first two ids are False and True."""
+
+    def encode(self, text: str) -> list[int]:
+        return [bool(i) if i < 2 else i for i in super().encode(text)]
+
+
+class FloatIds(Right):
+    """Ids are floats that equal ints."""
+
+    def encode(self, text: str) -> list[int]:
+        return [float(i) for i in super().encode(text)]  # type: ignore[misc]
+
+
+class StringIds(Right):
+    """Ids are written out."""
+
+    def encode(self, text: str) -> list[int]:
+        return [str(i) for i in super().encode(text)]  # type: ignore[misc]
+
+
+class FloatArray(Full):
+    """The array of ids holds floats."""
+
+    def encode_array(self, text: str) -> Any:
+        return super().encode_array(text).astype(np.float64)
+
+
+# --- state between calls -------------------------------------------------------------------------------------
+
+
+class LendsItsBuffer(Right):
+    """Every call answers with the same list, filled anew."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.buffer: list[int] = []
+
+    def encode(self, text: str) -> list[int]:
+        ids = super().encode(text)
+        self.buffer[:] = ids
+        return self.buffer
+
+
+class LendsItsCache(Right):
+    """Answers with the very list it remembers, which the caller may change."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: dict[str, list[int]] = {}
+
+    def encode(self, text: str) -> list[int]:
+        if text not in self.known:
+            self.known[text] = super().encode(text)
+        return self.known[text]
+
+
+class LeftoversOfAnError(Full):
+    """What was begun before an error stands in front of the next answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun: list[int] = []
+
+    def encode(self, text: str, allowed_special: Any = (), disallowed_special: Any = ()) -> list[int]:
+        try:
+            ids = super().encode(text, allowed_special, disallowed_special)
+        except Exception:
+            self.begun = self.tokenizer.encode(text[:1], disallowed_special=())
+            raise
+        ids, self.begun = self.begun + ids, []
+        return ids
+
+
+class LeftoversOfDecoding(Right):
+    """An id no token has leaves the text of the ids before it in the buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = ""
+
+    def decode(self, ids: list[int]) -> str:
+        try:
+            text, self.begun = self.begun + super().decode(ids), ""
+        except Exception:
+            self.begun = super().decode(ids[:1])
+            raise
+        return text
+
+
+# --- threads -------------------------------------------------------------------------------------------------
+
+
+class FirstUseByThreads(Right):
+    """Builds its tables with the first call; who comes meanwhile finds them half done."""
+
+    ready = begun = False
+
+    def encode(self, text: str) -> list[int]:
+        if not self.begun:
+            self.begun = True
+            time.sleep(0.05)
+            self.ready = True
+        return super().encode(text) if self.ready else super().encode(text)[:1]
+
+
+class DecodesIntoOneBuffer(Right):
+    """Decodes into a buffer of the object, where two threads meet."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.meeting = threading.Barrier(2)
+
+    def decode(self, ids: list[int]) -> str:
+        self.ids = ids
+        if threading.current_thread() is not threading.main_thread():
+            try:
+                self.meeting.wait(0.02)
+            except threading.BrokenBarrierError:
+                self.meeting.reset()
+        return super().decode(self.ids)
+
+
+# --- volume --------------------------------------------------------------------------------------------------
+
+
+class OneInManyTexts(Right):
+    """One text in 100,000 is wrong, by its hash."""
+
+    def encode(self, text: str) -> list[int]:
+        ids = super().encode(text)
+        return [*ids, ids[0]] if ids and zlib.crc32(text.encode("utf-8", "replace")) % 100_000 == 77 else ids
+
+
+class FullTable(Right):
+    """A table of 150,000 texts that gives the last one's ids to a text it has no room for, once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: set[int] = set()
+
+    def encode(self, text: str) -> list[int]:
+        n_before = len(self.known)
+        self.known.add(hash(text))
+        return super().encode(text + "x" if n_before == 149_999 else text)
+
+
+class BatchPastAThousand(Full):
+    """Indexes a batch in ten bits."""
+
+    def encode_batch(self, texts: list[str]) -> list[list[int]]:
+        return [self.encode(texts[k & 1023]) for k in range(len(texts))]
+
+
+# --- time ----------------------------------------------------------------------------------------------------
+
+
+class QuadraticBehindMemory(Right):
+    """Quadratic, and a text met before costs nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: dict[str, list[int]] = {}
+
+    def encode(self, text: str) -> list[int]:
+        if text not in self.known:
+            for at in range(0, len(text), 8):
+                text[at:].count("~")
+            self.known[text] = super().encode(text)
+        return list(self.known[text])
+
+
+class QuadraticDecoding(Right):
+    """Made for streams: decodes all there is again for each id that comes."""
+
+    def decode(self, ids: list[int]) -> str:
+        text = ""
+        for k in range(len(ids)):
+            text = super().decode(ids[: k + 1])
+        return text
+
+
+class SlowerByTheCall(Right):
+    """Looks through all texts it was ever given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.met: list[str] = []
+
+    def encode(self, text: str) -> list[int]:
+        if text not in self.met:
+            self.met.append(text)
+        return super().encode(text)

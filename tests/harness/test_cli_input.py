@@ -1,0 +1,114 @@
+"""What users give to the verbs: standard input, byte order marks, numbers out of range. One line says what is wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import impls
+from impls import Model
+
+BOM = b"\xef\xbb\xbf"
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of one model in every format that holds it."""
+    from impls.formats import file_name, formats, save
+
+    folder = tmp_path_factory.mktemp("models")
+    spec = impls.TrainingSpec(vocab_size=260)
+    model = impls.train("priority", ["hello hello world"], spec).model
+    for format in formats():
+        try:
+            save(model, folder / file_name(format), format)
+        except impls.Unsupported:
+            continue
+    return folder
+
+
+def test_standard_input_is_weighed_and_trained_on(bpebench: Any, tmp_path: Path) -> None:
+    ended = bpebench("weigh", "-m", "gpt2", "-c", "-", "--json", stdin="hello wörld\n\nagain".encode())
+    (row,) = json.loads(ended.out)["rows"]
+    assert (row["corpus"], row["n_texts"], row["n_bytes"]) == ("standard input", 2, 19)
+    trained = bpebench("train", "-c", "-", "--vocab-size", "258", "--json", stdin=b"low lower lowest")
+    assert json.loads(trained.out)["n_merges"] == 2
+    assert bpebench("stages", "-e", "^naive$", "-m", "gpt2", "-c", "-", stdin=b"low").status == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"", "standard input: holds no text"), (b"ab\xff", "standard input: not UTF-8 at byte 2 (0xFF)")],
+)
+@pytest.mark.parametrize("verb", [["weigh", "-m", "gpt2"], ["train"], ["stages", "-e", "naive"]])
+def test_standard_input_that_is_no_text_is_one_clear_line(
+    bpebench: Any, verb: list[str], content: bytes, said: str
+) -> None:
+    ended = bpebench(*verb, "-c", "-", stdin=content)
+    assert (ended.status, ended.out) == (2, "")
+    assert said in ended.err
+
+
+@pytest.mark.parametrize("verb", [["weigh", "-c", "-"], ["encode", "-"], ["decode"]])
+def test_a_closed_standard_input_is_one_clear_line(verb: list[str]) -> None:
+    command = f"exec {sys.executable} -m harness {' '.join(verb)} -m gpt2 <&-"
+    ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert "standard input is closed; name a file, or pipe something in" in ended.stderr
+
+
+def test_who_cannot_read_standard_input_says_what_to_do(bpebench: Any) -> None:
+    ended = bpebench("check", "-m", "gpt2", "-c", "-", "-e", "naive|priority", stdin=b"text")
+    assert ended.status == 2
+    assert "save it to a file" in ended.err
+
+
+def test_ids_that_are_not_utf8_name_the_byte(bpebench: Any) -> None:
+    ended = bpebench("decode", "-m", "gpt2", stdin=b"31373 \xff")
+    assert ended.status == 2
+    assert "standard input: not UTF-8 at byte 6 (0xFF)" in ended.err
+    assert bpebench("decode", "-m", "gpt2", stdin=BOM + b"31373").out == "hello\n"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text_and_is_mentioned(bpebench: Any, tmp_path: Path) -> None:
+    file = tmp_path / "text.txt"
+    file.write_bytes(BOM + b"hello")
+    for ended in (
+        bpebench("encode", "--file", str(file), "-m", "gpt2"),
+        bpebench("encode", "-", "-m", "gpt2", stdin=BOM + b"hello"),
+    ):
+        assert ended.out == "31373\n"
+        assert "begins with a byte order mark, which is left out" in ended.err
+    assert len(bpebench("encode", "\ufeffhello", "-m", "gpt2").out.split()) > 1
+
+
+@pytest.mark.filterwarnings("ignore:.*a rank file holds no pattern")
+@pytest.mark.parametrize("name", ["model.json", "tokenizer.json", "model.tiktoken", "minbpe.model"])
+def test_a_byte_order_mark_before_a_model_changes_nothing(models: Path, tmp_path: Path, name: str) -> None:
+    marked = tmp_path / name
+    marked.write_bytes(BOM + (models / name).read_bytes())
+    assert Model.load(marked) == Model.load(models / name)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["train", "--vocab-size", "0"], ["train", "--vocab-size", "-3"], ["train", "--min-count", "0"],
+        ["train", "--max-merges", "-1"], ["train", "--max-token-bytes", "0"], ["train", "--show", "-1"],
+        ["train", "--max-bytes", "0"], ["weigh", "-m", "gpt2", "--max-bytes", "-1"],
+        ["weigh", "-m", "gpt2", "-c", "gen/letters:0"], ["stages", "--max-bytes", "0"], ["doctor", "--rounds", "0"],
+        ["scale", "--rounds", "0"], ["scale", "--doublings", "-1"], ["scale", "--limit", "0"],
+        ["scale", "--limit", "nan"], ["scale", "--limit", "inf"], ["vocab", "gpt2", "--show", "-1"],
+        ["vocab", "gpt2", "--id", "-1"], ["show", "RUN", "0"], ["report", "RUN", "--price", "-1"],
+    ],
+    ids="-".join,
+)  # fmt: skip
+def test_a_number_out_of_range_is_one_clear_line(bpebench: Any, arguments: list[str]) -> None:
+    ended = bpebench(*arguments)
+    assert (ended.status, ended.out) == (2, "")
+    assert arguments[-1].removeprefix("gen/letters:") in ended.err.splitlines()[-1] or "number" in ended.err

@@ -1,0 +1,69 @@
+"""`compare` as a user meets it: what is claimed of two runs of one machine, and of two machines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from records_by_hand import steady, timed
+
+from harness.measure.comparison import machine_difference
+from harness.measure.provenance import write_machine
+from harness.records import RecordWriter
+
+XEON = {
+    "cpu": "Xeon", "architecture": "x86_64", "cores": 2, "physical_cores": 2, "usable_cores": 2,
+    "caches_bytes": {"L2": 2097152}, "memory_bytes": 25276502016,
+}  # fmt: skip
+
+
+def a_run(folder: Path, seconds: float, machine: dict[str, Any]) -> str:
+    with RecordWriter(folder) as writer:
+        writer.write(*timed("naive", steady(seconds)))
+        writer.write(*timed("tiktoken", steady(0.2)), *timed("tiktoken", steady(0.2), copy=1))
+    if machine:
+        write_machine(folder, machine)
+    return str(folder)
+
+
+def test_a_change_on_one_machine_is_claimed_and_named_in_the_document(bpebench: Any, tmp_path: Path) -> None:
+    old = a_run(tmp_path / "old", 0.1, XEON)
+    new = a_run(tmp_path / "new", 0.2, XEON | {"memory_bytes": XEON["memory_bytes"] - 440_000, "os": "Linux 7"})
+    ended = bpebench("compare", old, new, "--json", "--fail-if", "slower>50%")
+    assert ended.status == 1
+    document = json.loads(ended.out)
+    assert document["one_machine"] is True
+    assert document["noise_floors"] == {"old": 0, "new": 0}
+    first = document["differences"][0]
+    assert (first["implementation"], first["claim"]) == ("naive", "slower")
+    assert first["time_ratio"] == pytest.approx(2)
+    assert first["time_ratio_low"] <= first["time_ratio"] <= first["time_ratio_high"]
+    assert document["failing"] == [first]
+
+
+@pytest.mark.parametrize("machine", [XEON | {"cpu": "EPYC"}, {}])
+def test_of_two_machines_the_figures_are_shown_and_nothing_is_claimed(
+    bpebench: Any, tmp_path: Path, machine: dict[str, Any]
+) -> None:
+    runs = [a_run(tmp_path / "old", 0.1, XEON), a_run(tmp_path / "new", 5.0, machine)]
+    ended = bpebench("compare", *runs)
+    assert ended.status == 0
+    assert "nothing is claimed" in ended.out
+    assert "slower" not in ended.out
+    assert ended.out.splitlines()[2].split() == ["encode/m/c", "naive", "9.97", "0.199", "MB/s"]
+    document = json.loads(bpebench("compare", *runs, "--json").out)
+    assert document["one_machine"] is False
+    assert {"workload", "implementation", "unit", "old", "new"} == set(document["figures"][0])
+    refused = bpebench("compare", *runs, "--fail-if", "slower>5%")
+    assert refused.status == 2
+    assert "compare runs of one machine" in refused.err
+
+
+def test_a_machine_is_told_from_another_by_what_its_speed_depends_on() -> None:
+    assert machine_difference(XEON, XEON | {"python": "CPython 3.13", "load_before": 3}) is None
+    assert machine_difference(XEON, XEON | {"cpu": "EPYC", "caches_bytes": {}}) == "processor, caches"
+    assert machine_difference(XEON, XEON | {"cores": 4, "physical_cores": 4}) == "cores"
+    assert machine_difference(XEON, XEON | {"memory_bytes": 8_000_000_000}) == "memory"
+    assert machine_difference({}, XEON) == "not recorded of both"

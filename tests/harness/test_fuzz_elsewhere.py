@@ -1,0 +1,78 @@
+"""Fuzzing finds what no single short text shows: decoding, sizes, special tokens, threads, one text in very many."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import impls
+from harness.check.fuzz import FuzzPlan, FuzzResult, Hunt, parse_side, replay
+from harness.check.fuzz.bulk import Ids, Sizes
+from harness.check.fuzz.questions import text_of_ids
+from harness.data import load_corpus
+
+_HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "model.json"
+    spec = impls.TrainingSpec(vocab_size=300, pattern="cl100k", special_tokens=("<|end|>",))
+    impls.train("priority", load_corpus("samples", max_bytes=20_000).documents(), spec).model.save(path)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", f"{_HERE / 'fuzz_targets'}{os.pathsep}{_HERE.parents[1]}")
+
+
+def hunted(model: Path, target: str, n_texts: int) -> FuzzResult:
+    sides = [parse_side("compiled"), parse_side(f"fuzz_targets:{target}")]
+    return Hunt(FuzzPlan(sides, (str(model),), seconds=None, n_texts=n_texts, stop_after=1, corpora=("samples",))).run()
+
+
+@pytest.mark.parametrize(
+    ("target", "n_texts", "stage"),
+    [
+        ("DropsCutCharacter", 20_000, "decode"),
+        ("SwallowsSpace", 80_000, "special tokens"),
+        ("WrongPast64K", 40_000, None),
+        ("OneInManyTexts", 200_000, None),
+    ],
+)
+def test_a_fault_beside_the_ids_of_one_text_is_found(model: Path, target: str, n_texts: int, stage: str | None) -> None:
+    result = hunted(model, target, n_texts)
+    assert result.findings, result
+    assert stage is None or result.findings[0].stage == stage
+
+
+def test_a_race_between_threads_is_found(model: Path) -> None:
+    result = hunted(model, "SharedText", 40_000)
+    assert [record.call for record in result.findings] == ["encode_threads"]
+
+
+def test_what_is_decoded_otherwise_is_kept_with_its_ids_and_asked_again(model: Path) -> None:
+    (record,) = hunted(model, "DropsCutCharacter", 20_000).findings
+    assert record.call == "decode"
+    assert record.counterexample.expected is not None
+    assert len(record.counterexample.expected) == 1
+    assert [one.outcome for one in replay([record])] == ["holds"]
+
+
+def test_sizes_lie_beside_powers_of_two_and_reach_a_megabyte() -> None:
+    sizes = Sizes(lambda random: "a word, é字 ")
+    texts = [text for round in range(20) for text in sizes.texts(round, Random(round))]
+    lengths = {length for text in texts for length in (len(text), len(text.encode()))}
+    assert {4095, 4096, 4097, 65_535, 65_536, 65_537} <= lengths
+    assert 1 << 20 in {length & ~1 for length in lengths} | {length + 1 for length in lengths}
+
+
+def test_lists_of_ids_hold_any_id_of_the_model(model: Path) -> None:
+    loaded = impls.Model.load(model)
+    lists = Ids(loaded).lists(3_000, Random(1))
+    assert {ord(i) for text in lists for i in text} == set(loaded.bytes_by_id())
+    assert text_of_ids([0xD800, 5]) == "\ud800\x05"

@@ -1,0 +1,132 @@
+"""Names that hold control characters and marks of direction, at every border: nothing in them acts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from records_by_hand import pair, steady, timed, weighed
+
+from harness.printable import printable, printable_json, printable_values
+from harness.progress import progress
+from harness.records import AnyRecord, RecordWriter
+from harness.report.charts import charts, svg
+from harness.report.layout import FORMATS, render
+from harness.report.page import render_page
+from harness.report.tables import tables
+
+NAME = "evil\x1b[31m\x07\x00\n\r\x7f\x85\x9b2J\u202egnp\u2066\u2028<b>[/dim]"
+ACTING = set("\x1b\x07\x00\r\x7f\x85\x9b\u202e\u2066\u2028")
+
+
+def hostile_records() -> list[AnyRecord]:
+    return [
+        *timed(NAME, steady(0.1), f"encode/{NAME}/c", model=NAME, corpus=NAME),
+        *timed("naive", steady(0.2), f"encode/{NAME}/c", model=NAME, corpus=NAME),
+        *timed("priority", [[]], f"encode/{NAME}/c", "crash", model=NAME, corpus=NAME, reason=NAME),
+        weighed(NAME, 100, NAME), weighed("m", 90, NAME), pair(NAME, "naive", corpus=NAME),
+    ]  # fmt: skip
+
+
+@given(st.text())
+def test_what_is_printable_is_one_line_of_printable_characters(text: str) -> None:
+    assert printable(text).isprintable()
+    assert printable(printable(text)) == printable(text)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_escaped_json_reads_as_the_same_value_and_holds_nothing_that_acts(text: str) -> None:
+    document = printable_json(json.dumps({"name": text}, ensure_ascii=False, indent=2))
+    assert json.loads(document) == {"name": text}
+    assert document.replace("\n", "").isprintable()
+
+
+def test_values_are_made_printable_wherever_they_are() -> None:
+    assert printable_values({"a": ["\x1b", {"b": ("\x07", 1, None)}]}) == {"a": ["\\x1b", {"b": ["\\x07", 1, None]}]}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_table_holds_a_character_that_acts(format: Any) -> None:
+    for table in tables(hostile_records()).values():
+        written = render(table, format)
+        assert not ACTING & set(written), table.name
+        if format == "csv":
+            assert len(list(csv.reader(io.StringIO(written)))) == len(table.frame) + 1
+            assert len(written.splitlines()) == len(table.frame) + 1
+
+
+def test_every_chart_of_hostile_names_becomes_an_image() -> None:
+    drawn = charts(hostile_records())
+    assert drawn
+    for chart in drawn:
+        assert not ACTING & set(svg(chart, "light"))
+
+
+def test_the_page_of_hostile_names_holds_nothing_that_acts(tmp_path: Path) -> None:
+    with RecordWriter(tmp_path) as writer:
+        writer.write(*hostile_records())
+    page = render_page(tmp_path)
+    assert "evil\\x1b" in page
+    assert "<b>[/dim]" not in page
+    ours = "".join(part for part in page.split("evil")[1:])
+    assert not ACTING & set(ours[: len(ours) // 2])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["rank", "RUN"], ["show", "RUN"], ["show", "RUN", "1"], ["report", "RUN"], ["report", "RUN", "--json"],
+        ["compare", "RUN", "RUN"], ["show", "RUN", "--json"], ["report", "RUN", "--format", "csv"],
+        ["weigh", "-m", "gpt2", "-c", "FILE"], ["weigh", "-m", "gpt2", "-c", "FILE", "--json"],
+        ["train", "-c", "FILE", "--vocab-size", "257", "--out", "FILE.json"],
+    ],
+    ids=lambda arguments: "-".join(arguments).replace("RUN", "").replace("FILE", ""),
+)  # fmt: skip
+def test_no_verb_prints_a_character_that_acts(bpebench: Any, tmp_path: Path, arguments: list[str]) -> None:
+    with RecordWriter(tmp_path / "run") as writer:
+        writer.write(*hostile_records())
+    file = tmp_path / (NAME.replace("\x00", "").replace("/", "") + ".txt")
+    file.write_text("aa aa\n")
+    given = [argument.replace("RUN", str(tmp_path / "run")).replace("FILE", str(file)) for argument in arguments]
+    ended = bpebench(*given)
+    assert ended.status == 0, ended.err
+    assert not ACTING & set(ended.out + ended.err)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [NAME], ["encode", "a", "-m", NAME], ["encode", "a", "-e", NAME, "-m", "gpt2"],
+        ["weigh", "-m", "gpt2", "-c", NAME],
+        ["list", NAME], ["rank", NAME.replace("\x00", "")], ["convert", "gpt2", "x", "--to", NAME], ["fetch", NAME],
+        ["train", "-c", NAME], ["train", "--name", NAME], ["train", "--vocab-size", NAME],
+    ],
+    ids=lambda arguments: "-".join(arguments).replace(NAME, "NAME"),
+)  # fmt: skip
+def test_an_error_names_what_is_wrong_on_one_line(bpebench: Any, arguments: list[str]) -> None:
+    ended = bpebench(*arguments)
+    assert ended.status == 2
+    assert ended.out == ""
+    assert not ACTING & set(ended.err)
+    assert "evil" in ended.err.splitlines()[-1]
+
+
+def test_progress_shows_names_as_they_are_and_escaped(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with progress(NAME) as bar:
+        bar.note(NAME)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with progress(NAME, 1) as bar:
+        bar.advance(1, NAME)
+        bar.note(NAME)
+    shown = capsys.readouterr().err
+    assert "\x1b[31m" not in shown
+    assert not set("\x07\x00\x9b\u202e") & set(shown)
+    assert "[/dim]" in shown

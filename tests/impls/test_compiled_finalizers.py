@@ -1,0 +1,87 @@
+"""Others' Python code may run within a call: what the call has found is its own until the last object exists."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+ATTACK = """
+import gc
+import numpy as np
+import impls
+from impls.compiled import Compiled
+from impls.priority import Priority
+
+spec = impls.TrainingSpec(vocab_size=330, pattern="cl100k")
+model = Priority.train_model(["the cat sat kedi üstünde 日本語 the cat üstünde"] * 2, spec)
+tokenizer, reference = Compiled(model), Priority(model)
+texts = ["the cat sat", "kedi üstünde 日本語", "", "x" * 40, "the cat üstünde " * 300, "日本語 kedi " * 9000]
+other = "zzz qqq 1234 日本語"
+other_ids = reference.encode(other)
+
+
+class Attack:
+    \"\"\"A finalizer that has the same tokenizer do other work, by way of every method in turn.\"\"\"
+
+    turn = 0
+
+    def __init__(self):
+        self.me = self
+
+    def __del__(self):
+        ways = (
+            lambda: tokenizer.encode(other) == other_ids,
+            lambda: tokenizer.encode_array(other).tolist() == other_ids,
+            lambda: tokenizer.encode_batch([other] * 3, threads=1) == [other_ids] * 3,
+            lambda: tokenizer.encode_ragged([other], threads=1)[0].tolist() == other_ids,
+            lambda: tokenizer.count(other) == len(other_ids),
+            lambda: tokenizer.decode(other_ids) == other,
+            lambda: tokenizer.decode_bytes(other_ids) == other.encode(),
+        )
+        Attack.turn += 1
+        outcomes.append(ways[Attack.turn % len(ways)]())
+
+
+outcomes, wrong, calls = [], 0, 0
+for text in texts:
+    ids = reference.encode(text)
+    ways = (
+        (lambda: tokenizer.encode(text), ids),
+        (lambda: tokenizer.encode_array(text).tolist(), ids),
+        (lambda: tokenizer.encode_batch([text, other], threads=1), [ids, other_ids]),
+        (lambda: [a.tolist() for a in tokenizer.encode_array_batch([text, other], threads=1)], [ids, other_ids]),
+        (lambda: tokenizer.encode_ragged([text, other], threads=1)[0].tolist(), ids + other_ids),
+        (lambda: tokenizer.count(text), len(ids)),
+        (lambda: tokenizer.decode(ids), text),
+        (lambda: tokenizer.decode_bytes(ids), text.encode()),
+        (lambda: tokenizer.decode(np.array(ids, np.int64)), text),
+        (lambda: tokenizer.decode([np.int64(one) for one in ids[:50]]), tokenizer.decode(ids[:50])),
+    )
+    for way, want in ways:
+        for _ in range({rounds} if len(text) < 100 else 4):
+            gc.disable()
+            gc.collect()
+            Attack()
+            keep = [[] for _ in range(200)]
+            gc.set_threshold(1)
+            gc.enable()
+            found = way()
+            calls += 1
+            wrong += found != want
+gc.disable()
+print(calls, wrong, len(outcomes) > 100, all(outcomes))
+"""
+
+
+@pytest.mark.parametrize("border", ["", "calls", "plain"])
+def test_a_finalizer_that_encodes_changes_no_id(border: str) -> None:
+    environment = {**os.environ, "BPEBENCH_COMPILED_BORDER": border}
+    rounds = 20 * int(os.environ.get("BPEBENCH_FUZZ", "1"))
+    command = [sys.executable, "-c", ATTACK.replace("{rounds}", str(rounds))]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    calls, wrong, attacked, right = done.stdout.split() or ["0", done.stderr[-2000:], "", ""]
+    assert int(calls) > 500, done.stderr[-2000:]
+    assert (wrong, attacked, right) == ("0", "True", "True")

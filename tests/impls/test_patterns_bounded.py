@@ -1,0 +1,174 @@
+"""A pattern that would take for ever is refused, or given up, with an error that names it; in every implementation."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+import regex
+
+import impls
+from impls import InvalidPattern, Model
+from impls.compiled.pattern.automaton import compile_pattern
+from impls.compiled.pattern.syntax import NotExpressible
+from impls.errors import LibraryFailed
+from impls.normalization import normalizer
+from impls.patterns import MAX_EXPANDED, NAMED, check_size
+from impls.production.patience import takes_for_ever
+
+NESTED = r"(?:(?:a{0,1000}){0,1000}){0,1000}b|[\s\S]"
+WRITTEN_OUT = r"(?:(?:(?:ab){1000}){1000}){1000}|[\s\S]"
+MANY_WAYS = "(?:" + "|".join("a" * length for length in range(1, 150)) + r")*b|[\s\S]"
+TEXT = "a" * 60 + "!"
+BYTES = tuple(bytes([byte]) for byte in range(256))
+OWN = ("naive", "greedy", "wordcount", "priority", "bytelevel", "backtracking", "compiled")
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.mark.parametrize(
+    "pattern", [NESTED, WRITTEN_OUT, NESTED.replace("{0,", "{"), NESTED.replace("0,1000", ",99999")]
+)
+def test_repetitions_inside_repetitions_are_refused_when_a_model_is_made(pattern: str) -> None:
+    with pytest.raises(
+        InvalidPattern, match=r"^the pattern '\(\?:\(\?:.* repeats up to \d+ characters; at most 100000"
+    ):
+        Model(tokens=BYTES, pattern=(pattern,))
+
+
+@pytest.mark.parametrize(
+    "pattern", [NESTED, WRITTEN_OUT, "(?:" * 400 + "a" + ")" * 400], ids=["nested", "long", "deep"]
+)
+@pytest.mark.parametrize("place", ["pre_tokenizer", "normalizer"])
+def test_a_file_with_such_a_pattern_is_refused_by_its_place_in_it(tmp_path: Path, pattern: str, place: str) -> None:
+    steps = {
+        "pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False},
+        "normalizer": {"type": "Replace", "pattern": {"Regex": pattern}, "content": "x"},
+    }
+    file = tmp_path / "tokenizer.json"
+    content = {
+        "version": "1.0",
+        "added_tokens": [],
+        "normalizer": None,
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": None,
+        "model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []},
+        place: steps[place],
+    }
+    file.write_text(json.dumps(content))
+    with pytest.raises(impls.InvalidFile, match=f"{place}.*pattern.*(repeats up to|nested)"):
+        Model.load(file)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "size"),
+    [
+        (r"\p{L}{1000}", 1000),
+        ("a{5}(?:b{3}c){7}x", 5 + 4 * 7 + 1),
+        ("(?=ab{9}){3}", 30),
+        ("(?i:a{2}|b{3}){4}", 20),
+        (r"[a{3}\]]{4}|b{2}", 6),
+        ("a{,7}b{2,}", 9),
+        (r"\(a{3}\)", 5),
+        ("(?<!a{4})b+", 5),
+    ],
+)
+def test_the_size_counts_characters_once_repetitions_are_written_out(pattern: str, size: int) -> None:
+    factor = MAX_EXPANDED // size + 1
+    assert regex.compile(pattern)
+    with pytest.raises(InvalidPattern, match=f"repeats up to {size * factor} characters"):
+        check_size(f"(?:{pattern}){{{factor}}}")
+    check_size(f"(?:{pattern}){{{factor - 1}}}")
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_text_that_can_be_matched_in_too_many_ways_is_given_up_with_the_pattern_named(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("impls.patterns.LEAST_SECONDS", 0.2)
+    tokenizer = impls.load(name, Model(tokens=BYTES, pattern=(MANY_WAYS,)))
+    assert tokenizer.encode("aab!") == [*b"aab!"]
+    for encode in (tokenizer.encode, tokenizer.encode_array, lambda text: tokenizer.encode_batch([text, text])):
+        with pytest.raises(
+            InvalidPattern, match=r"^the pattern '\(\?:a\|aa\|aaa.* takes more than .* of 61 characters"
+        ):
+            encode(TEXT)
+
+
+@pytest.mark.parametrize("name", ["tiktoken", "tokenizers"])
+@pytest.mark.parametrize(
+    "pattern", [MANY_WAYS, r"(?:a(?!c)|aa)+b|[\s\S]", r"(?:ab|a|b|ba)+d|[\s\S]", r"(?:\w+\s?)+\.\w|[\s\S]"]
+)
+def test_a_library_that_cannot_be_interrupted_is_not_given_a_pattern_that_takes_for_ever(
+    name: str, pattern: str
+) -> None:
+    with pytest.raises(impls.Unsupported, match=rf"^{name}: .* may take for ever under the pattern '\(\?:"):
+        impls.load(name, Model(tokens=BYTES, pattern=(pattern,)))
+
+
+def test_hugging_faces_trainer_is_not_given_such_a_pattern_either() -> None:
+    spec = impls.TrainingSpec(vocab_size=300, pattern=MANY_WAYS, base_order="gpt2")
+    with pytest.raises(impls.Unsupported, match="may take for ever"):
+        impls.train("tokenizers", ["aab!"], spec)
+
+
+def test_ordinary_patterns_are_given_to_the_libraries() -> None:
+    ordinary = [stage for stages in NAMED.values() for stage in stages]
+    ordinary += [r"\w+|[^\w\s]+|\s+", r"[a-z]+(?:-[a-z]+)*|[\s\S]", r"\"[^\"]*\"|[\s\S]", r"\S+|\s+", r"(?:\r?\n)+|.+"]
+    assert [stage for stage in ordinary if takes_for_ever(stage)] == []
+
+
+@pytest.mark.parametrize("method", ["encode", "encode_array", "encode_batch"])
+def test_a_panic_of_hugging_faces_library_is_an_error_that_names_the_pattern(
+    method: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tokenizer = impls.load("tokenizers", Model(tokens=BYTES, pattern=(r"a*a*a*a*a*a*b|[\s\S]",)))
+    with pytest.raises(LibraryFailed, match=r"^tokenizers: the library panicked: .*; the pattern is 'a\*a\*"):
+        getattr(tokenizer, method)([TEXT, TEXT] if method == "encode_batch" else TEXT)
+    capfd.readouterr()
+    assert tokenizer.encode("b") == [98]
+
+
+def test_the_error_travels_between_processes() -> None:
+    error = pickle.loads(pickle.dumps(LibraryFailed("tiktoken", "the library panicked")))
+    assert (error.implementation, str(error)) == ("tiktoken", "tiktoken: the library panicked")
+
+
+def test_a_replacement_of_a_normaliser_is_bounded_in_the_same_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(impls.InvalidModel, match="repeats up to 1000000002 characters"):
+        normalizer(f"replace-regex({json.dumps(NESTED)},{json.dumps('x')})")
+    monkeypatch.setattr("impls.patterns.LEAST_SECONDS", 0.2)
+    normalize = normalizer(f"replace-regex({json.dumps(MANY_WAYS.replace('[', '!|['))},{json.dumps('x')})")
+    assert normalize("aab!") == "xx"
+    with pytest.raises(InvalidPattern, match="takes more than"):
+        normalize(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("".join(f"{chr(0x4E00 + at)}?+" for at in range(900)) + r"b|[\s\S]", "63 character classes"),
+        ("".join(f"{chr(0x4E00 + at)}?+" for at in range(50)) + "x?y?" * 1000 + r"b|[\s\S]", "this large"),
+        ("(?:" * 400 + "a" + ")" * 400, "nested this deeply"),
+    ],
+)
+def test_an_automaton_that_would_take_long_is_not_begun(pattern: str, reason: str) -> None:
+    with pytest.raises(NotExpressible, match=reason):
+        compile_pattern(pattern)
+
+
+def test_an_automaton_that_takes_long_to_make_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("impls.compiled.pattern.automaton.MOST_VISITS", 1000)
+    with pytest.raises(NotExpressible, match="takes long to make"):
+        compile_pattern(NAMED["o200k"][0])
+
+
+def test_no_named_pattern_is_near_a_limit() -> None:
+    for stages in NAMED.values():
+        for stage in stages:
+            with pytest.raises(InvalidPattern, match="repeats up to"):
+                check_size(f"(?:{stage}){{{MAX_EXPANDED}}}")
+            check_size(f"(?:{stage}){{100}}")

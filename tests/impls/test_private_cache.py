@@ -1,0 +1,198 @@
+"""The cache is used only where nobody else can have written it; what it would hold is then made anew, with a reason."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from child import run
+
+from impls import cache
+from impls.compiled import storage
+from impls.compiled.build import source_digest
+from impls.compiled.native import Native
+from impls.private_files import Unsafe, check_folder, open_checked
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a user's folders are that user's own on Windows")
+as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+SOMEBODY = 12345
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A file of the cache that is read, in `tmp_path/above/folder`."""
+    path = tmp_path / "above" / "folder" / "entry.bin"
+    assert cache.write_checked(path, b"content")
+    assert read(path) == b"content"
+    return path
+
+
+def read(path: Path) -> bytes | None:
+    """What both readers of the cache find there; they agree."""
+    found, array = cache.read_checked(path), storage.read_checked(path)
+    assert (found is None) == (array is None)
+    return None if found is None else bytes(found.content)
+
+
+def test_what_the_cache_makes_is_for_this_user_alone(kept: Path) -> None:
+    assert kept.stat().st_mode & 0o077 == 0
+    assert kept.parent.stat().st_mode & kept.parent.parent.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_others_may_write_is_not_read_and_is_replaced(kept: Path, mode: int) -> None:
+    kept.chmod(mode)
+    assert read(kept) is None
+    assert cache.write_checked(kept, b"made anew")
+    assert read(kept) == b"made anew"
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777])
+def test_a_folder_others_may_write_is_neither_read_nor_written(kept: Path, mode: int) -> None:
+    kept.parent.chmod(mode)
+    assert read(kept) is None
+    assert not cache.write_checked(kept.with_name("another"), b"content")
+    assert list(kept.parent.iterdir()) == [kept]
+
+
+def test_a_folder_above_that_others_may_write_is_refused_unless_it_is_sticky(kept: Path) -> None:
+    above = kept.parent.parent
+    above.chmod(0o777)
+    assert read(kept) is None
+    above.chmod(0o1777)
+    assert read(kept) == b"content"
+
+
+def test_the_reason_is_one_line_on_standard_error(kept: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    kept.parent.chmod(0o777)
+    for _ in range(3):
+        read(kept)
+    out, error = capfd.readouterr()
+    assert out == ""
+    assert error.splitlines() == [
+        f"bpebench: the cache is not used: others may write {kept.parent} (mode 777); chmod go-w forbids it"
+    ]
+
+
+@as_root
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_a_file_or_a_folder_of_another_user_is_not_used(kept: Path, level: int) -> None:
+    os.chown([kept, *kept.parents][level], SOMEBODY, SOMEBODY)
+    assert read(kept) is None
+    with pytest.raises(Unsafe, match=f"belongs to another user \\({SOMEBODY}\\)"):
+        os.close(open_checked(kept))
+
+
+@as_root
+def test_a_link_of_another_user_is_not_followed_to_a_folder_that_is_fine(kept: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(kept.parent)
+    assert read(link / kept.name) == b"content"
+    os.chown(link, SOMEBODY, SOMEBODY, follow_symlinks=False)
+    assert read(link / kept.name) is None
+
+
+def test_a_link_to_a_folder_that_lies_where_others_may_write_is_not_followed(kept: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(Path("above") / "folder")
+    assert read(link / kept.name) == b"content"
+    kept.parent.parent.chmod(0o777)
+    assert read(link / kept.name) is None
+
+
+def test_links_that_lead_in_a_circle_are_an_error_of_the_system(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(OSError, match="symbolic links"):
+        check_folder(tmp_path / "a")
+    assert not cache.write_checked(tmp_path / "a" / "entry", b"content")
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def bound_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listening:
+        os.chdir(path.parent)  # its name must be short
+        listening.bind(path.name)
+
+
+def link_to_a_copy(path: Path) -> None:
+    shutil.copy(path.with_suffix(".copy"), path.with_name("target"))
+    path.symlink_to(path.with_name("target"))
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("put", [pipe, bound_socket, link_to_a_copy, folder])
+def test_what_is_no_regular_file_is_not_waited_for(
+    kept: Path, put: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(kept.parent)
+    kept.rename(kept.with_suffix(".copy"))
+    put(kept)
+    assert read(kept) is None
+    with pytest.raises(Unsafe, match="no regular file"):
+        os.close(open_checked(kept))
+
+
+KERNELS = """
+import sys
+from pathlib import Path
+from impls.compiled import build
+
+def compile_():
+    print("compiled", flush=True)
+    return Path(sys.argv[1]).read_bytes()
+
+build._compile = compile_
+print(build.kernels().address("encode") != 0)
+"""
+
+
+def use_kernels(image: Path, folder: Path) -> tuple[str, str]:
+    done = run(KERNELS, str(image), BPEBENCH_CACHE=str(folder))
+    return done.stdout, done.stderr
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    """The object file of the kernels, without its checksum."""
+    Native.load()
+    content = storage.read_checked(storage.cache_folder() / "kernels" / f"{source_digest()[:32]}.o")
+    assert content is not None
+    (tmp_path / "image").write_bytes(content)
+    return tmp_path / "image"
+
+
+def test_kernels_in_a_folder_others_may_write_are_compiled_privately_and_not_kept(image: Path, tmp_path: Path) -> None:
+    assert use_kernels(image, tmp_path / "cache") == ("compiled\nTrue\n", "")
+    assert use_kernels(image, tmp_path / "cache") == ("True\n", "")
+    kernels = tmp_path / "cache" / "compiled" / "kernels"
+    kernels.chmod(0o777)
+    out, error = use_kernels(image, tmp_path / "cache")
+    assert out == "compiled\nTrue\n"
+    assert error.splitlines() == [
+        f"bpebench: the cache is not used: others may write {kernels} (mode 777); chmod go-w forbids it"
+    ]
+
+
+@as_root
+def test_kernels_planted_by_another_user_are_not_run(image: Path, tmp_path: Path) -> None:
+    use_kernels(image, tmp_path / "cache")
+    [planted] = (tmp_path / "cache" / "compiled" / "kernels").glob("*.o")
+    os.chown(planted, SOMEBODY, SOMEBODY)
+    out, error = use_kernels(image, tmp_path / "cache")
+    assert out == "compiled\nTrue\n"
+    assert error == f"bpebench: the cache is not used: {planted} belongs to another user ({SOMEBODY})\n"
+    assert use_kernels(image, tmp_path / "cache") == ("True\n", "")
+    assert planted.stat().st_uid == os.geteuid()
