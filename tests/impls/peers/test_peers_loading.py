@@ -230,6 +230,14 @@ def test_turkish_tokenizer_runs_no_model_of_ours_and_nobody_else_runs_its_own(pa
         losses(own, "tokenizer.json")
 
 
+def test_a_release_that_does_not_show_its_vocabulary_is_refused_by_name(
+    turkish: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(TurkishLibrary, "reverse_dict")
+    with pytest.raises(Unsupported, match=r"do not show their vocabulary; install turkish-tokenizer==0\.2\.26"):
+        own_model("turkish-tokenizer")
+
+
 def test_an_own_vocabulary_is_a_model_by_name_and_its_losses_are_counted(turkish: None, tmp_path: Path) -> None:
     (tmp_path / "texts.jsonl").write_text('{"text": "ab"}\n{"text": "abAb"}\n')
     found = encode_corpus("turkish-tokenizer", "turkish-tokenizer", str(tmp_path / "texts.jsonl"), None, 1000)
