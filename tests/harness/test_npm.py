@@ -6,6 +6,7 @@ import base64
 import hashlib
 import io
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,9 +15,12 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from harness.conform import judge
 from harness.conform.verdicts import Counterexample, Report, Verdict
 from harness.data.errors import DataError
+from harness.npm import __main__ as command_line
 from harness.npm import packages, record, serve
 from harness.npm.packages import NpmPackage, module_folders, pinned, tokenizers
 from harness.npm.timing import megabytes_per_second
@@ -180,23 +184,87 @@ def report_of(*verdicts: Verdict) -> Report:
     )
 
 
-def test_the_page_shows_verdict_counterexample_reason_and_speed(tmp_path: Path) -> None:
-    failed = Verdict(
-        check="pieces", status="failed", counterexample=Counterexample.of("a|b", expected=[64, 91], got=[64])
+WRONG = Verdict(
+    check="pieces", status="failed", stage="pieces", reason="it cuts otherwise",
+    counterexample=Counterexample.of("a|b", expected=[64, 91], got=[64]),
+)  # fmt: skip
+
+
+def test_of_a_report_each_fault_is_kept_once_with_its_smallest_input() -> None:
+    again = Verdict(check="sizes", status="failed", stage="pieces", reason="again", same_as="pieces")
+    ids = Counterexample.of(ids=[7], expected="x" * 500, got="y")
+    other = Verdict(check="decode", status="failed", stage="decode", reason="other", counterexample=ids)
+    one = judged()
+    one.take(report_of(WRONG, Verdict(check="memory", status="passed"), again, other))
+    assert one.checks == {"failed": ["pieces", "sizes", "decode"], "passed": ["memory"]}
+    cut, fault = one.faults
+    assert (cut.check, cut.also_fails, cut.input, cut.expected, cut.got) == (
+        "pieces",
+        ["sizes"],
+        "'a|b'",
+        "64 91",
+        "64",
     )
-    run = [
-        judged(report=report_of(Verdict(check="pieces", status="passed")), megabytes_per_second={"english": 12.34}),
-        judged(package="wrong", report=report_of(failed), node="v20.0.0", processor="A processor"),
-        judged(package="absent", reason="node is not installed"),
-    ]
+    assert (fault.check, fault.also_fails, fault.input) == ("decode", [], "decode([7])")
+    assert len(fault.expected) < 150
+
+
+def test_the_page_shows_verdict_counterexample_reason_and_speed(tmp_path: Path) -> None:
+    right, wrong = judged(node="v20.0.0", processor="A processor"), judged(package="wrong", node="v20.0.0")
+    right.take(report_of(Verdict(check="pieces", status="passed")))
+    right.megabytes_per_second = {"english": 12.34}
+    wrong.take(report_of(WRONG))
+    run = [right, wrong, judged(package="absent", reason="node is not installed")]
     record.write(tmp_path, run)
     assert record.read(tmp_path) == run
     page = (tmp_path / record.PAGE).read_text()
-    assert "| some-package 1.0.0 | cl100k_base  | conforms" in page
-    assert "`'a\\|b'`: 64, not 64 91" in page
-    assert "node is not installed" in page
+    rows = [[cell.strip() for cell in line.split(" | ")] for line in page.splitlines() if line.startswith("| ")]
+    assert any(row[:5] == ["| some-package 1.0.0", "cl100k_base", "conforms", "1", "0"] for row in rows)
+    assert any(row[:5] == ["| wrong 1.0.0", "cl100k_base", "does not conform", "0", "1: pieces"] for row in rows)
+    assert any(row[:6] == ["| wrong 1.0.0", *("cl100k_base", "pieces", "it cuts otherwise", "`'a\\|b'`", "`64 91`")]
+               for row in rows)  # fmt: skip
+    assert "not judged: node is not installed" in page
     assert "| 12 " in page
     assert "Measured on: A processor, node v20.0.0." in page
+
+
+def test_a_record_keeps_what_was_not_asked_for_and_drops_what_is_no_longer_pinned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str, object, bool]] = []
+
+    def examine(one: record.Judged, package: NpmPackage, judging: object, *, time: bool) -> None:
+        asked.append((package.name, one.model, judging, time))
+        one.reason = "examined"
+
+    monkeypatch.setattr(command_line, "_examine", examine)
+    ai, js = pinned()["ai-tokenizer"], pinned()["js-tiktoken"]
+    kept = record.empty(js, "o200k_base")
+    old = judged(package="ai-tokenizer", model="o200k_base")
+    record.write(tmp_path, [old, kept])
+    run = CliRunner().invoke(command_line.main, ["record", str(tmp_path), "--only", "ai-tokenizer", "--no-time"])
+    assert run.exit_code == 0, run.output
+    assert asked == [("ai-tokenizer", model, (20.0, 10.0), False) for model in ai.models]
+    found = {(one.package, one.model): one for one in record.read(tmp_path)}
+    assert set(found) == {("js-tiktoken", "o200k_base"), *(("ai-tokenizer", model) for model in ai.models)}
+    assert found["js-tiktoken", "o200k_base"] == kept
+    assert found["ai-tokenizer", "o200k_base"].integrity == ai.integrity
+
+
+def test_what_a_package_answers_wrongly_is_in_its_record(
+    served: tuple[list[str], dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments, environment = served
+    monkeypatch.setattr(command_line, "command", lambda package, model: served)
+    target = f"cmd:env NODE_PATH={environment['NODE_PATH']} {shlex.join(arguments)}"
+    monkeypatch.setattr(command_line, "_target", lambda package, model: target)
+    monkeypatch.setattr(judge, "CHECKS", [check for check in judge.CHECKS if check.name in ("ids", "memory")])
+    one = record.empty(pinned()["ai-tokenizer"], "cl100k_base")
+    command_line._examine(one, pinned()["ai-tokenizer"], (5.0, 0.2), time=False)
+    assert not one.reason
+    assert one.checks == {"failed": ["ids"], "passed": ["memory"]}
+    assert one.faults[0].input
+    assert one.faults[0].expected != one.faults[0].got
 
 
 @pytest.mark.parametrize(
