@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from impls.arguments import id_list
+from impls.derivations import concatenation_differs
 from impls.errors import Unsupported
 from impls.formats.known import KNOWN
 from impls.formats.sentencepiece_writer import proto
-from impls.formats.tiktoken_ranks import digest_of, write_tiktoken_ranks
+from impls.formats.tiktoken_ranks import digest_of, ranks_of, write_tiktoken_ranks
 from impls.formats.tokenizer_json_writer import write_compact
+from impls.interface import Tokenizer
 from impls.model import Model
 from impls.patterns import NAMED, drops_text
 
@@ -88,6 +93,27 @@ def has_plain_rules(model: Model) -> bool:
 def sentencepiece_json(name: str, model: Model) -> bytes:
     """A model that `has_plain_rules` as tokenizer.json, without a gap between its ids."""
     return _without_gaps(_written(name, model.with_(special_tokens={}, added_tokens={})))
+
+
+def any_json(name: str, model: Model) -> bytes:
+    """The model as tokenizer.json for a library that reads SentencePiece's rules and every way to join a token."""
+    if has_plain_rules(model):
+        return sentencepiece_json(name, model)
+    return tokenizer_json(name, model, every_way=True, dense=True)
+
+
+def ranks_and_pattern(name: str, model: Model) -> tuple[dict[bytes, int], str]:
+    """Ranks by token and the one pattern, for a library that looks joined bytes up; raises `Unsupported`."""
+    stages = plain_pattern(model)
+    if len(stages) > 1:
+        raise Unsupported(name, f"it splits by one pattern; this model has {len(stages)} split stages")
+    try:
+        ranks = ranks_of(model)
+    except Unsupported as error:
+        raise Unsupported(name, error.reason) from None
+    if why := concatenation_differs(model):
+        raise Unsupported(name, f"it looks joined bytes up, which gives other ids here: {why}")
+    return ranks, stages[0] if stages else WHOLE_TEXT
 
 
 def sentencepiece_file(model: Model) -> bytes:
@@ -170,6 +196,31 @@ def environment(name: str, value: str) -> Iterator[None]:
 def as_list(ids: Iterable[int]) -> list[int]:
     """`ids` itself where it is a list; TypeError for what is no sequence, and what is in it is not looked at."""
     return id_list(ids)
+
+
+def as_lists(ids: np.ndarray, offsets: np.ndarray) -> list[list[int]]:
+    """One list of ids per text, of flat ids of shape (n_tokens,) and offsets of shape (n_texts + 1,)."""
+    flat, borders = ids.tolist(), offsets.tolist()
+    return [flat[start:end] for start, end in pairwise(borders)]
+
+
+def are_tokens(model: Model, ids: Sequence[int]) -> bool:
+    """Whether each id is a token's, for libraries that decode others to nothing without a word.
+
+    False where the model has gaps between its ids, and for no ids.
+    """
+    return bool(ids) and None not in model.tokens and min(ids) >= 0 and max(ids) < len(model.tokens)
+
+
+def counted(tokenizer: Tokenizer, count: Callable[[str], int], text: str) -> int:
+    """How many tokens `text` has, by a library's own `count` where nothing is recognised or rewritten in it."""
+    refused: tuple[type[Exception], ...] = (*tokenizer.surrogate_errors, TypeError)
+    if not tokenizer.model.added_tokens and tokenizer.model.normalization is None:
+        try:
+            return count(text)
+        except refused:
+            pass
+    return Tokenizer.count(tokenizer, text)
 
 
 def rayon_threads() -> int:

@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from typing import Any
 
 from impls.errors import BPEError, Missing, Unsupported
 
 
-def library(name: str, package: str, module: str) -> Any:
+def library(name: str, package: str, module: str, *, alone: bool = False) -> Any:
     """The imported `module`; raises `Missing` naming the distribution `package` where it is not installed.
 
     Where something the library itself needs is not installed, that is what `Missing` names. What it uses that is
-    deprecated is no concern of ours.
+    deprecated is no concern of ours. With `alone` a compiled module is loaded without its package, for packages that
+    import what they do not require.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            return import_module(module)
+            return _without_package(module) if alone else import_module(module)
     except ModuleNotFoundError as error:
         absent = error.name or module
         own = absent.partition(".")[0] == module.partition(".")[0]
         raise Missing(name, package if own else absent) from None
+
+
+def _without_package(module: str) -> Any:
+    if module in sys.modules:
+        return sys.modules[module]
+    folder, _, name = module.rpartition(".")
+    package = find_spec(folder)
+    spec = package and PathFinder.find_spec(name, package.submodule_search_locations)
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(name=module)
+    loaded = sys.modules[module] = module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
 
 
 @contextmanager

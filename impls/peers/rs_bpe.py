@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from impls.interface import Tokenizer
 from impls.model import Model
-from impls.peers.conversion import as_list, require_public
+from impls.peers.conversion import as_list, counted, require_public
 from impls.peers.packages import library
 
 openai = library("rs-bpe", "rs-bpe", "rs_bpe.bpe").openai
@@ -52,13 +52,7 @@ class RsBpe(Tokenizer):
 
     def count(self, text: str) -> int:
         """How many tokens `text` has, by the library's own count where nothing is recognised in it."""
-        if self.model.added_tokens or self.model.normalization is not None:
-            return super().count(text)
-        try:
-            n_tokens: int = self._tokenizer.count(text)
-            return n_tokens
-        except (UnicodeEncodeError, TypeError):
-            return super().count(text)
+        return counted(self, self._tokenizer.count, text)
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text of the ids, by the library where it has all of them: others it may leave out without a word.

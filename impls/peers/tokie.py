@@ -13,7 +13,7 @@ from impls.errors import Unsupported
 from impls.interface import Tokenizer
 from impls.model import Model
 from impls.patterns import NAMED
-from impls.peers.conversion import as_list, file_of, plain_pattern, rayon_threads, tokenizer_json
+from impls.peers.conversion import as_list, counted, file_of, plain_pattern, rayon_threads, tokenizer_json
 from impls.peers.packages import library, loading, refuses
 
 tokie = library("tokie", "tokie", "tokie")
@@ -51,13 +51,7 @@ class Tokie(Tokenizer):
 
     def count(self, text: str) -> int:
         """How many tokens `text` has, by the library's own count where nothing is recognised in it."""
-        if self.model.added_tokens or self.model.normalization is not None:
-            return super().count(text)
-        try:
-            n_tokens: int = self._tokenizer.count_tokens(text)
-            return n_tokens
-        except (UnicodeEncodeError, TypeError):
-            return super().count(text)
+        return counted(self, self._tokenizer.count_tokens, text)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. The library panics for an id it has not, a special token's too."""

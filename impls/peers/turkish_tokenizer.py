@@ -2,6 +2,9 @@
 
 It has one vocabulary, built in, in which several suffixes share an id, and decodes by vowel harmony: what comes back
 may be another word. So it runs no model of ours, and nobody else runs its own, which is the model `turkish-tokenizer`.
+
+The package's releases from 1.0 on are in Rust: they keep the vocabulary to themselves, and have a wheel for one system
+only. The extra `peers` installs the last one before.
 """
 
 from __future__ import annotations
@@ -36,8 +39,15 @@ class TurkishTokenizer(Tokenizer):
 
     @classmethod
     def own_model(cls) -> Model:
-        """Its vocabulary, each id under the first of the texts that share it."""
-        texts = turkish_tokenizer.TurkishTokenizer().reverse_dict
+        """Its vocabulary, each id under the first of the texts that share it.
+
+        Raises `Unsupported` for a release that does not show it.
+        """
+        texts = getattr(turkish_tokenizer.TurkishTokenizer(), "reverse_dict", None)
+        if texts is None:
+            raise Unsupported(
+                cls.name, "its releases from 1.0 on do not show their vocabulary; install turkish-tokenizer==0.2.26"
+            )
         tokens = tuple(texts[i][0].encode() for i in range(len(texts)))
         return Model(tokens=tokens, alphabet="chars", belongs_to=cls.name)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import impls
 from impls import Model
+from impls.byte_alphabet import to_printable
 from impls.patterns import NAMED, Splitter
 
 
@@ -59,3 +62,19 @@ def gigatoken_trainer() -> dict[str, Any]:
         return (piece.encode() for piece in Splitter(NAMED["gpt2"]).split(text.decode()))
 
     return {"train_bpe": train_bpe, "pretokenizer": pretokenizer}
+
+
+def gigabpe_trainer() -> dict[str, Any]:
+    def train_bpe(
+        files: list[str], vocab_size: int, *, min_frequency: int, pretokenizer: str, threads: int
+    ) -> tuple[dict[str, int], list[tuple[str, str]]]:
+        assert pretokenizer == "bytelevel"
+        assert threads > 0
+        contents = [Path(file).read_bytes() for file in files]
+        lines = [line for content in contents for line in re.findall("[^\n]*\n|[^\n]+", content.decode())]
+        n_merges = vocab_size - len(set(b"".join(contents)))
+        model = trained(lines, 256 + n_merges, "gpt2", base_order="gpt2", min_count=min_frequency)
+        texts = [to_printable(token) for token in model.tokens if token is not None]
+        return {}, [(texts[left], texts[right]) for left, right in model.merges]
+
+    return {"train_bpe": train_bpe}

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 import sentencepiece
-from stand_in_trainers import ffbpe_trainer, gigatoken_trainer, trained
+from stand_in_trainers import ffbpe_trainer, gigabpe_trainer, gigatoken_trainer, trained
 
 import impls
 from impls import Model, UnknownId
+from impls.byte_alphabet import from_printable
 from impls.formats import load
 from impls.formats.tiktoken_ranks import write_tiktoken_ranks
 from impls.patterns import NAMED
@@ -75,6 +76,9 @@ class Engine:
         except UnknownId as error:
             raise ValueError(str(error)) from None
 
+    def careless_bytes(self, ids: list[int]) -> bytes:
+        return b"".join(token for i in ids if (token := self.model.tokens[i]) is not None)
+
     def careless_text(self, ids: list[int]) -> str | None:
         known = [self.model.tokens[i] for i in ids if 0 <= i < len(self.model.tokens)]
         try:
@@ -91,9 +95,9 @@ class SentencePieceEngine(Engine):
 
 
 def raising_type_error(call: Any) -> Any:
-    def refusing(text: Any) -> Any:
+    def refusing(*given: Any) -> Any:
         try:
-            return call(text)
+            return call(*given)
         except UnicodeEncodeError as error:
             raise TypeError(str(error)) from None
 
@@ -112,6 +116,10 @@ def panicking(call: Any) -> Any:
 
 def encodings(ids: list[list[int]]) -> list[SimpleNamespace]:
     return [SimpleNamespace(ids=some) for some in ids]
+
+
+def arrays(buffers: tuple[bytes, bytes]) -> tuple[np.ndarray, np.ndarray]:
+    return np.frombuffer(buffers[0], np.uint32), np.frombuffer(buffers[1], np.int64)
 
 
 def awkward(ids: bytes, borders: bytes) -> SimpleNamespace:
@@ -285,6 +293,108 @@ def bpe_openai(model: Model) -> SimpleNamespace:
     return SimpleNamespace(get_encoding=get_encoding, TokenLimitError=KeyError)
 
 
+def snaptokens(_: Model) -> SimpleNamespace:
+    def from_json_str(text: str) -> SimpleNamespace:
+        engine = Engine(text.encode())
+        return SimpleNamespace(encode=lambda text: encodings([engine.ids(text)])[0], encode_batch_flat=engine.flat)
+
+    return SimpleNamespace(Tokenizer=SimpleNamespace(from_json_str=from_json_str))
+
+
+def tuetoken(_: Model) -> SimpleNamespace:
+    def tokenizer(path: str) -> SimpleNamespace:
+        engine = Engine(Path(path).read_bytes())
+
+        def to_buffer(texts: list[str], threads: int) -> dict[str, Any]:
+            ids, offsets = arrays(engine.flat(texts))
+            return {"data": ids, "offsets": offsets}
+
+        return SimpleNamespace(
+            encode_ordinary=engine.ids,
+            encode_to_bytes=lambda text: engine.flat([text])[0],
+            encode_ordinary_batch=lambda texts, threads: engine.batch(texts),
+            encode_ordinary_to_buffer=to_buffer,
+            count_tokens=lambda text: len(engine.ids(text)),
+        )
+
+    return SimpleNamespace(Tokenizer=tokenizer)
+
+
+def riptoken(_: Model) -> SimpleNamespace:
+    def core(ranks: dict[bytes, int], specials: dict[str, int], pattern: str) -> SimpleNamespace:
+        assert not specials
+        engine = Engine(write_tiktoken_ranks(ranks), pattern)
+        return SimpleNamespace(
+            encode_ordinary=engine.ids, encode_ordinary_batch=engine.batch, decode_bytes=engine.careless_bytes
+        )
+
+    return SimpleNamespace(CoreBPE=core)
+
+
+def morpheme(_: Model) -> SimpleNamespace:
+    def from_str(text: str) -> SimpleNamespace:
+        engine = Engine(text.encode())
+        return SimpleNamespace(
+            encode=lambda text, _: encodings([engine.ids(text)])[0],
+            encode_batch=lambda texts, _: encodings(engine.batch(texts)),
+            count=lambda text, _: len(engine.ids(text)),
+        )
+
+    return SimpleNamespace(Tokenizer=SimpleNamespace(from_str=from_str))
+
+
+def omnitoken(_: Model) -> SimpleNamespace:
+    return SimpleNamespace(Tokenizer=lambda path: SimpleNamespace(encode=Engine(Path(path).read_bytes()).ids))
+
+
+def bpe_qwen(_: Model) -> SimpleNamespace:
+    def tokenizer(folder: str) -> SimpleNamespace:
+        vocab = json.loads(Path(folder, "vocab.json").read_text())
+        assert Path(folder, "merges.txt").read_text().startswith("#version: 0.2\n")
+        ranks = {from_printable(token): i for token, i in vocab.items()}
+        engine = Engine(write_tiktoken_ranks(ranks), NAMED["qwen"][0])
+        return SimpleNamespace(
+            encode=engine.ids,
+            encode_bytes=lambda text: engine.flat([text])[0],
+            encode_batch_parallel=lambda texts, workers: engine.batch(texts),
+            count_tokens=lambda text: len(engine.ids(text)),
+        )
+
+    return SimpleNamespace(QwenTokenizer=tokenizer)
+
+
+def toktok(model: Model) -> SimpleNamespace:
+    def encoding(_: str) -> SimpleNamespace:
+        engine = Engine(conversion.rank_file(model), model.pattern[0])
+
+        def to_buffer(text: str, disallowed_special: tuple[str, ...]) -> bytes:
+            assert disallowed_special == ()
+            return engine.flat([text])[0]
+
+        return SimpleNamespace(
+            encode_ordinary=engine.ids,
+            encode_to_buffer=to_buffer,
+            encode_batch_to_numpy=lambda texts, threads: arrays(engine.flat(texts)),
+            count=lambda text: len(engine.ids(text)),
+            decode_bytes=engine.careless_bytes,
+        )
+
+    return SimpleNamespace(_encoding=encoding)
+
+
+def quicktok(model: Model) -> SimpleNamespace:
+    def tokenizer(_: str) -> SimpleNamespace:
+        engine = Engine(conversion.rank_file(model), model.pattern[0])
+        return SimpleNamespace(
+            encode_ordinary=raising_type_error(engine.ids),
+            encode_batch=raising_type_error(lambda texts, threads: arrays(engine.flat(texts))),
+            count=raising_type_error(lambda text: len(engine.ids(text))),
+            decode_bytes=engine.data,
+        )
+
+    return SimpleNamespace(Tokenizer=tokenizer)
+
+
 def bpeasy(_: Model | None) -> SimpleNamespace:
     def train_bpe(texts: Iterator[str], pattern: str, max_length: int, vocab_size: int) -> dict[bytes, int]:
         longest = max(2, max_length - 1)
@@ -299,15 +409,24 @@ def bpeasy(_: Model | None) -> SimpleNamespace:
 
 MODULES: dict[str, tuple[str, Callable[[Any], SimpleNamespace]]] = {
     "bpe-openai": ("bpe_openai", bpe_openai),
+    "bpe-qwen": ("bpe_qwen.bpe_qwen", bpe_qwen),
     "bpeasy": ("bpeasy", bpeasy),
     "fastokens": ("fastokens", fastokens),
     "ffbpe": ("ffbpe", ffbpe),
+    "gigabpe": ("gigabpe", lambda _: SimpleNamespace(**gigabpe_trainer())),
     "gigatoken": ("gigatoken", gigatoken),
     "iree-tokenizer": ("iree.tokenizer", iree),
     "kitoken": ("kitoken", kitoken),
+    "morpheme": ("morpheme", morpheme),
+    "omnitoken": ("omnitoken", omnitoken),
+    "quicktok": ("quicktok", quicktok),
+    "riptoken": ("riptoken", riptoken),
     "rs-bpe": ("rs_bpe.bpe", rs_bpe),
+    "snaptokens": ("snaptokens", snaptokens),
     "splintr": ("splintr", splintr),
     "tokie": ("tokie", tokie),
+    "toktok": ("toktok", toktok),
+    "tuetoken": ("tuetoken", tuetoken),
     "wordchipper": ("wordchipper", wordchipper),
 }
 """Implementation -> the module it imports, and what makes a stand-in for that, given the model of a built-in one."""

@@ -26,17 +26,26 @@ from impls.registry import own_model
 
 PACKAGES = {
     "bpe-openai": "bpe-openai",
+    "bpe-qwen": "bpe-qwen",
     "bpeasy": "bpeasy",
     "fastokens": "fastokens",
     "ffbpe": "ffbpe",
+    "gigabpe": "gigabpe",
     "gigatoken": "gigatoken",
     "iree-tokenizer": "iree-tokenizer",
     "kitoken": "kitoken",
+    "morpheme": "morpheme",
+    "omnitoken": "omnitoken",
+    "quicktok": "quicktok-v1",
+    "riptoken": "riptoken",
     "rs-bpe": "rs-bpe",
     "rustbpe": "rustbpe",
+    "snaptokens": "snaptokens",
     "splintr": "splintr-rs",
     "subword-nmt": "subword-nmt",
     "tokie": "tokie",
+    "toktok": "toktok-rs",
+    "tuetoken": "tuetoken",
     "turkish-tokenizer": "turkish-tokenizer",
     "wordchipper": "wordchipper",
 }
@@ -90,6 +99,23 @@ def test_a_library_that_needs_something_else_names_that(tmp_path: Path, monkeypa
             library("peer", "the-package", module)
         assert raised.value.package == absent
     assert library("peer", "the-package", "json").dumps(1) == "1"
+
+
+def test_a_module_is_loaded_without_the_package_that_cannot_be_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "whole_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("import not_there\n")
+    (package / "inner.py").write_text("answer = 42\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(Missing):
+        library("peer", "the-package", "whole_package.inner")
+    assert library("peer", "the-package", "whole_package.inner", alone=True).answer == 42
+    for absent in ("whole_package.outer", "no_such_package.inner"):
+        with pytest.raises(Missing) as raised:
+            library("peer", "the-package", absent, alone=True)
+        assert raised.value.package == "the-package"
 
 
 def test_both_forms_of_a_model_give_its_ids_and_hold_no_special_token(pairs: Model) -> None:
@@ -202,6 +228,14 @@ def test_turkish_tokenizer_runs_no_model_of_ours_and_nobody_else_runs_its_own(pa
             impls.load(name, own)
     with pytest.raises(Unsupported, match="the vocabulary is turkish-tokenizer's own"):
         losses(own, "tokenizer.json")
+
+
+def test_a_release_that_does_not_show_its_vocabulary_is_refused_by_name(
+    turkish: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(TurkishLibrary, "reverse_dict")
+    with pytest.raises(Unsupported, match=r"do not show their vocabulary; install turkish-tokenizer==0\.2\.26"):
+        own_model("turkish-tokenizer")
 
 
 def test_an_own_vocabulary_is_a_model_by_name_and_its_losses_are_counted(turkish: None, tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ FOLLOWED: list[tuple[str, dict[str, Any]]] = [
     ("ffbpe", {"base_order": "gpt2", "pattern": "cl100k"}),
     ("ffbpe", {"ties": "largest", "base_order": "gpt2"}),
     ("ffbpe", {"min_count": 3}),
+    ("gigabpe", {"base_order": "gpt2"}),
+    ("gigabpe", {"base_order": "gpt2", "min_count": 3}),
     ("gigatoken", {}),
     ("gigatoken", {"base_order": "gpt2"}),
     ("subword-nmt", {"alphabet": "chars", "ties": "largest", "end_of_word": "</w>", "pattern": r"\S+|\s"}),
@@ -43,6 +45,12 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     *[(name, {"min_count": 2}) for name in ("rustbpe", "bpeasy", "gigatoken")],
     *[(name, {"pattern": ("a|[^a]+", "b|[^b]+")}) for name in ("rustbpe", "bpeasy", "ffbpe", "gigatoken")],
     ("bpeasy", {"max_token_bytes": 1}),
+    ("gigabpe", {"alphabet": "chars"}),
+    ("gigabpe", {"base_order": "raw"}),
+    *[
+        ("gigabpe", {"base_order": "gpt2", **fields})
+        for fields in ({"ties": "first"}, {"max_token_bytes": 4}, {"pattern": "cl100k"})
+    ],
     ("gigatoken", {"pattern": "cl100k"}),
     ("subword-nmt", {"alphabet": "bytes"}),
     ("subword-nmt", {"alphabet": "chars", "ties": "smallest", "end_of_word": "</w>"}),
@@ -123,10 +131,20 @@ def test_a_vocabulary_below_the_base_is_an_error(name: str, peer_of: PeerOf) -> 
         trainer(name, peer_of).train_model(["ab"], TrainingSpec(vocab_size=255))
 
 
-@pytest.mark.parametrize("name", ["rustbpe", "bpeasy", "subword-nmt"])
+@pytest.mark.parametrize("name", ["rustbpe", "bpeasy", "gigabpe", "subword-nmt"])
 def test_what_only_trains_says_so(name: str, peer_of: PeerOf) -> None:
     with pytest.raises(Unsupported, match="trains only"):
         trainer(name, peer_of)(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
+
+
+def test_gigabpe_reads_texts_by_lines_and_gives_line_ends_back(peer_of: PeerOf) -> None:
+    spec = TrainingSpec(vocab_size=262, base_order="gpt2")
+    texts = ["a\n\nb\n\nc\n\n", "x \n", "a\n\nb", "", " \n", "it's\r\n"]
+    expected = impls.get("priority").train_model(texts, spec)
+    assert b"\n\n" in expected.tokens
+    assert learned(trainer("gigabpe", peer_of).train_model(texts, spec)) == learned(expected)
+    with pytest.raises(Unsupported, match=r"U\+000B"):
+        trainer("gigabpe", peer_of).train_model(["a\vb"], spec)
 
 
 def test_what_gigatoken_prints_stays_out_of_standard_output(peer_of: PeerOf, capfd: pytest.CaptureFixture[str]) -> None:

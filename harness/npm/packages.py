@@ -1,0 +1,120 @@
+"""Packages of npm pinned in `datasets/npm.toml`, fetched by the user's npm into the cache; their scripts never run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from harness.data.cache import cache_folder, disk_error
+from harness.data.catalogue import datasets_folder
+from harness.data.errors import DataError
+
+_SECONDS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class NpmPackage:
+    """One pinned archive."""
+
+    name: str
+    version: str
+    integrity: str
+    """As npm writes it: the digest's name, and the digest in base64."""
+    models: tuple[str, ...]
+    """The vocabularies it is judged on; none for a package that others require."""
+    requires: tuple[str, ...] = ()
+
+
+@cache
+def pinned() -> dict[str, NpmPackage]:
+    """Every package of `datasets/npm.toml` by name."""
+    document = tomllib.loads((datasets_folder() / "npm.toml").read_text("utf-8"))
+    lists = ("models", "requires")
+    return {
+        entry["name"]: NpmPackage(**{**entry, **{field: tuple(entry.get(field, ())) for field in lists}})
+        for entry in document["package"]
+    }
+
+
+def tokenizers() -> list[NpmPackage]:
+    """The packages that are judged."""
+    return [package for package in pinned().values() if package.models]
+
+
+def program(name: str) -> str:
+    """The path of `node` or `npm`; raises `DataError` where it is not installed."""
+    found = shutil.which(name)
+    if found is None:
+        raise DataError(f"{name} is not installed; tokenizers from npm need node and npm on PATH")
+    return found
+
+
+def module_folders(package: NpmPackage) -> list[Path]:
+    """The `node_modules` folders that hold the package and what it requires, fetched where missing."""
+    return [_module_folder(package), *(_module_folder(pinned()[name]) for name in package.requires)]
+
+
+def _module_folder(package: NpmPackage) -> Path:
+    folder = cache_folder() / "npm" / f"{package.name.replace('/', '+')}-{package.version}"
+    if folder.is_dir():
+        return folder
+    npm = program("npm")
+    print(f"fetching {package.name} {package.version} by npm …", file=sys.stderr, flush=True)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder.parent) as scratch:
+            archive = _packed(npm, package, Path(scratch))
+            verify(package, archive.read_bytes())
+            unpack(archive, Path(scratch, "modules", package.name))
+            try:
+                Path(scratch, "modules").replace(folder)
+            except OSError:
+                if not folder.is_dir():  # else another process was quicker, with the same files
+                    raise
+    except OSError as error:
+        raise disk_error(error, folder) from None
+    return folder
+
+
+def _packed(npm: str, package: NpmPackage, scratch: Path) -> Path:
+    named = f"{package.name}@{package.version}"
+    arguments = [npm, "pack", named, "--ignore-scripts", "--silent", "--pack-destination", str(scratch)]
+    try:
+        run = subprocess.run(arguments, cwd=scratch, capture_output=True, text=True, timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise DataError(f"{named}: npm did not answer within {_SECONDS} s; run it again") from None
+    archives = list(scratch.glob("*.tgz"))
+    if run.returncode or len(archives) != 1:
+        last = (run.stderr.strip().splitlines() or ["npm said nothing"])[-1]
+        raise DataError(f"{named}: npm could not fetch it: {last}")
+    return archives[0]
+
+
+def verify(package: NpmPackage, content: bytes) -> None:
+    """Raise `DataError` where the archive has another digest than the pinned one."""
+    kind, _, wanted = package.integrity.partition("-")
+    got = base64.b64encode(hashlib.new(kind, content).digest()).decode()
+    if got != wanted:
+        raise DataError(
+            f"{package.name}@{package.version}: wrong digest: expected {package.integrity}, got {kind}-{got}; "
+            "nothing was kept"
+        )
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """The files of a package's archive, which stand below one folder in it, written below `folder`."""
+    folder.mkdir(parents=True)
+    with tarfile.open(archive) as opened:
+        for member in opened.getmembers():
+            if member.isfile() and "/" in member.name:
+                member.name = member.name.partition("/")[2]
+                opened.extract(member, folder, filter="data")

@@ -1,0 +1,83 @@
+r"""gigabpe: trains from files as Hugging Face's trainer does, with GPT-2's pattern; trains only.
+
+It reads a file by lines, each a text with its line end, and counts as base symbols the bytes that occur. So texts are
+written as lines, with U+000B for the line ends within (both are white space, and neighbours in the order of base
+symbols), and texts that end in white space, which would join the line end, as files of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import ClassVar, Literal
+
+from impls.byte_alphabet import from_printable
+from impls.errors import Unsupported
+from impls.interface import Tokenizer, TrainingSpec
+from impls.model import Model
+from impls.patterns import NAMED, resolve
+from impls.peers.conversion import rayon_threads
+from impls.peers.packages import library
+from impls.production.training import checked_texts, model_of_merges, require
+from impls.training import base_symbols, merge_budget
+
+gigabpe = library("gigabpe", "gigabpe", "gigabpe")
+
+_LINE_END = str.maketrans("\n", "\v")
+
+
+class Gigabpe(Tokenizer):
+    """`gigabpe.train_bpe`."""
+
+    name: ClassVar[str] = "gigabpe"
+    summary: ClassVar[str] = "Rust: trains only, from files"
+    kind: ClassVar[Literal["peer"]] = "peer"
+
+    def __init__(self, model: Model) -> None:
+        raise Unsupported(self.name, "it has no encoder; it trains only")
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn merges; raises `Unsupported` naming the field it cannot follow."""
+        require(cls.name, spec, alphabet="bytes", ties="smallest", base_order="gpt2", max_token_bytes=None)
+        if resolve(spec.pattern) not in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
+            raise Unsupported(cls.name, f"TrainingSpec.pattern: it trains with 'gpt2' only, not with {spec.pattern!r}")
+        base = base_symbols((), spec)
+        n_merges = merge_budget(base, spec)
+        with TemporaryDirectory(prefix="bpebench-") as folder:
+            files, n_symbols = _written(cls.name, checked_texts(texts, spec), Path(folder))
+            _, merges = gigabpe.train_bpe(
+                files,
+                n_symbols + n_merges,
+                min_frequency=spec.min_count,
+                pretokenizer="bytelevel",
+                threads=rayon_threads(),
+            )
+        return model_of_merges(cls.name, spec, base, [(_token(left), _token(right)) for left, right in merges])
+
+
+def _written(name: str, texts: Iterator[str], folder: Path) -> tuple[list[str], int]:
+    """The files that hold the texts, and how many different bytes these have."""
+    lines = folder / "lines"
+    files, numbers = [str(lines)], count()
+    used: set[int] = set()
+    with lines.open("wb") as file:
+        for text in texts:
+            if "\v" in text:
+                raise Unsupported(name, "it reads texts by lines; U+000B, which replaces line ends, is in a text")
+            data = text.translate(_LINE_END).encode()
+            used.update(data)
+            if text[-1:].isspace():
+                alone = folder / str(next(numbers))
+                alone.write_bytes(data)
+                files.append(str(alone))
+            else:
+                used.add(ord("\n"))
+                file.write(data + b"\n")
+    return files, len(used)
+
+
+def _token(text: str) -> bytes:
+    return from_printable(text).replace(b"\v", b"\n")

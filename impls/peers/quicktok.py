@@ -1,0 +1,70 @@
+"""quicktok: encodes by backtracking with SIMD splitters of its own. Cl100k, o200k, llama3 and Qwen's, built in.
+
+Its Qwen vocabulary normalises by NFC, so it runs a model that does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from impls.errors import Unsupported
+from impls.interface import Tokenizer
+from impls.model import Model
+from impls.peers.conversion import are_tokens, as_list, as_lists, counted, require_public
+from impls.peers.packages import library
+
+quicktok = library("quicktok", "quicktok-v1", "quicktok")
+
+_NAMES = {"cl100k_base": "cl100k_base", "o200k_base": "o200k_base", "llama3": "llama3", "qwen": "qwen3"}
+
+
+class Quicktok(Tokenizer):
+    """`quicktok.Tokenizer` of the model's name."""
+
+    name: ClassVar[str] = "quicktok"
+    summary: ClassVar[str] = "C++: backtracking, SIMD splitters; four vocabularies only"
+    kind: ClassVar[Literal["peer"]] = "peer"
+    surrogate_errors = (TypeError,)
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        found = require_public(self.name, model, tuple(_NAMES))
+        if found == "qwen" and model.normalization != "nfc":
+            raise Unsupported(self.name, "it normalises by NFC with Qwen's vocabulary, and this model does not")
+        self._tokenizer: Any = quicktok.Tokenizer(_NAMES[found])
+
+    def _encode_text(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special."""
+        ids: list[int] = self._tokenizer.encode_ordinary(text)
+        return ids
+
+    def _encode_text_to_array(self, text: str) -> np.ndarray:
+        """As `_encode_text`; the library makes arrays of batches only."""
+        ids: np.ndarray = self._tokenizer.encode_batch([text], 1)[0]
+        return ids
+
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text; several threads by way of the library's arrays."""
+        if threads == 1:
+            return super()._encode_texts(texts, threads)
+        return as_lists(*self._encode_texts_to_ragged(texts, threads))
+
+    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `_encode_texts`, as the arrays the library makes."""
+        ids, offsets = self._tokenizer.encode_batch(list(texts), threads)
+        return ids, offsets
+
+    def count(self, text: str) -> int:
+        """How many tokens `text` has, by the library's own count where nothing is recognised in it."""
+        return counted(self, self._tokenizer.count, text)
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """The bytes the ids stand for, by the library where each is a token's."""
+        ids = as_list(ids)
+        if not are_tokens(self.model, ids):
+            return super().decode_bytes(ids)
+        data: bytes = self._tokenizer.decode_bytes(ids)
+        return data

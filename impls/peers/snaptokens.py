@@ -1,0 +1,63 @@
+"""snaptokens: encodes by hand-written splitters and word caches, a fork of fastokens; batches use Rayon's threads.
+
+It wants a token for each id, and decodes by tokens' texts, so ids are decoded by `Tokenizer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from impls.interface import Tokenizer
+from impls.model import Model
+from impls.peers.conversion import as_lists, rayon_threads, tokenizer_json
+from impls.peers.packages import library, loading
+
+snaptokens = library("snaptokens", "snaptokens", "snaptokens")
+
+_LONG = 1000
+"""From this many characters on its flat output makes a list sooner than its encoding does."""
+
+
+class Snaptokens(Tokenizer):
+    """`snaptokens.Tokenizer` over the model's tokenizer.json."""
+
+    name: ClassVar[str] = "snaptokens"
+    summary: ClassVar[str] = "Rust: hand-written splitters, word caches, flat output"
+    kind: ClassVar[Literal["peer"]] = "peer"
+    surrogate_errors = (UnicodeEncodeError,)
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self._tokenizer: Any
+        with loading(self.name):
+            content = tokenizer_json(self.name, model, every_way=True, dense=True)
+            self._tokenizer = snaptokens.Tokenizer.from_json_str(content.decode())
+
+    def _encode_text(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special."""
+        ids: list[int]
+        if len(text) < _LONG:
+            ids = self._tokenizer.encode(text).ids
+        else:
+            ids = self._encode_text_to_array(text).tolist()
+        return ids
+
+    def _encode_text_to_array(self, text: str) -> np.ndarray:
+        """As `_encode_text`, as a read-only view of the library's flat output."""
+        return np.frombuffer(self._tokenizer.encode_batch_flat([text])[0], np.uint32)
+
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text, by way of the library's flat output."""
+        if threads != rayon_threads():
+            return super()._encode_texts(texts, threads)
+        return as_lists(*self._encode_texts_to_ragged(texts, threads))
+
+    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `_encode_texts`; read-only views of the flat output, where the library's pool has such threads."""
+        if threads != rayon_threads():
+            return super()._encode_texts_to_ragged(texts, threads)
+        ids, offsets = self._tokenizer.encode_batch_flat(list(texts))
+        return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
