@@ -122,6 +122,8 @@ def concatenation_differs(model: Model) -> str | None:
     """
     if model.merge_rule == "concatenation":
         return None
+    if model.continuing_prefix is not None:
+        return f"tokens inside a word begin with {model.continuing_prefix!r}"
     if why := ids_out_of_order(model):
         return why
     recovered, underived = model.recovered_merges
@@ -179,7 +181,7 @@ def _base_ids(model: Model) -> set[int]:
             if len(token) == 1:
                 base.add(i)
             continue
-        stem = token.removesuffix(suffix) if suffix else token
+        stem = token.removesuffix(suffix) if suffix else token.removeprefix((model.continuing_prefix or "").encode())
         if len((stem or token).decode("utf-8", "replace")) == 1:
             base.add(i)
     return base
@@ -262,6 +264,10 @@ def spellings(model: Model, token: bytes) -> list[list[int]]:
     suffix = model.end_of_word or ""
     text = token.decode("utf-8", "replace")
     ways = [list(text)]
+    if (prefix := model.continuing_prefix) is not None:
+        ways = [[text[0], *(prefix + character for character in text[1:])]]
+        if text.startswith(prefix) and text != prefix:
+            ways.insert(0, [prefix + character for character in text.removeprefix(prefix)])
     if suffix and text.endswith(suffix) and text != suffix:
         stem = text.removesuffix(suffix)
         ways.insert(0, [*stem[:-1], stem[-1] + suffix])

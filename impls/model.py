@@ -57,6 +57,9 @@ class Model:
     id_offset: int = 0
     """How far the vocabulary's ids were shifted from its ranks (tekken: 1000); `tokens` is by final id."""
     end_of_word: str | None = None
+    continuing_prefix: str | None = None
+    """Joined to every character of a piece but the first (Hugging Face's `continuing_subword_prefix`); the right part
+    of a merge loses it. Only for listed merges over characters."""
     unknown: str | None = None
     """Text of the unknown token."""
     unknown_id: int | None = None
@@ -146,7 +149,7 @@ class Model:
             name: value if not isinstance(value, tuple) or name == "pattern" else None
             for name, value in self._fields().items()
             if name not in ("sentencepiece", "training_documents")
-            and (value or name not in ("whole_token_flags", "belongs_to"))
+            and (value or name not in ("whole_token_flags", "belongs_to", "continuing_prefix"))
         }
         if self.sentencepiece is not None:
             rules = asdict(self.sentencepiece)
@@ -168,7 +171,14 @@ class Model:
     def merge_results(self) -> tuple[int, ...]:
         """The id each merge makes, in rank order."""
         tokens, ids = self.tokens, self.id_by_token
+        if self.continuing_prefix is not None:
+            return tuple(ids[self.joined(left, right)] for left, right in self.merges)
         return tuple(ids[tokens[left] + tokens[right]] for left, right in self.merges)  # type: ignore[operator]
+
+    def joined(self, left: int, right: int) -> bytes:
+        """The bytes of the token that a merge of two ids makes."""
+        prefix = (self.continuing_prefix or "").encode()
+        return self.tokens[left] + self.tokens[right].removeprefix(prefix)  # type: ignore[operator, union-attr]
 
     @cached_property
     def ranks(self) -> Sequence[int]:
@@ -203,6 +213,9 @@ class Model:
             by_id = {
                 i: token.removesuffix(suffix) + b" " if token.endswith(suffix) else token for i, token in by_id.items()
             }
+        if self.continuing_prefix is not None:
+            prefix = self.continuing_prefix.encode()
+            by_id = {i: token.removeprefix(prefix) or token for i, token in by_id.items()}
         by_id |= {i: text.encode() for text, i in self.whole_token_ids.items()}
         if self.unknown is not None and self.unknown_id is not None:
             by_id[self.unknown_id] = self.unknown.encode()
@@ -228,6 +241,8 @@ class Model:
         last = len(piece) - 1
         for offset, character in enumerate(piece):
             symbol = character.encode()
+            if self.continuing_prefix is not None and offset > 0:
+                symbol = self.continuing_prefix.encode() + symbol
             if self.end_of_word is not None and offset == last:
                 symbol += self.end_of_word.encode()
             i = self.id_by_token.get(symbol, self.unknown_id)

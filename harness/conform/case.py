@@ -16,6 +16,7 @@ from harness.check.shrink_long import smallest_long_text
 from harness.conform.locate import Located, Questions, locate
 from harness.conform.reference import Answer, Reference, Refused
 from harness.conform.subject import GaveUp, Subject
+from harness.conform.texts import prose
 from harness.conform.verdicts import Counterexample
 from harness.conform.wording import expression
 
@@ -29,6 +30,8 @@ HISTORY_SECONDS = 20.0
 _MOST_EARLIER_PIECES = 300_000
 _KEPT_EXCEPTIONS = 5
 _MOST_MET = 4
+_TIMED = 1_000
+"""Characters by which a target nothing is known of is timed."""
 
 
 @dataclass(slots=True)
@@ -51,7 +54,10 @@ class Case:
         return time.monotonic() > self.deadline
 
     def affordable(self, n_characters: int) -> bool:
-        """Whether the target is fast enough to encode so much within the present check."""
+        """Whether the target is fast enough to encode so much within the present check; it is timed where need be."""
+        if not self.subject.characters_per_second:
+            for _ in self.subject.ids_of_all([prose(_TIMED, self.seed)]):
+                pass
         return self.subject.seconds_for(n_characters) < self.deadline - time.monotonic()
 
     def can_ask(self, text: str) -> bool:

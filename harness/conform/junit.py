@@ -12,12 +12,16 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(report: Report) -> bytes:
-    """The document: failures as `failure`, what was not offered or not asked as `skipped`, the rest as passed."""
+    """The document: failures as `failure`, what was not offered or not asked as `skipped`, the rest as passed.
+
+    Of a run that could judge nothing, which would be green else, what was skipped is an `error`.
+    """
     skipped = [verdict for verdict in report.verdicts if verdict.status in ("not offered", "not asked")]
+    errors, skipped = (skipped, []) if report.unjudged and not report.failed else ([], skipped)
     counts = {
         "tests": str(len(report.verdicts)),
         "failures": str(len(report.failed)),
-        "errors": "0",
+        "errors": str(len(errors)),
         "skipped": str(len(skipped)),
         "time": f"{report.seconds:.3f}",
     }
@@ -41,7 +45,8 @@ def _case(suite: ElementTree.Element, report: Report, verdict: Verdict) -> None:
         failure = ElementTree.SubElement(case, "failure", {"type": verdict.stage or "failed", "message": reason})
         failure.text = _clean(told(verdict))
     elif verdict.status in ("not offered", "not asked"):
-        ElementTree.SubElement(case, "skipped", {"message": f"{verdict.status}: {reason}"})
+        tag = "error" if report.unjudged and not report.failed else "skipped"
+        ElementTree.SubElement(case, tag, {"message": f"{verdict.status}: {reason}"})
     else:
         lines = [verdict.status, *filter(None, [verdict.reason]), *verdict.exceptions]
         ElementTree.SubElement(case, "system-out").text = _clean("\n".join(lines))

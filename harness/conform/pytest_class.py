@@ -23,7 +23,10 @@ from harness.targets import DEFAULT_MODEL
 
 
 class ConformanceTests:
-    """One test a check. What the tokenizer does not offer, and what could not be run, is skipped with its reason."""
+    """One test a check. What the tokenizer does not offer, and what could not be run, is skipped with its reason.
+
+    A run that could judge nothing fails.
+    """
 
     target: ClassVar[str]
     """As the TARGET of `bpebench conform`: `module:object`, a model file, `cmd:COMMAND`, …"""
@@ -49,6 +52,8 @@ class ConformanceTests:
         verdict = next((found for found in conformance.verdicts if found.check == check), None)
         if verdict is None:
             pytest.skip("not chosen")
+        if conformance.unjudged and not conformance.failed:
+            pytest.fail(f"{conformance.unjudged}: {verdict.status}: {verdict.reason}", pytrace=False)
         if verdict.status in ("not offered", "not asked"):
             pytest.skip(f"{verdict.status}: {verdict.reason}")
         known = self.expected_failures.get(check)

@@ -40,7 +40,7 @@ def serve(package: str, model: str) -> None:
 @click.option("--only", multiple=True, metavar="PACKAGE", help="Only this package; repeatable. The others' lines stay.")
 @click.option("--judge/--no-judge", default=True, help="Judge them, or keep the verdicts that FOLDER holds.")
 @click.option("--time/--no-time", default=True, help="Time them, or keep the figures that FOLDER holds.")
-@click.option("--call-seconds", type=_SECONDS, default=20.0, show_default=True, help="As of `bpebench conform`.")
+@click.option("--call-seconds", type=_SECONDS, default=10.0, show_default=True, help="As of `bpebench conform`.")
 @click.option("--check-seconds", type=_SECONDS, default=10.0, show_default=True, help="As of `bpebench conform`.")
 def record(
     folder: Path, only: tuple[str, ...], judge: bool, time: bool, call_seconds: float, check_seconds: float

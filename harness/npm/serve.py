@@ -13,7 +13,8 @@ from harness.records import write_atomically
 from impls.formats.tokenizer_json_writer import write_compact
 from impls.model import Model
 
-_READS_JSON = ("@lenml/tokenizers",)
+READS_JSON = ("@lenml/tokenizers",)
+"""Packages that have no vocabulary built in."""
 
 
 def package_of(name: str) -> NpmPackage:
@@ -30,7 +31,7 @@ def command(package: NpmPackage, model: str) -> tuple[list[str], dict[str, str]]
         raise DataError(f"{package.name} is judged on {', '.join(package.models)}, not on {model}")
     folders = os.pathsep.join(map(str, module_folders(package)))
     arguments = [program("node"), str(files("harness.npm") / "adapter.cjs"), package.name, model]
-    if package.name in _READS_JSON:
+    if package.name in READS_JSON:
         arguments.append(_tokenizer_json(model))
     return arguments, {**os.environ, "NODE_PATH": folders}
 

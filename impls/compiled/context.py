@@ -74,6 +74,7 @@ class Context(SplitContext):
                 self.hold(layout.LAST_SYMBOLS, tables.last_symbols)
             self[layout.UNKNOWN_SYMBOL] = int(tables.numbers[2])
             self[layout.FUSES_UNKNOWN] = int(tables.numbers[3])
+            self[layout.FIRST_IS_OTHER] = int(tables.numbers[4])
         if len(tables.joins):
             self.hold(layout.JOINS, tables.joins)
             self.hold(layout.LONE, tables.lone_characters)

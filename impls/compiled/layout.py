@@ -46,7 +46,7 @@ N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 101
+N_NAMED = 102
 N_SLOTS = 102
 (
     # splitting
@@ -72,6 +72,7 @@ N_SLOTS = 102
     CHARACTER_SYMBOLS,  # int32 by page: the symbol of a character, or -1
     LAST_SYMBOLS,  # int32 by page: its symbol where it ends a piece; 0 where that is the same
     UNKNOWN_SYMBOL,  # of a character without a symbol; -1: it is spelled in bytes
+    FIRST_IS_OTHER,  # 1 where LAST_SYMBOLS is for the character that begins a piece instead
     FUSES_UNKNOWN,  # 1 where unknown characters in a row are one symbol
     MONOTONE,  # 1 where every merge ranks after those that make its parts
     JOINS,  # bitmap of `kernels.segments`, or 0: pieces are not cut into segments

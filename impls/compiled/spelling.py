@@ -34,7 +34,8 @@ class Spelling:
     """int32 of shape (n_pages * 64,): symbol of a character, or -1; -2 where it is spelled in bytes and others are
     unknown."""
     last_symbols: np.ndarray
-    """As `symbols`, where a character ends a piece; empty where that is the same."""
+    """As `symbols`, where a character ends a piece, or with `continuing_prefix` begins it; empty where that is the
+    same."""
     unknown: int
     """Symbol of a character that has none; -1: it is spelled in bytes."""
     fuses_unknown: bool
@@ -101,6 +102,7 @@ def borders(model: Model) -> SplitTables | None:
     its end is not like the rest of it."""
     if (
         model.end_of_word is not None
+        or model.continuing_prefix is not None
         or model.ignore_merges
         or (model.merge_rule == "concatenation" and model.sentencepiece is None)
     ):
@@ -112,10 +114,13 @@ def borders(model: Model) -> SplitTables | None:
 
 
 def single_characters(model: Model) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the ids of characters, and of those at the end of a piece; the same dictionary where there is no
-    difference."""
+    """Return the ids of characters, and of those at the end of a piece (with `continuing_prefix`: at its beginning);
+    the same dictionary where there is no difference."""
     texts = {token.decode("utf-8", "replace"): i for token, i in model.id_by_token.items()}
     inner = {text: i for text, i in texts.items() if len(text) == 1}
+    if (prefix := model.continuing_prefix) is not None:
+        n = 1 + len(prefix)
+        return {text[-1]: i for text, i in texts.items() if len(text) == n and text.startswith(prefix)}, inner
     if model.end_of_word is None:
         return inner, inner
     n, suffix = 1 + len(model.end_of_word), model.end_of_word

@@ -50,7 +50,8 @@ class ModelTables:
     last_symbols: np.ndarray
     """int32 by page: its symbol where it ends a piece; empty where that is the same."""
     numbers: np.ndarray
-    """int64: number of symbols, whether merges are monotone, symbol of an unknown character, whether these fuse."""
+    """int64: number of symbols, whether merges are monotone, symbol of an unknown character, whether these fuse,
+    whether `last_symbols` is for the first character of a piece instead."""
     blob: np.ndarray
     """uint8: all decoded token bytes."""
     starts: np.ndarray
@@ -124,7 +125,16 @@ def build_tables(model: Model) -> ModelTables:
         "spelling_pages": spelling.pages,
         "character_symbols": spelling.symbols,
         "last_symbols": spelling.last_symbols,
-        "numbers": np.array([symbols.n_symbols, symbols.monotone, spelling.unknown, spelling.fuses_unknown], np.int64),
+        "numbers": np.array(
+            [
+                symbols.n_symbols,
+                symbols.monotone,
+                spelling.unknown,
+                spelling.fuses_unknown,
+                model.continuing_prefix is not None,
+            ],
+            np.int64,
+        ),
     }
     decoded, decoded_starts = _decoding(model)
     bare = ModelTables(

@@ -15,6 +15,7 @@ from impls.errors import InvalidFile, Unsupported
 from impls.formats.files import MAX_TABLE_ID, check_json_size, parse_json
 from impls.formats.kept import Place
 from impls.model import Model
+from impls.patterns import drops_text
 from impls.sentencepiece_rules import SentencePieceRules
 
 FORMAT = "bpebench"
@@ -23,9 +24,11 @@ VERSION = 1
 VERSION_OF_RULES = 2
 VERSION_OF_FLAGS = 3
 VERSION_OF_DOCUMENTS = 4
-"""The versions of files that hold SentencePiece's rules, flags of whole tokens or a normalisation other than NFC, and
-hashes of training documents; releases that know only lower ones refuse them by it."""
-_VERSIONS = (VERSION, VERSION_OF_RULES, VERSION_OF_FLAGS, VERSION_OF_DOCUMENTS)
+VERSION_OF_PREFIXES = 5
+"""The versions of files that hold SentencePiece's rules, flags of whole tokens or a normalisation other than NFC,
+hashes of training documents, and a prefix, text that is dropped or bytes that are missing; releases that know only
+lower ones refuse them by it."""
+_VERSIONS = (VERSION, VERSION_OF_RULES, VERSION_OF_FLAGS, VERSION_OF_DOCUMENTS, VERSION_OF_PREFIXES)
 
 
 class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -40,6 +43,7 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     normalization: str | None = None
     id_offset: int = 0
     end_of_word: str | None = None
+    continuing_prefix: str | None = None
     unknown: str | None = None
     unknown_id: int | None = None
     pattern: tuple[str, ...] = ()
@@ -104,6 +108,8 @@ def write(model: Model) -> bytes:
         del fields["sentencepiece"]
     if not model.whole_token_flags:
         del fields["whole_token_flags"]
+    if model.continuing_prefix is None:
+        del fields["continuing_prefix"]
     if not model.training_documents:
         del fields["training_documents"]
     document = msgspec.to_builtins({"format": NAME, "version": version, "digest": "", **fields})
@@ -120,6 +126,9 @@ def write(model: Model) -> bytes:
 
 def _version(model: Model) -> int:
     rules = model.sentencepiece
+    misses_bytes = rules is not None and bool(rules.byte_ids) and not rules.spells_all
+    if model.continuing_prefix is not None or drops_text(model.pattern) or misses_bytes:
+        return VERSION_OF_PREFIXES
     if model.training_documents:
         return VERSION_OF_DOCUMENTS
     by_steps = not model.has_charsmap_only and model.normalization not in (None, "nfc")

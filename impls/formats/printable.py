@@ -45,13 +45,17 @@ def read_tokens(vocab: Mapping[str, int], field: str, path: str) -> tuple[bytes 
     return token_table(tokens, path)
 
 
-def read_merges(merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str, path: str) -> tuple[Pair, ...]:
-    """Merges as pairs of ids; raises `InvalidFile` naming a merge of, or into, something that is no token."""
+def read_merges(
+    merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str, path: str, prefix: str = ""
+) -> tuple[Pair, ...]:
+    """Merges as pairs of ids, where the right part loses `prefix`; raises `InvalidFile` naming a merge of, or into,
+    something that is no token."""
     pairs: list[Pair] = []
     for rank, (left, right) in enumerate(merges):
         pair = (vocab.get(left), vocab.get(right))
-        if pair[0] is None or pair[1] is None or left + right not in vocab:
-            absent = left if pair[0] is None else right if pair[1] is None else left + right
+        made = left + right.removeprefix(prefix)
+        if pair[0] is None or pair[1] is None or made not in vocab:
+            absent = left if pair[0] is None else right if pair[1] is None else made
             raise InvalidFile(path, f"{field}: merge {rank} ({left!a} {right!a}): {absent!a} is not in the vocabulary")
         pairs.append((pair[0], pair[1]))
     return tuple(pairs)

@@ -21,6 +21,8 @@ _NOTHING = SentencePieceRules(escape_spaces=False, dummy_prefix="never")
 
 def write(model: Model) -> bytes:
     """The file; raises `Unsupported` with the reason where the library would give other ids, or refuse it."""
+    if model.continuing_prefix is not None:
+        raise Unsupported(FORMAT, f"it has no symbols that begin with {model.continuing_prefix!r}")
     if model.end_of_word is not None:
         raise Unsupported(FORMAT, f"it has no symbols that end in {model.end_of_word!r}")
     if why := concatenation_differs(model):

@@ -50,7 +50,7 @@ def read_document(document: Any, path: str) -> Model:
     fields = _object(document, "the document", path)
     bpe = _object(fields.get("model"), "model", path)
     _refuse_other_models(bpe, path)
-    end_of_word = _end_of_word(bpe, path)
+    end_of_word, prefix = _affix("end_of_word_suffix", bpe, path), _affix("continuing_subword_prefix", bpe, path)
     spaces = read_normalizer(fields.get("normalizer"), path)
     stages, byte_level = read_stages(fields.get("pre_tokenizer"), path, spaces)
     if byte_level and spaces.prepended == " " and not spaces.escape_spaces:
@@ -70,15 +70,17 @@ def read_document(document: Any, path: str) -> Model:
     listed = [*whole, *([] if unknown is None else [unknown])]
     kept = without_whole_tokens(vocab, merges, listed, CHARACTER_TO_BYTE if byte_level else ())
     rules = _rules(bpe, spaces, kept, unknown, byte_level, path)
-    if end_of_word is not None and (byte_level or rules or bpe.get("ignore_merges")):
+    affix = end_of_word or prefix
+    if affix is not None and (byte_level or rules or bpe.get("ignore_merges") or (end_of_word and prefix)):
         what = (
             "ByteLevel"
             if byte_level
-            else "ignore_merges"
-            if not rules
             else "byte_fallback, fuse_unk or marks for spaces"
+            if rules
+            else "ignore_merges or continuing_subword_prefix"
         )
-        raise InvalidFile(path, f"model.end_of_word_suffix: {end_of_word!a} beside {what} is not supported")
+        field = "end_of_word_suffix" if end_of_word else "continuing_subword_prefix"
+        raise InvalidFile(path, f"model.{field}: {affix!a} beside {what} is not supported")
     if byte_level:
         tokens = read_tokens(kept, "model.vocab", path)
     else:
@@ -88,7 +90,7 @@ def read_document(document: Any, path: str) -> Model:
             tokens += (None,) * (max(rules.byte_ids) + 1 - len(tokens))
     model = Model(
         tokens=tokens,
-        merges=read_merges(merges, kept, "model.merges", path),
+        merges=read_merges(merges, kept, "model.merges", path, prefix or ""),
         pattern=stages,
         special_tokens=special,
         added_tokens=added,
@@ -96,6 +98,7 @@ def read_document(document: Any, path: str) -> Model:
         normalization=spaces.normalization,
         alphabet="bytes" if byte_level else "chars",
         end_of_word=end_of_word,
+        continuing_prefix=prefix,
         ignore_merges=bool(bpe.get("ignore_merges", False)),
         unknown=unknown,
         unknown_id=None if unknown is None else vocab.get(unknown, whole.get(unknown)),
@@ -149,11 +152,6 @@ def _refuse_other_models(bpe: dict[str, Any], path: str) -> None:
     kind = bpe.get("type", "BPE" if "merges" in bpe else None)
     if kind != "BPE":
         raise InvalidFile(path, f"model.type: {kind!r} is not byte pair encoding; only BPE models are read")
-    for field, problem in (
-        ("continuing_subword_prefix", "tokens inside a word are marked by a prefix, which is not supported"),
-    ):
-        if bpe.get(field):
-            raise InvalidFile(path, f"model.{field}: {problem}")
     if bpe.get("dropout"):
         warnings.warn(
             f"{path}: model.dropout: {bpe['dropout']} is left out; the model encodes without dropout",
@@ -162,11 +160,11 @@ def _refuse_other_models(bpe: dict[str, Any], path: str) -> None:
         )
 
 
-def _end_of_word(bpe: dict[str, Any], path: str) -> str | None:
-    suffix = bpe.get("end_of_word_suffix") or None
-    if suffix is not None and not isinstance(suffix, str):
-        raise InvalidFile(path, f"model.end_of_word_suffix: a text is expected, not {type(suffix).__name__}")
-    return suffix
+def _affix(field: str, bpe: dict[str, Any], path: str) -> str | None:
+    affix = bpe.get(field) or None
+    if affix is not None and not isinstance(affix, str):
+        raise InvalidFile(path, f"model.{field}: a text is expected, not {type(affix).__name__}")
+    return affix
 
 
 def _unknown(text: Any, vocab: dict[str, int], whole: dict[str, int], byte_level: bool, path: str) -> str | None:

@@ -1,6 +1,7 @@
 """omnitoken: encodes words between spaces, and encodes only. Not exact: it knows no pre-tokenizer and no byte alphabet.
 
-So it leaves out spaces and whatever is not in tokenizer.json as it is written there, or raises RuntimeError.
+So it leaves out spaces and whatever is not in tokenizer.json as it is written there, or raises RuntimeError. Each
+call takes about 20 ms, however short the text.
 """
 
 from __future__ import annotations

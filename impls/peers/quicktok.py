@@ -1,6 +1,7 @@
 """quicktok: encodes by backtracking with SIMD splitters of its own. Cl100k, o200k, llama3 and Qwen's, built in.
 
-Its Qwen vocabulary normalises by NFC, so it runs a model that does.
+Its Qwen vocabulary normalises by NFC, so it runs a model that does. Not exact with llama3's: inside a piece it takes
+tokens that no tokens of lower rank make, which may only be whole pieces.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """snaptokens: encodes by hand-written splitters and word caches, a fork of fastokens; batches use Rayon's threads.
 
-It wants a token for each id, and decodes by tokens' texts, so ids are decoded by `Tokenizer`.
+It wants a token for each id, and decodes by tokens' texts, so ids are decoded by `Tokenizer`. Code points newer than
+Unicode 16 may get other ids than elsewhere.
 """
 
 from __future__ import annotations

@@ -40,6 +40,8 @@ class SentencePiece(Tokenizer):
     def __init__(self, model: Model) -> None:
         self.normalizes = _is_its_own(model)
         super().__init__(model)
+        if model.continuing_prefix is not None:
+            raise Unsupported(self.name, f"it has no symbols that begin with {model.continuing_prefix!r}")
         if model.end_of_word is not None:
             raise Unsupported(self.name, f"it has no symbols that end in {model.end_of_word!r}")
         if why := concatenation_differs(model):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from planted_tokenizers import conform, model_file, planted
@@ -14,6 +15,8 @@ from planted_tokenizers import conform, model_file, planted
 from harness.conform.case import Case
 from harness.conform.checks.decoding import every_id
 from harness.conform.checks.over_texts import over_texts
+from harness.conform.junit import junit
+from harness.conform.pytest_class import ConformanceTests
 from harness.conform.reference import Reference
 from harness.conform.report import render
 from harness.conform.subject import Subject
@@ -73,6 +76,21 @@ def test_a_run_in_which_nothing_passed_does_not_conform() -> None:
     assert not report_of(Verdict(check="bytes", status="passed"), Verdict(check="ids", status="not asked")).conforms
     assert report_of(Verdict(check="bytes", status="passed"), Verdict(check="growth", status="not asked")).conforms
     assert report_of(Verdict(check="ids", status="same as reference")).conforms
+
+
+def test_a_document_for_continuous_integration_is_not_green_where_nothing_was_judged() -> None:
+    nothing = ElementTree.fromstring(junit(report_of(Verdict(check="ids", status="not asked", reason="too slow"))))
+    assert (nothing.get("errors"), nothing.get("skipped")) == ("1", "0")
+    assert nothing.find(".//error") is not None
+    good = report_of(Verdict(check="ids", status="passed"), Verdict(check="array", status="not offered"))
+    fine = ElementTree.fromstring(junit(good))
+    assert (fine.get("errors"), fine.get("skipped")) == ("0", "1")
+
+
+def test_the_test_class_fails_where_nothing_was_judged() -> None:
+    nothing = report_of(Verdict(check="ids", status="not asked", reason="too slow"))
+    with pytest.raises(pytest.fail.Exception, match="the ids were not judged"):
+        ConformanceTests().test_conforms(nothing, "ids")
 
 
 def test_the_verb_ends_with_1_where_nothing_could_be_judged(model_file: Path, bpebench: Any) -> None:

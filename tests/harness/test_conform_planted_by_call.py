@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable
 from types import ModuleType
 
@@ -80,3 +81,18 @@ def test_a_right_count_passes_on_long_texts(planted: ModuleType, conform: Confor
 def test_every_planted_fault_is_tried(by_call: ModuleType) -> None:
     classes = {name for name, found in vars(by_call).items() if getattr(found, "__module__", "") == by_call.__name__}
     assert classes == FOUND_BY.keys()
+
+
+def test_a_slow_target_is_not_asked_for_more_than_a_call_may_take(planted: ModuleType, conform: Conform) -> None:
+    longest = 0
+
+    class Slow(planted.Full):  # type: ignore[misc]
+        def encode(self, text: str, allowed_special: object = (), disallowed_special: object = ()) -> list[int]:
+            nonlocal longest
+            longest = max(longest, len(text))
+            time.sleep(len(text) * 2e-5)
+            return self.tokenizer.encode(text, disallowed_special=())  # type: ignore[no-any-return]
+
+    (verdict,) = conform(Slow, "array").verdicts
+    assert verdict.status == "passed", verdict.reason
+    assert longest < 65_536

@@ -224,6 +224,10 @@ def test_the_page_shows_verdict_counterexample_reason_and_speed(tmp_path: Path) 
     assert any(row[:6] == ["| wrong 1.0.0", *("cl100k_base", "pieces", "it cuts otherwise", "`'a\\|b'`", "`64 91`")]
                for row in rows)  # fmt: skip
     assert "not judged: node is not installed" in page
+    assert "without special tokens" not in page
+    assert "`@lenml/tokenizers` reads the vocabulary as tokenizer.json, without special tokens" in record.page(
+        [judged(package="@lenml/tokenizers")]
+    )
     assert "| 12 " in page
     assert "Measured on: A processor, node v20.0.0." in page
 
@@ -244,7 +248,7 @@ def test_a_record_keeps_what_was_not_asked_for_and_drops_what_is_no_longer_pinne
     record.write(tmp_path, [old, kept])
     run = CliRunner().invoke(command_line.main, ["record", str(tmp_path), "--only", "ai-tokenizer", "--no-time"])
     assert run.exit_code == 0, run.output
-    assert asked == [("ai-tokenizer", model, (20.0, 10.0), False) for model in ai.models]
+    assert asked == [("ai-tokenizer", model, (10.0, 10.0), False) for model in ai.models]
     found = {(one.package, one.model): one for one in record.read(tmp_path)}
     assert set(found) == {("js-tiktoken", "o200k_base"), *(("ai-tokenizer", model) for model in ai.models)}
     assert found["js-tiktoken", "o200k_base"] == kept

@@ -79,14 +79,13 @@ def a_file(alphabet: str, model: Document | None = None, **fields: Any) -> Docum
     return document
 
 
-def a_file_of_words(unknown: str | None, kind: str) -> Document:
-    tokenizer = Tokenizer(models.BPE(unk_token=unknown, end_of_word_suffix="</w>"))
+def a_file_of_words(unknown: str | None, kind: str, affix: str = "end_of_word_suffix", text: str = "</w>") -> Document:
+    affixes: Document = {affix: text}
+    tokenizer = Tokenizer(models.BPE(unk_token=unknown, **affixes))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     lines = [*(SAMPLES / "tr.txt").read_text().split("\n"), "the thes ab abab 12 1234 ..!? <m> <n> ###"] * 2
     special = [] if unknown is None else [unknown]
-    trainer = trainers.BpeTrainer(
-        vocab_size=400, end_of_word_suffix="</w>", special_tokens=special, show_progress=False
-    )
+    trainer = trainers.BpeTrainer(vocab_size=400, **affixes, special_tokens=special, show_progress=False)
     tokenizer.train_from_iterator(lines, trainer)
     return {**json.loads(tokenizer.to_str()), "pre_tokenizer": {"type": kind}}
 
@@ -173,6 +172,9 @@ def shapes() -> dict[str, Document]:
         found[f"bytes, {step['type']} and a pattern"] = a_file("bytes", pre_tokenizer=before(step))
         found[f"characters, {step['type']}"] = a_file("chars", pre_tokenizer=step)
     for unknown in (None, "<unk>"):
+        found[f"words inside, {unknown}"] = a_file_of_words(
+            unknown, "WhitespaceSplit", "continuing_subword_prefix", "##"
+        )
         for kind in ("WhitespaceSplit", "Whitespace", "BertPreTokenizer"):
             found[f"words, {kind}, {unknown}"] = a_file_of_words(unknown, kind)
     delimiter = {"type": "CharDelimiterSplit", "delimiter": "a"}
@@ -265,6 +267,8 @@ def charsmap() -> str:
 
 SHAPES = shapes()
 IN_ALL = [
+    "words inside, <unk>",
+    "words inside, None",
     "marks, without C4 E3, fused True",
     "marks, without 09 0A 9F 80, fused False",
     "marks, without C3 C4 C5 C6, fused True",
@@ -314,7 +318,7 @@ def test_ids_are_those_of_the_library(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", IN_ALL)
 def test_all_implementations_follow_a_shape(implementation: str, name: str, tmp_path: Path) -> None:
     if implementation == "sentencepiece" and name.startswith(("words", "marks, without")):
-        with pytest.raises(Unsupported, match=r"end in '</w>'|all 256 bytes"):
+        with pytest.raises(Unsupported, match=r"end in '</w>'|begin with '##'|all 256 bytes"):
             impls.load(implementation, read(SHAPES[name], tmp_path))
         return
     assert_same_ids(implementation, SHAPES[name], read(SHAPES[name], tmp_path), texts()[-60:])
@@ -402,3 +406,42 @@ def test_where_bytes_are_missing_the_unknown_token_comes_where_the_library_has_i
         text = "".join(rng.choices("aabé1日😀ñ", k=length))
         ids = library.encode(text).ids
         assert tokenizer.encode(text) == tokenizer.encode_array(text).tolist() == ids, text
+
+
+@pytest.mark.parametrize("implementation", ["naive", "wordcount", "priority", "compiled", "tokenizers"])
+@pytest.mark.parametrize("unknown", [None, "<unk>"])
+def test_tokens_inside_words_are_those_of_the_library(unknown: str | None, implementation: str, tmp_path: Path) -> None:
+    """The prefix is in the texts too, so that some tokens are written like others."""
+    rng = random.Random(7)
+    library = Tokenizer(models.BPE(unk_token=unknown, continuing_subword_prefix="#"))
+    library.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    words = ["".join(rng.choices("abcé日#", k=rng.choice([1, 2, 5, 9]))) for _ in range(150)]
+    special = [] if unknown is None else [unknown]
+    library.train_from_iterator(
+        words,
+        trainers.BpeTrainer(vocab_size=80, continuing_subword_prefix="#", special_tokens=special, show_progress=False),
+    )
+    document = json.loads(library.to_str())
+    model = read(document, tmp_path)
+    assert (model.continuing_prefix, len(model.merges) > 30) == ("#", True)
+    tokenizer = impls.load(implementation, model)
+    n_compared = 0
+    for length in [0, 1, 2, 5, 40, 300, 4000] * 15:
+        text = "".join(rng.choices("abcé日# " + rng.choice(["", "x"]), k=length))
+        try:
+            found = tokenizer.encode(text)
+        except UnknownSymbol as error:
+            assert (unknown, text[error.offset]) == (None, error.character)  # noqa: PT017
+            continue
+        assert found == library.encode(text).ids, text
+        n_compared += 1
+    assert n_compared > 40
+    save(model, tmp_path / "own.json", "bpebench")
+    save(model, tmp_path / "again.json", "tokenizer.json")
+    assert load(tmp_path / "own.json") == load(tmp_path / "again.json") == Model.restored(model.packed()) == model
+
+
+@pytest.mark.parametrize("implementation", ["greedy", "backtracking", "bytelevel", "sentencepiece", "tiktoken"])
+def test_who_cannot_mark_tokens_inside_words_says_so(implementation: str, tmp_path: Path) -> None:
+    with pytest.raises(Unsupported, match=r"begin with '##'|alphabet|drops that"):
+        impls.load(implementation, read(SHAPES["words inside, <unk>"], tmp_path))

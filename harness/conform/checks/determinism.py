@@ -41,8 +41,9 @@ def _after_one_another(case: Case) -> list[str]:
 
 def repeated(case: Case) -> Verdict:
     """The first calls of a process, long and short texts by turns; the same texts again, then backwards."""
+    turns = _after_one_another(case)
     case.subject.fresh()
-    verdict = over_texts(case, _after_one_another(case), case.agrees)
+    verdict = over_texts(case, turns, case.agrees)
     if verdict.status == "failed":
         return verdict
     texts = _sample(case)

@@ -8,6 +8,7 @@ from impls.compiled.layout import (
     BY_BYTES,
     BYTE_SYMBOLS,
     CHARACTER_SYMBOLS,
+    FIRST_IS_OTHER,
     FUSES_UNKNOWN,
     LAST_SYMBOLS,
     SPELLING_PAGES,
@@ -24,6 +25,7 @@ def spell(context: int, piece: int, n_bytes: int, symbols: int, most: int) -> in
     pages, by_page = load_i64(context + SPELLING_PAGES), load_i64(context + CHARACTER_SYMBOLS)
     unknown, fuses = load_i64(context + UNKNOWN_SYMBOL), load_i64(context + FUSES_UNKNOWN)
     byte_symbols, last = load_i64(context + BYTE_SYMBOLS), load_i64(context + LAST_SYMBOLS)
+    first_is_other = load_i64(context + FIRST_IS_OTHER) != 0
     count, i, waiting = 0, 0, 0
     while i < n_bytes:
         if count + 4 + waiting > most:
@@ -32,9 +34,10 @@ def spell(context: int, piece: int, n_bytes: int, symbols: int, most: int) -> in
         size, code = 1, byte
         if byte >= 128:
             size, code = width(byte), code_point(piece + i, byte)
-        if last != 0 and i + size >= n_bytes:
-            by_page = last
-        symbol = load_i32(by_page + 4 * ((load_u16(pages + 2 * (code >> 6)) << 6) + (code & 63)))
+        table = by_page
+        if last != 0 and ((i == 0) if first_is_other else (i + size >= n_bytes)):
+            table = last
+        symbol = load_i32(table + 4 * ((load_u16(pages + 2 * (code >> 6)) << 6) + (code & 63)))
         if symbol >= 0:
             if waiting != 0:
                 store_32(symbols + 4 * count, unknown)
