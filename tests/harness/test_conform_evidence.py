@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
@@ -93,10 +93,13 @@ def test_the_test_class_fails_where_nothing_was_judged() -> None:
         ConformanceTests().test_conforms(nothing, "ids")
 
 
-def test_the_verb_ends_with_1_where_nothing_could_be_judged(model_file: Path, bpebench: Any) -> None:
-    given = ("conform", "naive", "--reference", "priority", "-m", str(model_file), "--check-seconds", "0.1")
-    ended = bpebench(*given, "--check", "ids")
+def test_the_verb_ends_with_1_where_nothing_could_be_judged(bpebench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = report_of(Verdict(check="ids", status="not asked", reason="stopped by the clock"))
+    monkeypatch.setattr("harness.conform.run.run", lambda *_, **__: nothing)
+    ended = bpebench("conform", "naive", "--check", "ids")
     assert (ended.status, "not judged (the ids were not judged): 1 not asked" in ended.out) == (1, True), ended
+    document = json.loads(bpebench("conform", "naive", "--check", "ids", "--json").out)
+    assert document["conforms"] is False
 
 
 def test_no_text_passes_no_check(planted: ModuleType) -> None:
