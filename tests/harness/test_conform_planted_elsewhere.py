@@ -21,6 +21,7 @@ __all__ = ["conform", "model_file", "planted"]
 FOUND_BY = {
     "DropsCutCharacter": ("decode-any-order", "decode"),
     "RemembersBySum": ("decode-any-order", "cache"),
+    "DecodesAsOneStream": ("decode-any-order", None),
     "EndsRepetition": ("decode-any-order", "decode"),
     "ReplacesEachByte": ("decode-any-order", "decode"),
     "UsesUpTheIds": ("python-values", "values"),
@@ -69,6 +70,8 @@ def test_a_fault_beside_the_ids_is_found_and_named(elsewhere: ModuleType, confor
     assert failure.check == check
     assert stage is None or failure.stage == stage, failure.reason
     assert failure.asked.calls > 0
+    if (shown := failure.counterexample) is not None and check == "decode-any-order":
+        assert shown.expected != shown.got
 
 
 _SLOW = ("processes", "memory", "many-texts", "many-pieces", "growth", "long-texts", "sizes", "coverage")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from random import Random
+from typing import NamedTuple
 
 from harness.check.shrink import Budget, smallest_sequence
 from harness.conform.case import Case
 from harness.conform.checks.encoding import texts_for
 from harness.conform.reference import Refused
-from harness.conform.verdicts import Counterexample, Verdict
+from harness.conform.verdicts import Counterexample, Stage, Verdict
 from harness.conform.wording import expression
 
 _N_RANDOM = 2_500
@@ -31,8 +32,9 @@ def any_order(case: Case) -> Verdict:
             n_left_out += 1
             continue
         n_inputs += 1
-        if case.subject.decode(ids) != expected or _bytes_differ(case, ids):
-            verdict = _failure(case, ids, latest)
+        got = case.subject.decode(ids)
+        if got != expected or _bytes_differ(case, ids):
+            verdict = _failure(case, ids, got, latest)
             verdict.n_inputs = n_inputs
             return verdict
         latest = [*latest[1 - _LATEST :], ids]
@@ -82,8 +84,12 @@ def _parts(ids: Ids, random: Random) -> Iterator[Ids]:
     yield tuple(random.sample(ids, len(ids)))
 
 
-def _failure(case: Case, ids: Ids, latest: Sequence[Ids]) -> Verdict:
-    """The fewest of the ids that are decoded wrongly, or the list that spoils them where they are right alone."""
+def _failure(case: Case, ids: Ids, got: object, latest: Sequence[Ids]) -> Verdict:
+    """The fewest of the ids that are decoded wrongly, or the list that spoils them where they are right alone.
+
+    What is shown was wrong when it was asked first in a fresh process: while ids are tried out, earlier calls may have
+    spoiled later ones. `got` is what the ids were decoded to at first.
+    """
 
     def wrong(candidate: Sequence[int]) -> bool:
         expected = case.reference.decode(candidate)
@@ -96,29 +102,44 @@ def _failure(case: Case, ids: Ids, latest: Sequence[Ids]) -> Verdict:
         small = smallest_sequence(ids, wrong, Budget(_TRIALS, _SHRINK_SECONDS))
         if small not in case.known_ids:
             case.known_ids.append(small)
-        return _told(case, small, "decode", "in a list of ids nobody encoded")
+        for shown in (small, ids):
+            case.subject.fresh()
+            if (answers := _answers(case, shown)).expected != answers.got:
+                return _told(shown, answers, "decode", "in a list of ids nobody encoded")
     for earlier in reversed(latest):
         case.subject.fresh()
         case.subject.decode(earlier)
-        if wrong(ids):
-            return _told(case, ids, "cache", f"right in a fresh process, wrong after decode({list(earlier)})")
-    return _told(case, ids, "determinism", "was decoded otherwise before, and is right in a fresh process")
+        if (answers := _answers(case, ids)).expected != answers.got:
+            return _told(ids, answers, "cache", f"right in a fresh process, wrong after decode({list(earlier)})")
+    reason = "was decoded otherwise before, and is right in a fresh process"
+    return _told(ids, _Answers("decode", case.reference.decode(ids), got), "determinism", reason)
 
 
-def _told(case: Case, ids: Ids, stage: str, reason: str) -> Verdict:
+class _Answers(NamedTuple):
+    method: str
+    expected: object
+    got: object
+
+
+def _answers(case: Case, ids: Ids) -> _Answers:
+    """What `decode` should have given and gave, or `decode_bytes` where `decode` is right."""
     expected, got = case.reference.decode(ids), case.subject.decode(ids)
-    method = "decode"
-    shown = [str(text) if isinstance(text, Refused) else expression(text) for text in (expected, got)]
-    if shown[0] == shown[1] and _bytes_differ(case, ids):
-        method = "decode_bytes"
-        shown = [
-            repr(b"".join(case.reference.bytes_by_id[i] for i in ids)),
-            repr(case.subject.ask("decode_bytes", ids=list(ids))),
-        ]
+    if expected == got and _bytes_differ(case, ids):
+        by_id = case.reference.bytes_by_id
+        raw = case.subject.ask("decode_bytes", ids=list(ids))
+        return _Answers("decode_bytes", b"".join(by_id[i] for i in ids), raw)
+    return _Answers("decode", expected, got)
+
+
+def _told(ids: Ids, answers: _Answers, stage: Stage, reason: str) -> Verdict:
+    expected, got = (
+        expression(answer) if isinstance(answer, str) else repr(answer) if isinstance(answer, bytes) else str(answer)
+        for answer in answers[1:]
+    )
     return Verdict(
         status="failed",
-        stage=stage,  # type: ignore[arg-type]
-        reason=f"{method}: {reason}" if method != "decode" else reason,
-        counterexample=Counterexample.of(ids=list(ids), expected=shown[0], got=shown[1]),
+        stage=stage,
+        reason=reason if answers.method == "decode" else f"{answers.method}: {reason}",
+        counterexample=Counterexample.of(ids=list(ids), expected=expected, got=got),
         n_failed=1,
     )

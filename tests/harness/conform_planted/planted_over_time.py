@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import threading
 import time
 import zlib
@@ -23,6 +24,17 @@ class LendsItsBuffer(Right):
         ids = super().encode(text)
         self.buffer[:] = ids
         return self.buffer
+
+
+class DecodesAsOneStream(Right):
+    """What is cut off at the end of one call waits for the next."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def decode(self, ids: list[int]) -> str:
+        return self.decoder.decode(self.tokenizer.decode_bytes(ids)) or "\ufffd"
 
 
 class LendsItsCache(Right):
