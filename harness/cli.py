@@ -30,7 +30,7 @@ VERBS = {
     "trace": "Every merge step of one implementation on a text.",
     "check": "Round trip and agreement of every pair of implementations.",
     "fuzz": "Texts and models made up until two implementations differ, shrunk and explained by class.",
-    "conform": "Is your tokenizer, in any language, the tokenizer it claims to be? 24 checks.",
+    "conform": "Is your tokenizer, in any language, the tokenizer it claims to be? 25 checks.",
     "run": "Verify, then time implementations on workloads.",
     "report": "Tables, charts and a page from the records of a run.",
     "compare": "One run against an earlier one: what got slower?",

@@ -65,7 +65,7 @@ def test_what_is_wrong_of_a_piece_is_no_fault_of_joining_them(by_call: ModuleTyp
 
 def test_the_second_call_is_no_matter_of_threads(by_call: ModuleType, conform: Conform) -> None:
     report = conform(by_call.WrongTheSecondTime, "ids", "threads", "repeated")
-    assert [verdict.stage for verdict in report.failed] == ["cache", "cache"]
+    assert {verdict.stage for verdict in report.failed} == {"cache"}
     assert len(report.faults) == 1
 
 
