@@ -1,0 +1,82 @@
+"""The front door: what a program that uses the suite imports.
+
+>>> import bpebench
+>>> tokenizer = bpebench.load("compiled", "o200k_base")
+>>> tokenizer.decode(tokenizer.encode("Evlerimizden geliyoruz."))
+'Evlerimizden geliyoruz.'
+
+`python -m bpebench` is the command `bpebench`.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if __name__ == "__main__":
+    # Behind `-m` the working directory comes first; a folder called `impls` there is not meant.
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from harness.data import load_corpus, load_model
+from impls import BPEError, Model, Tokenizer, TrainingSpec, registry, train
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "BPEError",
+    "Model",
+    "Tokenizer",
+    "TrainingSpec",
+    "encoding_for_model",
+    "encoding_name_for_model",
+    "get_encoding",
+    "load",
+    "load_corpus",
+    "load_model",
+    "read_records",
+    "train",
+]
+
+__version__ = version("bpebench")
+
+
+def load(implementation: str, model: str | Path | Model) -> Tokenizer:
+    """Return an implementation on a model: a name (fetched on first use), the path of a file, or a `Model`.
+
+    Raises `UnknownName` listing what there is, `Unsupported` where the implementation cannot run the model, and
+    `Missing` where its package is not installed.
+    """
+    return registry.load(implementation, model if isinstance(model, Model) else load_model(model))
+
+
+def get_encoding(name: str) -> Tokenizer:
+    """Return the fastest implementation on a vocabulary, as `tiktoken.get_encoding` does on its own."""
+    return load("compiled", name)
+
+
+def encoding_for_model(model_name: str) -> Tokenizer:
+    """Return the fastest implementation on the vocabulary of an OpenAI model: `encoding_for_model("gpt-4o")`."""
+    return get_encoding(encoding_name_for_model(model_name))
+
+
+def encoding_name_for_model(model_name: str) -> str:
+    """Return the name of an OpenAI model's vocabulary, by tiktoken's table; raises KeyError for an unknown model."""
+    from tiktoken.model import encoding_name_for_model as name_of
+
+    return name_of(model_name)
+
+
+def read_records(*runs: str | Path) -> pd.DataFrame:
+    """Return the measurements of runs as a tidy frame, one row for each sample; see `harness.records.frame`."""
+    from harness.records.frame import measurements_frame
+
+    return measurements_frame(*map(Path, runs))
+
+
+if __name__ == "__main__":
+    from harness.cli import main
+
+    main()

@@ -1,0 +1,72 @@
+"""Measurements of runs as a tidy frame: one row for each sample, for people's own questions.
+
+Who encodes English fastest, in MB/s:
+
+>>> frame = bpebench.read_records("results/2026-11-23-epyc-default")
+>>> here = frame[frame.workload == "encode/cl100k_base/english"]
+>>> here.groupby("implementation").mb_per_second.median().sort_values()
+
+How many times tiktoken's time each one takes, in the geometric mean of all workloads:
+
+>>> seconds = frame.groupby(["workload", "implementation"]).seconds_per_byte.median().unstack()
+>>> np.exp(np.log(seconds.div(seconds.tiktoken, axis=0)).mean())
+
+What became slower from one run to another on the same machine:
+
+>>> both = bpebench.read_records("results/old", "results/new")
+>>> per_run = both.groupby(["workload", "implementation", "run"]).seconds_per_byte.median().unstack()
+>>> (per_run.new / per_run.old).sort_values()
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from harness.records.schema import Measurement
+from harness.records.store import MACHINE_FILE, read_records
+
+COLUMNS = (
+    "run", "date", "cpu", "workload", "task", "state", "model", "corpus", "threads", "implementation", "exact",
+    "status", "reason", "round", "noise_copy", "sample", "seconds", "n_bytes", "n_texts", "n_tokens", "n_calls",
+    "seconds_per_byte", "mb_per_second", "peak_memory_bytes",
+)  # fmt: skip
+"""`seconds` are of one pass over `n_bytes`; `noise_copy` is 1 for the second process of who is run twice (A/A)."""
+
+
+def measurements_frame(*folders: Path) -> pd.DataFrame:
+    """Return one row for each sample of the runs in `folders`, with the columns `COLUMNS`.
+
+    What could not be timed has one row without figures, and its status and reason. Raises `RecordError` for a folder
+    that holds no records.
+    """
+    rows = [row for folder in folders for row in _rows(folder)]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _rows(folder: Path) -> list[dict[str, Any]]:
+    machine = _machine(folder)
+    where = {"run": folder.name, "date": machine.get("date"), "cpu": machine.get("cpu")}
+    measured = (record for record in read_records(folder) if isinstance(record, Measurement))
+    return [where | row for record in measured for row in _samples(record)]
+
+
+def _machine(folder: Path) -> dict[str, Any]:
+    path = folder / MACHINE_FILE
+    found = json.loads(path.read_bytes()) if path.is_file() else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _samples(record: Measurement) -> list[dict[str, Any]]:
+    same = {key: getattr(record, key) for key in COLUMNS if key in record.__struct_fields__}
+    same["noise_copy"] = record.copy
+    rows = []
+    for number, seconds in enumerate(record.samples_seconds):
+        one_pass = seconds / record.loops
+        per_byte = one_pass / record.n_bytes if record.n_bytes else None
+        rate = record.n_bytes / one_pass / 1e6 if one_pass else None
+        rows.append(same | {"sample": number, "seconds": one_pass, "seconds_per_byte": per_byte, "mb_per_second": rate})
+    return rows or [same]
