@@ -39,11 +39,15 @@ class Missing(BPEError):
 
 
 class UnknownName(BPEError):
-    """A name that stands for nothing here; the message lists what there is."""
+    """A name that stands for nothing here; the message lists what there is, the nearest first."""
 
     def __init__(self, what: str, name: str, known: list[str]) -> None:
+        from difflib import get_close_matches
+
         self.what, self.name, self.known = what, name, known
-        super().__init__(f"unknown {what} {name!r}; known: {', '.join(known)}")
+        near = get_close_matches(name, known, 1)
+        meant = f"; did you mean {near[0]!r}?" if near else ";"
+        super().__init__(f"unknown {what} {name!r}{meant} known: {', '.join(known)}")
 
     def __reduce__(self) -> tuple[type, tuple[str, str, list[str]]]:
         return type(self), (self.what, self.name, self.known)

@@ -141,7 +141,9 @@ def test_a_model_is_loaded_from_a_path(cache: Path) -> None:
 
 @pytest.mark.parametrize("name", ["turkish-10k", "llama4", "o200k"])
 def test_an_unknown_model_lists_what_there_is_and_how_to_train_one(cache: Path, name: str) -> None:
-    with pytest.raises(UnknownName, match=rf"unknown model '{name}'; known: r50k_base, .*bpebench train --name"):
+    with pytest.raises(
+        UnknownName, match=rf"unknown model '{name}'; did you mean .* known: r50k_base, .*bpebench train"
+    ):
         load_model(name)
 
 
