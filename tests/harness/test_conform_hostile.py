@@ -104,7 +104,7 @@ def test_what_is_no_answer_ends_in_the_verdict_protocol(how: str, mark: dict[str
 
 
 FATES = {
-    "Bomb": ("crash", "had started more than 20 processes"),
+    "Bomb": ("crash|out-of-memory", "had started more than 20 processes|[0-9]+ more that it had started ended with it"),
     "Hungry": ("out-of-memory", "limit of 0.4 GB|MemoryError"),
     "HungryChild": ("out-of-memory", "limit of 0.4 GB|MemoryError"),
     "HungryAtOnce": ("out-of-memory", "MemoryError"),
@@ -122,7 +122,7 @@ FATES = {
 def test_what_dies_or_grows_ends_in_its_verdict(name: str, mark: dict[str, str]) -> None:
     verdict, reason = FATES[name]
     found = failure(hostile(name), mark)
-    assert found.verdict == verdict, found
+    assert re.fullmatch(verdict, found.verdict), found
     assert re.search(reason, found.reason), found.reason
 
 
