@@ -10,36 +10,107 @@ import errno
 import os
 import sys
 import warnings
+from difflib import get_close_matches
 from importlib import import_module
+from typing import NamedTuple
 
 import click
 
 from harness.printable import printable
 
+
+class Verb(NamedTuple):
+    """What `--help` says of a verb."""
+
+    summary: str
+    example: str
+
+
 VERBS = {
-    "list": "What there is: implementations, models, corpora, patterns, formats, workloads.",
-    "fetch": "Download and verify corpora and vocabularies; afterwards everything works offline.",
-    "train": "Learn a vocabulary from a corpus.",
-    "vocab": "Look into a vocabulary: its size, rules and tokens.",
-    "encode": "Text to token ids.",
-    "decode": "Token ids to text.",
-    "inspect": "What a vocabulary file really is: format, whose vocabulary, rules, oddities.",
-    "convert": "Write a vocabulary in another format, saying what would be lost.",
-    "weigh": "How many tokens a text takes under several vocabularies, and the cost.",
-    "explain": "Why two tokenizers differ: the first stage that does, both derivations side by side.",
-    "trace": "Every merge step of one implementation on a text.",
-    "check": "Round trip and agreement of every pair of implementations.",
-    "fuzz": "Texts and models made up until two implementations differ, shrunk and explained by class.",
-    "conform": "Is your tokenizer, in any language, the tokenizer it claims to be? 25 checks.",
-    "run": "Verify, then time implementations on workloads.",
-    "report": "Tables, charts and a page from the records of a run.",
-    "compare": "One run against an earlier one: what got slower?",
-    "rank": "Implementations in order, with the probability of each rank.",
-    "scale": "How time grows with the length of the input: exponents.",
-    "stages": "Where an implementation's time goes: split, merge, output.",
-    "doctor": "Can this machine be measured on?",
-    "show": "The records of a run, one by one.",
-    "tour": "The whole suite once, end to end: what `make run` runs.",
+    "list": Verb(
+        "What there is: implementations, models, corpora, patterns, formats, workloads.",
+        "bpebench list models",
+    ),
+    "fetch": Verb(
+        "Download and verify corpora and vocabularies; afterwards everything works offline.",
+        "bpebench fetch turkish",
+    ),
+    "train": Verb(
+        "Learn a vocabulary from a corpus.",
+        "bpebench train -c turkish --vocab-size 8000 --pattern turkish --name mine --show 20",
+    ),
+    "vocab": Verb(
+        "Look into a vocabulary: its size, rules and tokens.",
+        "bpebench vocab gpt2 --find ing",
+    ),
+    "encode": Verb(
+        "Text to token ids.",
+        "bpebench encode -m o200k_base --pieces 'evlerimizden'",
+    ),
+    "decode": Verb(
+        "Token ids to text.",
+        "bpebench decode -m gpt2 31373 995",
+    ),
+    "convert": Verb(
+        "Write a vocabulary in another format, saying what would be lost.",
+        "bpebench convert cl100k_base out.json --to tokenizer.json",
+    ),
+    "inspect": Verb(
+        "What a vocabulary file really is: format, whose vocabulary, rules, oddities.",
+        "bpebench inspect out.json",
+    ),
+    "weigh": Verb(
+        "How many tokens a text takes under several vocabularies, and the cost.",
+        "bpebench weigh -m o200k_base -m gpt2 -c turkish --price 2.5",
+    ),
+    "explain": Verb(
+        "Why two tokenizers differ: the first stage that does, both derivations side by side.",
+        "bpebench explain greedy priority ' unhappiness'",
+    ),
+    "trace": Verb(
+        "Every merge step of one implementation on a text.",
+        "bpebench trace naive 'evlerimizden' -m gpt2",
+    ),
+    "check": Verb(
+        "Round trip and agreement of every pair of implementations.",
+        "bpebench check -m o200k_base -c samples",
+    ),
+    "fuzz": Verb(
+        "Texts and models made up until two implementations differ, shrunk and explained by class.",
+        "bpebench fuzz priority compiled -m gpt2 --time 10",
+    ),
+    "conform": Verb(
+        "Is your tokenizer, in any language, the tokenizer it claims to be? 25 checks.",
+        "bpebench conform priority -m gpt2 --check ids --check round-trip",
+    ),
+    "run": Verb(
+        "Verify, then time implementations on workloads.",
+        "bpebench run -w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick --out results/mine",
+    ),
+    "report": Verb(
+        "Tables, ranking, charts and a page from the records of a run, or the records themselves.",
+        "bpebench report results/mine --table ranking",
+    ),
+    "compare": Verb(
+        "One run against an earlier one: what got slower?",
+        "bpebench compare results/mine results/mine",
+    ),
+    "scale": Verb(
+        "How time grows with the length of the input: exponents.",
+        "bpebench scale -e '^(priority|tiktoken)$' --family digits --doublings 6",
+    ),
+    "stages": Verb(
+        "Where an implementation's time goes: split, merge, output.",
+        "bpebench stages -e compiled -m o200k_base -c turkish",
+    ),
+    "doctor": Verb(
+        "Can this machine be measured on?",
+        "bpebench doctor",
+    ),
+    "tour": Verb(
+        "The whole suite once, end to end: what `make run` runs.",
+        "bpebench tour",
+    ),
 }
 
 
@@ -52,11 +123,21 @@ class _LazyGroup(click.Group):
             return None
         command = import_module(f"harness.commands.{cmd_name}").command
         assert isinstance(command, click.Command)
+        command.epilog = f"\b\nExample: {VERBS[cmd_name].example}"
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], VERBS, 1)
+            meant = f"did you mean {near[0]!r}?" if near else "`bpebench --help` lists them"
+            raise click.UsageError(f"there is no verb {args[0]!r}; {meant}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+            formatter.write_dl([(name, verb.summary) for name, verb in VERBS.items()])
 
 
 @click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

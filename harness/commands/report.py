@@ -1,4 +1,4 @@
-"""`bpebench report`: tables, and the README's generated parts, from the records of a run."""
+"""`bpebench report`: tables, the ranking, the README's generated parts, and the records of a run themselves."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from harness.commands import options
+from harness.commands.records import chosen_records, show_records
 
 README = Path("README.md")
 _FORMATS = ["text", "markdown", "csv", "json", "latex"]
@@ -16,27 +17,40 @@ _FORMATS = ["text", "markdown", "csv", "json", "latex"]
 
 @click.command("report")
 @click.argument("run", required=False, type=click.Path(path_type=Path, file_okay=False))
-@click.option("--table", "names", multiple=True, metavar="NAME", help="Only this table; repeatable.")
+@click.option("--table", "names", multiple=True, metavar="NAME", help="Only this table, such as ranking; repeatable.")
+@options.implementations
+@click.option("-w", "--workload", metavar="REGEX", help="Only workloads whose name matches.")
 @click.option("--format", "format", type=click.Choice(_FORMATS), default="text", show_default=True)
 @options.price()
+@click.option("--records", "list_records", is_flag=True, help="The records one by one, a line each with its number.")
+@click.option("--record", "numbers", multiple=True, type=click.IntRange(min=1), help="This record in full; repeatable.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write one offline page here.")
 @click.option("--charts", type=click.Path(path_type=Path, file_okay=False), help="Write the charts (SVG) here.")
-@click.option("--readme", is_flag=True, help="Write the README's generated parts anew.")
-@click.option("--check", is_flag=True, help="Exit with 1 when the README's generated parts are stale.")
+@click.option("--readme", is_flag=True, help="Write the README's generated parts and the pages of all runs anew.")
+@click.option("--check", is_flag=True, help="Exit with 1 when one of these is stale.")
 @options.as_json
 def command(
     run: Path | None,
     names: tuple[str, ...],
+    implementation: str | None,
+    exclude: str | None,
+    workload: str | None,
     format: str,
     price: float | None,
+    list_records: bool,
+    numbers: tuple[int, ...],
     html: Path | None,
     charts: Path | None,
     readme: bool,
     check: bool,
     as_json: bool,
 ) -> None:
-    """Show the tables of RUN (a folder of records; without it, results/local or the newest run inside it)."""
-    from harness.records import read_records
+    """Show the tables of RUN (a folder of records; without it, results/local or the newest run inside it).
+
+    The table `ranking` has the geometric mean of time over the workloads the chosen implementations share, with the
+    probability of each place; who was timed on fewer than three quarters of them is left out.
+    """
+    from harness.records import RecordError, read_records
     from harness.report.layout import as_json as table_as_json
     from harness.report.layout import render
     from harness.report.tables import DEFAULT_PRICE_PER_MILLION, render_terminal, tables
@@ -46,10 +60,16 @@ def command(
         return
     folder = run if run is not None else newest_run()
     records = read_records(folder)
+    if list_records or numbers:
+        show_records(folder, records, numbers, implementation, exclude, workload, as_json=as_json)
+        return
+    records = chosen_records(records, implementation, exclude, workload)
     amount = DEFAULT_PRICE_PER_MILLION if price is None else price
     found = tables(records, amount)
     if unknown := [name for name in names if name not in found]:
         raise click.UsageError(f"no table {unknown[0]!r} in this run; there are: {', '.join(found)}")
+    if not found:
+        raise RecordError(f"{folder}: nothing is left to show; choose more with -e and -w")
     if html is not None or charts is not None:
         _write_pictures(folder, html, charts, amount)
         return
@@ -82,7 +102,7 @@ def terminal_width() -> int | None:
 
 
 def _readme(run: Path | None, *, write: bool) -> None:
-    from harness.report.readme import is_stale, write_readme
+    from harness.report.readme import is_stale, stale_pages, write_readme
 
     if not README.is_file():
         raise click.UsageError(f"there is no {README} here; run this in the folder of the README")
@@ -90,9 +110,10 @@ def _readme(run: Path | None, *, write: bool) -> None:
         changed = write_readme(README, run)
         click.echo("\n".join(f"written: {path}" for path in changed) or "nothing was stale")
         return
-    stale = is_stale(README.read_text(encoding="utf-8"))
+    stale = [f"{README}: {line}" for line in is_stale(README.read_text(encoding="utf-8"))]
+    stale += stale_pages(README.parent)
     for line in stale:
-        click.echo(f"{README}: {line}")
+        click.echo(line)
     if stale:
         raise click.exceptions.Exit(1)
     click.echo(f"{README}: nothing is stale")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands import options
+from harness.commands.records import print_records
 from harness.progress import Bar, progress
 
 if TYPE_CHECKING:
@@ -130,15 +131,13 @@ class _Watcher:
 
 def show(out: Path, as_json: bool) -> None:
     """The tables of a run on standard output, or its records as one JSON document."""
-    import msgspec
-
     from harness.commands.report import terminal_width
     from harness.records import read_records
     from harness.report.tables import render_terminal
 
     records = read_records(out)
     if as_json:
-        options.print_json({"records": msgspec.to_builtins(records)})
+        print_records(records)
         return
     click.echo(render_terminal(records, width=terminal_width()))
     click.echo(f"records: {out}; show them again with: bpebench report {out}", err=True)

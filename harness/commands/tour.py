@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from harness.commands import options
-from harness.commands.run import DEFAULT_OUT, carry_out, show
+from harness.commands.records import print_records
+from harness.commands.run import DEFAULT_OUT, carry_out
 from harness.progress import progress
 
 
@@ -16,7 +17,7 @@ from harness.progress import progress
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="The run's folder (default: a new one).")
 @options.as_json
 def command(out: Path | None, as_json: bool) -> None:
-    """Train a Turkish and an English+code vocabulary, check every pair, time everything, print the tables.
+    """Train a Turkish and an English+code vocabulary, check every pair, time everything, print what was found.
 
     Takes about four minutes on two cores. Exit status 1 when something that must agree does not.
     """
@@ -24,7 +25,8 @@ def command(out: Path | None, as_json: bool) -> None:
     from harness.measure.schedule import PROFILES, Plan
     from harness.measure.templates import expand, load_templates
     from harness.measure.workloads import select
-    from harness.records import RecordWriter
+    from harness.records import RecordWriter, read_records
+    from harness.report.summary import render_summary
 
     start = time.monotonic()
     folder = out or tour.new_folder(DEFAULT_OUT)
@@ -38,15 +40,19 @@ def command(out: Path | None, as_json: bool) -> None:
     workloads = select(expand(load_templates()), profile="quick")
     measuring = Plan(profile=PROFILES["quick"], implementations=plan.implementations, workloads=tuple(workloads))
     faults = carry_out(measuring, folder, resume=True)
-    show(folder, as_json)
+    records = read_records(folder)
+    if as_json:
+        print_records(records)
+    else:
+        click.echo(render_summary(records))
     for fault in result.faults:
         options.say(f"fault: {fault}")
     minutes, seconds = divmod(round(time.monotonic() - start), 60)
-    click.echo(
-        f"done in {minutes} min {seconds} s. Next: `bpebench report --html page.html` for the same as one page, "
-        "`bpebench check -m MODEL -c FILE` for your own text, `bpebench train -c FILE --name mine` for your own "
-        "vocabulary, `bpebench --help` for the rest.",
-        err=True,
-    )
+    options.say(f"done in {minutes} min {seconds} s; records: {folder}", err=True)
+    for line in (
+        f"every table: bpebench report {folder}; as one page: bpebench report {folder} --html page.html",
+        "your own text: bpebench check -m o200k_base -c FILE; your own vocabulary: bpebench train -c FILE --name mine",
+    ):
+        options.say(line, err=True)
     if result.faults or faults:
         raise click.exceptions.Exit(1)

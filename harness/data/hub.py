@@ -52,6 +52,16 @@ def hub_tokenizer_file(name: str) -> Path:
     return answer[0]
 
 
+def is_cached(name: str) -> bool:
+    """Return whether a model `hf:OWNER/NAME` can be read without asking the hub."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ModuleNotFoundError:
+        return False
+    repository, folder = name.removeprefix(PREFIX), cache_folder() / "hub"
+    return any(isinstance(try_to_load_from_cache(repository, file, cache_dir=folder), str) for file in _FILES)
+
+
 def _first_file(repository: str) -> Path:
     from huggingface_hub import hf_hub_download
 

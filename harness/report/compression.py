@@ -68,6 +68,10 @@ def turkish_table(records: Iterable[object], price_per_million: float) -> Table:
                 "cost": cost, "cost_per_1000": None if cost is None else 1000 * cost,
             }
         )  # fmt: skip
+    absent = dict.fromkeys(
+        f"{row['model']} ({row['status']}: {row['reason']})" for row in rows if row["n_tokens"] is None
+    )
+    rows = [row for row in rows if row["n_tokens"] is not None]
     columns = (
         Column("model", "model", elastic=True),
         Column("vocab_size", "vocab", wording.count, right=True),
@@ -76,10 +80,9 @@ def turkish_table(records: Iterable[object], price_per_million: float) -> Table:
         Column("tokens_over_fewest", "× fewest", wording.figure, right=True),
         Column("cost", "cost", wording.money, right=True),
         Column("cost_per_1000", "per 1,000", wording.money, right=True),
-        *_reason_column(rows),
     )
     keys = [
-        "text", "model", "status", "reason", "verdict", "vocab_size", "n_bytes", "n_tokens", "bytes_per_token",
+        "text", "model", "status", "reason", "vocab_size", "n_bytes", "n_tokens", "bytes_per_token",
         "tokens_over_fewest", "cost", "cost_per_1000",
     ]  # fmt: skip
     return Table(
@@ -87,7 +90,8 @@ def turkish_table(records: Iterable[object], price_per_million: float) -> Table:
         title="Turkish: what one text takes under each vocabulary",
         frame=frame_of(rows, keys),
         note=f"Cost at {wording.figure(price_per_million)} per million tokens, in the currency of that price. "
-        "More bytes per token is better; fewer tokens are cheaper.",
+        "More bytes per token is better; fewer tokens are cheaper."
+        + (f"\nNot weighed: {'; '.join(absent)}." if absent else ""),
         columns=columns,
         group_by="text",
         group_title=titles,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,6 @@ from typing import Any
 from harness.records import read_records
 from harness.report import layout, palette, speed, wording
 from harness.report.charts import Chart, charts
-from harness.report.compression import DEFAULT_PRICE_PER_MILLION
 from harness.report.headlines import headlines
 from harness.report.markers import Block, ReadmeError
 from harness.report.markup import escape, slug
@@ -23,6 +22,8 @@ from harness.report.table import Row, Table
 from harness.report.tables import tables
 
 CHARTS_FOLDER = "charts"
+WIDTH = 100
+"""Columns of a table that a page of Markdown shows."""
 
 
 @dataclass(frozen=True)
@@ -76,24 +77,13 @@ def made(block: Block, runs: dict[str, Run], root: Path) -> str:
     if not block.needs_run:
         return _help(block)
     run = run_of(block, runs, root)
-    special: dict[str, Callable[[Run], str]] = {"headlines": _headlines, "machine": _machine}
-    if block.name in special:
-        body = special[block.name](run)
-        command = f"bpebench report {run.label} --readme"
-    elif block.chart is not None:
-        body = _picture(block, run)
-        command = f"bpebench report {run.label} --readme"
+    if block.name == "headlines":
+        body = headline_list(run, block.only)
+    elif block.name == "machine":
+        body = machine_line(run)
     else:
-        body = _table(block, run)
-        price = f" --price {block.price:g}" if block.price != DEFAULT_PRICE_PER_MILLION else ""
-        command = f"bpebench report {run.label} --table {block.name}{price} --format markdown"
-    measured = run.machine.get("command")
-    origin = f", from `{_code(measured)}`" if isinstance(measured, str) and measured else ""
-    return f"\n{body.strip()}\n\n<sub>Made by `{_code(command)}`{origin}.</sub>\n\n"
-
-
-def _code(text: str) -> str:
-    return wording.text(text).replace("`", "'")
+        body = _picture(block, run) if block.chart is not None else _table(block, run)
+    return f"{body.strip()}\n"
 
 
 def _table(block: Block, run: Run) -> str:
@@ -109,18 +99,25 @@ def _table(block: Block, run: Run) -> str:
         if not kept.any():
             raise ReadmeError(f"line {block.line}: no group of {block.name!r} matches {block.only!r}")
         chosen = replace(chosen, frame=chosen.frame[kept])
-    return layout.render(chosen, "markdown")
+    return layout.render(chosen, "markdown", width=WIDTH)
 
 
-def _headlines(run: Run) -> str:
-    escaped = layout.escaped_markdown
-    return "\n".join(f"- **{escaped(h.figure)}** {escaped(h.text)}" for h in headlines(run.records))
+def headline_list(run: Run, only: str = "") -> str:
+    """The run's headlines (those in which `only` is found) as a list, the figure of each in bold."""
+    chosen = [h for h in headlines(run.records) if re.search(only, h.text)]
+    return "\n".join(f"- {_emphasised(h.text, h.figure)}." for h in chosen)
+
+
+def _emphasised(sentence: str, figure: str) -> str:
+    before, found, after = (layout.escaped_markdown(part) for part in sentence.partition(figure))
+    return f"{before}**{found}**{after}" if found else before
 
 
 _FACTS = ("date", "profile", "cpu", "usable_cores", "memory_bytes", "os", "python", "noise_floor")
 
 
-def _machine(run: Run) -> str:
+def machine_line(run: Run) -> str:
+    """Where and with what the run was made, on one line."""
     facts = run.machine
     told = []
     for name in _FACTS:
@@ -168,7 +165,7 @@ def _picture(block: Block, run: Run) -> str:
 
 def _help(block: Block) -> str:
     verb = block.name.removeprefix("help").removeprefix("-")
-    return f"\n```console\n{help_text([verb] if verb else [], block.line)}\n```\n\n"
+    return f"```console\n{help_text([verb] if verb else [], block.line)}\n```\n"
 
 
 def help_text(verbs: Sequence[str], line: int = 0) -> str:

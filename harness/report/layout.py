@@ -20,7 +20,7 @@ _LEAST_ELASTIC = 12
 
 
 def render(table: Table, format: Format, *, width: int | None = None) -> str:
-    """`table` in `format`; `width` (columns of a terminal) only concerns text, None leaves it uncut.
+    """`table` in `format`; in text and Markdown, elastic columns are cut so that a row has `width` columns.
 
     CSV and JSON hold the raw values of the frame (of CSV, printable), the others what people read.
     """
@@ -31,7 +31,7 @@ def render(table: Table, format: Format, *, width: int | None = None) -> str:
     note = "\n".join(printable(line) for line in table.note.split("\n"))
     table = replace(table, title=printable(table.title), note=note)
     if format == "markdown":
-        return _markdown(table)
+        return _markdown(table, width)
     if format == "latex":
         return _latex(table)
     return _text(table, width)
@@ -90,25 +90,38 @@ def _cut(cells: list[list[str]], table: Table, width: int) -> list[list[str]]:
     ]
 
 
-def _markdown(table: Table) -> str:
+def _markdown(table: Table, width: int | None) -> str:
     parts = [f"**{escaped_markdown(table.title)}**", ""]
     for heading, rows in table.groups():
         if heading:
             parts += [f"*{escaped_markdown(heading)}*", ""]
-        cells = [[escaped_markdown(cell) for cell in row] for row in table.written(rows)]
+        cells = table.written(rows)
+        if width:
+            # A row of pipes needs 3 columns for each cell and one more, where text needs 2 between cells.
+            cells = _cut(cells, table, width - len(table.columns) - 3)
+        cells = [[escaped_markdown(cell) for cell in row] for row in cells]
         headings = [escaped_markdown(column.heading) for column in table.columns]
-        grid = tabulate(
-            cells, headings, tablefmt="pipe", disable_numparse=True, colalign=_alignment(table) if cells else None
-        )
-        parts += [grid, ""]
+        parts += [_pipes(cells, headings, _alignment(table) if cells else None, width), ""]
     if table.note:
         parts += [escaped_markdown(table.note), ""]
     return "\n".join(parts)
 
 
+def _pipes(cells: list[list[str]], headings: list[str], alignment: list[str] | None, width: int | None) -> str:
+    """A table of pipes, its columns padded where a row then fits `width`."""
+    grid = tabulate(cells, headings, tablefmt="pipe", disable_numparse=True, colalign=alignment)
+    if width is None or len(grid.partition("\n")[0]) <= width:
+        return grid
+    lines = ["|" + "|".join(cell.strip() for cell in line.strip("|").split(" |")) + "|" for line in grid.splitlines()]
+    lines[1] = (
+        "|" + "|".join("--:" if side == "right" else ":--" for side in alignment or ["left"] * len(headings)) + "|"
+    )
+    return "\n".join(lines)
+
+
 def escaped_markdown(cell: str) -> str:
-    """Text that Markdown shows as it is, in a table too."""
-    return re.sub(r"([\\`*_\[\]<>|~#&])", r"\\\1", cell)
+    """Text that Markdown shows as it is, in a table too. An underscore within a word is one already."""
+    return re.sub(r"([\\`*\[\]<>|~#&]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", cell)
 
 
 def _csv(table: Table) -> str:

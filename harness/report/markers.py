@@ -2,8 +2,8 @@
 
 A block begins with `<!-- generated:NAME run:results/RUN -->` and ends with `<!-- /generated -->`. NAME is a table
 (`bpebench report RUN --json` lists them), `headlines`, `machine`, `chart-NAME`, `help` or `help-VERB`; the last two
-need no run. Further words of a marker: `only:REGEX` keeps the groups of a table whose names match, `price:AMOUNT` sets
-the price of a million tokens.
+need no run. Further words of a marker: `only:REGEX` keeps the groups of a table, or the headlines, that match,
+`price:AMOUNT` sets the price of a million tokens.
 """
 
 from __future__ import annotations

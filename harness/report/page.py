@@ -22,7 +22,7 @@ BIAS = (
     "Everything is called from Python: the cost of a call and of a list of ids is in every figure. Whoever encodes "
     "from Rust or C++ sees larger differences than these.",
     "Most workloads repeat one text, which flatters caches of pieces. The cold and the warm-other workloads do not.",
-    "Texts are Turkish and English dictionary prose, Python code, and messages of user interfaces in ten languages. "
+    "Texts are Turkish and English dictionary prose, Python code, and messages of a program in 18 languages. "
     "Chat logs, web pages, mathematics and long CJK prose may rank differently.",
     "Models reach every library by conversion from one neutral form. A library tuned for its own files may load "
     "slower here than at home.",
@@ -103,7 +103,7 @@ def page_of(
     found = tables(records, price_per_million, rows)
     drawn = [chart for chart in charts(records, rows) if chart.section != IMAGE_ONLY]
     sections = [
-        _summary(records, machine),
+        _summary(records, machine, found.get("overview")),
         *_middle(found, drawn, analyses or {}),
         _provenance(records, machine, run),
     ]
@@ -112,9 +112,11 @@ def page_of(
     return document(f"bpebench: {run}", f"Run {run}" + (f" · {where}" if where else ""), sections, drawn)
 
 
-def _summary(records: Sequence[object], machine: Mapping[str, Any]) -> Section:
+def _summary(records: Sequence[object], machine: Mapping[str, Any], overview: Table | None) -> Section:
     tiles = [element("div", element("dt", h.figure), element("dd", h.text)) for h in headlines(records)]
     parts = [element("dl", *tiles, class_="tiles")] if tiles else []
+    if overview is not None:
+        parts.append(table(overview))
     warnings = machine.get("warnings")
     if isinstance(warnings, list) and warnings:
         parts.append(element("h3", "Take these figures with care"))

@@ -1,4 +1,4 @@
-"""The README's generated parts, made anew from the runs their markers name, and judged against what is there."""
+"""The README's generated parts and the pages of the runs, made anew from records, and judged against what is there."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from harness.report import palette
 from harness.report.charts import svg
 from harness.report.contents import Run, digest_line, image_path, made, run_of
 from harness.report.markers import ReadmeError, blocks
+from harness.report.run_readme import pages
 
 UNCOMMITTED = "results/local"
 
@@ -58,13 +59,25 @@ def is_stale(readme_text: str, *, root: Path | None = None) -> list[str]:
     return stale
 
 
+def stale_pages(root: Path) -> list[str]:
+    """Return one line for each page under `results` that does not agree with its records."""
+    return [
+        f"{path.relative_to(root).as_posix()} is stale or missing; run `{_REMEDY}`"
+        for path, content in pages(root)
+        if _read(path) != content
+    ]
+
+
 def write_readme(readme: Path, run_folder: Path | None = None) -> list[Path]:
-    """Make the blocks of the file `readme` anew, and the images they show; gives the files that changed."""
+    """Make the blocks of the file `readme` anew, the images they show and the pages of all committed runs.
+
+    Gives the files that changed.
+    """
     root = readme.parent
     before = readme.read_text(encoding="utf-8")
     text = splice(before, run_folder, root=root)
     changed: list[Path] = []
-    for path, content in [*_images(text, root), (readme, text)]:
+    for path, content in [*_images(text, root), *pages(root), (readme, text)]:
         if _read(path) != content:
             write_atomically(path, content.encode())
             changed.append(path)

@@ -11,6 +11,7 @@ from harness.report import (
     failures,
     layout,
     long_runs,
+    overview,
     resources,
     round_trips,
     scaling,
@@ -44,6 +45,7 @@ def tables(
     rows = speed.speed_rows(records) if speed_rows is None else speed_rows
     every = (
         compression.turkish_table(records, price_per_million),
+        overview.overview_table(records, rows),
         correctness.matrix_table(records),
         correctness.pairs_table(records),
         correctness.counterexamples_table(records),

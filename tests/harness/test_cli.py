@@ -76,7 +76,9 @@ def test_special_text_is_refused_unless_told_what_to_do(bpebench: Any, model_fil
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["frobnicate"], "No such command"),
+        (["frobnicate"], "there is no verb 'frobnicate'; `bpebench --help` lists them"),
+        (["exlain", "naive", "greedy", "x"], "there is no verb 'exlain'; did you mean 'explain'?"),
+        (["encode", "a", "-m", "o200k"], "unknown model 'o200k'; did you mean 'o200k_base'? known: "),
         (["encode", "a", "-m", "no-such-model"], "no-such-model"),
         (["encode", "a", "-m", "./no/such/file.json"], "no such"),
         (["encode", "a", "-e", "nobody", "-m", "MODEL"], "unknown implementation 'nobody'; known: naive"),
@@ -97,11 +99,10 @@ def test_special_text_is_refused_unless_told_what_to_do(bpebench: Any, model_fil
         (["train", "--vocab-size", "300", "-c", "samples", "--pattern", "[a-z]+"], "leaves out"),
         (["train", "-e", "backtracking", "-c", "samples"], "does not train"),
         (["convert", "MODEL", "out", "--to", "zip"], "unknown format 'zip'"),
-        (["report", "no-such-folder"], "no-such-folder"),
         (["vocab", "MODEL", "--id", "4711"], "unknown token id 4711"),
         (["compare", "a", "b", "--fail-if", "sluggish"], "'sluggish' is no condition"),
         (["run", "-w", "no-such-workload", "--out", "out"], "no workload is left"),
-        (["show", "no-such-folder"], "holds no records.jsonl"),
+        (["report", "no-such-folder"], "holds no records.jsonl"),
     ],
 )
 def test_bad_input_gets_one_clear_line_and_status_2(
@@ -114,7 +115,12 @@ def test_bad_input_gets_one_clear_line_and_status_2(
 
 
 @pytest.mark.parametrize(
-    "arguments", [["rank", "RUN", "-w", "("], ["show", "RUN", "-e", "("], ["show", "RUN", "-w", "("]]
+    "arguments",
+    [
+        ["report", "RUN", "-w", "("],
+        ["report", "RUN", "--records", "-e", "("],
+        ["report", "RUN", "--records", "-w", "("],
+    ],
 )
 def test_what_is_no_regular_expression_is_one_clear_line(bpebench: Any, arguments: list[str], tmp_path: Path) -> None:
     with RecordWriter(tmp_path / "run") as writer:
@@ -193,9 +199,9 @@ def test_list_names_implementations_models_and_corpora(bpebench: Any) -> None:
         ["fetch", "gpt2"],
         ["stages", "-e", "^naive$", "-m", "MODEL", "-c", "samples/tr"],
         ["scale", "-e", "^naive$", "-m", "MODEL", "--family", "digits", "--doublings", "5", "--rounds", "1"],
-        ["show", "RUN"],
-        ["show", "RUN", "1"],
-        ["rank", "RUN"],
+        ["report", "RUN", "--records"],
+        ["report", "RUN", "--record", "1"],
+        ["report", "RUN", "--table", "ranking"],
         ["report", "RUN"],
         ["compare", "RUN", "RUN"],
     ],
@@ -255,8 +261,8 @@ def test_check_of_the_samples_finds_no_fault(bpebench: Any, model_file: Path, tm
     assert set(machine["digests"]["models"]) == {model_file.stem}
     assert set(machine["digests"]["corpora"]) == {"samples/tr"}
     assert "priority" in bpebench("report", str(tmp_path / "run")).out
-    assert "1 " in bpebench("show", str(tmp_path / "run")).out
-    assert json.loads(bpebench("show", str(tmp_path / "run"), "1").out)["records"][0]["kind"] == "verdict"
+    assert "1 " in bpebench("report", str(tmp_path / "run"), "--records").out
+    assert json.loads(bpebench("report", str(tmp_path / "run"), "--record", "1").out)["records"][0]["kind"] == "verdict"
 
 
 def test_check_compares_trainers_and_records_it(bpebench: Any, tmp_path: Path) -> None:

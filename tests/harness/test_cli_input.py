@@ -116,7 +116,7 @@ def test_a_byte_order_mark_before_a_model_changes_nothing(models: Path, tmp_path
         ["weigh", "-m", "gpt2", "-c", "gen/letters:0"], ["stages", "--max-bytes", "0"], ["doctor", "--rounds", "0"],
         ["scale", "--rounds", "0"], ["scale", "--doublings", "-1"], ["scale", "--limit", "0"],
         ["scale", "--limit", "nan"], ["scale", "--limit", "inf"], ["vocab", "gpt2", "--show", "-1"],
-        ["vocab", "gpt2", "--id", "-1"], ["show", "RUN", "0"], ["report", "RUN", "--price", "-1"],
+        ["vocab", "gpt2", "--id", "-1"], ["report", "RUN", "--record", "0"], ["report", "RUN", "--price", "-1"],
     ],
     ids="-".join,
 )  # fmt: skip

@@ -17,8 +17,10 @@ _NAMED = re.compile(r"# (?P<name>[\w.]+)\n")
 
 
 def section() -> str:
-    text = (_ROOT / "README.md").read_text(encoding="utf-8")
-    return text.partition("## Add your tokenizer")[2].partition("\n## ")[0]
+    """The README's section, and how CONTRIBUTING goes on."""
+    texts = ((_ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "CONTRIBUTING.md"))
+    parts = zip(texts, ("## Add your tokenizer", "## A plug-in"), strict=True)
+    return "\n".join(text.partition(heading)[2].partition("\n## ")[0] for text, heading in parts)
 
 
 def blocks() -> list[tuple[str, str]]:

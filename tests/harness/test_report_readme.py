@@ -10,7 +10,7 @@ import pytest
 from harness.records import MACHINE_FILE, Compression, Measurement, RecordError, RecordWriter
 from harness.report.contents import help_text
 from harness.report.markers import ReadmeError, blocks
-from harness.report.readme import is_stale, splice, write_readme
+from harness.report.readme import is_stale, splice, stale_pages, write_readme
 
 RUN = "results/a-run"
 
@@ -57,10 +57,24 @@ def test_a_block_is_made_from_the_run_its_marker_names(root: Path) -> None:
     assert text.endswith("<!-- /generated -->\nthe end\n")
 
 
-def test_a_block_says_the_commands_that_make_it(root: Path) -> None:
-    text = splice(readme(f"turkish run:{RUN}"), root=root)
-    assert f"`bpebench report {RUN} --table turkish --format markdown`" in text
-    assert "`bpebench run --seed '7'`" in text
+def test_every_run_has_a_page_and_a_place_in_the_index(root: Path) -> None:
+    make_run(root / "results/b-run", 500)
+    make_run(root / "results/local", 500)
+    (root / "README.md").write_text("# Title\n")
+    assert [line.partition(" is stale")[0] for line in stale_pages(root)] == [
+        "results/b-run/README.md", "results/a-run/README.md", "results/README.md",
+    ]  # fmt: skip
+    write_readme(root / "README.md")
+    assert stale_pages(root) == []
+    page = (root / RUN / "README.md").read_text()
+    assert "bpebench run --seed `7`" in page
+    assert "| naive " in page
+    index = (root / "results/README.md").read_text()
+    assert index.index("(b-run/README.md)") < index.index("(a-run/README.md)")
+    assert "local" not in index
+    (root / RUN / "README.md").write_text(page + "more")
+    (line,) = stale_pages(root)
+    assert line.startswith("results/a-run/README.md is stale or missing; run `bpebench report --readme`")
 
 
 def test_splicing_twice_changes_nothing_more(root: Path) -> None:
@@ -123,7 +137,6 @@ def test_groups_and_price_can_be_chosen_in_the_marker(root: Path) -> None:
     assert "A paragraph of our own" in text
     assert "held out" not in text
     assert "Cost at 8.00 per million" in text
-    assert "--price 8" in text
     assert "generated:turkish only:paragraph price:8 run:results/a-run" in text
 
 

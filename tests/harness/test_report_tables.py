@@ -33,9 +33,8 @@ def test_a_model_that_cannot_be_had_is_listed_with_the_reason() -> None:
         weighed("m", 250),
         weighed("far", 0, status="missing", reason="unavailable offline", n_texts=0, n_bytes=0),
     ]
-    text = render_terminal(records)
-    assert "missing: unavailable offline" in text
-    assert rows_of(records, "turkish")[-1]["cost"] is None
+    assert "Not weighed: far (missing: unavailable offline)." in render_terminal(records)
+    assert [row["model"] for row in rows_of(records, "turkish")] == ["m"]
 
 
 def test_only_equal_slices_of_a_corpus_are_compared() -> None:

@@ -1,0 +1,82 @@
+"""The one screen a tour of the suite ends on: what it found, and the tables most people ask for."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
+
+from harness.printable import printable
+from harness.report import compression, correctness, layout, overview, speed, wording
+from harness.report.compression import DEFAULT_PRICE_PER_MILLION
+from harness.report.headlines import headlines
+from harness.report.table import Row, Table, plain_rows
+
+WIDTH = 100
+_TRAINERS_NAMED = 4
+
+
+def render_summary(records: Sequence[object], price_per_million: float = DEFAULT_PRICE_PER_MILLION) -> str:
+    """Return at most about 60 lines of at most 100 columns; every table of the run is `render_terminal`'s."""
+    rows = speed.speed_rows(records)
+    turkish = _held_out(compression.turkish_table(records, price_per_million))
+    shown = [table for table in (turkish, overview.overview_table(records, rows)) if len(table.frame)]
+    parts = [
+        "\n".join(_wrapped(f"{headline.text}.", "· ") for headline in headlines(records)),
+        _section("Do those that should agree give the same ids?", _agreement(records)),
+        *(layout.render(table, "text", width=WIDTH).rstrip() for table in shown),
+        _section("Training, MB/s", _training(rows)),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _section(title: str, lines: Sequence[str]) -> str:
+    return "\n".join([title, "=" * len(title), "", *lines]) if lines else ""
+
+
+def _wrapped(line: str, mark: str = "") -> str:
+    return textwrap.fill(printable(line), WIDTH, initial_indent=mark, subsequent_indent=" " * len(mark))
+
+
+def _held_out(table: Table) -> Table:
+    """The rows of text nobody trained on, where the run has them, without the note on what was not weighed."""
+    held_out = table.frame["text"] == compression.HELD_OUT
+    frame = table.frame[held_out] if held_out.any() else table.frame
+    return replace(table, frame=frame, note=table.note.partition("\n")[0])
+
+
+def _agreement(records: Sequence[object]) -> list[str]:
+    """One line for each model."""
+    by_model: dict[str, list[Row]] = {}
+    for pair in plain_rows(correctness.pairs_table(records).frame):
+        by_model.setdefault(pair["model"], []).append(pair)
+    return [_wrapped(_agreement_line(model, pairs)) for model, pairs in by_model.items()]
+
+
+def _agreement_line(model: str, pairs: Sequence[Row]) -> str:
+    owed = [pair for pair in pairs if pair["class"] != "expected to differ"]
+    faulty = [f"{pair['a']} and {pair['b']}" for pair in owed if pair["status"] == "differs"]
+    without = sum(pair["status"] == correctness.NOT_COMPARED for pair in owed)
+    equal = sum(pair["status"] == "equal" for pair in owed)
+    texts = max((pair["n_texts"] for pair in owed), default=0)
+    said = f"{model}: {equal} of {len(owed)} pairs give the same ids on up to {texts:,} texts"
+    said += f"; these do not: {', '.join(faulty)}" if faulty else ""
+    said += f"; {without} not compared" if without else ""
+    others = [pair for pair in pairs if pair["class"] == "expected to differ" and pair["n_differing_texts"]]
+    names = sorted({name for pair in others for name in (pair["a"], pair["b"])}, key=lambda n: -_count(n, others))
+    return said + (f"; {names[0]} differs, as it should" if names else "")
+
+
+def _count(name: str, pairs: Sequence[Row]) -> int:
+    return sum(name in (pair["a"], pair["b"]) for pair in pairs)
+
+
+def _training(rows: Sequence[Row]) -> list[str]:
+    """One line for each training workload: who learned how fast, the fastest first."""
+    by_workload: dict[str, list[str]] = {}
+    for row in rows:
+        if row["task"] == "train" and row["median"] is not None:
+            said = f"{row['implementation']} {wording.figure(row['median'])}"
+            by_workload.setdefault(row["workload"], []).append(said)
+    width = max(map(len, by_workload), default=0)
+    return [f"{name:<{width}}  {', '.join(said[:_TRAINERS_NAMED])}" for name, said in by_workload.items()]

@@ -1,0 +1,73 @@
+"""The commands the README and `--help` print, as they are printed, in order, in a fresh folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cli import VERBS
+from harness.data import cache_folder
+
+_ROOT = Path(__file__).resolve().parents[1]
+_LONG = ("tour", "doctor")
+"""Verbs whose examples are left to themselves: what `make run` runs, and what says that this machine is busy."""
+_FINDS = ("explain",)
+"""Verbs whose examples have something to find, which is status 1."""
+
+
+def printed() -> list[str]:
+    section = (_ROOT / "README.md").read_text(encoding="utf-8").partition("## What one can do")[2].partition("\n## ")[0]
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+    return [line for language, block in blocks if not language for line in block.splitlines()]
+
+
+def examples() -> list[str]:
+    known = {command.partition("#")[0].strip() for command in printed()}
+    return [verb.example for name, verb in VERBS.items() if name not in _LONG and verb.example not in known]
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A shell's variables: `bpebench` on the path, and a cache of its own with what has been fetched."""
+    folder = tmp_path_factory.mktemp("printed")
+    script = folder / "bin" / "bpebench"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m harness "$@"\n', encoding="utf-8")
+    script.chmod(0o755)
+    cache = folder / "cache"
+    shutil.copytree(cache_folder(), cache, copy_function=_link, ignore=shutil.ignore_patterns("models", "hub"))
+    path = f"{script.parent}{os.pathsep}{os.environ['PATH']}"
+    return os.environ | {"PATH": path, "PYTHONPATH": str(_ROOT), "BPEBENCH_CACHE": str(cache), "COLUMNS": "100"}
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+@pytest.mark.timeout(600)
+def test_every_printed_command_works(environment: dict[str, str], tmp_path: Path) -> None:
+    for command in [*printed(), *examples()]:
+        ended = subprocess.run(
+            ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        verb = shlex.split(command)[1]
+        said = f"$ {command}\n{ended.stdout}\n{ended.stderr}"
+        assert ended.returncode == (1 if verb in _FINDS else 0), said
+        assert ended.stdout or verb in ("fetch", "convert", "report"), said
+
+
+def test_every_verb_shows_its_example() -> None:
+    from harness.report.contents import help_text
+
+    for name, verb in VERBS.items():
+        assert f"Example: {verb.example}" in help_text([name])
