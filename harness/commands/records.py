@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,6 +11,25 @@ import click
 
 from harness.commands import options
 from harness.records import AnyRecord
+
+DEFAULT_OUT = Path("results/local")
+"""Where `run` writes unless told otherwise."""
+
+
+def newest_run() -> Path:
+    """`results/local`, or the newest folder in it that holds records."""
+    from harness.records import RECORDS_FILE, RecordError
+
+    found = [DEFAULT_OUT / RECORDS_FILE, *DEFAULT_OUT.glob(f"*/{RECORDS_FILE}")]
+    found = [path for path in found if path.is_file()]
+    if not found:
+        raise RecordError(f"no run in {DEFAULT_OUT}; make one with `bpebench run`, or name its folder")
+    return max(found, key=lambda path: path.stat().st_mtime).parent
+
+
+def terminal_width() -> int | None:
+    """Columns of the terminal, or None where the output is none: then nothing is cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def chosen_records(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from pathlib import Path
 
 import click
 
 from harness.commands import options
-from harness.commands.records import chosen_records, show_records
+from harness.commands.records import chosen_records, newest_run, show_records, terminal_width
 
 README = Path("README.md")
 _FORMATS = ["text", "markdown", "csv", "json", "latex"]
@@ -71,6 +69,8 @@ def command(
     if not found:
         raise RecordError(f"{folder}: nothing is left to show; choose more with -e and -w")
     if html is not None or charts is not None:
+        if implementation is not None or exclude is not None or workload is not None:
+            raise click.UsageError("-e, -E and -w choose what tables show; --html and --charts show the whole run")
         _write_pictures(folder, html, charts, amount)
         return
     if as_json or format == "json":
@@ -82,23 +82,6 @@ def command(
     else:
         chosen = [table for name, table in found.items() if not names or name in names]
         click.echo("\n".join(render(table, format) for table in chosen))  # type: ignore[arg-type]
-
-
-def newest_run() -> Path:
-    """`results/local`, or the newest folder in it that holds records."""
-    from harness.commands.run import DEFAULT_OUT
-    from harness.records import RECORDS_FILE, RecordError
-
-    found = [DEFAULT_OUT / RECORDS_FILE, *DEFAULT_OUT.glob(f"*/{RECORDS_FILE}")]
-    found = [path for path in found if path.is_file()]
-    if not found:
-        raise RecordError(f"no run in {DEFAULT_OUT}; make one with `bpebench run`, or name its folder")
-    return max(found, key=lambda path: path.stat().st_mtime).parent
-
-
-def terminal_width() -> int | None:
-    """Columns of the terminal, or None where the output is none: then nothing is cut."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _readme(run: Path | None, *, write: bool) -> None:

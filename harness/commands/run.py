@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands import options
-from harness.commands.records import print_records
+from harness.commands.records import DEFAULT_OUT, print_records, terminal_width
 from harness.progress import Bar, progress
 
 if TYPE_CHECKING:
     from harness.measure.schedule import Plan
 
-DEFAULT_OUT = Path("results/local")
 FAULTS = ("mismatch", "unverified", "crash", "panic", "out-of-memory")
 """Verdicts of an implementation that claims to be exact which make the command end with 1."""
 NOTHING_TIMED = "nothing was timed: no implementation ran any of the workloads and was right"
@@ -131,7 +130,6 @@ class _Watcher:
 
 def show(out: Path, as_json: bool) -> None:
     """The tables of a run on standard output, or its records as one JSON document."""
-    from harness.commands.report import terminal_width
     from harness.records import read_records
     from harness.report.tables import render_terminal
 

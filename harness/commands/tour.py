@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from harness.commands import options
-from harness.commands.records import print_records
-from harness.commands.run import DEFAULT_OUT, carry_out
+from harness.commands.records import DEFAULT_OUT, print_records
+from harness.commands.run import carry_out
 from harness.progress import progress
 
 
