@@ -36,7 +36,11 @@ _TABLES = {
     layout.LONG: (layout.LONG_SHIFT, layout.LONG_LIMIT, layout.LONG_LEAST_SHIFT),
 }
 _BUFFERS = (layout.TEXT, layout.OUT, layout.ARENA, layout.LONG_STORE)
-_KEY_MASKS = np.array([np.frombuffer((b"\xff" * n).ljust(16, b"\0"), np.int64) for n in range(16)], np.int64)
+_KEY_MASKS = np.frombuffer(
+    b"".join([(b"\xff" * n).ljust(16, b"\0") for n in range(16)] + [bytes(16)])
+    + b"".join([bytes([n]).rjust(16, b"\0") for n in range(16)] + [bytes(16)]),
+    np.int64,
+)
 _REPLACE = np.frombuffer(b"replace\0", np.uint8)
 _LEAST_WHOLE_BITS = 2
 

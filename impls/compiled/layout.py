@@ -34,6 +34,9 @@ MOST_SMALL = 62
 COUNT_AT = 21
 """Where the number of ids stands in the last word of a short cache entry."""
 
+KEY_LENGTHS = 17 * 16
+"""Where KEY_MASKS goes on with the length of a key in its top byte."""
+
 MET_BITS = 16
 """How many bits of a hash choose a bit of MET."""
 
@@ -114,7 +117,7 @@ N_SLOTS = 102
     LONG_STORE_LIMIT,
     MET,  # one bit by hash: a longer piece of ideographs was met before
     N_MET,  # how many of them are set
-    KEY_MASKS,  # 16 pairs of int64: masks of a key of 0 to 15 bytes
+    KEY_MASKS,  # two int64 a row: masks of a key of 0 to 15 bytes, zeros; from KEY_LENGTHS on what is set besides
     # working space
     WORK,
     OUT,  # int32 ids of one call
@@ -172,9 +175,11 @@ STAGE_END = FLAG_PAGES  # where the present piece of the stage ends
 MASKS_AT = 0  # 64-byte windows: 64 int64
 BOUNDS_AT = 512  # int32 ends of the pieces of a block
 MOST_BOUNDS = 2 * BLOCK_BYTES + 512
-RECORDS_AT = BOUNDS_AT + 4 * MOST_BOUNDS  # 24 bytes a piece: key, key, slot
+RECORDS_AT = BOUNDS_AT + 4 * MOST_BOUNDS  # two int64 a piece: its key
+SLOTS_AT = RECORDS_AT + 16 * MOST_BOUNDS  # an int64 a piece: the address of its first slot
 RECORDS_BYTES = 24 * MOST_BOUNDS
-LISTED_AT = RECORDS_AT + RECORDS_BYTES  # int64: how many slots of long pieces follow
+LONGER_AT = RECORDS_AT + RECORDS_BYTES  # a bit a piece: it has 16 bytes or more
+LISTED_AT = LONGER_AT + MOST_BOUNDS // 8  # int64: how many slots of long pieces follow
 MOST_LISTED = 47
 BUFFER_AT = LISTED_AT + 8 + 8 * MOST_LISTED
 WORK_BYTES = BUFFER_AT + SHORT_BYTES + 2 * PAD_BYTES

@@ -18,7 +18,7 @@ from impls.compiled.kernels.memory import (
     store_32,
     store_64,
 )
-from impls.compiled.kernels.records import RECORD_BYTES, prefetch_listed, record_pieces
+from impls.compiled.kernels.records import prefetch_listed, record_pieces
 from impls.compiled.kernels.scan import scan_block
 from impls.compiled.kernels.segments import unknown_ids
 from impls.compiled.kernels.split_windows import windows_block
@@ -35,6 +35,7 @@ from impls.compiled.layout import (
     READABLE_END,
     RECORDS_AT,
     SHORT_BYTES,
+    SLOTS_AT,
     SPLITTER,
     STAGES_IN_TURN,
     UNCOVERED,
@@ -66,14 +67,14 @@ def split_block(context: int, text: int, n_bytes: int, readable: int, start: int
     from RECORDS_AT on, where `record` is 1.
     """
     work = load_i64(context + WORK)
-    records = work + RECORDS_AT if record != 0 else 0
     splitter = load_i64(context + SPLITTER)
     if splitter >= CL100K:
         ends, state = work + BOUNDS_AT, work + MASKS_AT
-        return windows_block(context, text, n_bytes, readable, start, limit, ends, state, splitter, records)
-    n_pieces = _ends_of_block(context, text, n_bytes, start, limit)
+        n_pieces = windows_block(context, text, n_bytes, readable, start, limit, ends, state, splitter)
+    else:
+        n_pieces = _ends_of_block(context, text, n_bytes, start, limit)
     if record != 0 and n_pieces > 0:
-        record_pieces(context, text, readable, start, work + BOUNDS_AT, n_pieces, records)
+        record_pieces(context, text, readable, start, work + BOUNDS_AT, n_pieces)
     return n_pieces
 
 
@@ -93,10 +94,10 @@ def _other_piece(context: int, piece: int, length: int, low: int, high: int, ent
 @kernel
 def look_up_block(context: int, text: int, start: int, ends: int, n_pieces: int, out: int) -> int:
     """Ids of the recorded pieces of a block that begins at `start`; returns where `out` ends, or NO_MEMORY."""
-    record = load_i64(context + WORK) + RECORDS_AT
+    key, slot = load_i64(context + WORK) + RECORDS_AT, load_i64(context + WORK) + SLOTS_AT
     prefetch_listed(context)
     for i in range(n_pieces):
-        low, high, entry = load_i64(record), load_i64(record + 8), load_i64(record + 16)
+        low, high, entry = load_i64(key), load_i64(key + 8), load_i64(slot)
         if high != -1 and load_i64(entry + 8) == high and load_i64(entry) == low:
             out += 4 * write_short(context, entry, out)
         else:
@@ -108,7 +109,8 @@ def look_up_block(context: int, text: int, start: int, ends: int, n_pieces: int,
             if count < 0:
                 return NO_MEMORY
             out += 4 * count
-        record += RECORD_BYTES
+        key += 16
+        slot += 8
     return out
 
 
@@ -169,12 +171,11 @@ def encode_pieces(context: int, text: int, n_bytes: int, ends: int, n_pieces: in
     if n_bytes > MOST_TEXT_BYTES:
         return NO_MEMORY
     store_64(context + READABLE_END, text + n_bytes)
-    records = load_i64(context + WORK) + RECORDS_AT
     at, begin, done = out, 0, 0
     while done < n_pieces:
         block = min(n_pieces - done, BLOCK_BYTES)
         make_room(context)
-        record_pieces(context, text, n_bytes, begin, ends + 4 * done, block, records)
+        record_pieces(context, text, n_bytes, begin, ends + 4 * done, block)
         at = look_up_block(context, text, begin, ends + 4 * done, block, at)
         if at == NO_MEMORY:
             return NO_MEMORY

@@ -60,7 +60,7 @@ def outlined(function: _Function) -> _Function:
     return kernel(function)
 
 
-def _procedure(n_arguments: int, emit: Callable[..., None]) -> Callable[..., None]:
+def procedure(n_arguments: int, emit: Callable[..., None]) -> Callable[..., None]:
     """As `operation`, without a value."""
     return cast(Callable[..., None], operation(n_arguments, emit, types.void))
 
@@ -97,7 +97,7 @@ def _store(kind: Any) -> Callable[..., None]:
             value = builder.trunc(value, kind)
         builder.store(value, builder.inttoptr(address, kind.as_pointer()), align=1)
 
-    return _procedure(2, emit)
+    return procedure(2, emit)
 
 
 def _emit_prefetch(builder: Any, address: Any) -> None:
@@ -137,7 +137,7 @@ def external_void(name: str, n_arguments: int) -> Callable[..., None]:
     def emit(builder: Any, *arguments: Any) -> None:
         builder.call(_function(builder.module, name, ir.VoidType(), n_arguments), arguments)
 
-    return _procedure(n_arguments, emit)
+    return procedure(n_arguments, emit)
 
 
 def _call_pointer(n_arguments: int) -> Callable[..., int]:
@@ -168,7 +168,7 @@ choose: Callable[..., int] = intrinsic(
     )
 )
 """`a if condition else b` without a branch."""
-prefetch = _procedure(1, _emit_prefetch)
+prefetch = procedure(1, _emit_prefetch)
 
 
 def _pointer(builder: Any, address: Any) -> Any:
@@ -181,7 +181,7 @@ def _emit_change(builder: Any, address: Any, before: Any, after: Any) -> Any:
 
 
 _raw_atomic_load = operation(1, lambda builder, a: builder.load_atomic(_pointer(builder, a), "acquire", 8))
-_raw_atomic_store = _procedure(
+_raw_atomic_store = procedure(
     2, lambda builder, a, value: builder.store_atomic(value, _pointer(builder, a), "release", 8)
 )
 _raw_atomic_add = operation(2, lambda builder, a, n: builder.atomic_rmw("add", _pointer(builder, a), n, "seq_cst"))

@@ -10,7 +10,6 @@ from impls.compiled.kernels.long_runs import inner_start
 from impls.compiled.kernels.memory import (
     inlined,
     kernel,
-    load_i32,
     load_i64,
     lowest_bit,
     prefetch,
@@ -20,7 +19,6 @@ from impls.compiled.kernels.memory import (
     store_64,
     wrapping_add,
 )
-from impls.compiled.kernels.records import RECORD_BYTES, record_pieces, record_wide
 from impls.compiled.kernels.scan import piece_end
 from impls.compiled.kernels.split_apart import apart_starts
 from impls.compiled.kernels.split_deepseek import deepseek_starts, mark_kinds
@@ -56,12 +54,9 @@ from impls.compiled.kernels.windows import (
 )
 from impls.compiled.layout import (
     APART,
-    CACHE,
-    CACHE_SHIFT,
     CL100K,
     DEEPSEEK,
     GPT2,
-    KEY_MASKS,
     O200K,
     QWEN,
     TEKKEN,
@@ -149,16 +144,21 @@ def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
 
 
 @inlined
-def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: int) -> int:
-    """Marks of the window at `at`, `left` bytes before the end of the text; 0 where the automaton has to help.
+def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
+    """Marks of the window at `at`, `left` bytes before the end of the text, and the last; 0 where the automaton helps.
+
+    A space behind an ASCII letter begins a piece whatever follows. Where there is one the next window begins there, so
+    that it need not wait for the rest of this one: two comparisons tell.
 
     `kind` is known when this is compiled: GPT2, O200K (tekken too, which knows no contractions), CL100K (qwen too) or
     DEEPSEEK, APART.
     """
     if kind == APART:
-        return apart_starts(context, at, masks, left)
+        starts = apart_starts(context, at, masks, left)
+        return starts, last_start(starts)
     ascii_masks(at, masks)
     size, cuts = 64, 0
+    certain = load_i64(masks + SPACES) & shift_left(load_i64(masks + LETTERS), 1) & shift_right(-1, EDGE)
     store_64(masks + CONTINUATION, 0)
     if load_i64(masks + HIGH) != 0:
         if kind == O200K:
@@ -179,7 +179,7 @@ def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: i
         cuts |= shift_left(load_i64(masks + NEWLINES), 1) & load_i64(masks + SLASHES)
     size = min(min(size, lowest_bit(cuts)), left)
     if size < LEAST:
-        return 0
+        return 0, 0
     blanks = load_i64(masks + SPACES) | load_i64(masks + OTHER_SPACES)
     spaces = blanks | load_i64(masks + NEWLINES)
     if kind == GPT2:
@@ -195,7 +195,11 @@ def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: i
             starts |= upper & shift_left(letters & ~upper, 1)
             if splitter == O200K:
                 starts = _suffix_contractions(starts, at, masks, letters, size)
-    return settled(starts, spaces, size)
+    if certain != 0 and size == 64:
+        last = last_start(certain)
+        return starts & shift_right(-1, 63 - last) & ~1, last
+    starts = settled(starts, spaces, size)
+    return starts, last_start(starts)
 
 
 @inlined
@@ -210,31 +214,17 @@ def _block(
     masks: int,
     kind: int,
     splitter: int,
-    record: int,
 ) -> int:
-    key_masks, cache = load_i64(context + KEY_MASKS), load_i64(context + CACHE)
-    cache_shift = load_i64(context + CACHE_SHIFT)
     at, window = ends, start
     while window < limit:
-        starts = 0
+        starts, last = 0, 0
         if window + READABLE <= readable:
             prefetch(text + window + AHEAD_BYTES)
-            starts = _starts(context, text + window, masks, n_bytes - window, kind, splitter)
+            starts, last = _starts(context, text + window, masks, n_bytes - window, kind, splitter)
         if starts != 0:
-            after = write_starts(starts, window, at)
-            begin = window
-            if record != 0:
-                # Records are made here and not in a loop of their own: they do not wait for the next window.
-                while at < after:
-                    end = load_i32(at)
-                    record_wide(context, key_masks, cache, cache_shift, text + begin, end - begin, record)
-                    record += RECORD_BYTES
-                    begin = end
-                    at += 4
-            at = after
-            window += last_start(starts)
+            at = write_starts(starts, window, at)
+            window += last
         else:
-            begin = window
             if kind == DEEPSEEK:
                 window = piece_end_by_stages(context, text, n_bytes, window)
             elif kind == APART:
@@ -245,9 +235,6 @@ def _block(
                 return UNCOVERED
             store_32(at, window)
             at += 4
-            if record != 0:
-                record_pieces(context, text, readable, begin, at - 4, 1, record)
-                record += RECORD_BYTES
     store_64(masks, window)
     return (at - ends) >> 2
 
@@ -263,20 +250,16 @@ def windows_block(
     ends: int,
     masks: int,
     splitter: int,
-    record: int,
 ) -> int:
-    """As `scan.scan_block`, by windows; the end of the last piece is left at `masks`, which has 256 bytes.
-
-    The pieces' records are written from `record` on, unless it is 0.
-    """
+    """As `scan.scan_block`, by windows; the end of the last piece is left at `masks`, which has 256 bytes."""
     if splitter == GPT2:
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, splitter, record)
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, splitter)
     if splitter == APART:
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, APART, splitter, record)
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, APART, splitter)
     if splitter == DEEPSEEK:
         if start == 0:
             begin_stages(context)
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, DEEPSEEK, splitter, record)
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, DEEPSEEK, splitter)
     if splitter == O200K or splitter == TEKKEN:  # noqa: SIM109 - as above
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, O200K, splitter, record)
-    return _block(context, text, n_bytes, readable, start, limit, ends, masks, CL100K, splitter, record)
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, O200K, splitter)
+    return _block(context, text, n_bytes, readable, start, limit, ends, masks, CL100K, splitter)

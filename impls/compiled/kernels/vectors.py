@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from llvmlite import binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from impls.compiled.kernels.memory import inlined, operation, reachable
+from impls.compiled.kernels.memory import inlined, operation, procedure, reachable
 
 WIDTH = 64
-_i8, _i64 = ir.IntType(8), ir.IntType(64)
+_i8, _i32, _i64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 _vector = ir.VectorType(_i8, WIDTH)
+_COMPRESS = "llvm.experimental.vector.compress.v64i8"
+_LANES = 16
+MOST_NUMBERS = 32
+"""How many numbers `write_numbers` writes at most, and always has room for."""
+HAS_COMPRESS = bool(llvm.get_host_cpu_features().get("avx512vbmi2", False))
+"""Whether this processor moves chosen bytes of a vector together: elsewhere `write_numbers` takes long."""
 
 # Masks of `ascii_masks`, by offset
 LETTERS, DIGITS, NEWLINES, SPACES, OTHER_SPACES, APOSTROPHES, HIGH, UPPER, SLASHES = range(0, 72, 8)
@@ -150,6 +157,21 @@ def _emit_equal_pairs(builder: Any, address: Any, other: Any, a: Any, b: Any) ->
     return builder.bitcast(builder.and_(first, second), _i64)
 
 
+def _emit_numbers(builder: Any, bits: Any, first: Any, address: Any) -> None:
+    flags, wide = ir.VectorType(ir.IntType(1), WIDTH), ir.VectorType(_i32, _LANES)
+    nothing = ir.Constant(_vector, ir.Undefined)
+    kind = ir.FunctionType(_vector, [_vector, flags, _vector])
+    compress = builder.module.globals.get(_COMPRESS) or ir.Function(builder.module, kind, _COMPRESS)
+    numbers = builder.call(compress, [ir.Constant(_vector, list(range(WIDTH))), builder.bitcast(bits, flags), nothing])
+    one = builder.insert_element(ir.Constant(wide, ir.Undefined), builder.trunc(first, _i32), _i32(0))
+    base = builder.shuffle_vector(one, one, ir.Constant(wide, [0] * _LANES))
+    for k in range(0, MOST_NUMBERS, _LANES):
+        some = builder.shuffle_vector(numbers, nothing, ir.Constant(wide, list(range(k, k + _LANES))))
+        place = builder.inttoptr(builder.add(address, _i64(4 * k)), wide.as_pointer())
+        builder.store(builder.add(builder.zext(some, wide), base), place, align=1)
+
+
+_raw_write_numbers = procedure(3, _emit_numbers)
 _raw_equal_pairs = operation(4, _emit_equal_pairs)
 _store_ascii_masks = _masks(_ASCII, LETTERS)
 _store_high_masks = _masks(_HIGH, CONTINUATION)
@@ -223,3 +245,10 @@ def equal_pairs(address: int, other: int, a: int, b: int) -> int:
     if reachable(address, WIDTH) and reachable(other, WIDTH):
         return _raw_equal_pairs(address, other, a, b)
     return 0
+
+
+@inlined
+def write_numbers(bits: int, first: int, address: int) -> None:
+    """Writes `first` + the number of each of up to MOST_NUMBERS bits, as int32, and what may be anything behind."""
+    if reachable(address, 4 * MOST_NUMBERS):
+        _raw_write_numbers(bits, first, address)

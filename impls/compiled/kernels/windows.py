@@ -39,14 +39,17 @@ from impls.compiled.kernels.vectors import (
     CYRILLIC_D0,
     CYRILLIC_D1,
     FROM_B8,
+    HAS_COMPRESS,
     HIGH,
     IDEOGRAPHS,
     LEAD_E4,
     LEAD_E9,
     LETTERS,
+    MOST_NUMBERS,
     UP_TO_BE,
     UPPER,
     high_masks,
+    write_numbers,
 )
 from impls.compiled.layout import CHARACTER_FLAGS, FLAG_PAGES
 from impls.compiled.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
@@ -231,9 +234,13 @@ def settled(starts: int, spaces: int, size: int) -> int:
 def write_starts(starts: int, window: int, at: int) -> int:
     """Writes the ends of pieces (int32) that `starts` marks from byte `window` on; returns where they end.
 
-    Writes up to three more, for a loop without a branch per piece.
+    Writes up to MOST_NUMBERS in all, or up to three more: without a branch per piece.
     """
-    end = at + 4 * bit_count(starts)
+    n = bit_count(starts)
+    end = at + 4 * n
+    if HAS_COMPRESS and n <= MOST_NUMBERS:
+        write_numbers(starts, window, at)
+        return end
     while starts != 0:
         for k in range(4):
             store_32(at + 4 * k, window + lowest_bit(starts))
