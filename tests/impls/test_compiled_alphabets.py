@@ -56,3 +56,35 @@ def test_letters_at_random_are_cut_as_regex_does(sides: tuple[Context, Splitter]
         alphabet = [*rng.choices(letters, k=6), *rng.choices(CHARACTERS, k=2), *rng.choices(ASCII, k=4)]
         text = "".join(rng.choices(alphabet, k=rng.choice([30, 100, 500])))
         assert pieces(context, text) == reference.split(text), repr(text)
+
+
+def test_words_and_what_stands_between_them_are_cut_as_regex_does(sides: tuple[Context, Splitter], fuzz: int) -> None:
+    """Windows that end behind a word, at every place; some of more pieces than are written at once."""
+    context, reference = sides
+    rng = random.Random(5)
+    words = [
+        "a",
+        "it",
+        "don't",
+        "we'll",
+        "I'VE",
+        "x's",
+        "naïve",
+        "ışık",
+        "Wort",
+        "12",
+        "1234",
+        "3.14",
+        "(",
+        ").",
+        ",\n",
+    ]
+    between = [" ", " ", " ", "  ", "\n", " \n ", "\t", "", "'", " '", "    ", "/\n/"]
+    for _ in range(200 * fuzz):
+        some, gaps = rng.choices(words, k=rng.choice([2, 5, 15])), rng.choices(between, k=rng.choice([1, 3, 6]))
+        text = "".join(rng.choice(some) + rng.choice(gaps) for _ in range(rng.choice([20, 60, 200])))
+        assert pieces(context, text) == reference.split(text), repr(text)
+    for dense in ("1a" * 90, ".a" * 90, "a1 ." * 50, "1\n" * 90, "aB" * 90, "a b " * 60, "don't " * 30):
+        for shift in range(9):
+            text = "x" * shift + dense
+            assert pieces(context, text) == reference.split(text), repr(text)

@@ -119,7 +119,11 @@ def test_several_stages_cut_the_pieces_of_the_one_before(byte_tables: ModelTable
         assert words.startswith("automaton, ")
         context, reference = Context(byte_tables, splitting), Splitter(stages)
         for text in [*TEXTS, *(random_text(rng) for _ in range(30))]:
-            assert automaton_pieces(context, text) == reference.split(text), (stages, text)
+            try:
+                expected = reference.split(text)
+            except InvalidPattern:  # too slow for the reference, on a long text: nothing to compare with
+                continue
+            assert automaton_pieces(context, text) == expected, (stages, text)
 
 
 @pytest.mark.parametrize(
