@@ -196,7 +196,7 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 def _expected(error: Exception) -> str | None:
     """The one line for an error a user can mend, or None for a fault of ours."""
     from harness.records import RecordError
-    from impls.errors import BPEError, SpecialToken
+    from impls.core.errors import BPEError, SpecialToken
 
     if isinstance(error, SpecialToken):
         said = f"the text holds the special token {error.name!r} at character {error.offset}"

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from impls import Model, Tokenizer, UnknownId
-from impls.decoding import Decoder
-from impls.round_trip import comes_back_as
-from impls.text import repair_surrogates
+from impls.core.decoding import Decoder
+from impls.core.round_trip import comes_back_as
+from impls.core.text.text import repair_surrogates
 
 LOST = "a text does not come back"
 MISREAD = "its ids in another order do not decode to what the model has for them"

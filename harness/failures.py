@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from impls.errors import LibraryFailed
+from impls.core.errors import LibraryFailed
 
 Status = Literal["out-of-memory", "crash", "panic"]
 

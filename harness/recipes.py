@@ -10,7 +10,7 @@ import impls
 from harness.data import load_corpus, trained_model_path
 from harness.data.overlap import training_documents
 from harness.records import Text, Trained
-from impls.model import Model
+from impls.core.model.model import Model
 
 TRAINER = "compiled"
 N_FIRST_TOKENS = 20

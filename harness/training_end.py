@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from impls import TrainingSpec
-from impls.model import Model
-from impls.training import corpus_pieces, piece_symbols
+from impls.core.model.model import Model
+from impls.core.training import corpus_pieces, piece_symbols
 
 
 def why_short(model: Model, spec: TrainingSpec, texts: Iterable[str]) -> str | None:

@@ -6,7 +6,7 @@
 'aaab'
 """
 
-from impls.errors import (
+from impls.core.errors import (
     BPEError,
     InvalidFile,
     InvalidModel,
@@ -20,8 +20,8 @@ from impls.errors import (
     UnknownSymbol,
     Unsupported,
 )
+from impls.core.model.model import Model
 from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
 from impls.registry import default_names, get, load, names, train
 
 __all__ = [

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from impls.errors import Unsupported
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
 from impls.interface import Tokenizer
-from impls.model import Model
 
 _NO_TOKEN = -1
 _SYMBOL = -1  # the rank of what no merge makes

@@ -22,11 +22,10 @@ from itertools import pairwise
 from random import Random
 from typing import ClassVar, Literal
 
-from impls.byte_alphabet import BYTE_TO_CHARACTER, from_printable, to_printable
-from impls.errors import Unsupported
-from impls.interface import SpecialSet, Tokenizer, TrainingSpec
-from impls.model import Model
-from impls.training import (
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
+from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER, from_printable, to_printable
+from impls.core.training import (
     base_symbols,
     corpus_pieces,
     first_base_id,
@@ -34,6 +33,7 @@ from impls.training import (
     merge_budget,
     trained_model,
 )
+from impls.interface import SpecialSet, Tokenizer, TrainingSpec
 
 Pair = tuple[str, str]
 

@@ -17,10 +17,9 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from impls.errors import UnknownSymbol, Unsupported
-from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
-from impls.training import (
+from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.model.model import Model
+from impls.core.training import (
     base_symbols,
     corpus_pieces,
     first_base_id,
@@ -29,6 +28,7 @@ from impls.training import (
     piece_symbols,
     trained_model,
 )
+from impls.interface import Tokenizer, TrainingSpec
 
 
 class _Node:

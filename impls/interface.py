@@ -1,9 +1,9 @@
 """What every tokenizer of the suite agrees on: the `Tokenizer` class, and by name the specification and the errors.
 
 This room knows text, ids and models. It must not know any particular algorithm, and nothing of the harness.
-An implementation overrides one of the hooks of `impls.hooks`. Everything around the hooks (special tokens, lone
-surrogates, threads) is here, and costs a call two checks where there is nothing to do. Decoding is `impls.decoding`,
-the specification `impls.specification`, what arguments may be `impls.arguments`.
+An implementation overrides one of the hooks of `impls.core.hooks`. Everything around the hooks (special tokens, lone
+surrogates, threads) is here, and costs a call two checks where there is nothing to do. Decoding is `core.decoding`,
+the specification `impls.core.specification`, what arguments may be `impls.core.arguments`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
-from impls.arguments import (
+from impls.core.arguments import (
     SpecialSet,
     check_special_sets,
     check_text,
@@ -23,20 +23,20 @@ from impls.arguments import (
     thread_count,
     token_limit,
 )
-from impls.decoding import Decoder
-from impls.dropout import Dropout
-from impls.errors import BPEError, SpecialToken, UnknownSymbol, Unsupported
-from impls.hooks import Hooks
-from impls.ragged import joined, map_on_threads
-from impls.sentencepiece_rules import Cuts
-from impls.specification import Ties, TrainingSpec
-from impls.text import repair_surrogates, special_matcher
-from impls.whole_tokens import WholeTokens
+from impls.core.decoding import Decoder
+from impls.core.dropout import Dropout
+from impls.core.errors import BPEError, SpecialToken, UnknownSymbol, Unsupported
+from impls.core.hooks import Hooks
+from impls.core.model.whole_tokens import WholeTokens
+from impls.core.ragged import joined, map_on_threads
+from impls.core.specification import Ties, TrainingSpec
+from impls.core.text.sentencepiece_rules import Cuts
+from impls.core.text.text import repair_surrogates, special_matcher
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from impls.model import Model
+    from impls.core.model.model import Model
 
 __all__ = ["BPEError", "SpecialSet", "Ties", "Tokenizer", "TrainingSpec"]
 
@@ -151,7 +151,7 @@ class Tokenizer(Hooks, Decoder, ABC):
     ) -> list[int]:
         """Ids of `text` where each possible merge is left out with `probability`; the same `seed`, the same ids.
 
-        Which merges these are is laid down in `impls.dropout`, for all implementations. With 0 the ids are those of
+        Which merges these are is laid down in `core.dropout`, for all implementations. With 0 the ids are those of
         `encode`, with 1 those of the base symbols; otherwise no piece is one token merely for being in the
         vocabulary. Raises `Unsupported`, and ValueError for a probability or a seed that is none.
         """

@@ -25,9 +25,8 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
-from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
-from impls.training import (
+from impls.core.model.model import Model
+from impls.core.training import (
     base_symbols,
     corpus_pieces,
     first_base_id,
@@ -36,6 +35,7 @@ from impls.training import (
     piece_symbols,
     trained_model,
 )
+from impls.interface import Tokenizer, TrainingSpec
 
 Pair = tuple[int, int]
 _GONE = -1

@@ -12,10 +12,10 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
-from impls.arguments import wrong_type
-from impls.errors import BPEError, Missing, UnknownName
+from impls.core.arguments import wrong_type
+from impls.core.errors import BPEError, Missing, UnknownName
+from impls.core.model.model import Model
 from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
 
 _GROUP = "bpebench.implementations"
 _OWN = {
@@ -83,7 +83,7 @@ def get(name: str) -> type[Tokenizer]:
         raise
     if isinstance(found, type) and issubclass(found, Tokenizer):
         return found
-    from impls.plugin import wrap
+    from impls.core.plugin import wrap
 
     return wrap(name, found)
 

@@ -17,9 +17,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
-from impls.training import (
+from impls.core.model.model import Model
+from impls.core.training import (
     base_symbols,
     corpus_pieces,
     first_base_id,
@@ -28,6 +27,7 @@ from impls.training import (
     piece_symbols,
     trained_model,
 )
+from impls.interface import Tokenizer, TrainingSpec
 
 Word = tuple[bytes, ...]
 Pair = tuple[bytes, bytes]

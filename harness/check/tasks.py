@@ -23,8 +23,8 @@ from harness.decoded import MISREAD, ModelDecoder, wrong_text
 from harness.failures import named, status_of
 from harness.records import Counterexample, Status, Text
 from harness.targets import load_tokenizer
-from impls.patterns import Splitter
-from impls.text import repair_surrogates
+from impls.core.text.patterns import Splitter
+from impls.core.text.text import repair_surrogates
 
 Key = tuple[int, int]
 """Which text: the number of its document in the corpus, and how many bytes of it, from its beginning."""

@@ -19,7 +19,7 @@ from harness.data.documents import take_bytes
 from harness.failures import named, status_of
 from harness.records import Status
 from impls import TrainingSpec
-from impls.training import corpus_pieces, piece_symbols
+from impls.core.training import corpus_pieces, piece_symbols
 
 Merge = tuple[bytes, bytes]
 

@@ -10,7 +10,7 @@ import click
 from harness.commands import options
 
 if TYPE_CHECKING:
-    from impls.model import Model
+    from impls.core.model.model import Model
 
 _ALL = "all"
 
@@ -73,7 +73,7 @@ def _with_pattern(source: str, pattern: str) -> Model:
 
 def _converted(model: Model, folder: Path, format: str, *, strict: bool) -> dict[str, Any]:
     """What became of one format."""
-    from impls.errors import Unsupported
+    from impls.core.errors import Unsupported
     from impls.formats import file_name, losses, save
 
     target = folder / file_name(format)

@@ -42,7 +42,7 @@ def command(file: Path, as_json: bool) -> None:
 
 def _about(found: Inspection) -> dict[str, Any]:
     from harness.data.inspection import round_trip
-    from impls.patterns import name_of
+    from impls.core.text.patterns import name_of
 
     model = found.model
     return {

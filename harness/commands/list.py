@@ -9,7 +9,7 @@ import click
 
 import impls
 from harness.commands import options
-from impls.patterns import NAMED
+from impls.core.text.patterns import NAMED
 
 _MATRIX = "matrix"
 
@@ -61,7 +61,7 @@ def command(
 
 
 def _implementations() -> list[dict[str, Any]]:
-    from impls.listing import listed
+    from impls.core.listing import listed
 
     return [asdict(listed(name)) for name in impls.names()]
 

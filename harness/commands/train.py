@@ -10,7 +10,7 @@ import click
 import impls
 from harness.commands import options
 from harness.progress import progress
-from impls.patterns import NAMED
+from impls.core.text.patterns import NAMED
 
 
 @click.command("train")

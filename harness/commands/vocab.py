@@ -6,8 +6,8 @@ import click
 
 from harness.commands import options
 from harness.targets import DEFAULT_MODEL
-from impls.model import Model
-from impls.patterns import name_of
+from impls.core.model.model import Model
+from impls.core.text.patterns import name_of
 
 
 @click.command("vocab")
@@ -20,7 +20,7 @@ from impls.patterns import name_of
 def command(model: str, show: int, find: str | None, ids: tuple[int, ...], irregular: bool, as_json: bool) -> None:
     """Size, rules and tokens of MODEL (a name of `list models`, or a file)."""
     from harness.data import load_model
-    from impls.errors import UnknownId
+    from impls.core.errors import UnknownId
 
     loaded = load_model(model)
     by_id = loaded.bytes_by_id()

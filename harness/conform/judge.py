@@ -12,7 +12,7 @@ from harness.conform.reference import Reference
 from harness.conform.subject import GaveUp, OpenTarget, Subject
 from harness.conform.verdicts import Report, Stage, Verdict, mark_repeated
 from harness.conform.wording import printable
-from impls.errors import UnknownName
+from impls.core.errors import UnknownName
 
 CHECK_SECONDS = 30.0
 """How long one check asks a slow target; it then judges by what was answered. Shrinking comes on top."""

@@ -16,7 +16,7 @@ from harness.conform.reference import Answer, Reference, Refused
 from harness.conform.verdicts import Stage
 from harness.conform.wording import expression
 from harness.explain import Side, black_box, explain, side_of
-from impls.text import repair_surrogates
+from impls.core.text.text import repair_surrogates
 
 T = TypeVar("T")
 Encode = Callable[[str], Answer]

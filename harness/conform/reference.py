@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import impls
-from impls.patterns import Splitter
-from impls.text import repair_surrogates
+from impls.core.text.patterns import Splitter
+from impls.core.text.text import repair_surrogates
 
 _LONGEST_OF_PURE = 20_000
 """Characters a reference in pure Python is asked for at once: some take the square of a piece's length."""

@@ -10,7 +10,7 @@ from harness.conform.target import Limits, NotLoadable, Target, TargetFailed
 from harness.conform.verdicts import Report, Verdict
 from harness.data import load_model
 from harness.targets import DEFAULT_MODEL, TargetSpec
-from impls.errors import BPEError
+from impls.core.errors import BPEError
 
 LIMITS = Limits(start_seconds=60.0)
 """Of a target, unless told otherwise."""

@@ -13,7 +13,7 @@ import regex
 
 from harness.data import load_corpus
 from harness.data.generated import generate
-from impls.model import Model
+from impls.core.model.model import Model
 
 PAST_A_MEGABYTE = 1_250_000
 """Characters of the longest text."""

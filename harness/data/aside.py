@@ -18,7 +18,7 @@ from harness.data.cache import cache_folder, disk_error
 from harness.data.catalogue import datasets_folder
 from harness.data.errors import DataError
 from harness.data.packages import install
-from impls.private_files import Unsafe, check_folder, make_folder
+from impls.core.private_files import Unsafe, check_folder, make_folder
 
 
 @dataclass(frozen=True, slots=True)

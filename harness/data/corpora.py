@@ -15,7 +15,7 @@ from harness.data.errors import DataError
 from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.generated import FAMILIES, generate, generated_names
 from harness.data.user_files import documents_of, matching_files, read_documents
-from impls.errors import UnknownName
+from impls.core.errors import UnknownName
 
 _SAMPLES = "samples"
 _PARAGRAPH = "paragraph"

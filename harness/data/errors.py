@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from impls.errors import BPEError
+from impls.core.errors import BPEError
 
 
 class DataError(BPEError):

@@ -19,8 +19,8 @@ from harness.data.catalogue import Item, Package, all_items, real_corpora, vocab
 from harness.data.errors import DataError
 from harness.data.packages import download, members_of
 from harness.data.readers import READERS
-from impls.errors import UnknownName
-from impls.private_files import make_folder
+from impls.core.errors import UnknownName
+from impls.core.private_files import make_folder
 
 _SECONDS_UNTIL_STALE = 86_400
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from harness.data.errors import DataError
-from impls.errors import UnknownName
+from impls.core.errors import UnknownName
 
 DEFAULT_CHARACTERS = 100_000
 MAX_CHARACTERS = 1_000_000_000

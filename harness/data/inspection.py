@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.data.catalogue import all_items, vocabularies
-from impls.derivations import unreachable
-from impls.errors import BPEError
+from impls.core.errors import BPEError
+from impls.core.model.derivations import unreachable
+from impls.core.model.model import Model
+from impls.core.text.patterns import NAMED, Splitter, name_of
 from impls.formats import load_with_format
 from impls.formats.known import KNOWN, Known
 from impls.formats.tiktoken_ranks import digest_of
-from impls.model import Model
-from impls.patterns import NAMED, Splitter, name_of
 
 _MISTRAL = frozenset({"mistral-v1", "mistral-v2", "mistral-v3", "tekken"})
 _LABELS: dict[str, frozenset[str]] = {

@@ -11,9 +11,9 @@ from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
 from harness.data.errors import DataError
 from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.hub import PREFIX, hub_tokenizer_file
-from impls.errors import BPEError, UnknownName
-from impls.listing import listed
-from impls.model import Model
+from impls.core.errors import BPEError, UnknownName
+from impls.core.listing import listed
+from impls.core.model.model import Model
 from impls.registry import OWN_VOCABULARIES, own_model
 
 _TRAINED_SUFFIX = ".json"

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from harness.data.documents import encoded
-from impls.model import Model
+from impls.core.model.model import Model
 
 MAX_HASHES = 2048
 """22 KB of a model's file at most."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.data.documents import distinct, join, pack, shuffle_key
-from impls.byte_alphabet import from_printable
+from impls.core.text.byte_alphabet import from_printable
 
 Members = Mapping[str, bytes]
 Reader = Callable[[Members, Mapping[str, Any]], dict[str, bytes]]

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.explain.sides import Side
-from impls.byte_alphabet import CHARACTER_TO_BYTE, from_printable
-from impls.errors import BPEError
-from impls.model import Model
-from impls.patterns import Splitter
+from impls.core.errors import BPEError
+from impls.core.model.model import Model
+from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable
+from impls.core.text.patterns import Splitter
 
 
 def tiktoken_side(encoding: Any, name: str, allow_special: bool) -> Side:

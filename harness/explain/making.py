@@ -12,10 +12,10 @@ from harness.explain.library_sides import hugging_face_side, pieces_of, tiktoken
 from harness.explain.rules import Rules
 from harness.explain.sides import Side, black_box
 from harness.explain.ways import OWN_WAY
+from impls.core.model.model import Model
+from impls.core.text.patterns import Splitter
+from impls.core.text.sentencepiece_rules import Cuts
 from impls.interface import Tokenizer
-from impls.model import Model
-from impls.patterns import Splitter
-from impls.sentencepiece_rules import Cuts
 
 
 def side_of(target: object, name: str, *, allow_special: bool = False) -> Side:

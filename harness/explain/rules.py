@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from harness.explain.readable import readable
-from impls.model import Model
+from impls.core.model.model import Model
 
 
 class Rules:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from harness.explain.rules import Rules
 from harness.explain.ways import Way
-from impls.model import Model
+from impls.core.model.model import Model
 
 SplitBy = Literal["told", "pattern"]
 

@@ -11,8 +11,8 @@ import impls
 from harness.explain.making import pieces_by, seen_bytes_by_id, side_of
 from harness.explain.sides import Side
 from harness.targets import FORMS, NotLoadable, is_target, load_object
-from impls.errors import UnknownName
-from impls.model import Model
+from impls.core.errors import UnknownName
+from impls.core.model.model import Model
 
 
 def load_side(spec: str, model: Model | None, *, allow_special: bool = False) -> Side:

@@ -7,8 +7,8 @@ from harness.explain.rewriting import Rewriting, rewriting
 from harness.explain.verdict import Verdict
 from harness.explain.views import View, decoded
 from harness.explanations import Certainty
-from impls.errors import UnknownSymbol
-from impls.model import Model
+from impls.core.errors import UnknownSymbol
+from impls.core.model.model import Model
 
 
 def normalisation(a: View, b: View) -> Verdict | None:

@@ -11,8 +11,8 @@ from harness.explain.readable import readable
 from harness.explain.rules import Rules
 from harness.explain.ways import MAX_SYMBOLS, OWN_WAY, WAYS, derive
 from harness.explanations import Trace, TracedPiece
-from impls.errors import Unsupported
-from impls.model import Model
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
 
 
 def trace(implementation: str, model: Model, text: str, model_name: str = "") -> Trace:

@@ -10,7 +10,7 @@ from itertools import accumulate
 from harness.explain.readable import quoted
 from harness.explain.sides import Side
 from harness.explanations import PiecesFrom
-from impls.text import repair_surrogates
+from impls.core.text.text import repair_surrogates
 
 
 @dataclass(slots=True)

@@ -183,7 +183,7 @@ def way_that_gives(rules: Rules, piece: str, ids: Sequence[int], first: Way | No
 
 def attempt(rules: Rules, piece: str, way: Way) -> Derived | None:
     """`derive`, or None for a piece that is too long or holds what the model has no symbol for."""
-    from impls.errors import UnknownSymbol
+    from impls.core.errors import UnknownSymbol
 
     if len(piece) > MAX_SYMBOLS:
         return None

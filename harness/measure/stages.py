@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Protocol, runtime_checkable
 
 from impls import Tokenizer
-from impls.errors import Unsupported
+from impls.core.errors import Unsupported
 
 
 @runtime_checkable

@@ -29,8 +29,8 @@ from harness.measure.protocol import Expected, Job
 from harness.measure.texts import read_texts, stretches, take
 from harness.measure.workloads import BATCHES, STRETCHES
 from impls import Model, Tokenizer, TrainingSpec
-from impls.round_trip import comes_back_as
-from impls.text import repair_surrogates
+from impls.core.round_trip import comes_back_as
+from impls.core.text.text import repair_surrogates
 
 ARRAYS = ("encode-array", "encode-documents-array", "encode-ragged")
 """Tasks that answer arrays."""

@@ -27,8 +27,8 @@ from harness.measure.tasks import (
 from harness.measure.workloads import ENCODING
 from harness.records import Counterexample, Text
 from impls import BPEError, Tokenizer
-from impls.round_trip import comes_back_as
-from impls.text import repair_surrogates
+from impls.core.round_trip import comes_back_as
+from impls.core.text.text import repair_surrogates
 
 MOST_IDS_SHOWN = 200
 _NO_REFERENCE = "no reference did this, or two of them differ"

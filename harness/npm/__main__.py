@@ -13,7 +13,7 @@ import click
 from harness.npm import record as records
 from harness.npm.packages import NpmPackage, program, tokenizers
 from harness.npm.serve import command, package_of
-from impls.errors import BPEError
+from impls.core.errors import BPEError
 
 _SECONDS = click.FloatRange(min=0.1)
 

@@ -10,8 +10,8 @@ from harness.data.cache import cache_folder
 from harness.data.errors import DataError
 from harness.npm.packages import NpmPackage, module_folders, pinned, program, tokenizers
 from harness.records import write_atomically
+from impls.core.model.model import Model
 from impls.formats.tokenizer_json_writer import write_compact
-from impls.model import Model
 
 READS_JSON = ("@lenml/tokenizers",)
 """Packages that have no vocabulary built in."""

@@ -14,8 +14,8 @@ from typing import Any
 
 from harness.factories import needs_argument
 from harness.targets.spec import NotLoadable, split_object
-from impls.errors import Unsupported
-from impls.model import Model
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
 
 
 def resolved(name: str, model: Callable[[], Model] | None) -> object:

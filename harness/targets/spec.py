@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 import impls
-from impls.errors import BPEError
+from impls.core.errors import BPEError
 
 DEFAULT_MODEL = "o200k_base"
 """The vocabulary of every verb that takes one and is given none."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 import regex
 
 from impls import get
-from impls.patterns import NAMED
+from impls.core.text.patterns import NAMED
 
 LETTERS = {
     "10.0": "\u0860",

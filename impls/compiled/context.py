@@ -8,13 +8,13 @@ import weakref
 import numpy as np
 
 from impls.compiled import layout
-from impls.compiled.build import is_checked
-from impls.compiled.native import address, declare, forget
-from impls.compiled.numpy_api import NumpyApi
+from impls.compiled.codegen.build import is_checked
+from impls.compiled.codegen.native import address, declare, forget
+from impls.compiled.cpython.numpy_api import NumpyApi
+from impls.compiled.cpython.str_layout import StrLayout
 from impls.compiled.pages import aligned_zeros, growing_zeros
-from impls.compiled.specials import SoughtTable
-from impls.compiled.split_context import SplitContext, Splitting
-from impls.compiled.str_layout import StrLayout
+from impls.compiled.pretokenize.specials import SoughtTable
+from impls.compiled.pretokenize.split_context import SplitContext, Splitting
 from impls.compiled.tables import ModelTables
 
 _LEAST_CACHE_BITS, _USUAL_CACHE_BITS, _MOST_CACHE_BITS = 14, 19, 20
@@ -46,7 +46,7 @@ _LEAST_WHOLE_BITS = 2
 
 
 class Context(SplitContext):
-    """Caches and buffers of one thread. Not safe for two threads at once: see `impls.compiled.pool`."""
+    """Caches and buffers of one thread. Not safe for two threads at once: see `impls.compiled.threads.pool`."""
 
     def __init__(self, tables: ModelTables, splitting: Splitting | None) -> None:
         self.tables = tables
@@ -113,7 +113,7 @@ class Context(SplitContext):
         self.hold(layout.KEY_MASKS, _KEY_MASKS)
 
     def _table(self, table: int, entry_bytes: int, bits: int, most_bits: int) -> None:
-        """An empty hash table of 2**bits entries that `kernels.growth` may enlarge to up to 2**most_bits of them."""
+        """An empty hash table of 2**bits entries that `lookup/growth` may enlarge to up to 2**most_bits of them."""
         shift, limit, least_shift = _TABLES[table]
         in_use, memory = entry_bytes << bits, entry_bytes << most_bits
         array = growing_zeros(memory, in_use) if in_use <= _MOST_IN_SMALL_PAGES else aligned_zeros(memory)

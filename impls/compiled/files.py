@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from impls.errors import InvalidFile
+from impls.core.errors import InvalidFile
 
 STEP_BYTES = 1 << 24
 """Text that is encoded at once, roughly; a step ends where the pattern certainly cuts."""

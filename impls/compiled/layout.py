@@ -41,9 +41,9 @@ MET_BITS = 16
 """How many bits of a hash choose a bit of MET."""
 
 LONGEST_DERIVED = 1024
-"""Bytes of the longest token whose parts `kernels.derive` finds, in time that grows with their square."""
+"""Bytes of the longest token whose parts `merge/derive` finds, in time that grows with their square."""
 DROPOUT_PARAMETERS = 9
-"""How many int64 a call with dropout takes beside a context; see `kernels.dropout`."""
+"""How many int64 a call with dropout takes beside a context; see `merge/dropout`."""
 
 N_REGIONS = 128
 """How many regions the checked build knows; the first 8 are the kernels' own."""
@@ -66,7 +66,7 @@ N_SLOTS = 102
     N_STAGES,
     # merging
     PAIRS,  # int64: symbol << 43 | its handle << 21 | right, bucket by bucket; the first is empty
-    BUCKETS,  # int64: first of PAIRS | slots << 21 | bits of its symbols << 25 | multiplier << 41; see `kernels.pairs`
+    BUCKETS,  # int64: first of PAIRS | slots << 21 | bits of its symbols << 25 | multiplier << 41; see `merge/pairs`
     HANDLES,  # int32 by symbol: its row of buckets
     FIRST_ROUND,  # int64 by first byte | second << 8: symbol | left bound << 21 | right bound << 42
     BYTE_SYMBOLS,  # int32 by byte
@@ -78,7 +78,7 @@ N_SLOTS = 102
     FIRST_IS_OTHER,  # 1 where LAST_SYMBOLS is for the character that begins a piece instead
     FUSES_UNKNOWN,  # 1 where unknown characters in a row are one symbol
     MONOTONE,  # 1 where every merge ranks after those that make its parts
-    JOINS,  # bitmap of `kernels.segments`, or 0: pieces are not cut into segments
+    JOINS,  # bitmap of `merge/segments`, or 0: pieces are not cut into segments
     LONE,  # rows of two int64 by code point below 65536: its ids if it is alone, 21 bits each; bits of `_may_join`
     CHARACTER_PAIRS,  # two int64 by hash: two characters << 21 | the token they are; no further ones
     CHARACTER_PAIRS_SHIFT,
@@ -123,7 +123,7 @@ N_SLOTS = 102
     OUT,  # int32 ids of one call
     OUT_LIMIT,
     BUSY,  # not 0 while a call uses the context: its thread, 1 where no other thread runs meanwhile
-    SEGMENTS,  # working space of `kernels.segments`
+    SEGMENTS,  # working space of `merge/segments`
     # decoding
     TOKEN_BYTES,
     TOKEN_STARTS,  # int64 by id, n_ids + 1 of them; a start of -1 - x marks an id no token has
@@ -154,7 +154,7 @@ N_SLOTS = 102
     LIST_ITEMS,  # where a list object holds the address of its items, or 0: set them by calls
     BATCH_USED,  # ids of OUT that hold what a job has made so far
     INT_TYPE,  # address of int
-    CUTS,  # int64 by class: those before which the pattern always cuts behind it, or 0: see `kernels.texts`
+    CUTS,  # int64 by class: those before which the pattern always cuts behind it, or 0: see `cpython/texts`
     CLOCK,  # what clock_gettime writes: seconds,
     CLOCK_NANOSECONDS,  # and nanoseconds
     # the cache of pieces
@@ -189,7 +189,7 @@ WORK_BYTES = BUFFER_AT + SHORT_BYTES + 2 * PAD_BYTES
 SOUGHT_ROW_BYTES = 32
 REST_BYTES = 16
 
-# Working space of `kernels.segments`, by offset from SEGMENTS: of as many characters at a time as a word has bits, less
+# Working space of `merge/segments`, by offset from SEGMENTS: of as many characters at a time as a word has bits, less
 # two, where each begins, and their end; what each is, or 0 (int32); the ids of each alone, or of two that are a token
 # (int64); a row for every other segment
 MOST_CHARACTERS = 62

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from impls.compiled.native import address
+from impls.compiled.codegen.native import address
 
 
 class Slots:

@@ -7,10 +7,10 @@ from time import perf_counter
 
 import numpy as np
 
-from impls.compiled import plain
+from impls.compiled.codegen.native import address
+from impls.compiled.cpython import plain
 from impls.compiled.layout import PAD_BYTES
-from impls.compiled.native import address
-from impls.compiled.pool import Worker
+from impls.compiled.threads.pool import Worker
 
 Split = Callable[[str], Sequence[str]]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from impls import cache
-from impls.cache import is_private, write_checked
 from impls.compiled.pages import aligned_zeros
+from impls.core import cache
+from impls.core.cache import is_private, write_checked
 
 __all__ = ["cache_folder", "is_private", "read_checked", "write_checked"]
 

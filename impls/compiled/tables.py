@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from impls.compiled.arrays import packed, unpacked
-from impls.compiled.build import is_checked, source_digest
-from impls.compiled.joins import joins_of, pairs_of
+from impls.compiled.codegen.build import is_checked, source_digest
+from impls.compiled.codegen.native import Native, address
+from impls.compiled.cpython.arrays import packed, unpacked
 from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, NONE, SYMBOL_BITS
-from impls.compiled.native import Native, address
-from impls.compiled.pair_rows import pair_rows
-from impls.compiled.spelling import Spelling, from_characters
+from impls.compiled.merge.joins import joins_of, pairs_of
+from impls.compiled.merge.pair_rows import pair_rows
+from impls.compiled.merge.symbols import Symbols, blob_of, from_merges, from_parts
+from impls.compiled.sentencepiece.spelling_tables import Spelling, from_characters
 from impls.compiled.storage import cache_folder, read_checked, write_checked
-from impls.compiled.symbols import Symbols, blob_of, from_merges, from_parts
-from impls.derivations import middle_of
-from impls.model import Model
+from impls.core.model.derivations import middle_of
+from impls.core.model.model import Model
 
 _FORMAT = 8
 _TINY = 1 << 12
@@ -30,7 +30,7 @@ class ModelTables:
     """Merging tables of a model, the rows its cache begins with, and what decoding needs."""
 
     pairs: np.ndarray
-    """int64: what two symbols merge into, bucket by bucket, see `kernels.pairs`."""
+    """int64: what two symbols merge into, bucket by bucket, see `merge/pairs`."""
     buckets: np.ndarray
     """int64: where the pairs of a bucket are."""
     handles: np.ndarray
@@ -38,7 +38,7 @@ class ModelTables:
     first_round: np.ndarray
     """int64 of shape (65536,)."""
     characters: np.ndarray
-    """int64 of shape (65536,), see `kernels.characters`; -1 throughout where merges are not monotone."""
+    """int64 of shape (65536,), see `merge/characters`; -1 throughout where merges are not monotone."""
     byte_symbols: np.ndarray
     """int32 of shape (256,)."""
     ids: np.ndarray

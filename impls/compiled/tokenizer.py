@@ -11,28 +11,29 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from impls import arguments
-from impls.arguments import SpecialSet
-from impls.compiled import files, plain
-from impls.compiled.batches import Batches, Density, Ready
-from impls.compiled.dropping import Dropping
+from impls.compiled import files
+from impls.compiled.cpython import plain
+from impls.compiled.cpython.plain import Uncovered
 from impls.compiled.files import last_safe_cut
 from impls.compiled.layout import AUTOMATON, BUSY
-from impls.compiled.own_pieces import OwnPieces, without_hidden_space
-from impls.compiled.pattern.tables import cuts_at_line_breaks
-from impls.compiled.plain import Uncovered
-from impls.compiled.pool import Pool, Worker
-from impls.compiled.specials import Sought, Specials
-from impls.compiled.spelling import borders
-from impls.compiled.split_context import Splitting
-from impls.compiled.splitting import cuts_of, splitting_of, windows_wanted, with_borders
+from impls.compiled.merge.dropping import Dropping
+from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks
+from impls.compiled.pretokenize.specials import Sought, Specials
+from impls.compiled.pretokenize.split_context import Splitting
+from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, windows_wanted, with_borders
+from impls.compiled.sentencepiece.own_pieces import OwnPieces, without_hidden_space
+from impls.compiled.sentencepiece.spelling_tables import borders
 from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of
-from impls.dropout import Dropout
-from impls.errors import Unsupported
+from impls.compiled.threads.batches import Batches, Density, Ready
+from impls.compiled.threads.pool import Pool, Worker
+from impls.core import arguments
+from impls.core.arguments import SpecialSet
+from impls.core.dropout import Dropout
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
+from impls.core.text.text import repair_surrogates
 from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
-from impls.text import repair_surrogates
 
 
 class Compiled(Tokenizer):
@@ -88,8 +89,8 @@ class Compiled(Tokenizer):
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges in kernels; see `impls.compiled.training`."""
-        from impls.compiled.training import train
+        """Learn merges in kernels; see `impls.compiled.training.train`."""
+        from impls.compiled.training.train import train
 
         return train(texts, spec)
 
@@ -177,7 +178,7 @@ class Compiled(Tokenizer):
             return plain.encode_pieces(worker.context, "".join(pieces), pieces)
 
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
-        """As `_encode_text`, with merges left out; see `impls.dropout`. Only over bytes."""
+        """As `_encode_text`, with merges left out; see `impls.core.dropout`. Only over bytes."""
         if self._model.alphabet == "chars":
             raise Unsupported(self.name, "leaves merges out (BPE-dropout) only over bytes")
         with self._pool.worker() as worker:

@@ -9,7 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from impls.errors import InvalidFile, InvalidModel, InvalidPattern, UnknownName, Unsupported
+from impls.core.errors import InvalidFile, InvalidModel, InvalidPattern, UnknownName, Unsupported
+from impls.core.model.model import Model
+from impls.core.text.patterns import resolve
 from impls.formats import (
     gpt2_pair,
     minbpe,
@@ -27,8 +29,6 @@ from impls.formats.space_steps import OlderUnicode
 from impls.formats.subword_nmt import IdsAssigned
 from impls.formats.tiktoken_ranks import PatternAssumed
 from impls.formats.tokenizer_json import DropoutIgnored, OtherIds, TemplateIgnored
-from impls.model import Model
-from impls.patterns import resolve
 
 __all__ = [
     "READ_ONLY",

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from impls.errors import InvalidFile
+from impls.core.errors import InvalidFile
 
 MAX_TABLE_ID = 2**20 - 1
 """The largest id of a token; tokens are kept in a table by id, and the largest vocabulary in use has 262,144."""

@@ -18,8 +18,10 @@ from pathlib import Path
 
 import msgspec
 
-from impls.byte_alphabet import CHARACTER_TO_BYTE, to_printable
-from impls.errors import InvalidFile, Unsupported
+from impls.core.errors import InvalidFile, Unsupported
+from impls.core.model.model import Model
+from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, to_printable
+from impls.core.text.patterns import DROPS_MATCHES, NAMED, name_of
 from impls.formats.files import check_lines, decode_utf8, parse_json, read_bytes, token_table, utf8
 from impls.formats.printable import (
     Pair,
@@ -31,8 +33,6 @@ from impls.formats.printable import (
     read_tokens,
 )
 from impls.formats.subword_nmt import END_OF_WORD
-from impls.model import Model
-from impls.patterns import DROPS_MATCHES, NAMED, name_of
 
 FORMAT = "gpt2"
 NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))

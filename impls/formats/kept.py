@@ -16,9 +16,9 @@ from typing import Any
 
 import regex
 
-from impls.cache import cache_folder, read_checked, write_checked
-from impls.model import Model
-from impls.packed import pack, unpack
+from impls.core.cache import cache_folder, read_checked, write_checked
+from impls.core.model.model import Model
+from impls.core.model.packed import pack, unpack
 
 LEAST_BYTES = 1 << 18
 """Smaller files are read as quickly as they are found."""

@@ -12,11 +12,11 @@ is therefore written as the group `(?: )`.
 
 from __future__ import annotations
 
-from impls.errors import InvalidFile, Unsupported
+from impls.core.errors import InvalidFile, Unsupported
+from impls.core.model.model import Model
+from impls.core.text.patterns import drops_text, resolve
 from impls.formats.files import check_lines, decode_utf8
 from impls.formats.printable import Pair, listed_merges
-from impls.model import Model
-from impls.patterns import drops_text, resolve
 
 FORMAT = "minbpe"
 HEADER = "minbpe v1"

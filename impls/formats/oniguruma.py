@@ -17,8 +17,8 @@ from functools import lru_cache
 
 import regex
 
-from impls.errors import InvalidPattern
-from impls.patterns import NAMED, check_size
+from impls.core.errors import InvalidPattern
+from impls.core.text.patterns import NAMED, check_size
 
 _CL100K_014 = NAMED["cl100k-0.14"][0]
 _WRITTEN = {

@@ -11,12 +11,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from impls.errors import InvalidFile, Unsupported
+from impls.core.errors import InvalidFile, Unsupported
+from impls.core.model.model import Model
+from impls.core.text.patterns import drops_text
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, check_json_size, parse_json
 from impls.formats.kept import Place
-from impls.model import Model
-from impls.patterns import drops_text
-from impls.sentencepiece_rules import SentencePieceRules
 
 FORMAT = "bpebench"
 NAME = "bpebench model"

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from impls.byte_alphabet import from_printable, to_printable
-from impls.errors import InvalidFile, Unsupported
+from impls.core.errors import InvalidFile, Unsupported
+from impls.core.model.checks import MAX_ID
+from impls.core.model.model import Model
+from impls.core.text.byte_alphabet import from_printable, to_printable
 from impls.formats.files import token_table
-from impls.model import Model
-from impls.model_checks import MAX_ID
 
 Pair = tuple[int, int]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from impls.errors import InvalidFile
+from impls.core.errors import InvalidFile
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 Value = int | bytes

@@ -12,11 +12,11 @@ import struct
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from impls.errors import InvalidFile
+from impls.core.errors import InvalidFile
+from impls.core.model.model import Model
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID
 from impls.formats.protobuf import FIXED32, LENGTH, VARINT, Value, fields
-from impls.model import Model
-from impls.sentencepiece_rules import SentencePieceRules
 
 FORMAT = "sentencepiece"
 

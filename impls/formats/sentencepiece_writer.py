@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from impls.byte_alphabet import to_printable
-from impls.derivations import concatenation_differs
-from impls.errors import Unsupported
+from impls.core.errors import Unsupported
+from impls.core.model.derivations import concatenation_differs
+from impls.core.model.model import Model
+from impls.core.text.byte_alphabet import to_printable
+from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
 from impls.formats import sentencepiece_model as fields
 from impls.formats.files import MAX_TABLE_ID
 from impls.formats.protobuf import float32, length, varint
 from impls.formats.sentencepiece_model import FORMAT
-from impls.model import Model
-from impls.sentencepiece_rules import SPACE_MARK, SentencePieceRules
 
 _UNKNOWN_PIECE = "\U0010fffd"
 _GAP_PIECE = "\U0010fffc%d"

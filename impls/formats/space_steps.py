@@ -2,8 +2,8 @@
 
 A converted SentencePiece model has `Prepend` and `Replace` (Llama 2, Mistral) or `Replace` alone (Gemma) as its
 normalizer, or `Metaspace` as its pre-tokenizer; `Precompiled` holds the compiled normalisation. These steps are read
-and written, spaces that are dropped as we write that, and before them the steps of `impls.normalization`; every other
-normalizer is refused by name.
+and written, spaces that are dropped as we write that, and before them the steps of `core.text.normalization`; every
+other normalizer is refused by name.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 
 import regex
 
-from impls.errors import InvalidFile, InvalidPattern
+from impls.core.errors import InvalidFile, InvalidPattern
+from impls.core.model.model import Model
+from impls.core.text.normalization import PREFIX_SPACE, call, steps_of
+from impls.core.text.patterns import MAX_CHARACTERS
+from impls.core.text.sentencepiece_rules import SPACE_MARK, DummyPrefix, SentencePieceRules
 from impls.formats.oniguruma import from_oniguruma, to_oniguruma
-from impls.model import Model
-from impls.normalization import PREFIX_SPACE, call, steps_of
-from impls.patterns import MAX_CHARACTERS
-from impls.sentencepiece_rules import SPACE_MARK, DummyPrefix, SentencePieceRules
 
 WORDS_STAGE = f"{SPACE_MARK}[^{SPACE_MARK}]*|[^{SPACE_MARK}]+"
 """How `Metaspace` splits: before every mark."""

@@ -12,11 +12,11 @@ from typing import Any
 
 import regex
 
-from impls.errors import InvalidFile, InvalidPattern
+from impls.core.errors import InvalidFile, InvalidPattern
+from impls.core.text.normalization import PREFIX_SPACE
+from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, MAX_CHARACTERS, NAMED, drops_text
 from impls.formats.oniguruma import from_oniguruma, leaves_nothing_out, to_oniguruma
 from impls.formats.space_steps import Spaces, read_metaspace, warn_of_older_unicode
-from impls.normalization import PREFIX_SPACE
-from impls.patterns import DROPS_MATCHES, DROPS_REST, MAX_CHARACTERS, NAMED, drops_text
 
 BYTE_LEVEL = "ByteLevel"
 _WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d"

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import warnings
 
-from impls.errors import InvalidFile, Unsupported
+from impls.core.errors import InvalidFile, Unsupported
+from impls.core.model.model import Model
 from impls.formats.files import check_lines, decode_utf8
-from impls.model import Model
 
 FORMAT = "subword-nmt"
 HEADER = "#version: 0.2"

@@ -13,10 +13,10 @@ from __future__ import annotations
 import binascii
 from typing import Any
 
-from impls.errors import InvalidFile
+from impls.core.errors import InvalidFile
+from impls.core.model.model import Model
+from impls.core.text.patterns import resolve
 from impls.formats.files import MAX_TABLE_ID, parse_json
-from impls.model import Model
-from impls.patterns import resolve
 
 FORMAT = "tekken"
 _DEFAULT_SPECIAL_TOKENS = (

@@ -14,13 +14,13 @@ import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
 
-from impls.derivations import concatenation_differs, ids_out_of_order
-from impls.errors import InvalidFile, Unsupported
+from impls.core.errors import InvalidFile, Unsupported
+from impls.core.model.derivations import concatenation_differs, ids_out_of_order
+from impls.core.model.model import Model
+from impls.core.text.patterns import name_of, resolve
 from impls.formats.files import check_lines, token_table
 from impls.formats.kept import Place
 from impls.formats.known import KNOWN
-from impls.model import Model
-from impls.patterns import name_of, resolve
 
 FORMAT = "tiktoken"
 _NO_BYTES = b"="

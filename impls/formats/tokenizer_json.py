@@ -13,17 +13,17 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from impls.byte_alphabet import CHARACTER_TO_BYTE
-from impls.errors import InvalidFile
+from impls.core.errors import InvalidFile
+from impls.core.model.model import Model
+from impls.core.model.whole_tokens import FLAGS, can_meet
+from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
+from impls.core.text.normalization import call
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, parse_json, token_table, utf8
 from impls.formats.printable import check_ids, read_merges, read_tokens, without_whole_tokens
 from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
 from impls.formats.space_steps import Spaces, check_prefix, read_normalizer
 from impls.formats.split_stages import read_stages
-from impls.model import Model
-from impls.normalization import call
-from impls.sentencepiece_rules import SentencePieceRules
-from impls.whole_tokens import FLAGS, can_meet
 
 FORMAT = "tokenizer.json"
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 
-from impls.byte_alphabet import to_printable
-from impls.errors import InvalidPattern, Unsupported
+from impls.core.errors import InvalidPattern, Unsupported
+from impls.core.model.model import Model
+from impls.core.model.whole_tokens import FLAGS
+from impls.core.text.byte_alphabet import to_printable
+from impls.core.text.normalization import without_prefix_space
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.printable import add_whole_token, listed_merges
 from impls.formats.space_steps import write_decoder, write_metaspace, write_normalizer
 from impls.formats.split_stages import in_sequence, write_stages
 from impls.formats.tokenizer_json import FORMAT
-from impls.model import Model
-from impls.normalization import without_prefix_space
-from impls.sentencepiece_rules import SentencePieceRules
-from impls.whole_tokens import FLAGS
 
 _BYTE_LEVEL_DECODER = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 

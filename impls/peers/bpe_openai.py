@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-from impls.errors import Unsupported
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
 from impls.interface import Tokenizer
-from impls.model import Model
 from impls.peers.conversion import require_public
 from impls.peers.packages import library
 

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from impls.errors import Unsupported
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
+from impls.core.text.patterns import NAMED
 from impls.interface import Tokenizer
-from impls.model import Model
-from impls.patterns import NAMED
 from impls.peers.conversion import counted, file_of, tokenizer_json
 from impls.peers.packages import library, loading
 

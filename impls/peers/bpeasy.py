@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar, Literal
 
-from impls.errors import Unsupported
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
+from impls.core.training import base_symbols, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
 from impls.peers.packages import library
 from impls.peers.training import one_pattern, trained_on
 from impls.production.training import checked_texts, merges_of_tokens, model_of_merges, require
-from impls.training import base_symbols, merge_budget
 
 bpeasy = library("bpeasy", "bpeasy", "bpeasy")
 

@@ -16,16 +16,16 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from impls.arguments import id_list
-from impls.derivations import concatenation_differs
-from impls.errors import Unsupported
+from impls.core.arguments import id_list
+from impls.core.errors import Unsupported
+from impls.core.model.derivations import concatenation_differs
+from impls.core.model.model import Model
+from impls.core.text.patterns import NAMED, drops_text
 from impls.formats.known import KNOWN
 from impls.formats.sentencepiece_writer import proto
 from impls.formats.tiktoken_ranks import digest_of, ranks_of, write_tiktoken_ranks
 from impls.formats.tokenizer_json_writer import write_compact
 from impls.interface import Tokenizer
-from impls.model import Model
-from impls.patterns import NAMED, drops_text
 
 WHOLE_TEXT = r"(?s:.+)"
 """What splits nothing, for engines that need a pattern."""

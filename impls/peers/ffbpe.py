@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from impls.errors import Unsupported
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
+from impls.core.training import base_symbols, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
 from impls.peers.conversion import WHOLE_TEXT, as_list, plain_pattern, underived_reason
 from impls.peers.packages import library, loading
 from impls.peers.training import one_pattern, trained_on
 from impls.production.training import checked_texts, merges_of_tokens, model_of_merges, require
-from impls.training import base_symbols, merge_budget
 
 ffbpe = library("ffbpe", "ffbpe", "ffbpe")
 

@@ -13,15 +13,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar, Literal
 
-from impls.byte_alphabet import from_printable
-from impls.errors import Unsupported
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
+from impls.core.text.byte_alphabet import from_printable
+from impls.core.text.patterns import NAMED, resolve
+from impls.core.training import base_symbols, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
-from impls.patterns import NAMED, resolve
 from impls.peers.conversion import rayon_threads
 from impls.peers.packages import library
 from impls.production.training import checked_texts, model_of_merges, require
-from impls.training import base_symbols, merge_budget
 
 gigabpe = library("gigabpe", "gigabpe", "gigabpe")
 

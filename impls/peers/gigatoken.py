@@ -11,11 +11,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from impls.arguments import texts_in_turn
-from impls.errors import Unsupported
+from impls.core.arguments import texts_in_turn
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
+from impls.core.text.patterns import NAMED, resolve
+from impls.core.text.text import repair_surrogates
+from impls.core.training import base_symbols, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
-from impls.patterns import NAMED, resolve
 from impls.peers.conversion import (
     as_list,
     file_of,
@@ -31,8 +33,6 @@ from impls.peers.conversion import (
 from impls.peers.packages import library, loading, refuses
 from impls.peers.quiet import quiet_descriptors
 from impls.production.training import model_of_merges, require
-from impls.text import repair_surrogates
-from impls.training import base_symbols, merge_budget
 
 gigatoken = library("gigatoken", "gigatoken", "gigatoken")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
+from impls.core.model.model import Model
 from impls.formats.known import KNOWN
 from impls.interface import Tokenizer
-from impls.model import Model
 from impls.peers.conversion import (
     as_list,
     has_plain_rules,

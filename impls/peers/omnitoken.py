@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+from impls.core.model.model import Model
 from impls.interface import Tokenizer
-from impls.model import Model
 from impls.peers.conversion import file_of, tokenizer_json
 from impls.peers.packages import library, loading
 

@@ -11,7 +11,7 @@ from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from typing import Any
 
-from impls.errors import BPEError, Missing, Unsupported
+from impls.core.errors import BPEError, Missing, Unsupported
 
 
 def library(name: str, package: str, module: str, *, alone: bool = False) -> Any:

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from impls.errors import Unsupported
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
 from impls.interface import Tokenizer
-from impls.model import Model
 from impls.peers.conversion import are_tokens, as_list, as_lists, counted, require_public
 from impls.peers.packages import library
 

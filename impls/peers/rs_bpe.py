@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
+from impls.core.model.model import Model
 from impls.interface import Tokenizer
-from impls.model import Model
 from impls.peers.conversion import as_list, counted, require_public
 from impls.peers.packages import library
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from impls.core.model.model import Model
 from impls.interface import Tokenizer
-from impls.model import Model
 from impls.peers.conversion import as_lists, rayon_threads, tokenizer_json
 from impls.peers.packages import library, loading
 

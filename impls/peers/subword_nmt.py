@@ -14,12 +14,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import ClassVar, Literal
 
-from impls.errors import Unsupported
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
+from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
 from impls.peers.packages import library
 from impls.production.training import model_of_merges, require
-from impls.training import base_symbols, corpus_pieces, merge_budget
 
 learn_bpe = library("subword-nmt", "subword-nmt", "subword_nmt.learn_bpe").learn_bpe
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
-from impls.errors import Unsupported
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
+from impls.core.text.patterns import NAMED
 from impls.interface import Tokenizer
-from impls.model import Model
-from impls.patterns import NAMED
 from impls.peers.conversion import as_list, counted, file_of, plain_pattern, rayon_threads, tokenizer_json
 from impls.peers.packages import library, loading, refuses
 

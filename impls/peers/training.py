@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from impls.errors import Unsupported
+from impls.core.errors import Unsupported
+from impls.core.text.patterns import drops_text, resolve
 from impls.interface import TrainingSpec
-from impls.patterns import drops_text, resolve
 from impls.peers.conversion import WHOLE_TEXT
 
 

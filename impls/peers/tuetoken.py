@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from impls.core.model.model import Model
 from impls.interface import Tokenizer
-from impls.model import Model
 from impls.peers.conversion import any_json, counted, file_of, has_plain_rules
 from impls.peers.packages import library, loading
 

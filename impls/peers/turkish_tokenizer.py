@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, Literal
 
-from impls.arguments import check_errors, checked_ids
-from impls.errors import UnknownId, Unsupported
+from impls.core.arguments import check_errors, checked_ids
+from impls.core.errors import UnknownId, Unsupported
+from impls.core.model.model import Model
 from impls.interface import Tokenizer
-from impls.model import Model
 from impls.peers.packages import library
 
 turkish_tokenizer = library("turkish-tokenizer", "turkish-tokenizer", "turkish_tokenizer")

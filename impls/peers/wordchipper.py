@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from impls.core.model.model import Model
 from impls.interface import Tokenizer
-from impls.model import Model
 from impls.peers.conversion import as_list, environment, file_of, rank_file, rayon_threads, require_public
 from impls.peers.packages import library
 

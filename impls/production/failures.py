@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from impls.errors import LibraryFailed
-from impls.model import Model
+from impls.core.errors import LibraryFailed
+from impls.core.model.model import Model
 
 _PLAIN = (Exception, ValueError, RuntimeError)
 """What libraries raise for want of something better; classes derived from these say more, and stay as they are."""

@@ -13,8 +13,8 @@ from functools import lru_cache
 
 import regex
 
-from impls.errors import Unsupported
-from impls.patterns import NAMED
+from impls.core.errors import Unsupported
+from impls.core.text.patterns import NAMED
 
 TRIAL_SECONDS = 1.0
 """For all texts together; a pattern in use takes 0.01."""

@@ -16,16 +16,16 @@ from typing import ClassVar, Literal
 
 import sentencepiece
 
-from impls.arguments import checked_ids
-from impls.byte_alphabet import to_printable
-from impls.derivations import concatenation_differs
-from impls.errors import UnknownSymbol, Unsupported
+from impls.core.arguments import checked_ids
+from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.model.derivations import concatenation_differs
+from impls.core.model.model import Model
+from impls.core.text.byte_alphabet import to_printable
+from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.formats.sentencepiece_writer import proto
 from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
 from impls.production.sentencepiece_training import learned_tokens
 from impls.production.training import merges_of_tokens, model_of_merges, require
-from impls.training import base_symbols, corpus_pieces, merge_budget
 
 _STAND_INS = {0: "\U0010fffb"}  # it refuses pieces with a null character
 

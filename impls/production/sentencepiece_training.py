@@ -15,9 +15,9 @@ from typing import Any
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
-from impls.errors import Unsupported
+from impls.core.errors import Unsupported
+from impls.core.training import piece_symbols
 from impls.interface import TrainingSpec
-from impls.training import piece_symbols
 
 _PB: Any = sentencepiece_model_pb2  # its classes are made when it is imported
 _DELIMITER = "\U000f0000"

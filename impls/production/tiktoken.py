@@ -18,17 +18,17 @@ import numpy as np
 import tiktoken
 from tiktoken._educational import bpe_train
 
-from impls.arguments import id_list
-from impls.derivations import concatenation_differs
-from impls.errors import Unsupported
+from impls.core.arguments import id_list
+from impls.core.errors import Unsupported
+from impls.core.model.derivations import concatenation_differs
+from impls.core.model.model import Model
+from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, NAMED
+from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.formats.tiktoken_ranks import ranks_of
 from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
-from impls.patterns import DROPS_MATCHES, DROPS_REST, NAMED
 from impls.production.failures import failure, first_line, is_panic
 from impls.production.patience import check_stages
 from impls.production.training import merges_of_tokens, model_of_merges, require
-from impls.training import base_symbols, corpus_pieces, merge_budget
 
 _SHIPPED = {NAMED["gpt2"]: NAMED["gpt2-0.14"], NAMED["cl100k"]: NAMED["cl100k-0.14"]}
 _SPANS_THE_CUT = re.compile(rb"[\r\n][\t\v\f\x1c-\x20\x80-\xff]+\Z")

@@ -19,18 +19,18 @@ from typing import Any, ClassVar, Literal
 import tokenizers
 from tokenizers import pre_tokenizers, trainers
 
-from impls.arguments import check_text, id_list
-from impls.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
-from impls.errors import InvalidPattern, LibraryFailed, UnknownSymbol, Unsupported
+from impls.core.arguments import check_text, id_list
+from impls.core.errors import InvalidPattern, LibraryFailed, UnknownSymbol, Unsupported
+from impls.core.model.model import Model
+from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
+from impls.core.text.patterns import resolve
+from impls.core.training import base_symbols, merge_budget
 from impls.formats.split_stages import write_stages
 from impls.formats.tokenizer_json_writer import write_compact
 from impls.interface import Tokenizer, TrainingSpec
-from impls.model import Model
-from impls.patterns import resolve
 from impls.production.failures import failure, first_line, is_panic
 from impls.production.patience import check_stages
 from impls.production.training import checked_texts, model_of_merges, require
-from impls.training import base_symbols, merge_budget
 
 _PARALLELISM = "TOKENIZERS_PARALLELISM"
 

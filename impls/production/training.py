@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from impls.arguments import texts_in_turn
-from impls.errors import Unsupported
+from impls.core.arguments import texts_in_turn
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
+from impls.core.text.patterns import NAMED, Splitter, resolve
+from impls.core.text.text import repair_surrogates
+from impls.core.training import first_base_id, may_become_token, trained_model
 from impls.interface import TrainingSpec
-from impls.model import Model
-from impls.patterns import NAMED, Splitter, resolve
-from impls.text import repair_surrogates
-from impls.training import first_base_id, may_become_token, trained_model
 
 
 def require(name: str, spec: TrainingSpec, **accepted: Any) -> None:

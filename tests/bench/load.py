@@ -25,7 +25,7 @@ marks = {"start": perf_counter()}
 def mark(name):
     marks[name] = perf_counter()
 import platformdirs, impls, impls.compiled, impls.formats, harness.data, harness.memory
-from impls.compiled.native import Native
+from impls.compiled.codegen.native import Native
 mark("imports")
 before = harness.memory.resident_bytes()
 name = sys.argv[1]
@@ -76,7 +76,7 @@ def _loaded(model: str, environment: dict[str, str]) -> dict[str, float]:
 
 def _first_times(model: str, n_processes: int) -> list[dict[str, float]]:
     """Loads with a cache that holds vocabularies and kernels alone, a new one each time."""
-    cache = Path(_run("from impls.cache import cache_folder\nprint(cache_folder())", {}).strip())
+    cache = Path(_run("from impls.core.cache import cache_folder\nprint(cache_folder())", {}).strip())
     found: list[dict[str, float]] = []
     for _ in range(n_processes):
         with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +103,7 @@ def _seconds(name: str) -> float:
 def _print_compilation() -> None:
     with tempfile.TemporaryDirectory() as folder:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [sys.executable, "-m", "impls.compiled.kernels", str(Path(folder) / "kernels.o")]
+        command = [sys.executable, "-m", "impls.compiled.codegen", str(Path(folder) / "kernels.o")]
         subprocess.run(command, env=_environment({"NUMBA_OPT": "0"}), check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -12,7 +12,7 @@ from harness.check import CheckPlan, CheckResult, check, tasks
 from harness.check.classes import relation
 from harness.records import Verdict
 from impls import Model
-from impls.sentencepiece_rules import SentencePieceRules
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 _PLUGINS = Path(__file__).resolve().parent / "check_plugins"
 

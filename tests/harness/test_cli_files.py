@@ -12,8 +12,8 @@ import pytest
 from child import run
 
 import impls
+from impls.core.text.patterns import NAMED
 from impls.formats.files import write_atomically
-from impls.patterns import NAMED
 
 _PLUGINS = Path(__file__).resolve().parent / "check_plugins"
 _TEXT = "bir iki üç\n\nbir iki\n\n\n  dört \n"

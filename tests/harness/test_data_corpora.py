@@ -25,7 +25,7 @@ from harness.data import (
 from harness.data.documents import distinct, encoded, interleaved, join, pack, side, take_bytes, unpack
 from harness.data.generated import generated_names
 from harness.data.readers import READERS
-from impls.errors import UnknownName
+from impls.core.errors import UnknownName
 
 _REAL = ["turkish", "english", "code", "parallel", "cjk", "mixed"]
 GENERATED_DIGESTS = {

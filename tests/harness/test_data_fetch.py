@@ -13,7 +13,7 @@ from package_index import TEXTS, Index, in_order, sha256
 from harness.data import DataError, fetch, is_fetched, load_corpus
 from harness.data import catalogue as catalogue_module
 from harness.data.documents import pack
-from impls.errors import UnknownName
+from impls.core.errors import UnknownName
 
 
 def test_what_is_fetched_is_there_without_a_network_afterwards(stand_in: Index) -> None:

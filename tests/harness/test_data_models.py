@@ -19,7 +19,7 @@ from harness.data import (
     trained_model_path,
 )
 from harness.data.catalogue import vocabularies
-from impls.errors import UnknownName
+from impls.core.errors import UnknownName
 from impls.registry import OWN_VOCABULARIES
 
 _RANK_FILES = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.data import DataError, load_corpus
 from harness.data import user_files as user_files_module
-from impls.errors import UnknownName
+from impls.core.errors import UnknownName
 
 _on_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 

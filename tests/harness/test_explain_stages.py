@@ -15,7 +15,7 @@ import tokenizers
 import impls
 from harness.explain import Side, black_box, explain, first_differing_stage, side_of
 from impls import Model
-from impls.patterns import NAMED
+from impls.core.text.patterns import NAMED
 
 _TOKENS = ["12", "34", "123", "234", "'s", " a", "the", " the", "ab", "bc", "cd", "e\u0301", "\u00e9", "  "]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.failures import reason_of, status_of
-from impls.errors import LibraryFailed
+from impls.core.errors import LibraryFailed
 
 
 class PanicException(BaseException):

@@ -14,10 +14,10 @@ from harness.commands.inspect import command
 from harness.data import load_model
 from harness.data.inspection import inspect
 from harness.data.models import rank_file
+from impls.core.model.model import Model
 from impls.formats import save
 from impls.formats.known import KNOWN, Known
 from impls.formats.tiktoken_ranks import digest_of
-from impls.model import Model
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
 

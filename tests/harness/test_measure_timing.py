@@ -17,7 +17,7 @@ from harness.measure.protocol import Job
 from harness.measure.texts import write_texts
 from harness.measure.workloads import State, Task
 from impls import Model, Tokenizer
-from impls.ragged import joined
+from impls.core.ragged import joined
 
 BYTES = Model(tokens=tuple(bytes([byte]) for byte in range(256)))
 

@@ -20,7 +20,7 @@ from harness.unicode.ages import is_of_a_version
 from harness.unicode.contexts import CONTEXTS, FEW_CONTEXTS, borders, code_points, contexts_of, sweep_model, text_of
 from harness.unicode.findings import Engine, UnicodeSweep
 from harness.unicode.sweep import Swept, sweep, sweep_engine
-from impls.patterns import NAMED
+from impls.core.text.patterns import NAMED
 
 CODES = [
     *range(0x20, 0x250),

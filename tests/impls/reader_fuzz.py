@@ -60,7 +60,7 @@ def problem_with_reading(
     content: bytes, format: str, folder: Path, companion: bytes = b"", *, max_seconds: float = MAX_SECONDS
 ) -> str | None:
     """What is wrong with how the file is read, or None."""
-    from impls.errors import InvalidFile
+    from impls.core.errors import InvalidFile
     from impls.formats import load
 
     path = folder / ("vocab.bpe" if format == "gpt2" else "file")

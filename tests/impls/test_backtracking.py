@@ -9,7 +9,7 @@ import pytest
 import impls
 from impls import Model, TrainingSpec
 from impls.backtracking import Backtracking
-from impls.derivations import recovered_merges
+from impls.core.model.derivations import recovered_merges
 
 LETTERS = "abcdef"
 

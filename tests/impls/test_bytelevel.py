@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import impls
 from impls import Model, TrainingSpec, Unsupported
-from impls.byte_alphabet import BYTE_TO_CHARACTER, GPT2_BYTE_ORDER, from_printable, to_printable
 from impls.bytelevel import ByteLevel
+from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER, GPT2_BYTE_ORDER, from_printable, to_printable
 
 TEXT = "lower lowest newer newest wider widest lower lower newest " * 3
 MODEL = impls.get("bytelevel").train_model([TEXT], TrainingSpec(vocab_size=290))

@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import pytest
 
-from impls.compiled import plain
 from impls.compiled.context import Context
+from impls.compiled.cpython import plain
 from impls.compiled.layout import CL100K
-from impls.compiled.splitting import splitting_of
+from impls.compiled.pretokenize.splitting import splitting_of
 from impls.compiled.tables import build_tables
-from impls.model import Model
-from impls.patterns import NAMED, Splitter
+from impls.core.model.model import Model
+from impls.core.text.patterns import NAMED, Splitter
 
 WINDOWED = ("gpt2", "cl100k", "qwen", "o200k", "tekken", "deepseek")
 BLOCKS = ((0x80, 0x800), (0x2FF0, 0x3130), (0x4DF0, 0x4E10), (0x9F70, 0xA010), (0xABF0, 0xAC10), (0xD7A0, 0xD7C0))

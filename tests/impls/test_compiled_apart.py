@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from child import run
 
-from impls.compiled import plain
 from impls.compiled.context import Context
+from impls.compiled.cpython import plain
 from impls.compiled.layout import APART, AUTOMATON
-from impls.compiled.pattern.borders import ascii_pairs, border_tables
-from impls.compiled.pattern.steps import CUT
-from impls.compiled.pattern.tables import SplitTables
-from impls.compiled.split_context import Splitting
-from impls.compiled.splitting import splitting_of, with_borders
+from impls.compiled.pretokenize.pattern.borders import ascii_pairs, border_tables
+from impls.compiled.pretokenize.pattern.steps import CUT
+from impls.compiled.pretokenize.pattern.tables import SplitTables
+from impls.compiled.pretokenize.split_context import Splitting
+from impls.compiled.pretokenize.splitting import splitting_of, with_borders
 from impls.compiled.tables import build_tables
-from impls.model import Model
+from impls.core.model.model import Model
 
 LETTERS = "abcxyz01 .,\n\t▁éßğıæжшאبあ漢語가😀’…\u0301\u00a0\u2580\u2582\ufffd"
 
@@ -68,9 +68,9 @@ CHECKED = """
 import random
 from impls import Model
 from impls.compiled import Compiled
-from impls.compiled.native import faults
+from impls.compiled.codegen.native import faults
 from impls.priority import Priority
-from impls.sentencepiece_rules import SentencePieceRules
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 tokens = ("<unk>", "▁", "a", "b", "é", "你", "ab", "▁a", "aé", "▁ab")
 model = Model(

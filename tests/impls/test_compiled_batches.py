@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 
 import impls
-from impls.compiled import Compiled, crew
+from impls.compiled import Compiled
 from impls.compiled.layout import OUT_LIMIT
-from impls.compiled.pool import Loan, Worker
-from impls.model import Model
+from impls.compiled.threads import crew
+from impls.compiled.threads.pool import Loan, Worker
+from impls.core.model.model import Model
 from impls.priority import Priority
 
 WORDS = [
@@ -142,7 +143,8 @@ def test_a_worker_in_use_is_left_alone(fast: Compiled, model: Model) -> None:
 INTERRUPTED = """
 import random, signal, sys, time
 import impls
-from impls.compiled import Compiled, crew
+from impls.compiled import Compiled
+from impls.compiled.threads import crew
 from impls.compiled.layout import BUSY
 from impls.priority import Priority
 

@@ -16,13 +16,13 @@ import pytest
 
 import impls
 from impls.compiled import Compiled
-from impls.compiled.builtins import shared_integers
+from impls.compiled.cpython.builtins import shared_integers
 from impls.compiled.files import last_safe_cut
-from impls.compiled.pattern.tables import cuts_at_line_breaks, split_tables
-from impls.model import Model
-from impls.patterns import NAMED
+from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks, split_tables
+from impls.core.model.model import Model
+from impls.core.text.patterns import NAMED
+from impls.core.text.text import repair_surrogates
 from impls.priority import Priority
-from impls.text import repair_surrogates
 
 TEXTS = [
     "", "a", "the cat's hat", "kedi paspasın üstünde", "日本語 текст 🎉", "  \n\n x\t", "ab" * 700, "12345 it'll",

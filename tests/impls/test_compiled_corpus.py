@@ -10,7 +10,7 @@ import pytest
 import impls
 from harness.data import load_corpus, load_model
 from impls.compiled import Compiled
-from impls.text import repair_surrogates
+from impls.core.text.text import repair_surrogates
 
 pytestmark = pytest.mark.corpus
 

@@ -69,7 +69,7 @@ GROW = """
 import random, sys
 import impls
 from impls.compiled import Compiled, context, layout
-from impls.compiled.native import faults
+from impls.compiled.codegen.native import faults
 from impls.priority import Priority
 
 context._LEAST_CACHE_BITS = context._LEAST_MEDIUM_BITS = context._LEAST_LONG_BITS = 4

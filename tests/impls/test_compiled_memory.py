@@ -8,17 +8,18 @@ import sys
 import pytest
 from child import run
 
-from impls.compiled import Compiled, plain
+from impls.compiled import Compiled
+from impls.compiled.cpython import plain
 from impls.compiled.layout import MOST_TEXT_BYTES, NO_MEMORY
-from impls.errors import Unsupported
-from impls.model import Model
-from impls.patterns import NAMED
+from impls.core.errors import Unsupported
+from impls.core.model.model import Model
+from impls.core.text.patterns import NAMED
 
 FUZZ = """
 import random, sys
 import impls
 from impls.compiled import Compiled
-from impls.compiled.native import faults
+from impls.compiled.codegen.native import faults
 from impls.priority import Priority
 
 rng = random.Random(3)

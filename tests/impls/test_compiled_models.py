@@ -12,12 +12,12 @@ import impls
 from harness.data import load_corpus, load_model
 from impls.compiled import Compiled
 from impls.compiled.layout import MOST_SMALL
-from impls.compiled.symbols import from_merges
+from impls.compiled.merge.symbols import from_merges
+from impls.core.model.model import Model
+from impls.core.text.text import repair_surrogates
 from impls.formats import save
-from impls.model import Model
 from impls.naive import Naive
 from impls.priority import Priority
-from impls.text import repair_surrogates
 
 BYTES = [bytes([byte]) for byte in range(256)]
 LETTERS = b"abcd \xc3\xa9"

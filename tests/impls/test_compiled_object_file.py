@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from child import run
 
-from impls.compiled.build import source_digest
-from impls.compiled.native import Native
+from impls.compiled.codegen.build import source_digest
+from impls.compiled.codegen.native import Native
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 
 USE = """
@@ -34,7 +34,7 @@ def test_kernels_are_loaded_from_the_cache_without_numba_and_without_a_word() ->
 STAND_IN = """
 import sys
 from pathlib import Path
-from impls.compiled import build
+from impls.compiled.codegen import build
 
 def compile_():
     with open(sys.argv[2], "a") as log:
@@ -139,10 +139,10 @@ def test_kernels_and_tables_are_made_anew_where_the_cache_cannot_be_written(
 
 COMMAND = """
 import subprocess, sys
-from impls.compiled import build
+from impls.compiled.codegen import build
 
 def run(command, *, env, **_):
-    imports = "import impls.compiled.build as b; print(b.__file__)"
+    imports = "import impls.compiled.codegen.build as b; print(b.__file__)"
     done = real([command[0], *command[1 : command.index("-m")], "-c", imports], env=env, capture_output=True, text=True)
     print(done.stdout.strip() == build.__file__ or done)
     return subprocess.CompletedProcess(command, 1, "", "stopped here")
@@ -172,7 +172,7 @@ def test_the_compiler_finds_these_kernels_in_whatever_folder_it_runs(tmp_path: P
 
 AT_ONCE = """
 import threading
-from impls.compiled.build import kernels
+from impls.compiled.codegen.build import kernels
 
 start = threading.Barrier(8)
 loaded = []

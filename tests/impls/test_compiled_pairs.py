@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from impls.compiled import pair_rows as module
+from impls.compiled.codegen.native import Native
 from impls.compiled.layout import (
     FILTER_AT,
     HANDLE_BITS,
@@ -17,9 +17,9 @@ from impls.compiled.layout import (
     NONE,
     SYMBOL_BITS,
 )
-from impls.compiled.native import Native
-from impls.compiled.pair_rows import PairRows, pair_rows
-from impls.errors import Unsupported
+from impls.compiled.merge import pair_rows as module
+from impls.compiled.merge.pair_rows import PairRows, pair_rows
+from impls.core.errors import Unsupported
 
 K1 = 0x9E3779B97F4A7C15
 

@@ -15,12 +15,12 @@ from random_patterns import ALPHABET, random_pattern, random_text
 
 import impls
 from impls.compiled import Compiled, context, layout
-from impls.compiled.kernels import border
-from impls.compiled.pattern.syntax import NotExpressible
-from impls.compiled.pattern.tables import SplitTables, certain_cuts, cuts_outside, split_tables
-from impls.errors import SpecialToken
-from impls.model import Model
-from impls.patterns import NAMED, Splitter
+from impls.compiled.cpython import border
+from impls.compiled.pretokenize.pattern.syntax import NotExpressible
+from impls.compiled.pretokenize.pattern.tables import SplitTables, certain_cuts, cuts_outside, split_tables
+from impls.core.errors import SpecialToken
+from impls.core.model.model import Model
+from impls.core.text.patterns import NAMED, Splitter
 
 ONE_STAGE = sorted(name for name, stages in NAMED.items() if len(stages) == 1)
 
@@ -207,7 +207,7 @@ CHECKED = """
 import impls
 from impls.compiled import Compiled, context
 from impls.compiled.layout import PART_CHARACTERS
-from impls.compiled.native import faults
+from impls.compiled.codegen.native import faults
 from impls.priority import Priority
 
 context._OUT_IDS = 1 << 10

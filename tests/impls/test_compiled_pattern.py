@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 from random_patterns import ALPHABET, random_pattern, random_text
 
-from impls.compiled import plain
 from impls.compiled.context import Context
+from impls.compiled.cpython import plain
 from impls.compiled.layout import AUTOMATON, STAGES_IN_TURN
-from impls.compiled.pattern.classes import members
-from impls.compiled.pattern.possessive import check
-from impls.compiled.pattern.syntax import NotExpressible, parse
-from impls.compiled.pattern.tables import cuts_at_line_breaks, split_tables
-from impls.compiled.split_context import Splitting
-from impls.compiled.splitting import splitting_of
+from impls.compiled.pretokenize.pattern.classes import members
+from impls.compiled.pretokenize.pattern.possessive import check
+from impls.compiled.pretokenize.pattern.syntax import NotExpressible, parse
+from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks, split_tables
+from impls.compiled.pretokenize.split_context import Splitting
+from impls.compiled.pretokenize.splitting import splitting_of
 from impls.compiled.tables import ModelTables, build_tables
-from impls.errors import InvalidPattern
+from impls.core.errors import InvalidPattern
+from impls.core.model.model import Model
+from impls.core.text.patterns import NAMED, Splitter
 from impls.formats.split_stages import with_gaps
-from impls.model import Model
-from impls.patterns import NAMED, Splitter
 
 DEEPSEEK = NAMED["deepseek"]
 TEXTS = ["", "a", " ", "\n", "ab'c  a\n\n b", "  \r\n a1½ 'b-_", "日本 한국\u0301é", "a" * 5000 + " \n" * 300]

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import impls
-from impls.compiled import Compiled, crew, placing
+from impls.compiled import Compiled
+from impls.compiled.threads import crew, placing
 from impls.priority import Priority
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads are placed on Linux only")

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 import impls
-from impls.compiled import Compiled, joins, layout
+from impls.compiled import Compiled, layout
 from impls.compiled.layout import COUNT_AT, JOINS_SHIFT, NONE, SYMBOL_BITS
+from impls.compiled.merge import joins
 from impls.compiled.tables import tables_of
-from impls.model import Model
+from impls.core.model.model import Model
 
 CHARACTERS = [chr(code) for code in (*range(0x4E00, 0x4E50, 3), *range(0x3041, 0x3060, 2), *range(0xAC00, 0xAC40, 5))]
 
 
 def may_join(bitmap: np.ndarray, ends: np.ndarray, left: str, right: str) -> bool:
-    """As `kernels.segments` asks."""
+    """As `merge/segments` asks."""
     bit = ((((ord(left) << 16) | ord(right)) * joins._K1.item()) % (1 << 64)) >> JOINS_SHIFT
     return bool(bitmap[bit >> 3] >> (bit & 7) & 1 or int(ends[ord(right)]) >> (ord(left) & 63) & 1)
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import numba
 import pytest
 
-from impls.compiled import build
-from impls.compiled.build import Kernels
-from impls.compiled.entry_points import PREFIX
-from impls.compiled.kernels.__main__ import image_of
-from impls.compiled.kernels.memory import inlined, kernel, shift_left
-from impls.compiled.kernels.sources import collected
+from impls.compiled.codegen import build
+from impls.compiled.codegen.__main__ import image_of
+from impls.compiled.codegen.build import Kernels
+from impls.compiled.codegen.entry_points import PREFIX
+from impls.compiled.codegen.memory import inlined, kernel, shift_left
+from impls.compiled.codegen.sources import collected
 
 NAME = PREFIX + "power"
 

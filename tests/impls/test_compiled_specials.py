@@ -10,9 +10,9 @@ from child import run
 
 import impls
 from impls.compiled import Compiled, layout
-from impls.compiled.specials import Sought
-from impls.errors import SpecialToken
-from impls.model import Model
+from impls.compiled.pretokenize.specials import Sought
+from impls.core.errors import SpecialToken
+from impls.core.model.model import Model
 from impls.priority import Priority
 
 SETS = {
@@ -116,7 +116,7 @@ CHECKED = """
 from dataclasses import replace
 import impls
 from impls.compiled import Compiled
-from impls.compiled.native import faults
+from impls.compiled.codegen.native import faults
 from impls.priority import Priority
 
 model = Priority.train_model(["the cat sat kedi üstünde"] * 2, impls.TrainingSpec(vocab_size=300, pattern="cl100k"))

@@ -9,9 +9,10 @@ import pytest
 
 import impls
 from impls import Model
-from impls.compiled import Compiled, build, tables
+from impls.compiled import Compiled, tables
+from impls.compiled.codegen import build
 from impls.compiled.tables import ModelTables, build_tables, model_digest, tables_of
-from impls.sentencepiece_rules import SentencePieceRules
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
 

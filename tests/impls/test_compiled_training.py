@@ -12,9 +12,12 @@ from child import run
 
 import impls
 from impls import InvalidPattern, InvalidSpec, Model, TrainingSpec, Unsupported
-from impls.compiled import Compiled, learning, training, training_layout, words
+from impls.compiled import Compiled
+from impls.compiled.training import layout as training_layout
+from impls.compiled.training import learning, words
+from impls.compiled.training import train as training
+from impls.core.specification import Ties
 from impls.priority import Priority
-from impls.specification import Ties
 
 TIES = get_args(Ties)
 SPLIT_OUTSIDE = r"(?<=[a-z])[ ]|[a-z]+|[^a-z]"
@@ -179,8 +182,11 @@ def test_counts_go_on_where_they_were_collected() -> None:
 CHECKED = """
 import random, sys
 import impls
-from impls.compiled import Compiled, learning, training, words
-from impls.compiled.native import faults
+from impls.compiled import Compiled
+from impls.compiled.training import learning
+from impls.compiled.training import train as training
+from impls.compiled.training import words
+from impls.compiled.codegen.native import faults
 from impls.priority import Priority
 
 training._BATCH_BYTES, words._BITS, words._ARENA_BYTES, learning._LEAST_BITS = 1 << 9, 12, 1 << 9, 2

@@ -12,10 +12,10 @@ from itertools import islice
 import pytest
 
 import impls
-import impls.dropout
+import impls.core.dropout
 from impls import Model, TrainingSpec, Unsupported
 from impls.compiled import Compiled
-from impls.dropout import GAMMA, Dropout, mix
+from impls.core.dropout import GAMMA, Dropout, mix
 from impls.naive import Naive
 
 BYTES = [bytes([byte]) for byte in range(256)]
@@ -59,7 +59,7 @@ def test_the_stream_is_that_of_splitmix64() -> None:
     assert [mix(i * GAMMA & (1 << 64) - 1) for i in (1, 2, 3)] == [
         0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F,
     ]  # fmt: skip
-    assert doctest.testmod(impls.dropout).failed == 0
+    assert doctest.testmod(impls.core.dropout).failed == 0
 
 
 def test_a_coin_falls_as_often_as_its_probability_says() -> None:

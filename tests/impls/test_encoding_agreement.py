@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import impls
 from impls import Model, TrainingSpec, UnknownSymbol
-from impls.patterns import NAMED
+from impls.core.text.patterns import NAMED
 
 EXACT = ["naive", "wordcount", "priority", "bytelevel", "backtracking"]
 EXACT_ON_CHARACTERS = ["naive", "wordcount", "priority", "backtracking"]

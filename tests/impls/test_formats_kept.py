@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from impls import InvalidFile, Model
-from impls.cache import write_checked
+from impls.core.cache import write_checked
+from impls.core.model.packed import pack
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats import PatternAssumed, kept, load, own, save, tiktoken_ranks
-from impls.packed import pack
-from impls.sentencepiece_rules import SentencePieceRules
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
 N_RANKS = 20_000
@@ -176,7 +176,7 @@ def test_small_files_leave_nothing_in_the_cache(rank_file: Path, cache: Path, mo
 
 
 def test_the_oldest_files_go_when_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("impls.cache.MOST_BYTES", 250)
+    monkeypatch.setattr("impls.core.cache.MOST_BYTES", 250)
     (tmp_path / "entry.lock").write_bytes(bytes(300))
     for number in range(5):
         path = tmp_path / f"{number}.bin"

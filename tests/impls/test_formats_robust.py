@@ -39,7 +39,7 @@ _PROGRAM = """
 import json, os, resource, sys, warnings
 from pathlib import Path
 import impls.peers
-from impls.errors import InvalidFile
+from impls.core.errors import InvalidFile
 from impls.formats import load
 
 warnings.simplefilter("ignore")

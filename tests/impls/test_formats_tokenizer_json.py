@@ -13,7 +13,7 @@ import pytest
 
 import impls
 from impls import InvalidFile, Model
-from impls.byte_alphabet import BYTE_TO_CHARACTER
+from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER
 from impls.formats import DropoutIgnored, load
 
 
@@ -79,7 +79,7 @@ def test_tokenizer_json_is_read(tmp_path: Path) -> None:
         (changed("normalizer", to={"type": "Sequence", "normalizers": [{"type": "NFC"}]}), "normalization", "nfc"),
         (changed("model", "ignore_merges", to=True), "ignore_merges", True),
         (changed("model", "merges", to=[]), "merges", ()),
-        (changed("pre_tokenizer", "use_regex", to=True), "pattern", impls.patterns.NAMED["gpt2"]),
+        (changed("pre_tokenizer", "use_regex", to=True), "pattern", impls.core.text.patterns.NAMED["gpt2"]),
         (
             changed("pre_tokenizer", to={"type": "Sequence", "pretokenizers": [split("a+|[^a]"), BYTE_LEVEL]}),
             "pattern",

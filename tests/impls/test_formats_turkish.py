@@ -15,10 +15,10 @@ from tokenizers import Regex, models, pre_tokenizers
 import impls
 from harness.data import load_corpus, load_model, trained_model_path
 from impls import Model, TrainingSpec
-from impls.byte_alphabet import to_printable
+from impls.core.text.byte_alphabet import to_printable
+from impls.core.text.patterns import Splitter
 from impls.formats import file_name, load, losses, save
 from impls.formats.oniguruma import to_oniguruma
-from impls.patterns import Splitter
 
 pytestmark = pytest.mark.corpus
 

@@ -12,8 +12,8 @@ import pytest
 
 import impls
 from impls import Model, Unsupported
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats import formats, load, losses, save
-from impls.sentencepiece_rules import SentencePieceRules
 
 BYTES = [bytes([byte]) for byte in range(256)]
 OWN = ["naive", "greedy", "wordcount", "priority", "bytelevel", "backtracking", "compiled"]

@@ -10,8 +10,8 @@ import pytest
 
 import impls
 from impls import Model, SpecialToken, TrainingSpec
+from impls.core.text.text import repair_surrogates
 from impls.interface import Tokenizer
-from impls.text import repair_surrogates
 
 NAMED = (
     "r50k_base", "p50k_base", "cl100k_base", "o200k_base", "gpt2-merges", "llama3", "qwen", "qwen-nfc", "mistral-v1",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import impls
-from impls.listing import listed
+from impls.core.listing import listed
 from impls.peers.declared import declared
 
 _PEERS = sorted(name for name in impls.names() if name not in impls.default_names())

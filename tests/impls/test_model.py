@@ -10,7 +10,7 @@ import pytest
 
 import impls
 from impls import InvalidModel, Model, TrainingSpec, UnknownSymbol
-from impls.derivations import recovered_merges
+from impls.core.model.derivations import recovered_merges
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
 

@@ -26,7 +26,7 @@ def test_no_pair_spans_two_pieces_or_two_texts() -> None:
     assert spaced.merges == ()
 
 
-@pytest.mark.parametrize("module", ["impls", "impls.text", "impls.training"])
+@pytest.mark.parametrize("module", ["impls", "impls.core.text.text", "impls.core.training"])
 def test_the_examples_in_the_docstrings_hold(module: str) -> None:
     results = doctest.testmod(import_module(module))
     assert results.attempted > 0

@@ -9,7 +9,7 @@ import unicodedata
 import pytest
 from tokenizers import normalizers
 
-from impls.normalization import normalizer
+from impls.core.text.normalization import normalizer
 
 CHARACTERS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 STEPS = {

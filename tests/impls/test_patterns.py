@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from impls import InvalidPattern
-from impls.patterns import NAMED, Splitter, name_of, resolve
+from impls.core.text.patterns import NAMED, Splitter, name_of, resolve
 
 texts = st.text(
     alphabet=st.sampled_from("aZéİıſ'’sSdDtTlLvVrReE 059½\t\n\r\u00a0\u2028.,!/中😀\u0301שَ"), max_size=30

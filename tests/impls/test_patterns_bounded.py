@@ -11,11 +11,11 @@ import regex
 
 import impls
 from impls import InvalidPattern, Model
-from impls.compiled.pattern.automaton import compile_pattern
-from impls.compiled.pattern.syntax import NotExpressible
-from impls.errors import LibraryFailed
-from impls.normalization import normalizer
-from impls.patterns import MAX_EXPANDED, NAMED, check_size
+from impls.compiled.pretokenize.pattern.automaton import compile_pattern
+from impls.compiled.pretokenize.pattern.syntax import NotExpressible
+from impls.core.errors import LibraryFailed
+from impls.core.text.normalization import normalizer
+from impls.core.text.patterns import MAX_EXPANDED, NAMED, check_size
 from impls.production.patience import takes_for_ever
 
 NESTED = r"(?:(?:a{0,1000}){0,1000}){0,1000}b|[\s\S]"
@@ -88,7 +88,7 @@ def test_the_size_counts_characters_once_repetitions_are_written_out(pattern: st
 def test_a_text_that_can_be_matched_in_too_many_ways_is_given_up_with_the_pattern_named(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("impls.patterns.LEAST_SECONDS", 0.2)
+    monkeypatch.setattr("impls.core.text.patterns.LEAST_SECONDS", 0.2)
     tokenizer = impls.load(name, Model(tokens=BYTES, pattern=(MANY_WAYS,)))
     assert tokenizer.encode("aab!") == [*b"aab!"]
     for encode in (tokenizer.encode, tokenizer.encode_array, lambda text: tokenizer.encode_batch([text, text])):
@@ -141,7 +141,7 @@ def test_the_error_travels_between_processes() -> None:
 def test_a_replacement_of_a_normaliser_is_bounded_in_the_same_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(impls.InvalidModel, match="repeats up to 1000000002 characters"):
         normalizer(f"replace-regex({json.dumps(NESTED)},{json.dumps('x')})")
-    monkeypatch.setattr("impls.patterns.LEAST_SECONDS", 0.2)
+    monkeypatch.setattr("impls.core.text.patterns.LEAST_SECONDS", 0.2)
     normalize = normalizer(f"replace-regex({json.dumps(MANY_WAYS.replace('[', '!|['))},{json.dumps('x')})")
     assert normalize("aab!") == "xx"
     with pytest.raises(InvalidPattern, match="takes more than"):
@@ -162,7 +162,7 @@ def test_an_automaton_that_would_take_long_is_not_begun(pattern: str, reason: st
 
 
 def test_an_automaton_that_takes_long_to_make_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("impls.compiled.pattern.automaton.MOST_VISITS", 1000)
+    monkeypatch.setattr("impls.compiled.pretokenize.pattern.automaton.MOST_VISITS", 1000)
     with pytest.raises(NotExpressible, match="takes long to make"):
         compile_pattern(NAMED["o200k"][0])
 

@@ -11,9 +11,9 @@ import tiktoken
 
 import impls
 from impls import Model, TrainingSpec, UnknownSymbol, Unsupported
+from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, Splitter, drops_text
 from impls.formats import load, losses, save
 from impls.formats.tiktoken_ranks import ranks_of
-from impls.patterns import DROPS_MATCHES, DROPS_REST, Splitter, drops_text
 
 STAGES = [
     (DROPS_REST + r"\p{L}+",),

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from child import run
 
-from impls import cache
 from impls.compiled import storage
-from impls.compiled.build import source_digest
-from impls.compiled.native import Native
-from impls.private_files import Unsafe, check_folder, open_checked
+from impls.compiled.codegen.build import source_digest
+from impls.compiled.codegen.native import Native
+from impls.core import cache
+from impls.core.private_files import Unsafe, check_folder, open_checked
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a user's folders are that user's own on Windows")
 as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
@@ -148,7 +148,7 @@ def test_what_is_no_regular_file_is_not_waited_for(
 KERNELS = """
 import sys
 from pathlib import Path
-from impls.compiled import build
+from impls.compiled.codegen import build
 
 def compile_():
     print("compiled", flush=True)

@@ -15,8 +15,8 @@ from tokenizers import Tokenizer as TheirTokenizer
 
 import impls
 from impls import Model, SpecialToken, TrainingSpec, UnknownId, UnknownSymbol, Unsupported
+from impls.core.text.patterns import NAMED
 from impls.formats import save
-from impls.patterns import NAMED
 
 HandMade = Callable[..., Model]
 LIBRARIES = ["tiktoken", "tokenizers", "sentencepiece"]

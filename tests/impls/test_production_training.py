@@ -14,7 +14,7 @@ import tokenizers
 
 import impls
 from impls import Model, TrainingSpec, Unsupported
-from impls.derivations import recovered_merges
+from impls.core.model.derivations import recovered_merges
 
 N_CORPORA = 150
 BYTES = "aab cçİ\n1'😀\0▁"
@@ -163,7 +163,7 @@ def test_rustbpe_learns_the_same_ranks() -> None:
         texts = random_corpus(chance)
         spec = TrainingSpec(vocab_size=chance.choice([256, 260, 290]), pattern="gpt2")
         tokenizer = rustbpe.Tokenizer()
-        tokenizer.train_from_iterator(iter(texts), spec.vocab_size, pattern=impls.patterns.NAMED["gpt2"][0])
+        tokenizer.train_from_iterator(iter(texts), spec.vocab_size, pattern=impls.core.text.patterns.NAMED["gpt2"][0])
         theirs = {bytes(token): rank for token, rank in tokenizer.get_mergeable_ranks()}
         own = impls.get("priority").train_model(texts, spec)
         assert theirs == own.id_by_token, texts
@@ -197,7 +197,7 @@ def test_hugging_face_trains_the_same_from_a_file_of_words() -> None:
     """The library's own byte-level class, its own split, no code of ours between."""
     from tokenizers import ByteLevelBPETokenizer, pre_tokenizers
 
-    from impls.byte_alphabet import from_printable
+    from impls.core.text.byte_alphabet import from_printable
 
     chance = random.Random("byte level")
     for _ in range(40):

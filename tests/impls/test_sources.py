@@ -6,8 +6,8 @@ import pytest
 
 import impls
 from impls import Model, TrainingSpec, UnknownSymbol
+from impls.core.text.patterns import NAMED, Splitter
 from impls.naive import count_pairs
-from impls.patterns import NAMED, Splitter
 
 TRAINERS = ["naive", "wordcount", "priority", "bytelevel"]
 CHARACTER_TRAINERS = ["naive", "wordcount", "priority"]

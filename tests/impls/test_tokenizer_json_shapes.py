@@ -20,9 +20,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import impls
 from impls import Model, TrainingSpec, formats
-from impls.errors import InvalidModel, UnknownSymbol, Unsupported
+from impls.core.errors import InvalidModel, UnknownSymbol, Unsupported
+from impls.core.round_trip import comes_back_as
 from impls.formats import OlderUnicode, OtherIds, TemplateIgnored, load, losses, save
-from impls.round_trip import comes_back_as
 
 Document = dict[str, Any]
 SAMPLES = Path(__file__).parents[2] / "datasets" / "samples"

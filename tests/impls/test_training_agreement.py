@@ -12,7 +12,7 @@ import pytest
 
 import impls
 from impls import Model, TrainingSpec
-from impls.training import base_symbols, corpus_pieces, piece_symbols
+from impls.core.training import base_symbols, corpus_pieces, piece_symbols
 
 TIES = ["smallest", "first", "largest", "shortest"]
 CHARACTER_TRAINERS = ["naive", "wordcount", "priority", "compiled"]

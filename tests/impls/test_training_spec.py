@@ -8,7 +8,7 @@ import pytest
 
 import impls
 from impls import InvalidModel, InvalidSpec, TrainingSpec, Unsupported
-from impls.training import base_symbols, first_base_id, may_become_token, merge_budget, piece_symbols
+from impls.core.training import base_symbols, first_base_id, may_become_token, merge_budget, piece_symbols
 
 TRAINERS = ["naive", "wordcount", "priority", "bytelevel"]
 CHARACTER_TRAINERS = ["naive", "wordcount", "priority"]

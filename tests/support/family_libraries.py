@@ -14,7 +14,7 @@ import tiktoken
 import tokenizers
 
 from impls import Model
-from impls.patterns import NAMED
+from impls.core.text.patterns import NAMED
 
 Encode = Callable[[str], list[int]]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import impls
 from impls import Model
-from impls.byte_alphabet import to_printable
-from impls.patterns import NAMED, Splitter
+from impls.core.text.byte_alphabet import to_printable
+from impls.core.text.patterns import NAMED, Splitter
 
 
 def trained(texts: list[str], vocab_size: int, pattern: str, **fields: Any) -> Model:

@@ -7,7 +7,7 @@ from random import Random
 
 from harness.check.fuzz.families import Family
 from harness.check.fuzz.questions import text_of_ids
-from impls.model import Model
+from impls.core.model.model import Model
 
 MANY = 8_192
 """Short texts in a batch: what is wrong for one in a million is met in minutes."""

@@ -13,7 +13,7 @@ from harness.check.fuzz.minimal_model import smallest_model
 from harness.check.fuzz.questions import Answer, Failure, Question, same
 from harness.check.shrink import MAX_TRIALS, Budget, smallest_text
 from harness.check.shrink_long import SHORT_ENOUGH, smallest_long_text
-from impls.model import Model
+from impls.core.model.model import Model
 
 _MODEL_TRIALS = 600
 _TRIALS_OF_A_DEATH = 60

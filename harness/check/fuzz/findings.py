@@ -12,8 +12,8 @@ from harness.check.classes import Relation
 from harness.check.fuzz.alphabets import is_newer
 from harness.check.fuzz.questions import Answer, Call, Failure, ids_of
 from harness.records import Counterexample, Difference, Disagreement, Text
+from impls.core.model.model import Model
 from impls.formats.own import write
-from impls.model import Model
 
 STAND_INS = ("字", "a", "A", "1", "€", ".", "\u0301", "\u2003", "𐐷", "𝟘", "👍", "\U000f0000")
 """Old characters of the classes that patterns know (letters with and without case, digit, symbols, mark, space), and

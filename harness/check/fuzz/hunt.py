@@ -25,7 +25,7 @@ from harness.data import DataError, is_fetched, load_corpus, load_model
 from harness.data.catalogue import real_corpora, vocabulary_named
 from harness.explanations import Stage
 from harness.records import Disagreement
-from impls.model import Model
+from impls.core.model.model import Model
 
 SECONDS_TO_SHRINK = 15.0
 _BYTES_OF_A_CORPUS = 300_000

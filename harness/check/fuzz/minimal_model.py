@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness.check.shrink import Budget, smallest_sequence
-from impls.errors import InvalidModel
-from impls.model import Model
+from impls.core.errors import InvalidModel
+from impls.core.model.model import Model
 
 Item = tuple[bytes, bytes]
 """A merge as its two parts, or a token no merge makes with an empty second part."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from random import Random
 
 import impls
-import impls.patterns
+import impls.core.text.patterns
 from harness.check.fuzz.questions import CALLS, Call
 from harness.check.fuzz.strategies import MergeList, draw, merge_lists
-from impls.errors import BPEError
-from impls.model import Model
+from impls.core.errors import BPEError
+from impls.core.model.model import Model
 
 MODELS_A_BATCH = 32
 TEXTS_A_MODEL = 12
@@ -106,7 +106,7 @@ def build(drawn: MergeList, letters: tuple[str, ...], alphabet: str, random: Ran
         merge_rule="pairs" if by_pairs else "concatenation",
         ignore_merges=by_pairs and random.random() < 0.1,
         alphabet="bytes" if alphabet == "bytes" else "chars",
-        pattern=impls.patterns.resolve(random.choice(("none", "none", "gpt2", "cl100k"))),
+        pattern=impls.core.text.patterns.resolve(random.choice(("none", "none", "gpt2", "cl100k"))),
     )
 
 

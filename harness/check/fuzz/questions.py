@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from impls.model import Model
+from impls.core.model.model import Model
 
 Call = Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"]
 CALLS: tuple[Call, ...] = ("encode_batch", "encode", "encode_array")

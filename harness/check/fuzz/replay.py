@@ -15,8 +15,8 @@ from harness.check.fuzz.questions import Answer, Failure, Question, Refused, ids
 from harness.check.fuzz.sides import parse_side
 from harness.data import DataError
 from harness.records import Disagreement, RecordWriter, of_kind, read_lines
+from impls.core.model.model import Model
 from impls.formats.own import read
-from impls.model import Model
 
 Outcome = Literal["holds", "does not hold", "not replayed"]
 _OPEN_SIDES = 4

@@ -10,7 +10,7 @@ from harness.check.fuzz import bulk, families
 from harness.check.fuzz.mutations import mutations
 from harness.check.fuzz.questions import CALLS, Call
 from harness.check.fuzz.strategies import draw, structures
-from impls.model import Model
+from impls.core.model.model import Model
 
 TEXTS_A_BATCH = 256
 _STRUCTURES_A_BATCH = 32

@@ -10,7 +10,7 @@ from harness.check.fuzz.asking import Side
 from harness.check.fuzz.questions import Question, ids_of
 from harness.explain import explain, side_of
 from harness.explanations import Stage
-from impls.model import Model
+from impls.core.model.model import Model
 
 
 class _Refuses(Exception):

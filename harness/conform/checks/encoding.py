@@ -12,7 +12,7 @@ from harness.conform.checks.sizes import past_64k
 from harness.conform.reference import Answer, Refused
 from harness.conform.verdicts import Counterexample, Verdict
 from harness.conform.wording import expression
-from impls.text import repair_surrogates, special_matcher
+from impls.core.text.text import repair_surrogates, special_matcher
 
 N_RANDOM_TEXTS = 1_500
 N_MODEL_TEXTS = 1_500

@@ -10,7 +10,7 @@ from harness.conform import texts as material
 from harness.conform.case import Case
 from harness.conform.reference import Answer, Refused
 from harness.conform.verdicts import Counterexample, Verdict
-from impls.text import special_matcher
+from impls.core.text.text import special_matcher
 
 N_TEXTS = 1_000_000
 LEAST_TEXTS = 10_000

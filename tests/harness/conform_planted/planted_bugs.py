@@ -16,7 +16,7 @@ import regex
 
 import impls
 from harness.data import load_model
-from impls.text import repair_surrogates
+from impls.core.text.text import repair_surrogates
 
 
 @cache

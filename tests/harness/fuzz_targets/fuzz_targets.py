@@ -10,7 +10,7 @@ import zlib
 from typing import Any
 
 import impls
-from impls.patterns import Splitter
+from impls.core.text.patterns import Splitter
 
 
 class _Over:

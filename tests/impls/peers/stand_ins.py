@@ -20,10 +20,10 @@ from stand_in_trainers import ffbpe_trainer, gigabpe_trainer, gigatoken_trainer,
 
 import impls
 from impls import Model, UnknownId
-from impls.byte_alphabet import from_printable
+from impls.core.text.byte_alphabet import from_printable
+from impls.core.text.patterns import NAMED
 from impls.formats import load
 from impls.formats.tiktoken_ranks import write_tiktoken_ranks
-from impls.patterns import NAMED
 from impls.peers import conversion
 
 

@@ -15,9 +15,9 @@ import pytest
 
 import impls
 from impls import Model, SpecialToken, Tokenizer, TrainingSpec, UnknownId, Unsupported
+from impls.core.text.patterns import NAMED
 from impls.formats.known import KNOWN
 from impls.formats.tiktoken_ranks import digest_of
-from impls.patterns import NAMED
 from impls.peers.packages import loading
 
 PeerOf = Callable[..., type[Tokenizer]]

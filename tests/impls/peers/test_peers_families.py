@@ -14,8 +14,8 @@ from tokenizers import Tokenizer as HuggingFace
 
 import impls
 from impls import Model, Tokenizer
+from impls.core.text.patterns import NAMED
 from impls.formats import load
-from impls.patterns import NAMED
 from impls.peers import conversion
 
 PeerOf = Callable[..., type[Tokenizer]]

@@ -17,9 +17,9 @@ from tokenizers import Tokenizer as HuggingFace
 import impls
 from harness.check.tasks import encode_corpus
 from impls import Missing, Model, TrainingSpec, Unsupported
-from impls.errors import UnknownId
+from impls.core.errors import UnknownId
+from impls.core.text.patterns import NAMED
 from impls.formats import load, losses
-from impls.patterns import NAMED
 from impls.peers import conversion
 from impls.peers.packages import library
 from impls.registry import own_model

@@ -12,9 +12,9 @@ import pytest
 import impls
 from impls import Model, Unsupported
 from impls.compiled import Compiled
-from impls.compiled.spelling import borders
+from impls.compiled.sentencepiece.spelling_tables import borders
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.priority import Priority
-from impls.sentencepiece_rules import SentencePieceRules
 
 Texts = Callable[..., list[str]]
 

@@ -11,8 +11,8 @@ import pytest
 
 import impls
 from impls import InvalidModel, Model, UnknownSymbol
-from impls.round_trip import comes_back_as
-from impls.sentencepiece_rules import SentencePieceRules
+from impls.core.round_trip import comes_back_as
+from impls.core.text.sentencepiece_rules import SentencePieceRules
 
 Texts = Callable[..., list[str]]
 EXACT = ("naive", "wordcount", "priority", "backtracking")

@@ -1,0 +1,84 @@
+"""Compiles the kernels: `python -m impls.compiled.codegen FILE` writes the object file for this processor.
+
+A process of its own, so that Numba, its memory and its settings stay out of the process that uses the kernels. Numba
+runs without its optimiser (NUMBA_OPT=0) and links nothing: LLVM gets every function as it was lowered, and optimises
+all of them together, once.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from llvmlite import binding as llvm
+
+from impls.compiled.codegen.build import expose_regions, is_checked, target_machine
+from impls.compiled.codegen.entries import compiled_entries
+from impls.compiled.codegen.memory import OUTLINED
+from impls.compiled.codegen.sources import collected
+
+
+def object_file() -> bytes:
+    """All entries in one object file; everything that is not exported is internal to it."""
+    expose_regions()
+    with collected() as modules:
+        entries = compiled_entries()
+    return image_of(entries, modules)
+
+
+def image_of(entries: Mapping[str, Any], modules: Sequence[str]) -> bytes:
+    """The object file of callbacks by exported name, from the `modules` that were collected; see `sources`."""
+    whole = llvm.parse_assembly("")
+    for text in modules or [entry.inspect_llvm() for entry in entries.values()]:
+        whole.link_in(llvm.parse_assembly(_exported(text, entries)))
+    # Only now: one module calls functions of another, and linking makes one of those that are in several.
+    for function in whole.functions:
+        if not function.is_declaration and function.name not in entries:
+            function.linkage = "internal"
+            if any(name in function.name for name in OUTLINED) or (is_checked() and "reachable" in function.name):
+                function.add_function_attribute("noinline")
+    machine = target_machine()
+    _optimise(whole, machine)
+    _refuse_what_needs_numba(whole)
+    image: bytes = machine.emit_object(whole)
+    return image
+
+
+def _exported(code: str, entries: Mapping[str, Any]) -> str:
+    """`code` with the callbacks it defines under the names they are exported by."""
+    for name, entry in entries.items():
+        if entry.native_name in code:
+            code = code.replace(f'@"{entry.native_name}"', f"@{name}").replace(f"@{entry.native_name}", f"@{name}")
+    return code
+
+
+def _refuse_what_needs_numba(module: Any) -> None:
+    """A kernel that may raise calls Numba's own runtime, which is not there when the object file is loaded."""
+    for function in module.functions:
+        if function.is_declaration and function.name.startswith(("numba_", "NRT_")):
+            raise RuntimeError(f"a kernel needs {function.name}, so it can raise or allocates; it must do neither")
+
+
+def _optimise(module: Any, machine: Any) -> None:
+    # First of all what must be inlined is, so that everything else sees functions as they will be.
+    _run(module, machine, 0, vectorised=False)
+    # The checked build is large: a check stands at every access. It is kept small rather than fast.
+    _run(module, machine, 1 if is_checked() else 3, vectorised=not is_checked())
+
+
+def _run(module: Any, machine: Any, level: int, *, vectorised: bool) -> None:
+    """LLVM's own passes of an optimisation level."""
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = options.slp_vectorization = vectorised
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+
+
+if __name__ == "__main__":
+    # Nearly all that Numba makes here lives on: garbage is looked for less often than in usual programs.
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
+    Path(sys.argv[1]).write_bytes(object_file())

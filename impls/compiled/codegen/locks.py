@@ -1,0 +1,58 @@
+"""One process at a time, where the system can say so; nobody waits for ever."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from impls.core.private_files import make_folder
+
+try:
+    import fcntl
+except ImportError:  # not on this system
+    fcntl = None  # type: ignore[assignment]
+
+_PAUSE_SECONDS = 0.05
+
+
+@contextmanager
+def turn(path: Path, longest_seconds: float, waiting: Callable[[], None]) -> Iterator[bool]:
+    """Holds the lock of the file `path` while the block runs; `waiting` is called once where another holds it.
+
+    Gives False where the lock was not had within `longest_seconds`, or cannot be had at all: a folder that cannot be
+    written, a system without such locks. The system takes it back when its holder ends, however it ends.
+    """
+    try:
+        make_folder(path.parent)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except OSError:
+        yield False
+        return
+    try:
+        yield _locked(handle, longest_seconds, waiting)
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int, longest_seconds: float, waiting: Callable[[], None]) -> bool:
+    if fcntl is None:
+        return False
+    deadline = time.monotonic() + longest_seconds
+    told = False
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+        except OSError:
+            return False
+        else:
+            return True
+        if not told:
+            waiting()
+            told = True
+        time.sleep(_PAUSE_SECONDS)

@@ -1,0 +1,114 @@
+"""The plain functions of the kernels, typed, and addresses of arrays. The plain border stands on these alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol
+
+from impls.compiled.codegen.build import is_checked, kernels, regions
+from impls.compiled.layout import N_OWN_REGIONS, N_REGIONS
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class Function(Protocol):
+    """A C function of int64."""
+
+    def __call__(self, *arguments: int) -> int:
+        """Calls it; the interpreter lock is released meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """The plain functions; arguments stand in their kernels' docstrings."""
+
+    encode: Function
+    encode_pieces: Function
+    split: Function
+    decoded_bytes: Function
+    decode: Function
+    reset_cache: Function
+    build_pairs: Function
+    build_first_round: Function
+    fill_rows: Function
+    put_whole: Function
+    build_characters: Function
+    build_character_ids: Function
+    load_rows: Function
+    find_whole: Function
+    index_tokens: Function
+    derive: Function
+    encode_with_dropout: Function
+    count_texts: Function
+    count_split: Function
+    spread_pieces: Function
+    number_pieces: Function
+    collect_counts: Function
+    fill_cells: Function
+    compact_cells: Function
+    sum_pairs: Function
+    count_pairs: Function
+    spread_pairs: Function
+    list_pairs: Function
+    learn: Function
+    ask_helper: Function
+    change_state: Function
+    help_out: Function
+
+    @staticmethod
+    def load() -> Native:
+        """The functions of this process, compiled on first use."""
+        return _native()
+
+    @contextmanager
+    def reachable(self, *arrays: np.ndarray) -> Iterator[None]:
+        """Declares arrays to the checked build while the block runs."""
+        numbers = [declare(array) for array in arrays] if is_checked() else []
+        try:
+            yield
+        finally:
+            forget(*numbers)
+
+
+@cache
+def _native() -> Native:
+    loaded = kernels()
+    return Native(**{field.name: loaded.plain(field.name) for field in fields(Native)})
+
+
+def address(array: np.ndarray) -> int:
+    """Where the data of an array begins; the caller keeps the array alive while kernels use it."""
+    place: int = array.__array_interface__["data"][0]
+    return place
+
+
+_declaring = Lock()
+
+
+def declare(array: np.ndarray) -> int:
+    """Checked build: kernels may reach this array; returns the number to `forget` it by."""
+    table = regions()
+    with _declaring:
+        for number in range(N_OWN_REGIONS, N_REGIONS):
+            if table[8 + 2 * number] == 0:
+                table[8 + 2 * number] = address(array)
+                table[9 + 2 * number] = address(array) + array.nbytes
+                return number
+    raise RuntimeError("the checked build has no region left")
+
+
+def forget(*numbers: int) -> None:
+    """Checked build: the arrays declared as `numbers` are out of reach again."""
+    for number in numbers:
+        regions()[8 + 2 * number : 10 + 2 * number] = 0
+
+
+def faults() -> tuple[int, int, int]:
+    """Checked build: how many accesses lay outside every region, and address and size of the last one."""
+    count, place, n_bytes = regions()[:3].tolist()
+    return count, place, n_bytes

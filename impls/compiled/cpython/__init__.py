@@ -1,0 +1,1 @@
+"""Where Python's objects are read and made: the only room that knows how str, list, int and arrays look inside."""

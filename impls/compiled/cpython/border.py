@@ -1,0 +1,295 @@
+"""Python objects in, Python objects out, through the public C API: bodies of built-in functions.
+
+A built-in is bound to an int, the address of its context. It returns None where the plain path has to take over:
+the context is in use by a thread that released the lock, an id is unknown, text is not covered, memory ran out.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    allocate,
+    copy_memory,
+    decrement,
+    external,
+    kernel,
+    load_i64,
+    reallocate,
+    release_memory,
+    store_64,
+)
+from impls.compiled.cpython.boxes import (
+    array_of_ids,
+    empty_array,
+    end_list,
+    hidden_list,
+    ids_of_array,
+    list_of_ids,
+    long_from_long,
+    put_ids,
+    resize_array,
+)
+from impls.compiled.cpython.interpreter import (
+    clear_error,
+    list_get,
+    list_size,
+    long_as_long,
+    nothing,
+    restore_thread,
+    save_thread,
+    this_thread,
+)
+from impls.compiled.cpython.strings import length_of, type_of
+from impls.compiled.cpython.texts import (
+    OUT_REGION,
+    count_in_parts,
+    cut_up,
+    encode_part,
+    encode_text,
+    give_back,
+    is_long,
+)
+from impls.compiled.layout import (
+    BUSY,
+    INT_TYPE,
+    LIST_ITEMS,
+    MAY_BE_SPECIAL,
+    N_SOUGHT,
+    NEW_ARRAY,
+    NO_MEMORY,
+    NO_ROOM,
+    OUT,
+    OUT_LIMIT,
+    RAISED,
+    REPLACE,
+)
+from impls.compiled.lookup.decode import COPY_BYTES, copy_token, token_length, token_start
+
+decode_utf8 = external("PyUnicode_DecodeUTF8", 3)
+bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
+
+
+IDS_AT_ONCE = 1 << 18
+"""A megabyte of ids, which the second cache holds beside what encodes."""
+
+
+@kernel
+def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
+    """Objects of the ids of a text. The context is claimed until the last of them exists.
+
+    Others' Python code may run before that: on other threads while the interpreter lock is released, and on Python
+    3.11 wherever an object is made, as the garbage collector, and so anybody's finalizer, may run there.
+    """
+    if load_i64(context + BUSY) != 0 or (as_array and load_i64(context + NEW_ARRAY) == 0):
+        return nothing(context)
+    if look != 0 and load_i64(context + N_SOUGHT) < 0:
+        return nothing(context)
+    store_64(context + BUSY, 1)
+    result = 0
+    if is_long(context, text):
+        store_64(context + BUSY, this_thread())
+        result = _array_in_parts(context, text, look) if as_array else _list_in_parts(context, text, look)
+    if result == 0:
+        result = _at_once(context, text, look, as_array)
+    store_64(context + BUSY, 0)
+    return result
+
+
+@kernel
+def _at_once(context: int, text: int, look: int, as_array: bool) -> int:
+    """Objects of the ids of a text, None where the plain path has to take over; 0 with an exception set."""
+    count, out = encode_text(context, text, 1, look)
+    if count == RAISED:
+        return 0
+    if count < 0:
+        result = nothing(context)
+    elif as_array:
+        result = array_of_ids(context, out, count)
+    else:
+        result = list_of_ids(context, out, count)
+    give_back(context, out)
+    return result
+
+
+@kernel
+def _array_in_parts(context: int, text: int, look: int) -> int:
+    """An array that is filled part by part, or None; 0 where that is not the way of this text.
+
+    So the ids need no other memory. There is room for as many as there will be if the rest has as many as what was
+    read, and for a sixteenth more. The interpreter lock is released but where the array is made or grows.
+    """
+    kind, characters = cut_up(context, text)
+    if kind < 0:
+        return 0
+    n, out, limit = length_of(text), load_i64(context + OUT), load_i64(context + OUT_LIMIT)
+    array, ids, room, total, begin, count = 0, 0, 0, 0, 0, 0
+    state = save_thread()
+    while begin < n and count >= 0:
+        count, begin = encode_part(context, kind, characters, begin, n, out, limit, 1, look)
+        if count > 0 and total + count > room:
+            restore_thread(state)
+            room = (total + count) * n // begin
+            room += room >> 4
+            array = _with_room(context, array, room)
+            if array == 0:
+                count = NO_MEMORY
+            else:
+                ids = ids_of_array(context, array)
+            state = save_thread()
+        if count > 0:
+            copy_memory(ids + 4 * total, out, 4 * count)
+            total += count
+    restore_thread(state)
+    if array != 0:
+        if count >= 0 and resize_array(context, array, total):
+            return array
+        decrement(array)
+    clear_error()
+    return nothing(context) if count == MAY_BE_SPECIAL else 0
+
+
+@kernel
+def _list_in_parts(context: int, text: int, look: int) -> int:
+    """A list that is filled whenever there are IDS_AT_ONCE ids, or None; 0 where that is not the way of this text.
+
+    Made more often of fewer ids, ints and what encodes push each other out of the cache. Until the list is full of
+    objects nobody else may find it.
+    """
+    kind, characters = cut_up(context, text)
+    if kind < 0 or load_i64(context + LIST_ITEMS) == 0:
+        return 0
+    n, out, limit = length_of(text), load_i64(context + OUT), load_i64(context + OUT_LIMIT)
+    boxed, room, total, begin, count, waiting = 0, 0, 0, 0, 0, 0
+    state = save_thread()
+    while begin < n and count >= 0:
+        count, begin = encode_part(context, kind, characters, begin, n, out + 4 * waiting, limit - waiting, 1, look)
+        if count >= 0:
+            waiting += count
+        if count >= 0 and (waiting >= IDS_AT_ONCE or begin >= n):
+            restore_thread(state)
+            if boxed == 0:
+                room = waiting if begin >= n else waiting * n // begin * 17 // 16
+                boxed = hidden_list(context, room)
+            if boxed == 0 or not put_ids(context, boxed, total, room, out, waiting):
+                count = NO_MEMORY
+            total += waiting
+            room = max(room, total)
+            waiting = 0
+            state = save_thread()
+    restore_thread(state)
+    if boxed != 0:
+        if count >= 0 and end_list(context, boxed, total, room):
+            return boxed
+        decrement(boxed)
+    clear_error()
+    return nothing(context) if count == MAY_BE_SPECIAL else 0
+
+
+@kernel
+def _with_room(context: int, array: int, room: int) -> int:
+    """An array of that size that begins as `array`, which is 0 or ended; 0 with an exception set as `empty_array`."""
+    if array == 0:
+        return empty_array(context, room)
+    if resize_array(context, array, room):
+        return array
+    decrement(array)
+    return 0
+
+
+@kernel
+def encode_to_list(context: int, text: int) -> int:
+    """str -> list of int, special texts read as any others."""
+    return _encoded(context, text, 0, False)
+
+
+@kernel
+def encode_to_list_unless_special(context: int, text: int) -> int:
+    """str -> list of int; None for a text that may hold a special one."""
+    return _encoded(context, text, 1, False)
+
+
+@kernel
+def encode_to_array(context: int, text: int) -> int:
+    """str -> array of uint32, special texts read as any others."""
+    return _encoded(context, text, 0, True)
+
+
+@kernel
+def encode_to_array_unless_special(context: int, text: int) -> int:
+    """str -> array of uint32; None for a text that may hold a special one."""
+    return _encoded(context, text, 1, True)
+
+
+@kernel
+def count_ids(context: int, text: int) -> int:
+    """str -> int, the number of ids."""
+    if load_i64(context + BUSY) != 0:
+        return nothing(context)
+    store_64(context + BUSY, 1)
+    count, out = NO_ROOM, load_i64(context + OUT)
+    if is_long(context, text):
+        count = count_in_parts(context, text)
+    if count < 0:
+        count, out = encode_text(context, text, 0, 0)
+    if count != RAISED:
+        give_back(context, out)
+    store_64(context + BUSY, 0)
+    if count == RAISED:
+        return 0
+    return long_from_long(count) if count >= 0 else nothing(context)
+
+
+@kernel
+def _gather(context: int, ids: int, n_ids: int) -> tuple[int, int]:
+    """The bytes of a list of ids in new memory, and their number; 0 and 0 where the plain path has to decode.
+
+    Nothing is written into the context, which another thread may be using. Only ints themselves are read here: what
+    else may stand for one runs Python code of its own, which may take the list apart.
+    """
+    room = 8 * n_ids + 4096
+    out = allocate(OUT_REGION, room)
+    if out == 0:
+        return 0, 0
+    used, ints = 0, load_i64(context + INT_TYPE)
+    for i in range(n_ids):
+        item = list_get(ids, i)
+        start = -1
+        if type_of(context, item) == ints:
+            token = long_as_long(item)
+            start = token_start(context, token)
+        if start < 0:
+            clear_error()
+            release_memory(out)
+            return 0, 0
+        length = token_length(context, token, start)
+        if used + length + COPY_BYTES > room:
+            room = 2 * room + length
+            grown = reallocate(OUT_REGION, out, room)
+            if grown == 0:
+                release_memory(out)
+                return 0, 0
+            out = grown
+        copy_token(context, start, length, out + used)
+        used += length
+    return out, used
+
+
+@kernel
+def decode_to_str(context: int, ids: int) -> int:
+    """list of int -> str, bad UTF-8 replaced."""
+    out, n_bytes = _gather(context, ids, list_size(ids))
+    if out == 0:
+        return nothing(context)
+    text = decode_utf8(out, n_bytes, load_i64(context + REPLACE))
+    release_memory(out)
+    return text
+
+
+@kernel
+def decode_to_bytes(context: int, ids: int) -> int:
+    """list of int -> bytes."""
+    out, n_bytes = _gather(context, ids, list_size(ids))
+    if out == 0:
+        return nothing(context)
+    result = bytes_from_memory(out, n_bytes)
+    release_memory(out)
+    return result

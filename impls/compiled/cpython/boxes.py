@@ -1,0 +1,210 @@
+"""Ids as Python objects: lists of ints that are made once, and arrays made through NumPy's C API (`numpy_api`).
+
+An int is made when a list needs it for the first time. So those of frequent ids lie close together, in the order they
+were met in, and those no text holds cost nothing.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    ask_for_huge_pages,
+    call_pointer_2,
+    call_pointer_4,
+    copy_memory,
+    decrement,
+    external,
+    external_void,
+    increment,
+    inlined,
+    kernel,
+    load_i64,
+    load_u32,
+    outlined,
+    peek,
+    peek_u32,
+    poke_32,
+    poke_64,
+    store_64,
+)
+from impls.compiled.layout import (
+    ARRAY_DATA,
+    ARRAY_KIND,
+    INTEGERS,
+    LIST_ITEMS,
+    NEW_ARRAY,
+    NOTHING,
+    ORIGIN,
+    RESIZE,
+    SHAPE,
+    SIZE,
+)
+
+MANY_ITEMS = 1 << 19
+"""Of a list whose items take megabytes, which nobody has touched yet."""
+MOST_REFERENCES = 1 << 31
+"""Where the lower half of a reference count is left to the interpreter: it may be an immortal object's."""
+
+list_new = external("PyList_New", 1)
+list_set = external("PyList_SetItem", 3)
+_list_set_slice = external("PyList_SetSlice", 4)
+_track = external_void("PyObject_GC_Track", 1)
+_untrack = external_void("PyObject_GC_UnTrack", 1)
+long_from_long = external("PyLong_FromLong", 1)
+
+
+@outlined
+def _make_integer(place: int, token: int) -> int:
+    """Makes the int of an id, which the table holds from now on; 0 with an exception set where there is no memory."""
+    integer = long_from_long(token)
+    store_64(place, integer)
+    return integer
+
+
+@inlined
+def _integer(integers: int, token: int) -> int:
+    """The int of an id, whose reference is the table's own; 0 with an exception set where there is no memory."""
+    place = integers + 8 * token
+    integer = load_i64(place)
+    if integer == 0:
+        integer = _make_integer(place, token)
+    return integer
+
+
+@inlined
+def _fill_items(integers: int, ids: int, count: int, items: int) -> bool:
+    """Puts ints at `items`, each with a new reference; False with an exception set where there is no memory.
+
+    What Py_INCREF and PyList_SET_ITEM of the public headers come to; an immortal int has the top bit of the count's
+    lower half set, and is left to the function.
+    """
+    for i in range(count):
+        integer = _integer(integers, load_u32(ids + 4 * i))
+        if integer == 0:
+            return False
+        references = peek_u32(integer)
+        if references < MOST_REFERENCES:
+            poke_32(integer, references + 1)
+        else:
+            increment(integer)
+        poke_64(items + 8 * i, integer)
+    return True
+
+
+@inlined
+def _set_items(integers: int, ids: int, count: int, boxed: int) -> bool:
+    """As `_fill_items`, by calls."""
+    for i in range(count):
+        integer = _integer(integers, load_u32(ids + 4 * i))
+        if integer == 0:
+            return False
+        increment(integer)
+        list_set(boxed, i, integer)
+    return True
+
+
+@kernel
+def list_of_ids(context: int, ids: int, count: int) -> int:
+    """A list of ints; 0 with an exception set where there is no memory."""
+    boxed = list_new(count)
+    if boxed == 0:
+        return 0
+    integers = load_i64(context + INTEGERS)
+    items_at = load_i64(context + LIST_ITEMS)
+    if items_at != 0:
+        items = peek(boxed + items_at)
+        if count >= MANY_ITEMS:
+            ask_for_huge_pages(items, 8 * count)
+        filled = _fill_items(integers, ids, count, items)
+    else:
+        filled = _set_items(integers, ids, count, boxed)
+    if not filled:
+        decrement(boxed)
+        return 0
+    return boxed
+
+
+@inlined
+def _set_slice(boxed: int, begin: int, end: int, items: int) -> bool:
+    """Puts the items of a list, or none for 0, in place of some; False with an exception set without memory."""
+    # What the function returns is a C int: its upper half says nothing.
+    return _list_set_slice(boxed, begin, end, items) & 0xFFFFFFFF == 0
+
+
+@kernel
+def hidden_list(context: int, room: int) -> int:
+    """A list for `room` ids, which the collector does not show until `end_list`; 0 with an exception set."""
+    boxed = list_new(room)
+    if boxed != 0:
+        _untrack(boxed)
+        if room >= MANY_ITEMS:
+            ask_for_huge_pages(peek(boxed + load_i64(context + LIST_ITEMS)), 8 * room)
+    return boxed
+
+
+@kernel
+def put_ids(context: int, boxed: int, at: int, room: int, ids: int, count: int) -> bool:
+    """Puts ints into a list of `hidden_list` from `at` on; what there is no room for behind it.
+
+    False with an exception set where there is no memory.
+    """
+    n_within = min(count, room - at)
+    items = peek(boxed + load_i64(context + LIST_ITEMS)) + 8 * at
+    if not _fill_items(load_i64(context + INTEGERS), ids, n_within, items):
+        return False
+    if n_within == count:
+        return True
+    more = list_of_ids(context, ids + 4 * n_within, count - n_within)
+    if more == 0:
+        return False
+    done = _set_slice(boxed, room, room, more)
+    decrement(more)
+    return done
+
+
+@kernel
+def end_list(context: int, boxed: int, count: int, room: int) -> bool:
+    """Leaves a list of `hidden_list` its first `count` items; False with an exception set where there is no memory."""
+    none, items = load_i64(context + NOTHING), peek(boxed + load_i64(context + LIST_ITEMS))
+    for i in range(count, room):
+        increment(none)
+        poke_64(items + 8 * i, none)
+    if count < room and not _set_slice(boxed, count, room, 0):
+        return False
+    _track(boxed)
+    return True
+
+
+@kernel
+def empty_array(context: int, count: int) -> int:
+    """A new uint32 array of shape (count,); 0 with an exception set where there is no memory."""
+    kind = load_i64(context + ARRAY_KIND)
+    # PyArray_Empty takes a reference to the dtype over, and reads the shape from memory.
+    increment(kind)
+    store_64(context + SIZE, count)
+    return call_pointer_4(load_i64(context + NEW_ARRAY), 1, context + SIZE, kind, 0)
+
+
+@kernel
+def ids_of_array(context: int, array: int) -> int:
+    """Where the ids of an array stand that has some."""
+    return call_pointer_2(load_i64(context + ARRAY_DATA), array, context + ORIGIN)
+
+
+@kernel
+def array_of_ids(context: int, ids: int, count: int) -> int:
+    """As `empty_array`, holding these ids."""
+    array = empty_array(context, count)
+    if array != 0 and count > 0:
+        copy_memory(ids_of_array(context, array), ids, 4 * count)
+    return array
+
+
+@kernel
+def resize_array(context: int, array: int, count: int) -> bool:
+    """Gives an array that nobody else knows another size; False with an exception set where there is no memory."""
+    store_64(context + SIZE, count)
+    none = call_pointer_4(load_i64(context + RESIZE), array, context + SHAPE, 0, 0)
+    if none == 0:
+        return False
+    decrement(none)
+    return True

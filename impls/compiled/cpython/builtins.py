@@ -1,0 +1,144 @@
+"""Built-in functions made of the kernels' methods: the fast border, through the stable part of the public C API.
+
+`PyCFunction_NewEx` binds a C function to an int that holds the address of a context. Available on CPython with an
+interpreter lock; elsewhere, and where BPEBENCH_COMPILED_BORDER=plain asks for it, the plain border does the work.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from impls.compiled.codegen.build import kernels
+from impls.compiled.codegen.entry_points import METHODS
+from impls.compiled.context import Context
+
+_METH_O, _METH_FASTCALL = 0x0008, 0x0080
+
+
+class _MethodDefinition(ctypes.Structure):
+    """`PyMethodDef`; must outlive the functions made of it."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def available() -> bool:
+    """Whether this interpreter can have the fast border."""
+    if os.environ.get("BPEBENCH_COMPILED_BORDER") == "plain":
+        return False
+    locked = getattr(sys, "_is_gil_enabled", lambda: True)()
+    return sys.implementation.name == "cpython" and locked and hasattr(ctypes, "pythonapi")
+
+
+def list_items_offset() -> int:
+    """Where a list object holds the address of its items; 0 where that cannot be relied on.
+
+    PyList_SET_ITEM and Py_INCREF are macros of the public headers. What they come to is tried out on objects of our
+    own; where it is not found so, or BPEBENCH_COMPILED_BORDER=calls asks for it, the functions are called instead.
+    """
+    if os.environ.get("BPEBENCH_COMPILED_BORDER") == "calls" or hasattr(sys, "gettotalrefcount"):
+        return 0
+    word = ctypes.sizeof(ctypes.c_void_p)
+    offset = 3 * word
+    if word != 8 or sys.byteorder != "little" or list.__basicsize__ < offset + word:
+        return 0
+    things = [object(), object(), object()]
+    size = ctypes.c_ssize_t.from_address(id(things) + offset - word).value
+    items = ctypes.c_void_p.from_address(id(things) + offset).value
+    if size != len(things) or not items:
+        return 0
+    found = (ctypes.c_void_p * len(things)).from_address(items)
+    if list(found) != [id(thing) for thing in things]:
+        return 0
+    return offset if _counts_references_in_front(things[0]) else 0
+
+
+def _counts_references_in_front(thing: object) -> bool:
+    """Whether the first four bytes of an object go up by one with each new reference."""
+    count = ctypes.c_uint32.from_address(id(thing))
+    before = count.value
+    more = [thing] * 5
+    return count.value == before + len(more)
+
+
+@dataclass(frozen=True, slots=True)
+class Builtins:
+    """The built-ins of one context. Each returns None where the plain border has to take over."""
+
+    encode_to_list: Callable[[str], list[int] | None]
+    encode_to_list_unless_special: Callable[[str], list[int] | None]
+    encode_to_array: Callable[[str], np.ndarray | None]
+    encode_to_array_unless_special: Callable[[str], np.ndarray | None]
+    count_ids: Callable[[str], int | None]
+    decode_to_str: Callable[[list[int]], str | None]
+    decode_to_bytes: Callable[[list[int]], bytes | None]
+    run_claimed: Callable[[int, Callable[[Any], bool], Any], bool | None]
+    batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
+    batch_collect: Callable[[int, list[Any], int, int], int]
+    batch_encode: Callable[[int, int, int, int], int]
+    batch_copy: Callable[[int, int, int], None]
+    batch_close: Callable[[int], None]
+
+    @staticmethod
+    def of(context: Context) -> Builtins:
+        """The built-ins bound to `context`, which must outlive them."""
+        return Builtins(*[_bound(field.name, context.address) for field in fields(Builtins)])
+
+    def after(self, change: Callable[[str], str | None]) -> Builtins:
+        """These built-ins, those that take one text taking what `change` makes of it; None is answered with None.
+
+        Those that look for special tokens are not to be used: they would look at the changed text.
+        """
+
+        def changed(take: Callable[[str], Any]) -> Callable[[str], Any]:
+            return lambda text: None if (written := change(text)) is None else take(written)
+
+        return replace(
+            self,
+            encode_to_list=changed(self.encode_to_list),
+            encode_to_array=changed(self.encode_to_array),
+            count_ids=changed(self.count_ids),
+        )
+
+
+@cache
+def _definition(name: str) -> _MethodDefinition:
+    flags = _METH_O if name in METHODS else _METH_FASTCALL
+    return _MethodDefinition(name.encode(), kernels().address(name), flags, b"")
+
+
+def _bound(name: str, context_address: int) -> Any:
+    make = ctypes.pythonapi["PyCFunction_NewEx"]
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    return make(ctypes.addressof(_definition(name)), context_address, None)
+
+
+_integers = np.zeros(0, np.int64)
+
+
+def shared_integers(count: int) -> np.ndarray:
+    """Addresses (int64) of the int objects 0 to count - 1 and more, 0 for those that no list has needed yet.
+
+    Shared by all tokenizers, which put what they make there; it is never given back.
+    """
+    global _integers
+    if len(_integers) < count:
+        # All of it is written, so that the first list does not wait for its pages.
+        larger = np.empty(max(count, 1 << 12), np.int64)
+        larger[: len(_integers)] = _integers
+        larger[len(_integers) :] = 0
+        _integers = larger
+    return _integers

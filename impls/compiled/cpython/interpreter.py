@@ -1,0 +1,47 @@
+"""Functions of the interpreter's public C API that several parts of the border call."""
+
+from __future__ import annotations
+
+import time
+
+from impls.compiled.codegen.memory import external, external_void, increment, kernel, load_i64
+from impls.compiled.layout import CLOCK, CLOCK_NANOSECONDS, NOTHING
+
+list_size = external("PyList_Size", 1)
+list_get = external("PyList_GetItem", 2)
+long_as_address = external("PyLong_AsVoidPtr", 1)
+long_as_long = external("PyLong_AsLong", 1)
+call_with_one = external("PyObject_CallOneArg", 2)
+clear_error = external_void("PyErr_Clear", 0)
+save_thread = external("PyEval_SaveThread", 0)
+restore_thread = external_void("PyEval_RestoreThread", 1)
+this_thread = external("PyThread_get_thread_ident", 0)
+
+_read_clock = external("clock_gettime", 2)
+_MONOTONIC: int = getattr(time, "CLOCK_MONOTONIC", 1)
+LONG_WAIT_NANOSECONDS = 1_000_000
+
+
+@kernel
+def _nanoseconds(context: int) -> int:
+    _read_clock(_MONOTONIC, context + CLOCK)
+    return 1_000_000_000 * load_i64(context + CLOCK) + load_i64(context + CLOCK_NANOSECONDS)
+
+
+@kernel
+def restored_after_long_wait(context: int, state: int) -> bool:
+    """As `restore_thread`; whether that took long, as it does where other threads run Python all the time.
+
+    The interpreter lets each of them go on for 5 ms before another gets its turn.
+    """
+    before = _nanoseconds(context)
+    restore_thread(state)
+    return _nanoseconds(context) - before > LONG_WAIT_NANOSECONDS
+
+
+@kernel
+def nothing(context: int) -> int:
+    """None, as a new reference."""
+    none = load_i64(context + NOTHING)
+    increment(none)
+    return none

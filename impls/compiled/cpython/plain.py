@@ -1,0 +1,104 @@
+"""The plain border: bytes, NumPy arrays and ctypes around the plain kernels. Works wherever ctypes does.
+
+Every function takes a context nobody else is using. `Uncovered` says that the pattern leaves text out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from impls.compiled.codegen.native import address
+from impls.compiled.context import Context
+from impls.compiled.layout import MOST_TEXT_BYTES, NO_MEMORY, PAD_BYTES, UNCOVERED
+from impls.core.errors import Unsupported
+
+
+class Uncovered(Exception):
+    """The pattern leaves part of the text out; the reference splitter knows where."""
+
+
+_PAD_IDS = PAD_BYTES // 4
+
+
+def _utf8(text: str) -> np.ndarray:
+    """The UTF-8 of a text, uint8; raises `Unsupported` for one that is too long for the kernels."""
+    data = np.frombuffer(text.encode(), np.uint8)
+    if len(data) > MOST_TEXT_BYTES:
+        most = f"{MOST_TEXT_BYTES:,} at most: cut it at a line break, or encode it from a file (`encode_file`)"
+        raise Unsupported("compiled", f"a text of {len(data):,} bytes in one call; it takes {most}")
+    return data
+
+
+def encode(context: Context, text: str) -> np.ndarray:
+    """Ids of a text without surrogates, uint32 of shape (n_tokens,)."""
+    data = _utf8(text)
+    out = np.empty(len(data) + _PAD_IDS, np.uint32)
+    with context.native.reachable(data, out):
+        n_ids = context.native.encode(context.address, address(data), len(data), address(out), 1)
+    return shrunk(out, n_ids)
+
+
+def encode_pieces(context: Context, text: str, pieces: Sequence[str]) -> np.ndarray:
+    """Ids of a text that `pieces` cut, uint32 of shape (n_tokens,)."""
+    data = _utf8(text)
+    ends = ends_of(text, pieces)
+    out = np.empty(len(data) + _PAD_IDS, np.uint32)
+    with context.native.reachable(data, ends, out):
+        n_ids = context.native.encode_pieces(
+            context.address, address(data), len(data), address(ends), len(ends), address(out)
+        )
+    return shrunk(out, n_ids)
+
+
+def ends_of(text: str, pieces: Sequence[str]) -> np.ndarray:
+    """Where pieces end, in bytes of the UTF-8 of the text they cut: int32 of shape (n_pieces,)."""
+    lengths = map(len, pieces) if text.isascii() else (len(piece.encode()) for piece in pieces)
+    return np.cumsum(np.fromiter(lengths, np.int32, len(pieces)), dtype=np.int32)
+
+
+def count(context: Context, text: str) -> int:
+    """Number of ids of a text without surrogates; none is kept."""
+    data = _utf8(text)
+    out = np.empty(len(data) + _PAD_IDS, np.uint32)
+    with context.native.reachable(data, out):
+        n_ids = context.native.encode(context.address, address(data), len(data), address(out), 0)
+    return checked(n_ids)
+
+
+def piece_ends(context: Context, text: str) -> np.ndarray:
+    """Where the pieces of a text end, in bytes of its UTF-8: int32 of shape (n_pieces,)."""
+    data = _utf8(text)
+    out = np.empty(len(data) + _PAD_IDS, np.int32)
+    with context.native.reachable(data, out):
+        n_pieces = context.native.split(context.address, address(data), len(data), address(out))
+    return out[: checked(n_pieces)].copy()
+
+
+def decode(context: Context, ids: np.ndarray) -> bytes | None:
+    """Bytes of uint32 ids, or None where one of them is unknown."""
+    with context.native.reachable(ids):
+        n_bytes = context.native.decoded_bytes(context.address, address(ids), len(ids))
+    if n_bytes < 0:
+        return None
+    out = np.empty(n_bytes + PAD_BYTES, np.uint8)
+    with context.native.reachable(ids, out):
+        context.native.decode(context.address, address(ids), len(ids), address(out))
+    return out[:n_bytes].tobytes()
+
+
+def checked(count: int) -> int:
+    """A count a kernel gave back; raises for what stands in place of one."""
+    if count == UNCOVERED:
+        raise Uncovered
+    if count == NO_MEMORY:
+        raise MemoryError
+    return count
+
+
+def shrunk(out: np.ndarray, count: int) -> np.ndarray:
+    """The first `count` entries; what lies behind is given back."""
+    checked(count)
+    out.resize(count, refcheck=False)
+    return out

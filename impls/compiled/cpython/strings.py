@@ -1,0 +1,187 @@
+"""UTF-8 of strings: written from their characters where `str_layout` knows these, else asked of the interpreter."""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    allocate_large,
+    choose,
+    declare_region,
+    decrement,
+    external,
+    inlined,
+    kernel,
+    load_i64,
+    peek,
+    peek_u8,
+    peek_u16,
+    peek_u32,
+    release_large,
+    shift_right,
+    store_64,
+)
+from impls.compiled.cpython.transcode import transcode
+from impls.compiled.layout import (
+    BUFFER_AT,
+    LARGE_TEXT,
+    PAD_BYTES,
+    SIZE,
+    STR_DATA,
+    STR_SHIFT,
+    STR_STATE,
+    STR_TYPE,
+    STR_UTF8,
+    TEXT,
+    TEXT_LIMIT,
+    WORK,
+)
+
+TEXT_REGION = 0
+TYPE_AT, LENGTH_AT = 8, 16
+"""Where an object holds its type, and a str the number of its characters."""
+
+utf8_and_size = external("PyUnicode_AsUTF8AndSize", 2)
+object_type = external("PyObject_Type", 1)
+
+
+@kernel
+def type_of(context: int, item: int) -> int:
+    """The address of the type of an object."""
+    if load_i64(context + STR_STATE) != 0:
+        return peek(item + TYPE_AT)
+    found = object_type(item)
+    # The object keeps its type alive.
+    decrement(found)
+    return found
+
+
+@kernel
+def state_of(context: int, text: int) -> int:
+    """How a str holds its characters, as `str_layout` found it; -1 for any other object, or where nothing is known."""
+    state_at = load_i64(context + STR_STATE)
+    # Only a str itself is read here: what else may come, the interpreter judges.
+    if state_at == 0 or peek(text + TYPE_AT) != load_i64(context + STR_TYPE):
+        return -1
+    return shift_right(peek_u32(text + state_at), load_i64(context + STR_SHIFT))
+
+
+@kernel
+def kind_of(context: int, text: int) -> int:
+    """Bytes each character takes in a str whose UTF-8 is to be written from them; 0 where that is not its way."""
+    state = state_of(context, text)
+    # Characters behind the header, not all of them ASCII, and no UTF-8 kept beside them.
+    if state < 0 or (state >> 3) & 3 != 1 or peek(text + load_i64(context + STR_UTF8)) != 0:
+        return 0
+    return state & 7
+
+
+@inlined
+def length_of(text: int) -> int:
+    """How many characters a str has."""
+    return peek(text + LENGTH_AT)
+
+
+@inlined
+def most_utf8_bytes(kind: int) -> int:
+    """Bytes of UTF-8 that a character of that kind takes at most."""
+    return 1 + min(kind, 3)
+
+
+@kernel
+def characters_of(context: int, text: int) -> tuple[int, int]:
+    """The kind of a str's characters and where they stand: 0 for ASCII; -1 where they are not looked at here."""
+    state, kind = state_of(context, text), kind_of(context, text)
+    if state >= 0 and (state >> 3) & 3 == 3:
+        return 0, utf8_and_size(text, context + SIZE)
+    return choose(kind == 0, -1, kind), text + load_i64(context + STR_DATA)
+
+
+@kernel
+def character(kind: int, characters: int, i: int) -> int:
+    """A character of those that stand there."""
+    if kind <= 1:
+        return peek_u8(characters + i)
+    return peek_u16(characters + 2 * i) if kind == 2 else peek_u32(characters + 4 * i)
+
+
+@kernel
+def _most_bytes(context: int, text: int) -> int:
+    """Bytes the UTF-8 of a str may take that is to be written from its characters; 0 where that is not its way."""
+    kind = kind_of(context, text)
+    return 0 if kind == 0 else length_of(text) * most_utf8_bytes(kind)
+
+
+@kernel
+def most_bytes(context: int, text: int) -> int:
+    """Bytes the UTF-8 of a str may take that is to be written by `own_utf8`; 0 where that is not its way."""
+    n_bytes = _most_bytes(context, text)
+    return n_bytes if n_bytes <= load_i64(context + TEXT_LIMIT) else 0
+
+
+@kernel
+def own_utf8(context: int, text: int) -> int:
+    """Address of the UTF-8 of a str for which `most_bytes` is not 0, its size left in SIZE; 0 for a surrogate.
+
+    Needs no interpreter lock: a str does not change.
+    """
+    # Not `kind_of`: since then somebody else may have had the interpreter keep its UTF-8 beside it.
+    kind, characters = state_of(context, text) & 7, text + load_i64(context + STR_DATA)
+    return _write_utf8(context, kind, characters, length_of(text), load_i64(context + TEXT))
+
+
+@kernel
+def _write_utf8(context: int, kind: int, characters: int, n: int, target: int) -> int:
+    """`target`, where the UTF-8 of n characters is now, its size left in SIZE; 0 for a surrogate."""
+    scratch = load_i64(context + WORK) + BUFFER_AT
+    n_bytes = transcode(kind, characters, n, target, scratch)
+    if n_bytes < 0:
+        return 0
+    store_64(context + SIZE, n_bytes)
+    return target
+
+
+@kernel
+def give_back_utf8(context: int) -> None:
+    """Ends the use of what `utf8` wrote."""
+    large = load_i64(context + LARGE_TEXT)
+    if large != 0:
+        release_large(large)
+        store_64(context + LARGE_TEXT, 0)
+
+
+@kernel
+def utf8_of_part(context: int, kind: int, characters: int, n: int) -> int:
+    """Address of the UTF-8 of n characters of that kind, which is not -1, its size left in SIZE.
+
+    0 for a surrogate, or where there is no memory. The caller ends its use by `give_back_utf8`.
+    """
+    if kind == 0:
+        store_64(context + SIZE, n)
+        declare_region(TEXT_REGION, characters, characters + n)
+        return characters
+    n_bytes, target = most_utf8_bytes(kind) * n, load_i64(context + TEXT)
+    if n_bytes > load_i64(context + TEXT_LIMIT):
+        target = allocate_large(TEXT_REGION, n_bytes + PAD_BYTES)
+        store_64(context + LARGE_TEXT, target)
+    address = 0
+    if target != 0:
+        address = _write_utf8(context, kind, characters, n, target)
+    if address == 0:
+        give_back_utf8(context)
+    return address
+
+
+@kernel
+def utf8(context: int, text: int) -> int:
+    """Address of the UTF-8 of a str, its size left in SIZE; 0 with an exception set where it has none.
+
+    The caller ends its use by `give_back_utf8`.
+    """
+    kind = kind_of(context, text)
+    if kind != 0:
+        address = utf8_of_part(context, kind, text + load_i64(context + STR_DATA), length_of(text))
+        if address != 0:
+            return address
+    address = utf8_and_size(text, context + SIZE)
+    if address != 0:
+        declare_region(TEXT_REGION, address, address + load_i64(context + SIZE))
+    return address

@@ -1,0 +1,188 @@
+"""One text to ids: at once, or part by part where it is long.
+
+Memory nobody has touched yet is what a call may wait for longest, and memory for a whole long text is given back to
+the system after each call. A part's UTF-8 and ids need little of it, always the same, and the ids are moved to where
+they are to stay. A text is cut between two characters where its pattern cuts whatever stands around, which their
+classes tell (`pattern.tables.certain_cuts`).
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    allocate_large,
+    external,
+    inlined,
+    kernel,
+    load_i64,
+    load_u8,
+    load_u16,
+    release_large,
+    shift_right,
+)
+from impls.compiled.cpython.interpreter import restore_thread, save_thread
+from impls.compiled.cpython.strings import (
+    character,
+    characters_of,
+    give_back_utf8,
+    length_of,
+    most_utf8_bytes,
+    state_of,
+    utf8,
+    utf8_of_part,
+)
+from impls.compiled.layout import (
+    ASCII_CLASSES,
+    CUTS,
+    MAY_BE_SPECIAL,
+    MOST_TEXT_BYTES,
+    NO_MEMORY,
+    NO_ROOM,
+    NOT_UTF8,
+    OUT,
+    OUT_LIMIT,
+    PAD_BYTES,
+    PAGE_CLASSES,
+    PAGES,
+    PART_CHARACTERS,
+    RAISED,
+    SIZE,
+)
+from impls.compiled.pretokenize.needle import may_hold_special
+
+OUT_REGION = 2
+RELEASE_FROM_BYTES = 1024
+"""Shorter texts are encoded while the interpreter lock is held."""
+
+encode = external("bpebench_encode", 5)
+"""`kernels.encode.encode`, linked by its exported name so that it is compiled once."""
+
+
+@kernel
+def room_for(context: int, n_bytes: int) -> int:
+    """A buffer for the ids of n_bytes of text: the context's own, or new memory; 0 where there is none."""
+    if n_bytes <= load_i64(context + OUT_LIMIT):
+        return load_i64(context + OUT)
+    return allocate_large(OUT_REGION, 4 * n_bytes + PAD_BYTES)
+
+
+@kernel
+def give_back(context: int, out: int) -> None:
+    """Ends the use of a buffer of `room_for`."""
+    if out != load_i64(context + OUT):
+        release_large(out)
+
+
+@kernel
+def _encode(context: int, text: int, n_bytes: int, out: int, keep: int, look: int) -> int:
+    """`encode`; with `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL."""
+    if look != 0 and may_hold_special(context, text, n_bytes):
+        return MAY_BE_SPECIAL
+    return encode(context, text, n_bytes, out, keep)
+
+
+@inlined
+def _class_of(context: int, code: int) -> int:
+    if code < 128:
+        return load_u8(load_i64(context + ASCII_CLASSES) + code)
+    page = load_u16(load_i64(context + PAGES) + 2 * (code >> 6))
+    return load_u8(load_i64(context + PAGE_CLASSES) + (page << 6) + (code & 63))
+
+
+@kernel
+def _end_of_part(context: int, kind: int, characters: int, begin: int, n: int) -> int:
+    """Where the part ends that begins at character `begin` of n: cut as far back as it takes, or else longer."""
+    cuts, size, least = load_i64(context + CUTS), PART_CHARACTERS, begin
+    while begin + size < n:
+        at = begin + size
+        behind = _class_of(context, character(kind, characters, at))
+        while at > least + 1:
+            at -= 1
+            before = _class_of(context, character(kind, characters, at))
+            if shift_right(load_i64(cuts + 8 * before), behind) & 1:
+                return at + 1
+            behind = before
+        least = begin + size - 1
+        size += size
+    return n
+
+
+@kernel
+def cut_up(context: int, text: int) -> tuple[int, int]:
+    """`characters_of` for a str that may be encoded part by part; -1 and nothing for another.
+
+    What may be too large to be encoded at once is not cut up either: it would be refused the next time.
+    """
+    kind, characters = -1, 0
+    if load_i64(context + CUTS) != 0:
+        kind, characters = characters_of(context, text)
+    if kind >= 0 and length_of(text) * most_utf8_bytes(kind) > MOST_TEXT_BYTES:
+        return -1, 0
+    return kind, characters
+
+
+@kernel
+def is_long(context: int, text: int) -> bool:
+    """Whether an object is a str that is longer than a part."""
+    return state_of(context, text) >= 0 and length_of(text) > PART_CHARACTERS
+
+
+@kernel
+def encode_part(
+    context: int, kind: int, characters: int, begin: int, n: int, out: int, room: int, keep: int, look: int
+) -> tuple[int, int]:
+    """The number of ids of the part that begins at character `begin` of n, and where it ends.
+
+    In place of a number NO_ROOM where it may have more ids than there is room for, NOT_UTF8, or what `encode_text`
+    says. Needs no interpreter lock.
+    """
+    end = _end_of_part(context, kind, characters, begin, n)
+    address = utf8_of_part(context, kind, characters + max(kind, 1) * begin, end - begin)
+    if address == 0:
+        return NOT_UTF8, end
+    n_bytes = load_i64(context + SIZE)
+    count = NO_ROOM
+    if n_bytes <= room:
+        count = _encode(context, address, n_bytes, out, keep, look)
+    give_back_utf8(context)
+    return count, end
+
+
+@kernel
+def count_in_parts(context: int, text: int) -> int:
+    """The number of ids of a long str that is cut up, or a negative one where that is not its way."""
+    kind, characters = cut_up(context, text)
+    if kind < 0:
+        return NO_ROOM
+    n, out, room = length_of(text), load_i64(context + OUT), load_i64(context + OUT_LIMIT)
+    total, count, begin = 0, 0, 0
+    state = save_thread()
+    while begin < n and count >= 0:
+        count, begin = encode_part(context, kind, characters, begin, n, out, room, 0, 0)
+        total += count
+    restore_thread(state)
+    return total if count >= 0 else count
+
+
+@kernel
+def encode_text(context: int, text: int, keep: int, look: int) -> tuple[int, int]:
+    """The number of ids of a str, at once, or a reason why there are none; and where they are, for `give_back`.
+
+    With `keep` 0 ids are only counted; with `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL.
+    RAISED: an exception is set. The context is claimed; for a long text the interpreter lock is released meanwhile.
+    """
+    address = utf8(context, text)
+    if address == 0:
+        return RAISED, load_i64(context + OUT)
+    n_bytes = load_i64(context + SIZE)
+    out = room_for(context, n_bytes)
+    if out == 0:
+        give_back_utf8(context)
+        return NO_MEMORY, load_i64(context + OUT)
+    if n_bytes < RELEASE_FROM_BYTES:
+        count = _encode(context, address, n_bytes, out, keep, look)
+    else:
+        state = save_thread()
+        count = _encode(context, address, n_bytes, out, keep, look)
+        restore_thread(state)
+    give_back_utf8(context)
+    return count, out

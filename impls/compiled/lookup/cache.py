@@ -1,0 +1,242 @@
+"""The cache of pieces: open addressing over 32-byte entries (up to 15 bytes) and 64-byte entries (16 to 31 bytes).
+
+A short entry: key, key with the length in its top byte, id0 | id1 << 32, id2 | count << 21 | id3 << 32. A count of
+ARENA_COUNT sends to the arena: its third word is the place there, the upper half of the fourth the number of ids.
+A medium entry: four words of the piece with the length in the top byte, seven ids, their number. It is bounded: a
+table that is full for long, and as large as it may get (see `growth`), starts again from the vocabulary's own entries.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    inlined,
+    kernel,
+    load_i32,
+    load_i64,
+    load_u32,
+    prefetch,
+    shift_left,
+    shift_right,
+    store_32,
+    store_64,
+    wrapping_add,
+    wrapping_multiply,
+)
+from impls.compiled.layout import (
+    ARENA,
+    ARENA_LIMIT,
+    ARENA_USED,
+    CACHE,
+    CACHE_COUNT,
+    CACHE_ROWS,
+    CACHE_SHIFT,
+    CACHE_TOKENS,
+    COUNT_AT,
+    KEY_MASKS,
+    MEDIUM,
+    MEDIUM_COUNT,
+    MEDIUM_SHIFT,
+    N_CACHE_ROWS,
+    N_CACHE_TOKENS,
+    NONE,
+    TOKEN_BYTES,
+    TOKEN_STARTS,
+)
+from impls.compiled.lookup.decode import token_length
+from impls.compiled.lookup.hashing import K1, K2, K3, key_high, key_low, mix
+
+SHORT_ENTRY, MEDIUM_ENTRY, CACHE_LINE = 32, 64, 64
+ARENA_COUNT = 15
+AHEAD = 16
+"""How many tokens before its turn a token's slot is fetched, when the table is filled."""
+MOST_SHORT_IDS, MOST_MEDIUM_IDS = 4, 7
+IDS_OF_PAIR = NONE | (NONE << 32)
+"""Two ids in one word, without what else it holds."""
+
+
+@inlined
+def short_slot(context: int, low: int, high: int) -> int:
+    """Address of the first entry a short key may stand in."""
+    return load_i64(context + CACHE) + SHORT_ENTRY * shift_right(mix(low, high), load_i64(context + CACHE_SHIFT))
+
+
+@inlined
+def _ends_search(entry: int, low: int, high: int) -> bool:
+    """Whether an entry is empty or holds that key."""
+    stored = load_i64(entry + 8)
+    return stored == 0 or (stored == high and load_i64(entry) == low)
+
+
+@inlined
+def next_line(entry: int) -> int:
+    """The first entry of the next cache line."""
+    return (entry | (CACHE_LINE - 1)) + 1
+
+
+@kernel
+def find(context: int, low: int, high: int, entry: int) -> int:
+    """The entry of a key whose first slot `entry` is, or the empty one where it belongs.
+
+    After the first slot comes the other one of its cache line, then line by line.
+    """
+    if _ends_search(entry, low, high):
+        return entry
+    entry ^= SHORT_ENTRY
+    if _ends_search(entry, low, high):
+        return entry
+    entry = next_line(entry)
+    start = load_i64(context + CACHE)
+    end = start + shift_left(SHORT_ENTRY, 64 - load_i64(context + CACHE_SHIFT))
+    while True:
+        if entry == end:
+            entry = start
+        if _ends_search(entry, low, high):
+            return entry
+        entry += SHORT_ENTRY
+
+
+@kernel
+def _fill_memory(start: int, end: int) -> None:
+    at = start
+    while at < end:
+        store_64(at, 0)
+        at += 8
+
+
+@kernel
+def reset_cache(context: int) -> None:
+    """Forgets every piece but the vocabulary's own."""
+    start = load_i64(context + CACHE)
+    _fill_memory(start, start + shift_left(SHORT_ENTRY, 64 - load_i64(context + CACHE_SHIFT)))
+    load_vocabulary(context)
+    reset_medium(context)
+
+
+@inlined
+def _key_of_token(context: int, token: int) -> tuple[int, int]:
+    """The key of a token of up to 15 bytes; reads 16 bytes of the blob."""
+    masks = load_i64(context + KEY_MASKS)
+    start = load_i64(load_i64(context + TOKEN_STARTS) + 8 * token)
+    piece, length = load_i64(context + TOKEN_BYTES) + start, token_length(context, token, start)
+    return key_low(masks, piece, length), key_high(masks, piece, length)
+
+
+@kernel
+def load_vocabulary(context: int) -> None:
+    """Puts the vocabulary's own entries into an empty table."""
+    tokens = load_i64(context + CACHE_TOKENS)
+    n_tokens = load_i64(context + N_CACHE_TOKENS)
+    for i in range(n_tokens):
+        if i + AHEAD < n_tokens:
+            low, high = _key_of_token(context, load_i32(tokens + 4 * (i + AHEAD)))
+            prefetch(short_slot(context, low, high))
+        token = load_i32(tokens + 4 * i)
+        low, high = _key_of_token(context, token)
+        _put(context, low, high, token, shift_left(1, COUNT_AT))
+    row = load_i64(context + CACHE_ROWS)
+    n_rows = load_i64(context + N_CACHE_ROWS)
+    for _ in range(n_rows):
+        _put(context, load_i64(row), load_i64(row + 8), load_i64(row + 16), load_i64(row + 24))
+        row += SHORT_ENTRY
+    store_64(context + CACHE_COUNT, n_tokens + n_rows)
+    store_64(context + ARENA_USED, 0)
+
+
+@kernel
+def _put(context: int, low: int, high: int, third: int, fourth: int) -> None:
+    entry = find(context, low, high, short_slot(context, low, high))
+    store_64(entry, low)
+    store_64(entry + 8, high)
+    store_64(entry + 16, third)
+    store_64(entry + 24, fourth)
+
+
+@kernel
+def reset_medium(context: int) -> None:
+    """Forgets every piece of 16 to 31 bytes."""
+    start = load_i64(context + MEDIUM)
+    _fill_memory(start, start + shift_left(MEDIUM_ENTRY, 64 - load_i64(context + MEDIUM_SHIFT)))
+    store_64(context + MEDIUM_COUNT, 0)
+
+
+@inlined
+def _two_ids(ids: int, count: int) -> int:
+    word = load_u32(ids)
+    if count > 1:
+        word |= shift_left(load_u32(ids + 4), 32)
+    return word
+
+
+@kernel
+def _needs_arena(ids: int, count: int) -> bool:
+    if count > MOST_SHORT_IDS:
+        return True
+    largest = 0
+    for i in range(count):
+        largest = max(largest, load_u32(ids + 4 * i))
+    return largest >= NONE
+
+
+@kernel
+def short_entry(context: int, entry: int, low: int, high: int, ids: int, count: int) -> bool:
+    """Writes an entry; False, and nothing written, where the arena has no room."""
+    third, fourth = 0, shift_left(count, COUNT_AT)
+    if _needs_arena(ids, count):
+        used = load_i64(context + ARENA_USED)
+        if used + count > load_i64(context + ARENA_LIMIT):
+            return False
+        arena = load_i64(context + ARENA) + 4 * used
+        for i in range(count):
+            store_32(arena + 4 * i, load_i32(ids + 4 * i))
+        store_64(context + ARENA_USED, used + count)
+        third, fourth = used, shift_left(ARENA_COUNT, COUNT_AT) | shift_left(count, 32)
+    else:
+        third = _two_ids(ids, count)
+        if count > 2:
+            fourth |= _two_ids(ids + 8, count - 2)
+    store_64(entry, low)
+    store_64(entry + 8, high)
+    store_64(entry + 16, third)
+    store_64(entry + 24, fourth)
+    return True
+
+
+@kernel
+def copy_from_arena(context: int, entry: int, out: int) -> int:
+    """Writes the ids of an entry that sends to the arena; returns how many."""
+    count = shift_right(load_i64(entry + 24), 32)
+    arena = load_i64(context + ARENA) + 4 * load_i64(entry + 16)
+    for i in range(count):
+        store_32(out + 4 * i, load_i32(arena + 4 * i))
+    return count
+
+
+@inlined
+def write_short(context: int, entry: int, out: int) -> int:
+    """Writes the ids of a short entry (always 16 bytes or more); returns how many."""
+    fourth = load_i64(entry + 24)
+    store_64(out, load_i64(entry + 16))
+    store_64(out + 8, fourth & IDS_OF_PAIR)
+    count = shift_right(fourth, COUNT_AT) & 15
+    if count > MOST_SHORT_IDS:
+        count = copy_from_arena(context, entry, out)
+    return count
+
+
+@inlined
+def medium_hash(context: int, piece: int, n_bytes: int) -> int:
+    """A hash of a piece of 16 to 31 bytes, or of its entry, before its slot is taken from the top; reads 32 bytes."""
+    masks = load_i64(context + KEY_MASKS) + 16 * (n_bytes - 16)
+    h = wrapping_multiply(load_i64(piece), K1)
+    h ^= wrapping_multiply(
+        wrapping_add(load_i64(piece + 8), wrapping_multiply(load_i64(piece + 16) & load_i64(masks), K3)), K2
+    )
+    h ^= wrapping_multiply((load_i64(piece + 24) & load_i64(masks + 8)) | shift_left(n_bytes, 56), K2 + 2)
+    return wrapping_multiply(h ^ shift_right(h, 32), K3)
+
+
+@inlined
+def medium_slot(context: int, piece: int, n_bytes: int) -> int:
+    """Address of the first entry a piece of 16 to 31 bytes may stand in; reads 32 bytes."""
+    h = medium_hash(context, piece, n_bytes)
+    return load_i64(context + MEDIUM) + MEDIUM_ENTRY * shift_right(h, load_i64(context + MEDIUM_SHIFT))

@@ -1,0 +1,63 @@
+"""Ids to bytes: token bytes from one blob, copied 16 bytes at a time."""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import kernel, load_i64, load_u32, store_64
+from impls.compiled.layout import N_IDS, TOKEN_BYTES, TOKEN_STARTS
+
+COPY_BYTES = 16
+"""How far a copy may run past the end of a token, in the blob and in `out`."""
+
+
+@kernel
+def token_start(context: int, token: int) -> int:
+    """Where the bytes of a token begin in the blob; negative for an id no token has."""
+    if token < 0 or token >= load_i64(context + N_IDS):
+        return -1
+    return load_i64(load_i64(context + TOKEN_STARTS) + 8 * token)
+
+
+@kernel
+def token_length(context: int, token: int, start: int) -> int:
+    """Bytes of a token that begins at `start`; the mark of an unknown id behind it keeps its place too."""
+    end = load_i64(load_i64(context + TOKEN_STARTS) + 8 * token + 8)
+    if end < 0:
+        end = -1 - end
+    return end - start
+
+
+@kernel
+def copy_token(context: int, start: int, length: int, out: int) -> None:
+    """Writes a token, and up to COPY_BYTES - 1 bytes behind it."""
+    source = load_i64(context + TOKEN_BYTES) + start
+    i = 0
+    while i < length:
+        store_64(out + i, load_i64(source + i))
+        store_64(out + i + 8, load_i64(source + i + 8))
+        i += COPY_BYTES
+
+
+@kernel
+def decoded_bytes(context: int, ids: int, n_ids: int) -> int:
+    """How many bytes n_ids uint32 decode to, or -1 - position of the first unknown one."""
+    total = 0
+    for i in range(n_ids):
+        token = load_u32(ids + 4 * i)
+        start = token_start(context, token)
+        if start < 0:
+            return -1 - i
+        total += token_length(context, token, start)
+    return total
+
+
+@kernel
+def decode(context: int, ids: int, n_ids: int, out: int) -> int:
+    """Writes the bytes of known ids to `out`, which has COPY_BYTES to spare; returns how many."""
+    at = out
+    for i in range(n_ids):
+        token = load_u32(ids + 4 * i)
+        start = token_start(context, token)
+        length = token_length(context, token, start)
+        copy_token(context, start, length, at)
+        at += length
+    return at - out

@@ -1,0 +1,208 @@
+"""Texts to ids: blocks of text are split, then every piece's key and slot are computed and prefetched, then looked up.
+
+`out` must have room for one int32 per byte of text and PAD_BYTES more: ids are written four at a time.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    kernel,
+    load_i32,
+    load_i64,
+    load_u8,
+    outlined,
+    store_8,
+    store_32,
+    store_64,
+)
+from impls.compiled.layout import (
+    BLOCK_BYTES,
+    BOUNDS_AT,
+    BUFFER_AT,
+    CL100K,
+    MASKS_AT,
+    MOST_TEXT_BYTES,
+    NO_MEMORY,
+    PAD_BYTES,
+    READABLE_END,
+    RECORDS_AT,
+    SHORT_BYTES,
+    SLOTS_AT,
+    SPLITTER,
+    STAGES_IN_TURN,
+    UNCOVERED,
+    WHOLE_TEXT,
+    WORK,
+)
+from impls.compiled.lookup.cache import write_short
+from impls.compiled.lookup.growth import make_room
+from impls.compiled.lookup.look_up import keep_ids, known_ids
+from impls.compiled.lookup.records import prefetch_listed, record_pieces
+from impls.compiled.merge.segments import unknown_ids
+from impls.compiled.pretokenize.scan import scan_block
+from impls.compiled.pretokenize.split_windows import windows_block
+from impls.compiled.pretokenize.stages import stages_block
+
+
+@kernel
+def _ends_of_block(context: int, text: int, n_bytes: int, start: int, limit: int) -> int:
+    """As `split_block`, for splitters that make no records."""
+    work = load_i64(context + WORK)
+    ends, state = work + BOUNDS_AT, work + MASKS_AT
+    splitter = load_i64(context + SPLITTER)
+    if splitter == WHOLE_TEXT:
+        store_32(ends, n_bytes)
+        store_64(state, n_bytes)
+        return 1
+    if splitter == STAGES_IN_TURN:
+        return stages_block(context, text, n_bytes, start, limit, ends, state)
+    return scan_block(context, text, n_bytes, start, limit, ends, state)
+
+
+@kernel
+def split_block(context: int, text: int, n_bytes: int, readable: int, start: int, limit: int, record: int) -> int:
+    """Ends of the pieces from `start` on, into the working space; returns how many, or UNCOVERED.
+
+    `readable` bytes from `text` on may be read. The end of the last piece is left at MASKS_AT, the pieces' records
+    from RECORDS_AT on, where `record` is 1.
+    """
+    work = load_i64(context + WORK)
+    splitter = load_i64(context + SPLITTER)
+    if splitter >= CL100K:
+        ends, state = work + BOUNDS_AT, work + MASKS_AT
+        n_pieces = windows_block(context, text, n_bytes, readable, start, limit, ends, state, splitter)
+    else:
+        n_pieces = _ends_of_block(context, text, n_bytes, start, limit)
+    if record != 0 and n_pieces > 0:
+        record_pieces(context, text, readable, start, work + BOUNDS_AT, n_pieces)
+    return n_pieces
+
+
+@outlined
+def _other_piece(context: int, piece: int, length: int, low: int, high: int, entry: int, out: int) -> int:
+    """Writes the ids of a piece whose first slot does not hold it; returns how many, or NO_MEMORY."""
+    count = known_ids(context, piece, length, low, high, entry, out)
+    if count != 0:
+        return count
+    count = unknown_ids(context, piece, length, out)
+    if count < 0:
+        return NO_MEMORY
+    keep_ids(context, piece, length, low, high, entry, out, count)
+    return count
+
+
+@kernel
+def look_up_block(context: int, text: int, start: int, ends: int, n_pieces: int, out: int) -> int:
+    """Ids of the recorded pieces of a block that begins at `start`; returns where `out` ends, or NO_MEMORY."""
+    key, slot = load_i64(context + WORK) + RECORDS_AT, load_i64(context + WORK) + SLOTS_AT
+    prefetch_listed(context)
+    for i in range(n_pieces):
+        low, high, entry = load_i64(key), load_i64(key + 8), load_i64(slot)
+        if high != -1 and load_i64(entry + 8) == high and load_i64(entry) == low:
+            out += 4 * write_short(context, entry, out)
+        else:
+            begin = start
+            if i > 0:
+                begin = load_i32(ends + 4 * i - 4)
+            piece, length = text + begin, load_i32(ends + 4 * i) - begin
+            count = _other_piece(context, piece, length, low, high, entry, out)
+            if count < 0:
+                return NO_MEMORY
+            out += 4 * count
+        key += 16
+        slot += 8
+    return out
+
+
+@kernel
+def _padded(context: int, text: int, n_bytes: int) -> int:
+    """A copy of a short text with zeros behind it."""
+    buffer = load_i64(context + WORK) + BUFFER_AT
+    i = 0
+    while i + 8 <= n_bytes:
+        store_64(buffer + i, load_i64(text + i))
+        i += 8
+    while i < n_bytes:
+        store_8(buffer + i, load_u8(text + i))
+        i += 1
+    while i < n_bytes + PAD_BYTES:
+        store_8(buffer + i, 0)
+        i += 1
+    return buffer
+
+
+@kernel
+def encode(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
+    """Number of ids of a text, written to `out`; UNCOVERED where the pattern leaves text out, or NO_MEMORY.
+
+    With `keep` 0 the ids are only counted: every block is written over the one before it. A text of more than
+    MOST_TEXT_BYTES is refused as NO_MEMORY.
+    """
+    if n_bytes == 0:
+        return 0
+    if n_bytes > MOST_TEXT_BYTES:
+        return NO_MEMORY
+    readable = n_bytes
+    if n_bytes <= SHORT_BYTES:
+        text = _padded(context, text, n_bytes)
+        readable = n_bytes + PAD_BYTES
+    store_64(context + READABLE_END, text + readable)
+    work = load_i64(context + WORK)
+    at, total, position = out, 0, 0
+    while position < n_bytes:
+        make_room(context)
+        limit = min(n_bytes, position + BLOCK_BYTES)
+        n_pieces = split_block(context, text, n_bytes, readable, position, limit, 1)
+        if n_pieces < 0:
+            return UNCOVERED
+        after = look_up_block(context, text, position, work + BOUNDS_AT, n_pieces, at)
+        if after == NO_MEMORY:
+            return NO_MEMORY
+        total += (after - at) >> 2
+        if keep != 0:
+            at = after
+        position = load_i64(work + MASKS_AT)
+    return total
+
+
+@kernel
+def encode_pieces(context: int, text: int, n_bytes: int, ends: int, n_pieces: int, out: int) -> int:
+    """As `encode`, for a text that was split elsewhere: `ends` holds n_pieces int32."""
+    if n_bytes > MOST_TEXT_BYTES:
+        return NO_MEMORY
+    store_64(context + READABLE_END, text + n_bytes)
+    at, begin, done = out, 0, 0
+    while done < n_pieces:
+        block = min(n_pieces - done, BLOCK_BYTES)
+        make_room(context)
+        record_pieces(context, text, n_bytes, begin, ends + 4 * done, block)
+        at = look_up_block(context, text, begin, ends + 4 * done, block, at)
+        if at == NO_MEMORY:
+            return NO_MEMORY
+        done += block
+        begin = load_i32(ends + 4 * done - 4)
+    return (at - out) >> 2
+
+
+@kernel
+def split(context: int, text: int, n_bytes: int, out: int) -> int:
+    """Ends (int32) of all pieces of a text; returns how many, UNCOVERED, or NO_MEMORY as `encode`."""
+    if n_bytes == 0:
+        return 0
+    if n_bytes > MOST_TEXT_BYTES:
+        return NO_MEMORY
+    readable = n_bytes
+    if n_bytes <= SHORT_BYTES:
+        text = _padded(context, text, n_bytes)
+        readable = n_bytes + PAD_BYTES
+    ends = load_i64(context + WORK) + BOUNDS_AT
+    total, position = 0, 0
+    while position < n_bytes:
+        count = split_block(context, text, n_bytes, readable, position, min(n_bytes, position + BLOCK_BYTES), 0)
+        if count < 0:
+            return UNCOVERED
+        for i in range(count):
+            store_32(out + 4 * (total + i), load_i32(ends + 4 * i))
+        total += count
+        position = load_i64(load_i64(context + WORK) + MASKS_AT)
+    return total

@@ -1,0 +1,151 @@
+"""Tables of pieces begin small and grow in place, in memory that was reserved for the largest they may get.
+
+Only between blocks: the records of a block hold addresses of slots. So each grows as soon as another block's pieces
+might not find room. A slot is the top bits of a hash, so the entries of slot i belong into slots 2i and 2i + 1 of a
+table twice as large, or 4i to 4i + 3 of one four times as large. Taken from the last to the first, each finds these
+empty, or held by what was moved before. The first ones, which would meet slots that have not been taken yet, wait in
+the working space until all others have moved. Where neighbouring slots are so full that this does not hold, an entry
+may get lost; its piece is then made again.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import inlined, load_i64, outlined, shift_left, shift_right, store_64
+from impls.compiled.layout import (
+    BLOCK_BYTES,
+    CACHE,
+    CACHE_COUNT,
+    CACHE_LEAST_SHIFT,
+    CACHE_LIMIT,
+    CACHE_SHIFT,
+    LONG,
+    LONG_COUNT,
+    LONG_LEAST_SHIFT,
+    LONG_LIMIT,
+    LONG_SHIFT,
+    MEDIUM,
+    MEDIUM_COUNT,
+    MEDIUM_LEAST_SHIFT,
+    MEDIUM_LIMIT,
+    MEDIUM_SHIFT,
+    N_REFUSED,
+    RECORDS_AT,
+    RECORDS_BYTES,
+    WORK,
+)
+from impls.compiled.lookup.cache import MEDIUM_ENTRY, SHORT_ENTRY, medium_hash, next_line
+from impls.compiled.lookup.cache_long import ENTRY as LONG_ENTRY
+from impls.compiled.lookup.hashing import mix
+
+SHORT_MARK, LONG_MARK, MEDIUM_MARK = 8, 16, 24
+"""Where the word of an entry stands that is 0 in an empty slot; it tells the tables apart."""
+LEAST_WAITING = 512
+"""More than neighbouring slots are full in a row: chance fills a few hundred, at three quarters of all slots."""
+PAGE_BYTES = 4096
+
+
+@inlined
+def _hash_of_entry(context: int, entry: int, mark: int) -> int:
+    if mark == SHORT_MARK:
+        return mix(load_i64(entry), load_i64(entry + 8))
+    if mark == MEDIUM_MARK:
+        return medium_hash(context, entry, shift_right(load_i64(entry + 24), 56))
+    return load_i64(entry)
+
+
+@inlined
+def _move(entry: int, to: int, size: int) -> None:
+    for k in range(0, size, 8):
+        store_64(to + k, load_i64(entry + k))
+        store_64(entry + k, 0)
+
+
+@inlined
+def _empty_slot(start: int, shift: int, h: int, size: int, mark: int) -> int:
+    end = start + shift_left(size, 64 - shift)
+    entry = start + size * shift_right(h, shift)
+    if mark == SHORT_MARK and load_i64(entry + mark) != 0:
+        entry ^= size
+        if load_i64(entry + mark) != 0:
+            entry = next_line(entry)
+            if entry == end:
+                entry = start
+    while load_i64(entry + mark) != 0:
+        entry += size
+        if entry == end:
+            entry = start
+    return entry
+
+
+@inlined
+def _spread(context: int, start: int, before: int, shift: int, size: int, mark: int) -> None:
+    """Moves the entries of a table with the shift `before` to their slots in a larger one, whose rest is empty."""
+    end = start + shift_left(size, 64 - before)
+    for page in range(end, start + shift_left(size, 64 - shift), PAGE_BYTES):
+        # The first access to a page writes: one that reads would have to be followed by a second one that writes.
+        store_64(page, 0)
+    waiting, most = 0, min(RECORDS_BYTES, end - start)
+    while waiting + size <= most and (waiting < LEAST_WAITING * size or load_i64(start + waiting + mark) != 0):
+        waiting += size
+    aside = load_i64(context + WORK) + RECORDS_AT
+    for at in range(0, waiting, size):
+        _move(start + at, aside + at, size)
+    entry = end
+    while entry > start + waiting:
+        entry -= size
+        if load_i64(entry + mark) != 0:
+            _move(entry, _empty_slot(start, shift, _hash_of_entry(context, entry, mark), size, mark), size)
+    for at in range(0, waiting, size):
+        entry = aside + at
+        if load_i64(entry + mark) != 0:
+            _move(entry, _empty_slot(start, shift, _hash_of_entry(context, entry, mark), size, mark), size)
+
+
+@inlined
+def _short_room(context: int) -> int:
+    """How many entries for short pieces there is room for besides those of a block; below 0 there is none."""
+    return load_i64(context + CACHE_LIMIT) - load_i64(context + CACHE_COUNT) - BLOCK_BYTES
+
+
+@inlined
+def _longer_room(context: int, count: int, limit: int) -> int:
+    """As `_short_room` for the other tables, which are small: they grow when half their slots are full.
+
+    Their limit is three quarters of the slots.
+    """
+    return 2 * load_i64(context + limit) - 3 * (load_i64(context + count) + BLOCK_BYTES)
+
+
+@inlined
+def _grow(
+    context: int, table: int, shift: int, limit: int, least_shift: int, size: int, mark: int, doublings: int
+) -> None:
+    """Enlarges a table, of which these are the slots of the context, unless it is as large as it may get."""
+    before = load_i64(context + shift)
+    now = max(before - doublings, load_i64(context + least_shift))
+    if now >= before:
+        return
+    _spread(context, load_i64(context + table), before, now, size, mark)
+    store_64(context + shift, now)
+    store_64(context + limit, shift_left(load_i64(context + limit), before - now))
+
+
+@outlined
+def _enlarge(context: int, short: int, medium: int, long: int) -> None:
+    if short < 0 and load_i64(context + CACHE_SHIFT) > load_i64(context + CACHE_LEAST_SHIFT):
+        _grow(context, CACHE, CACHE_SHIFT, CACHE_LIMIT, CACHE_LEAST_SHIFT, SHORT_ENTRY, SHORT_MARK, 2)
+        store_64(context + N_REFUSED, 0)
+    if medium < 0:
+        _grow(context, MEDIUM, MEDIUM_SHIFT, MEDIUM_LIMIT, MEDIUM_LEAST_SHIFT, MEDIUM_ENTRY, MEDIUM_MARK, 1)
+    if long < 0:
+        _grow(context, LONG, LONG_SHIFT, LONG_LIMIT, LONG_LEAST_SHIFT, LONG_ENTRY, LONG_MARK, 1)
+
+
+@inlined
+def make_room(context: int) -> None:
+    """Enlarges every table that may lack room for the pieces of a block. Not while records are in use."""
+    short = _short_room(context)
+    medium = _longer_room(context, MEDIUM_COUNT, MEDIUM_LIMIT)
+    long = _longer_room(context, LONG_COUNT, LONG_LIMIT)
+    if (short | medium | long) < 0:
+        _enlarge(context, short, medium, long)

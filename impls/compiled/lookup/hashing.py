@@ -1,0 +1,97 @@
+"""Hashes of keys and of pieces, and the two-word key of a short piece.
+
+Multiplicative hashing (Knuth 1973, TAOCP 3 §6.4) with odd constants; slots are the top bits of a product.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    choose,
+    inlined,
+    kernel,
+    load_i64,
+    load_u8,
+    shift_left,
+    shift_right,
+    wrapping_add,
+    wrapping_multiply,
+)
+
+K1 = -7046029254386353131
+K2 = -4417276706812531889
+K3 = 1609587929392839161
+
+
+@inlined
+def mix(low: int, high: int) -> int:
+    """A hash of two words, before its slot is taken from the top."""
+    h = wrapping_multiply(low, K1) ^ wrapping_multiply(high, K2)
+    return wrapping_multiply(h ^ shift_right(h, 32), K3)
+
+
+@kernel
+def key_low_by_byte(piece: int, n_bytes: int) -> int:
+    """The first word of the key of a piece of up to 15 bytes, reading no byte behind it."""
+    word = 0
+    for i in range(min(n_bytes, 8)):
+        word |= shift_left(load_u8(piece + i), 8 * i)
+    return word
+
+
+@kernel
+def key_high_by_byte(piece: int, n_bytes: int) -> int:
+    """The second word: bytes 8 to 14, and the length in the top byte."""
+    word = shift_left(n_bytes, 56)
+    for i in range(8, n_bytes):
+        word |= shift_left(load_u8(piece + i), 8 * (i - 8))
+    return word
+
+
+@inlined
+def key_low(masks: int, piece: int, n_bytes: int) -> int:
+    """As `key_low_by_byte`, reading 8 bytes at once; `masks` is what KEY_MASKS holds."""
+    return load_i64(piece) & load_i64(masks + 16 * n_bytes)
+
+
+@inlined
+def key_high(masks: int, piece: int, n_bytes: int) -> int:
+    """As `key_high_by_byte`, reading 8 bytes at once."""
+    return (load_i64(piece + 8) & load_i64(masks + 16 * n_bytes + 8)) | shift_left(n_bytes, 56)
+
+
+@kernel
+def hash_piece(piece: int, n_bytes: int) -> int:
+    """A hash of a piece of any length, reading no byte behind it."""
+    h = wrapping_multiply(n_bytes, K3)
+    i = 0
+    while i + 8 <= n_bytes:
+        h = wrapping_multiply(h ^ load_i64(piece + i), K1)
+        h ^= shift_right(h, 29)
+        i += 8
+    tail = 0
+    while i < n_bytes:
+        tail = shift_left(tail, 8) | load_u8(piece + i)
+        i += 1
+    h = wrapping_multiply(wrapping_add(h ^ tail, K2), K2)
+    return wrapping_multiply(h ^ shift_right(h, 32), K3)
+
+
+@kernel
+def same_bytes(a: int, b: int, n_bytes: int) -> bool:
+    """Whether two runs of bytes are equal."""
+    i = 0
+    while i + 8 <= n_bytes:
+        if load_i64(a + i) != load_i64(b + i):
+            return False
+        i += 8
+    while i < n_bytes:
+        if load_u8(a + i) != load_u8(b + i):
+            return False
+        i += 1
+    return True
+
+
+@inlined
+def smaller(a: int, b: int) -> int:
+    """The smaller of two, without a branch."""
+    return choose(a < b, a, b)

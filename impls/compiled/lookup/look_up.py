@@ -1,0 +1,212 @@
+"""Ids of pieces that their first slot does not hold: found further on, or made and kept."""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    inlined,
+    kernel,
+    load_i32,
+    load_i64,
+    shift_left,
+    shift_right,
+    store_32,
+    store_64,
+)
+from impls.compiled.layout import (
+    CACHE_COUNT,
+    CACHE_LIMIT,
+    KEY_MASKS,
+    MEDIUM,
+    MEDIUM_COUNT,
+    MEDIUM_LIMIT,
+    MEDIUM_SHIFT,
+    MET,
+    MET_BITS,
+    N_CACHE_ROWS,
+    N_CACHE_TOKENS,
+    N_MET,
+    N_REFUSED,
+)
+from impls.compiled.lookup.cache import (
+    MEDIUM_ENTRY,
+    MOST_MEDIUM_IDS,
+    SHORT_ENTRY,
+    find,
+    medium_hash,
+    medium_slot,
+    reset_cache,
+    reset_medium,
+    short_entry,
+    short_slot,
+    write_short,
+)
+from impls.compiled.lookup.cache_long import keep_long, known_long, long_hash, long_slot
+from impls.compiled.lookup.records import MEDIUM_KEY
+from impls.compiled.merge.segments import is_cut
+
+IN_LONG = 255
+"""The number of ids of a piece whose ids are too many for its entry: the cache of long pieces holds them."""
+
+
+@inlined
+def _exchange(first: int, found: int) -> None:
+    """Puts the entry at `found` into its first slot, and what stands there at `found`.
+
+    Both are still found: nothing is ever taken out, so every slot from where the other one belongs to `found` is full.
+    """
+    for k in range(0, SHORT_ENTRY, 8):
+        word = load_i64(first + k)
+        store_64(first + k, load_i64(found + k))
+        store_64(found + k, word)
+
+
+@kernel
+def known_short(context: int, low: int, high: int, entry: int, out: int) -> int:
+    """Writes the ids of a piece of up to 15 bytes that its first slot, `entry`, does not hold; 0 where none does.
+
+    A piece that is found further on moves into its first slot: there the vocabulary came first, not what text is of.
+    """
+    found = find(context, low, high, entry)
+    if load_i64(found + 8) == 0:
+        return 0
+    count = write_short(context, found, out)
+    _exchange(entry, found)
+    return count
+
+
+@kernel
+def keep_short(context: int, low: int, high: int, ids: int, count: int) -> None:
+    """Takes a piece into the cache that was not known, but may be by now: a segment is kept as a piece is."""
+    entry = find(context, low, high, short_slot(context, low, high))
+    if load_i64(entry + 8) != 0:
+        return
+    if load_i64(context + CACHE_COUNT) >= load_i64(context + CACHE_LIMIT):
+        # Full: what is there serves on for a while, so that text which comes again finds a part of itself.
+        refused = load_i64(context + N_REFUSED) + 1
+        store_64(context + N_REFUSED, refused)
+        if refused < load_i64(context + CACHE_LIMIT):
+            return
+        store_64(context + N_REFUSED, 0)
+        reset_cache(context)
+        entry = find(context, low, high, short_slot(context, low, high))
+    if short_entry(context, entry, low, high, ids, count):
+        store_64(context + CACHE_COUNT, load_i64(context + CACHE_COUNT) + 1)
+    elif load_i64(context + CACHE_COUNT) > load_i64(context + N_CACHE_TOKENS) + load_i64(context + N_CACHE_ROWS):
+        reset_cache(context)
+
+
+@inlined
+def _last_words(context: int, piece: int, n_bytes: int) -> tuple[int, int]:
+    """The last two of the four words of a piece of 16 to 31 bytes."""
+    masks = load_i64(context + KEY_MASKS) + 16 * (n_bytes - 16)
+    return (
+        load_i64(piece + 16) & load_i64(masks),
+        (load_i64(piece + 24) & load_i64(masks + 8)) | shift_left(n_bytes, 56),
+    )
+
+
+@kernel
+def find_medium(context: int, piece: int, n_bytes: int, entry: int) -> int:
+    """The entry of a piece of 16 to 31 bytes, from `entry` on, or the empty one where it belongs; reads 32 bytes."""
+    w0, w1 = load_i64(piece), load_i64(piece + 8)
+    w2, w3 = _last_words(context, piece, n_bytes)
+    start = load_i64(context + MEDIUM)
+    end = start + shift_left(MEDIUM_ENTRY, 64 - load_i64(context + MEDIUM_SHIFT))
+    while load_i64(entry + 24) != 0:
+        differs = (load_i64(entry) ^ w0) | (load_i64(entry + 8) ^ w1)
+        if (differs | (load_i64(entry + 16) ^ w2) | (load_i64(entry + 24) ^ w3)) == 0:
+            return entry
+        entry += MEDIUM_ENTRY
+        if entry == end:
+            entry = start
+    return entry
+
+
+@kernel
+def known_medium(context: int, piece: int, n_bytes: int, entry: int, out: int) -> int:
+    """Writes the ids of a piece of 16 to 31 bytes, looked up from `entry` on; returns how many, or 0."""
+    entry = find_medium(context, piece, n_bytes, entry)
+    if load_i64(entry + 24) == 0:
+        return 0
+    count = load_i32(entry + 60)
+    if count == IN_LONG:
+        h = long_hash(piece, n_bytes)
+        return known_long(context, piece, n_bytes, h, long_slot(context, h), out)
+    store_64(out, load_i64(entry + 32))
+    store_64(out + 8, load_i64(entry + 40))
+    store_64(out + 16, load_i64(entry + 48))
+    store_32(out + 24, load_i32(entry + 56))
+    return count
+
+
+@kernel
+def keep_medium(context: int, piece: int, n_bytes: int, ids: int, count: int) -> None:
+    """Takes a piece of 16 to 31 bytes that is not known into the cache; of many ids into that of long pieces too."""
+    entry = find_medium(context, piece, n_bytes, medium_slot(context, piece, n_bytes))
+    if load_i64(entry + 24) == 0:
+        if load_i64(context + MEDIUM_COUNT) >= load_i64(context + MEDIUM_LIMIT):
+            reset_medium(context)
+            entry = medium_slot(context, piece, n_bytes)
+        store_64(context + MEDIUM_COUNT, load_i64(context + MEDIUM_COUNT) + 1)
+        store_64(entry, load_i64(piece))
+        store_64(entry + 8, load_i64(piece + 8))
+        w2, w3 = _last_words(context, piece, n_bytes)
+        store_64(entry + 16, w2)
+        store_64(entry + 24, w3)
+        store_32(entry + 60, IN_LONG)
+    if count > MOST_MEDIUM_IDS:
+        keep_long(context, piece, n_bytes, long_hash(piece, n_bytes), ids, count)
+        return
+    for i in range(count):
+        store_32(entry + 32 + 4 * i, load_i32(ids + 4 * i))
+    store_32(entry + 60, count)
+
+
+@inlined
+def _met_before(context: int, h: int) -> bool:
+    """Whether a piece with that hash has been asked for before, as far as one bit can tell; from now on it has.
+
+    What comes but once is not worth a place in a cache (Einziger, Friedman, Manes 2017, "TinyLFU"). Half full, all
+    bits start again.
+    """
+    bits, n_met = load_i64(context + MET), load_i64(context + N_MET)
+    bit = shift_right(h, 64 - MET_BITS)
+    place = bits + ((bit >> 6) << 3)
+    word = load_i64(place)
+    if shift_right(word, bit & 63) & 1:
+        return True
+    if n_met >= 1 << (MET_BITS - 1):
+        for i in range(1 << (MET_BITS - 6)):
+            store_64(bits + 8 * i, 0)
+        word, n_met = 0, 0
+    store_64(place, word | shift_left(1, bit & 63))
+    store_64(context + N_MET, n_met + 1)
+    return False
+
+
+@kernel
+def known_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, out: int) -> int:
+    """Writes the ids of a piece with that record that some cache holds; returns how many, or 0."""
+    if high != -1:
+        return known_short(context, low, high, entry, out)
+    if low == MEDIUM_KEY:
+        return known_medium(context, piece, n_bytes, entry, out)
+    return known_long(context, piece, n_bytes, low, entry, out) if entry != 0 else 0
+
+
+@kernel
+def keep_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, ids: int, count: int) -> None:
+    """Takes a piece with that record, which no cache holds, into one.
+
+    Longer ones that were cut into segments are made again as soon as found: they are kept from the second time on.
+    """
+    if high != -1:
+        keep_short(context, low, high, ids, count)
+    elif is_cut(context, piece, n_bytes) and not _met_before(
+        context, medium_hash(context, piece, n_bytes) if low == MEDIUM_KEY else low
+    ):
+        return
+    elif low == MEDIUM_KEY:
+        keep_medium(context, piece, n_bytes, ids, count)
+    elif entry != 0:
+        keep_long(context, piece, n_bytes, low, ids, count)

@@ -1,0 +1,151 @@
+"""Records of pieces: what a piece is looked up by, made for a block of pieces before the first is looked up.
+
+A record is the key of a piece (two words) and the address of its first slot, which is prefetched. Keys are made one
+after the other, without a branch that depends on the text, then slots of eight at once; a longer piece has a key of
+zeros until its own record is made. That one's first word is MEDIUM_KEY or its hash, which is even, its second -1,
+which no short key has. Of a piece too long for any cache the slot is 0. The bytes of long pieces lie elsewhere: their
+slots are listed, so that these can be prefetched too, before the first piece is looked up.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    choose,
+    inlined,
+    kernel,
+    load_i32,
+    load_i64,
+    lowest_bit,
+    outlined,
+    prefetch,
+    shift_right,
+    store_8,
+    store_64,
+)
+from impls.compiled.layout import (
+    CACHE,
+    CACHE_SHIFT,
+    KEY_LENGTHS,
+    KEY_MASKS,
+    LISTED_AT,
+    LONGER_AT,
+    MOST_LISTED,
+    RECORDS_AT,
+    SLOTS_AT,
+    WORK,
+)
+from impls.compiled.lookup.cache import medium_slot
+from impls.compiled.lookup.cache_long import LONGEST_LONG, long_hash, long_slot
+from impls.compiled.lookup.hashing import key_high_by_byte, key_low_by_byte, smaller
+from impls.compiled.lookup.keys import KEYS, write_key, write_slots
+
+MEDIUM_KEY = 1
+LONGEST_SHORT, LONGEST_MEDIUM = 15, 31
+WIDEST_READ = 32
+"""Bytes a record may read from the beginning of its piece on."""
+
+
+@inlined
+def _write(key: int, slot: int, low: int, high: int, entry: int) -> None:
+    store_64(key, low)
+    store_64(key + 8, high)
+    store_64(slot, entry)
+
+
+@outlined
+def _longer(context: int, piece: int, length: int, readable: int, key: int, slot: int) -> None:
+    """The record of a piece of 16 bytes or more, `readable` bytes before the end of what may be read."""
+    if length <= LONGEST_MEDIUM and readable >= WIDEST_READ:
+        entry = medium_slot(context, piece, length)
+        prefetch(entry)
+        _write(key, slot, MEDIUM_KEY, -1, entry)
+        return
+    if length > LONGEST_LONG:
+        _write(key, slot, 0, -1, 0)
+        return
+    h = long_hash(piece, length)
+    entry = long_slot(context, h)
+    prefetch(entry)
+    _write(key, slot, h, -1, entry)
+    listed = load_i64(context + WORK) + LISTED_AT
+    n_listed = load_i64(listed)
+    if n_listed < MOST_LISTED:
+        store_64(listed + 8 + 8 * n_listed, entry)
+        store_64(listed, n_listed + 1)
+
+
+@outlined
+def prefetch_listed(context: int) -> None:
+    """Prefetches the bytes of the long pieces whose slots are listed, and empties the list."""
+    listed = load_i64(context + WORK) + LISTED_AT
+    for i in range(load_i64(listed)):
+        slot = load_i64(listed + 8 + 8 * i)
+        place = choose(load_i64(slot + 16) != 0, load_i64(slot + 8), slot)
+        prefetch(place)
+        prefetch(place + 64)
+    store_64(listed, 0)
+
+
+@outlined
+def _write_keys(masks: int, text: int, start: int, ends: int, behind: int, wide: int, key: int) -> int:
+    """Writes the keys of pieces whose ends stand from `ends` to `behind`; returns where the first end stands whose
+    piece begins beyond byte `wide`."""
+    begin = start
+    while ends < behind and begin <= wide:
+        end = load_i32(ends)
+        row = masks + 16 * smaller(end - begin, LONGEST_SHORT + 1)
+        write_key(text + begin, row, row + KEY_LENGTHS, key)
+        key += 16
+        ends += 4
+        begin = end
+    return ends
+
+
+@outlined
+def _write_keys_by_byte(text: int, begin: int, ends: int, behind: int, key: int) -> None:
+    """As `_write_keys`, near the end of what may be read."""
+    while ends < behind:
+        end = load_i32(ends)
+        low, high = 0, 0
+        if end - begin <= LONGEST_SHORT:
+            low, high = key_low_by_byte(text + begin, end - begin), key_high_by_byte(text + begin, end - begin)
+        store_64(key, low)
+        store_64(key + 8, high)
+        key += 16
+        ends += 4
+        begin = end
+
+
+@outlined
+def _write_slots(keys: int, n_pieces: int, cache: int, shift: int, slots: int, longer: int) -> None:
+    """Writes and prefetches the slots of keys, and a bit for each that no piece of up to 15 bytes has."""
+    for i in range(0, n_pieces, KEYS):
+        slot = slots + 8 * i
+        store_8(longer + (i >> 3), write_slots(keys + 16 * i, cache, shift, slot))
+        for k in range(0, 8 * KEYS, 8):
+            prefetch(load_i64(slot + k))
+
+
+@kernel
+def record_pieces(context: int, text: int, readable: int, start: int, ends: int, n_pieces: int) -> None:
+    """Writes the records of pieces, the first of which begins at `start`; `readable` bytes of the text may be read."""
+    work, masks = load_i64(context + WORK), load_i64(context + KEY_MASKS)
+    keys, slots, longer = work + RECORDS_AT, work + SLOTS_AT, work + LONGER_AT
+    behind = ends + 4 * n_pieces
+    rest = _write_keys(masks, text, start, ends, behind, readable - WIDEST_READ, keys)
+    if rest < behind:
+        begin = start
+        if rest > ends:
+            begin = load_i32(rest - 4)
+        _write_keys_by_byte(text, begin, rest, behind, keys + 4 * (rest - ends))
+    _write_slots(keys, n_pieces, load_i64(context + CACHE), load_i64(context + CACHE_SHIFT), slots, longer)
+    for first in range(0, n_pieces, 64):
+        bits = load_i64(longer + (first >> 3)) & shift_right(-1, 64 - min(64, n_pieces - first))
+        while bits != 0:
+            i = first + lowest_bit(bits)
+            bits &= bits - 1
+            begin = start
+            if i > 0:
+                begin = load_i32(ends + 4 * i - 4)
+            length = load_i32(ends + 4 * i) - begin
+            _longer(context, text + begin, length, readable - begin, keys + 16 * i, slots + 8 * i)

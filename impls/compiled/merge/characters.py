@@ -1,0 +1,106 @@
+"""Starting a merge from whole characters of three bytes, where nothing else could have come of their bytes.
+
+A character's own bytes merge to one symbol in two steps, and no merge across its border comes first if those that
+could take one of its parts away rank later. What the byte before can do is the `right bound` of the first round,
+what the byte behind can do the `left bound` (see `first_round`); merges that take the intermediate part are ruled out
+when the table is built. So the check costs two loads a character. Monotone ranks only.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    kernel,
+    load_i32,
+    load_i64,
+    load_u8,
+    load_u16,
+    shift_right,
+    store_32,
+    store_64,
+)
+from impls.compiled.layout import (
+    BYTE_SYMBOLS,
+    CHARACTERS,
+    FIRST_ROUND,
+    MOST_SMALL,
+    NONE,
+    SYMBOL_BITS,
+)
+from impls.compiled.merge.pairs import merged
+
+
+@kernel
+def _stands_alone(context: int, at: int, entry: int, first: bool, last: bool) -> bool:
+    """Whether nothing around the character at `at` can take one of its bytes before they have merged."""
+    bounds = load_i64(context + FIRST_ROUND)
+    if not first:
+        before = load_i64(bounds + 8 * load_u16(at - 1))
+        if shift_right(before, 2 * SYMBOL_BITS) <= (shift_right(entry, SYMBOL_BITS) & NONE):
+            return False
+    if not last:
+        behind = load_i64(bounds + 8 * load_u16(at + 2))
+        if (shift_right(behind, SYMBOL_BITS) & NONE) <= shift_right(entry, 2 * SYMBOL_BITS):
+            return False
+    return True
+
+
+@kernel
+def characters_first(context: int, piece: int, n_bytes: int, symbols: int) -> int:
+    """Writes the symbols of a piece, characters where that is safe and bytes elsewhere; -1 where more than 62."""
+    byte_symbols, characters = load_i64(context + BYTE_SYMBOLS), load_i64(context + CHARACTERS)
+    count, i = 0, 0
+    while i < n_bytes:
+        if count + 3 > MOST_SMALL:
+            return -1
+        byte = load_u8(piece + i)
+        size = 1
+        if byte >= 0xE0 and byte < 0xF0:
+            code = ((byte & 15) << 12) | ((load_u8(piece + i + 1) & 63) << 6) | (load_u8(piece + i + 2) & 63)
+            entry = load_i64(characters + 8 * code)
+            if entry >= 0 and _stands_alone(context, piece + i, entry, i == 0, i + 3 == n_bytes):
+                store_32(symbols + 4 * count, entry & NONE)
+                count += 1
+                i += 3
+                continue
+            size = 3
+        for _ in range(size):
+            store_32(symbols + 4 * count, load_i32(byte_symbols + 4 * load_u8(piece + i)))
+            count += 1
+            i += 1
+    return count
+
+
+@kernel
+def _joined(context: int, left: int, right: int) -> int:
+    if left == NONE or right == NONE:
+        return NONE
+    return merged(context, left, right)
+
+
+@kernel
+def build_characters(context: int, lowest_as_right: int, lowest_as_left: int, table: int) -> int:
+    """Fills the 65536 entries of CHARACTERS; returns how many characters have one.
+
+    `lowest_as_right`, `lowest_as_left`: int32 by symbol, the lowest rank of a merge with that very part, or NONE.
+    """
+    bytes_ = load_i64(context + BYTE_SYMBOLS)
+    found = 0
+    for code in range(65536):
+        entry = -1
+        if code >= 0x800:
+            a = load_i32(bytes_ + 4 * (0xE0 | (code >> 12)))
+            b = load_i32(bytes_ + 4 * (0x80 | ((code >> 6) & 63)))
+            c = load_i32(bytes_ + 4 * (0x80 | (code & 63)))
+            ab, bc = _joined(context, a, b), _joined(context, b, c)
+            whole, left_need, right_need, taken = NONE, 0, 0, 0
+            if ab < bc:
+                whole = _joined(context, ab, c)
+                left_need, right_need, taken = ab, whole, load_i32(lowest_as_right + 4 * ab)
+            elif bc < NONE:
+                whole = _joined(context, a, bc)
+                left_need, right_need, taken = whole, bc, load_i32(lowest_as_left + 4 * bc)
+            if whole != NONE and taken > whole:
+                entry = whole | (left_need << SYMBOL_BITS) | (right_need << (2 * SYMBOL_BITS))
+                found += 1
+        store_64(table + 8 * code, entry)
+    return found

@@ -1,0 +1,92 @@
+"""How the tokens of a rank file come about: byte pair encoding of each token's bytes over the whole vocabulary.
+
+In a vocabulary where any two neighbours merge whose joined bytes are a token, the two parts a token is made of are
+always those it is made of on its own bytes: merges inside a stretch of text happen in the same order whatever stands
+around it, until one crosses its border. So one pair per token is enough.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import kernel, load_i32, load_i64, shift_right, store_32
+from impls.compiled.layout import LONGEST_DERIVED, NONE
+from impls.compiled.lookup.hashing import hash_piece, same_bytes
+
+
+@kernel
+def index_tokens(blob: int, starts: int, n_tokens: int, table: int, shift: int) -> None:
+    """Fills an open-addressing table of int32 token numbers (-1: empty) by their bytes; empty tokens are left out."""
+    mask = shift_right(-1, shift)
+    for token in range(n_tokens):
+        start = load_i64(starts + 8 * token)
+        length = load_i64(starts + 8 * token + 8) - start
+        if length > 0:
+            slot = shift_right(hash_piece(blob + start, length), shift)
+            while load_i32(table + 4 * slot) >= 0:
+                slot = (slot + 1) & mask
+            store_32(table + 4 * slot, token)
+
+
+@kernel
+def token_of(blob: int, starts: int, table: int, shift: int, piece: int, length: int) -> int:
+    """The token that has these bytes, by a table of `index_tokens`, or NONE."""
+    mask = shift_right(-1, shift)
+    slot = shift_right(hash_piece(piece, length), shift)
+    while True:
+        token = load_i32(table + 4 * slot)
+        if token < 0:
+            return NONE
+        start = load_i64(starts + 8 * token)
+        if load_i64(starts + 8 * token + 8) - start == length and same_bytes(blob + start, piece, length):
+            return token
+        slot = (slot + 1) & mask
+
+
+@kernel
+def _last_cut(blob: int, starts: int, table: int, shift: int, piece: int, length: int, scratch: int) -> int:
+    """Where the last two parts of a token meet, or 0 where merging does not end in two parts.
+
+    `scratch`: length + 2 ends of parts and length + 1 ranks, int32.
+    """
+    ends, ranks = scratch, scratch + 4 * (length + 2)
+    for i in range(length + 1):
+        store_32(ends + 4 * i, i)
+    n = length
+    for i in range(n - 1):
+        store_32(ranks + 4 * i, token_of(blob, starts, table, shift, piece + i, 2))
+    while n > 2:
+        best, where = NONE, -1
+        for i in range(n - 1):
+            rank = load_i32(ranks + 4 * i)
+            if rank < best:
+                best, where = rank, i
+        if where < 0:
+            return 0
+        for i in range(where + 1, n):
+            store_32(ends + 4 * i, load_i32(ends + 4 * i + 4))
+        for i in range(where + 1, n - 2):
+            store_32(ranks + 4 * i, load_i32(ranks + 4 * i + 4))
+        n -= 1
+        for i in range(max(0, where - 1), min(n - 1, where + 1)):
+            begin = load_i32(ends + 4 * i)
+            stretch = load_i32(ends + 4 * i + 8) - begin
+            store_32(ranks + 4 * i, token_of(blob, starts, table, shift, piece + begin, stretch))
+    return load_i32(ends + 4)
+
+
+@kernel
+def derive(
+    blob: int, starts: int, n_tokens: int, table: int, shift: int, lefts: int, rights: int, scratch: int
+) -> None:
+    """Writes the two parts (int32) of each token, or -1 for a byte, a gap, a token merging does not make and one
+    of more than LONGEST_DERIVED bytes."""
+    for token in range(n_tokens):
+        start = load_i64(starts + 8 * token)
+        length = load_i64(starts + 8 * token + 8) - start
+        left, right = -1, -1
+        if 1 < length <= LONGEST_DERIVED:
+            cut = _last_cut(blob, starts, table, shift, blob + start, length, scratch)
+            if cut > 0:
+                left = token_of(blob, starts, table, shift, blob + start, cut)
+                right = token_of(blob, starts, table, shift, blob + start + cut, length - cut)
+        store_32(lefts + 4 * token, left)
+        store_32(rights + 4 * token, right)

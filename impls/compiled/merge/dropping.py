@@ -1,0 +1,78 @@
+"""BPE-dropout in the kernels: what they need besides a context, prepared at the first call."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from impls.compiled import layout
+from impls.compiled.codegen.native import Native, address
+from impls.compiled.context import Context
+from impls.compiled.cpython import plain
+from impls.compiled.layout import PAD_BYTES
+from impls.compiled.merge.pair_rows import pair_rows
+from impls.compiled.merge.symbols import byte_ids, entries, listed_merges
+from impls.compiled.slots import Slots
+from impls.compiled.tables import TokenIndex, token_index
+from impls.core.dropout import Dropout
+from impls.core.model.model import Model
+
+
+class Dropping:
+    """Leaves merges of a model out at random.
+
+    Then symbols meet that never meet in byte pair encoding, and the one pair per token that the kernels keep is not
+    enough. Where joined bytes decide what merges (the rule `concatenation`) tokens are looked up by bytes; where
+    several listed merges make a token, ids are the symbols, in a table of pairs of their own.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    @cached_property
+    def _index(self) -> TokenIndex | None:
+        return token_index(self._model) if self._model.merge_rule == "concatenation" else None
+
+    @cached_property
+    def _listed(self) -> tuple[Slots, np.ndarray] | None:
+        """Slots in place of a context's, and int32 by rank the id a merge makes; None where ranks do as symbols."""
+        if self._model.merge_rule == "concatenation":
+            return None
+        pairs, results = listed_merges(self._model)
+        if len(np.unique(results)) == len(results):
+            return None
+        slots = Slots(layout.N_SLOTS)
+        merges = entries(pairs[:, 0], pairs[:, 1], np.arange(len(pairs)))
+        rows = pair_rows(Native.load(), merges, max(len(pairs), len(self._model.tokens)))
+        slots.hold(layout.PAIRS, rows.pairs)
+        slots.hold(layout.BUCKETS, rows.buckets)
+        slots.hold(layout.HANDLES, rows.handles)
+        slots.hold(layout.BYTE_SYMBOLS, byte_ids(self._model))
+        return slots, results.astype(np.int32)
+
+    def encode(self, context: Context, text: str, ends: np.ndarray, dropout: Dropout) -> list[int]:
+        """Ids of a text whose pieces end at `ends` (int32, in bytes), which takes the next coins of `dropout`.
+
+        Bytes that are no UTF-8 are in the text as surrogates (`surrogateescape`).
+        """
+        data = np.frombuffer(text.encode("utf-8", "surrogateescape"), np.uint8)
+        out = np.empty(len(data) + PAD_BYTES // 4, np.uint32)
+        numbers = [dropout.threshold, dropout.start, dropout.n_pieces, 0]
+        arrays: tuple[np.ndarray, ...] = ()
+        slots: Slots = context
+        if self._index is not None:
+            arrays = (self._index.data, self._index.starts, self._index.table)
+            numbers += [1, *map(address, arrays), self._index.shift]
+        elif self._listed is not None:
+            slots, results = self._listed
+            arrays = (results, *slots.arrays)
+            numbers[3] = address(results)
+        parameters = np.array([*numbers, *[0] * (layout.DROPOUT_PARAMETERS - len(numbers))], np.uint64)
+        with context.native.reachable(data, ends, out, parameters, *arrays):
+            n_ids = context.native.encode_with_dropout(
+                slots.address, address(parameters), address(data), address(ends), len(ends), address(out)
+            )
+        dropout.n_pieces += len(ends)
+        ids: list[int] = plain.shrunk(out, n_ids).tolist()
+        return ids

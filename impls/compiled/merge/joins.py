@@ -1,0 +1,75 @@
+"""Between which characters of three bytes a token of the vocabulary reaches: what `merge/segments` asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from impls.compiled.layout import COUNT_AT, JOINS_SHIFT, NONE, SYMBOL_BITS
+
+_K1 = np.uint64(-7046029254386353131 % (1 << 64))
+"""That of `lookup/hashing`."""
+_LEAD, _AFTER = 0xE0, 0xF0
+
+
+def joins_of(tokens: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    """Which pairs of characters a token may hold: by hash, and by the last six bits of the left one.
+
+    uint8 of shape (1 << (61 - JOINS_SHIFT),), a bit for every pair; int64 of shape (65536,) by right character, a bit
+    for every end of a left one that some token begins with. A token may begin or end inside a character; then it
+    stands for every character with that end or beginning.
+    """
+    ends = np.zeros(1 << 16, np.uint64)
+    parts = [key for token in tokens for key in _keys(token, ends)]
+    keys = np.concatenate([np.zeros(0, np.int64), *parts])
+    bits = (keys.astype(np.uint64) * _K1) >> np.uint64(JOINS_SHIFT)
+    bitmap = np.zeros(1 << (64 - JOINS_SHIFT), bool)
+    bitmap[bits.astype(np.int64)] = True
+    return np.packbits(bitmap, bitorder="little"), ends.view(np.int64)
+
+
+def pairs_of(rows: np.ndarray) -> np.ndarray:
+    """int64 of shape (2n,): buckets of two entries, characters << 21 | id, for tokens of two characters of three bytes.
+
+    `rows`: entries of the cache of pieces. A bucket keeps the lowest ids; of the others the cache itself knows.
+    """
+    of_six = rows[(rows[:, 3] == 1 << COUNT_AT) & (rows[:, 1] == 6 << 56) & (rows[:, 2] < NONE)]
+    of_six = of_six[np.argsort(of_six[:, 2], kind="stable")]
+    a, b, c, d, e, f = ((of_six[:, 0] >> (8 * i)) & 255 for i in range(6))
+    keys = ((a & 15) << 12 | (b & 63) << 6 | c & 63) << 16 | (d & 15) << 12 | (e & 63) << 6 | f & 63
+    of_three = (a & 240 == _LEAD) & (d & 240 == _LEAD)
+    entries = (keys << SYMBOL_BITS | of_six[:, 2])[of_three]
+    bits = max(1, len(entries).bit_length())
+    buckets = ((keys[of_three].astype(np.uint64) * _K1) >> np.uint64(64 - bits)).astype(np.int64)
+    table = np.zeros((1 << bits, 2), np.int64)
+    for place in range(2):
+        taken, first = np.unique(buckets, return_index=True)
+        table[taken, place] = entries[first]
+        buckets, entries = np.delete(buckets, first), np.delete(entries, first)
+    return table.ravel()
+
+
+def _keys(token: bytes, ends: np.ndarray) -> Iterator[np.ndarray]:
+    """The pairs a token may hold, left << 16 | right; those of which it holds one byte of the left go into `ends`."""
+    for at in range(1, len(token)):
+        if not _LEAD <= token[at] < _AFTER:
+            continue
+        first = _code(token[at : at + 3])
+        n_rights = (4096, 64, 1)[min(len(token) - at, 3) - 1]
+        rights = np.arange(first, first + n_rights, dtype=np.int64)
+        before = [byte & 63 for byte in token[max(0, at - 2) : at]]
+        if at >= 3 and _LEAD <= token[at - 3] < _AFTER:
+            yield (_code(token[at - 3 : at]) << 16) | rights
+        elif at <= 2 and all(byte & 0xC0 == 0x80 for byte in token[:at]):
+            if at == 1:
+                ends[first : first + n_rights] |= np.uint64(1 << before[0])
+            else:
+                lefts = (np.arange(16, dtype=np.int64) << 12) | (before[0] << 6) | before[1]
+                yield ((lefts[:, None] << 16) | rights).ravel()
+
+
+def _code(character: bytes) -> int:
+    """The lowest character of three bytes that begins so."""
+    a, b, c = character.ljust(3, b"\0")
+    return ((a & 15) << 12) | ((b & 63) << 6) | (c & 63)

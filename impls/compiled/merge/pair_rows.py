@@ -1,0 +1,85 @@
+"""The table of pairs: which bucket each pair stands in, and the order of all of them; see `merge/pairs`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from impls.compiled.codegen.native import Native, address
+from impls.compiled.layout import HANDLE_BITS, NO_ROW, NONE, SYMBOL_BITS
+from impls.core.errors import Unsupported
+
+_MOST_IN_BUCKET = 8
+_MOST_PLACES, _MOST_BUCKETS = NONE, (1 << (HANDLE_BITS - 1)) - 1
+"""What the numbers of places and buckets have bits for."""
+_K1 = np.uint64(-7046029254386353131 % (1 << 64))
+"""That of `lookup/hashing`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairRows:
+    """What two symbols merge into."""
+
+    pairs: np.ndarray
+    """int64, `symbol << 43 | its handle << 21 | right`; -1 in an empty slot, and in the first."""
+    buckets: np.ndarray
+    """int64, see `merge/pairs`."""
+    handles: np.ndarray
+    """int32 by symbol."""
+
+
+def pair_rows(native: Native, merges: np.ndarray, n_symbols: int) -> PairRows:
+    """The table of merges, int64 `(left << 21 | right) << 21 | symbol`; raises `Unsupported` for too many of them."""
+    lefts, rights, made = merges >> (2 * SYMBOL_BITS), (merges >> SYMBOL_BITS) & NONE, merges & NONE
+    row_bits = _row_bits(lefts, rights, n_symbols)
+    handles, n_buckets = _handles(lefts, row_bits)
+    buckets = (handles[lefts] - (1 << row_bits[lefts])) // 2 + _bucket_in_row(rights, row_bits[lefts])
+    order = np.argsort(buckets, kind="stable")
+    entries = ((made << HANDLE_BITS | handles[made]) << SYMBOL_BITS | rights)[order]
+    ends = np.cumsum(np.bincount(buckets, minlength=n_buckets))
+    n_slots = len(entries) + len(entries) // 64 + 16
+    pairs, words = np.full(n_slots, -1, np.int64), np.zeros(n_buckets, np.int64)
+    n_used = -1
+    if n_slots <= _MOST_PLACES and n_buckets <= _MOST_BUCKETS:
+        with native.reachable(entries, ends, words, pairs):
+            n_used = native.build_pairs(
+                address(entries), address(ends), n_buckets, address(words), address(pairs), n_slots
+            )
+    if n_used < 0:
+        raise Unsupported("compiled", f"the model has more pairs of tokens ({len(merges)}) than its table can hold")
+    return PairRows(pairs[:n_used].copy(), words, handles.astype(np.int32))
+
+
+def _bucket_in_row(rights: np.ndarray, bits: np.ndarray) -> np.ndarray:
+    hashes = rights.astype(np.uint64) * _K1
+    return ((hashes >> np.uint64(1)) >> (63 - bits).astype(np.uint64)).astype(np.int64)
+
+
+def _row_bits(lefts: np.ndarray, rights: np.ndarray, n_symbols: int) -> np.ndarray:
+    """int64 by left symbol: how many buckets its row has, as a power of two, so that none holds too many."""
+    bits = np.zeros(n_symbols, np.int64)
+    left, right = lefts, rights
+    while len(left):
+        places = left << SYMBOL_BITS | _bucket_in_row(right, bits[left])
+        taken, counts = np.unique(places, return_counts=True)
+        full = np.unique(taken[counts > _MOST_IN_BUCKET] >> SYMBOL_BITS)
+        bits[full] += 1
+        of_full = np.isin(left, full)
+        left, right = left[of_full], right[of_full]
+    return bits
+
+
+def _handles(lefts: np.ndarray, row_bits: np.ndarray) -> tuple[np.ndarray, int]:
+    """int64 by symbol, and the number of buckets. Rows of many come first: each begins at a multiple of its size.
+
+    Before them stands the bucket of NO_ROW, which is empty.
+    """
+    rows = np.unique(lefts)
+    rows = rows[np.argsort(-row_bits[rows], kind="stable")]
+    sizes = 1 << row_bits[rows]
+    first = sizes.max(initial=1)
+    begins = first + np.cumsum(sizes) - sizes
+    handles = np.full(len(row_bits), NO_ROW, np.int64)
+    handles[rows] = 2 * begins + sizes
+    return handles, int(first + sizes.sum())

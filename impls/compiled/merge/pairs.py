@@ -1,0 +1,127 @@
+"""Which symbol two neighbours merge into: a row per left symbol, each a small perfect hash of its right ones.
+
+Common symbols are the low ones, so what text needs lies together: buckets and entries stand in the order of left
+symbols, rows of many buckets before those of fewer, and a symbol that begins no pair has none (a table of all pairs by
+one hash touches a cache line for each).
+A row has 1, 2, 4 ... buckets of few pairs each. The word of a bucket says where its entries begin, how many slots they
+have, and the multiplier that keeps them apart (Fredman, Komlós, Szemerédi 1984, "Storing a sparse table with O(1) worst
+case access time"); 16 bits say which symbols it may hold (Bloom 1970, "Space/time trade-offs in hash coding"), and one
+that it certainly does not hold reads entry 0, which is empty. A symbol goes with its handle, which tells its row:
+twice the number of the first bucket, a multiple of how many there are, plus that number. An entry holds the handle of
+what it makes, so that merging on needs no further table.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    choose,
+    inlined,
+    kernel,
+    load_i32,
+    load_i64,
+    lowest_bit,
+    shift_left,
+    shift_right,
+    store_64,
+    wrapping_multiply,
+)
+from impls.compiled.layout import (
+    BUCKETS,
+    FILTER_AT,
+    HANDLE_BITS,
+    HANDLES,
+    MOST_SLOTS,
+    MULTIPLIER_AT,
+    NONE,
+    PAIRS,
+    SYMBOL_BITS,
+)
+from impls.compiled.lookup.hashing import K1
+
+NO_PAIR = (NONE << HANDLE_BITS) | ((1 << HANDLE_BITS) - 1)
+"""What `joined` says of two symbols that do not merge: no symbol, and no handle."""
+_LOW_HALF = (1 << 32) - 1
+_MOST_MULTIPLIER = 1 << 22
+
+
+@inlined
+def _hash(right: int) -> int:
+    return wrapping_multiply(right, K1)
+
+
+@inlined
+def _slot_of(word: int, h: int) -> int:
+    """Among the slots of a bucket, for a symbol it holds."""
+    product = wrapping_multiply(shift_right(h, 20), shift_right(word, MULTIPLIER_AT)) & _LOW_HALF
+    return shift_right(product * (shift_right(word, SYMBOL_BITS) & MOST_SLOTS), 32)
+
+
+@inlined
+def _filter_bit(h: int) -> int:
+    return FILTER_AT + (shift_right(h, 24) & 15)
+
+
+@inlined
+def joined(buckets: int, pairs: int, handle: int, right: int) -> int:
+    """What the symbol of that handle and `right` merge into, above its handle (HANDLE_BITS), or NO_PAIR.
+
+    The symbol is also the rank of the merge, so the lowest of several is the first to be made.
+    """
+    h = _hash(right)
+    bucket = shift_right(handle & (handle - 1), 1) + shift_right(shift_right(h, 1), 63 - lowest_bit(handle))
+    word = load_i64(buckets + 8 * bucket)
+    known = shift_right(word, _filter_bit(h)) & 1
+    entry = load_i64(pairs + 8 * choose(known != 0, (word & NONE) + _slot_of(word, h), 0))
+    return choose(entry & NONE == right, shift_right(entry, SYMBOL_BITS), NO_PAIR)
+
+
+@inlined
+def merged(context: int, left: int, right: int) -> int:
+    """The symbol `left` and `right` merge into, or NONE; it is also the rank of the merge. `right` may be NONE."""
+    handle = load_i32(load_i64(context + HANDLES) + 4 * left)
+    return shift_right(joined(load_i64(context + BUCKETS), load_i64(context + PAIRS), handle, right), HANDLE_BITS)
+
+
+@kernel
+def _place(entries: int, n: int, word: int, slots: int) -> bool:
+    """Puts the n entries of a bucket where its word says, in empty slots; False, and none put, where two meet."""
+    for i in range(n):
+        entry = load_i64(entries + 8 * i)
+        slot = slots + 8 * _slot_of(word, _hash(entry & NONE))
+        if load_i64(slot) != -1:
+            for k in range(i):
+                store_64(slots + 8 * _slot_of(word, _hash(load_i64(entries + 8 * k) & NONE)), -1)
+            return False
+        store_64(slot, entry)
+    return True
+
+
+@kernel
+def build_pairs(entries: int, ends: int, n_buckets: int, buckets: int, pairs: int, n_slots: int) -> int:
+    """Fills buckets and slots; returns how many slots are in use, or -1 where they are too few.
+
+    `entries`: int64 `symbol << 43 | handle << 21 | right`, those of a bucket next to each other; `ends`: int64, where
+    those of a bucket end. `pairs` must hold -1 in every slot. A bucket of more than MOST_SLOTS is refused as -1.
+    """
+    begin, used = 0, 1
+    for bucket in range(n_buckets):
+        n = load_i64(ends + 8 * bucket) - begin
+        first = entries + 8 * begin
+        bits = 0
+        for i in range(n):
+            bits |= shift_left(1, _filter_bit(_hash(load_i64(first + 8 * i) & NONE)))
+        word, size, placed = 0, n, n == 0
+        while not placed:
+            if size > MOST_SLOTS or used + size > n_slots:
+                return -1
+            multiplier = 1
+            while multiplier < _MOST_MULTIPLIER and not placed:
+                word = used | (size << SYMBOL_BITS) | bits | shift_left(multiplier, MULTIPLIER_AT)
+                placed = _place(first, n, word, pairs + 8 * used)
+                multiplier += 2
+            if not placed:
+                size += 1
+        store_64(buckets + 8 * bucket, word)
+        used += size
+        begin += n
+    return used

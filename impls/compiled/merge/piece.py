@@ -1,0 +1,73 @@
+"""The ids of one piece that is not in the cache: the whole-piece table, then merging, then symbols to ids."""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    kernel,
+    load_i32,
+    load_i64,
+    shift_right,
+    store_32,
+    store_64,
+)
+from impls.compiled.layout import IDS, MOST_SMALL, WHOLE, WHOLE_SHIFT
+from impls.compiled.lookup.hashing import hash_piece, same_bytes
+from impls.compiled.merge.merge_long import merge_long
+from impls.compiled.merge.merge_small import merge_small
+
+MOST_FOR_SMALL = 3 * MOST_SMALL
+"""Bytes of a piece that may begin with few enough symbols."""
+
+WHOLE_ENTRY_BYTES = 32
+"""hash, address of the bytes, their number, id; a number of 0 marks an empty slot."""
+
+
+@kernel
+def whole_id(context: int, piece: int, n_bytes: int) -> int:
+    """The id of a piece that is one token although merging does not make it, or -1."""
+    table, shift = load_i64(context + WHOLE), load_i64(context + WHOLE_SHIFT)
+    h = hash_piece(piece, n_bytes)
+    mask = shift_right(-1, shift)
+    slot = shift_right(h, shift)
+    while True:
+        entry = table + WHOLE_ENTRY_BYTES * slot
+        if load_i64(entry + 16) == 0:
+            return -1
+        if load_i64(entry) == h and load_i64(entry + 16) == n_bytes and same_bytes(load_i64(entry + 8), piece, n_bytes):
+            return load_i64(entry + 24)
+        slot = (slot + 1) & mask
+
+
+@kernel
+def put_whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> None:
+    """Adds a piece to a whole-piece table that has room."""
+    h = hash_piece(piece, n_bytes)
+    mask = shift_right(-1, shift)
+    slot = shift_right(h, shift)
+    while load_i64(table + WHOLE_ENTRY_BYTES * slot + 16) != 0:
+        slot = (slot + 1) & mask
+    entry = table + WHOLE_ENTRY_BYTES * slot
+    store_64(entry, h)
+    store_64(entry + 8, piece)
+    store_64(entry + 16, n_bytes)
+    store_64(entry + 24, token)
+
+
+@kernel
+def piece_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
+    """Writes the ids (int32) of a piece to `out`; returns how many, or NO_MEMORY."""
+    if load_i64(context + WHOLE) != 0:
+        token = whole_id(context, piece, n_bytes)
+        if token >= 0:
+            store_32(out, token)
+            return 1
+    count = -1
+    if n_bytes <= MOST_FOR_SMALL:
+        count = merge_small(context, piece, n_bytes, out)
+    if count < 0:
+        count = merge_long(context, piece, n_bytes, out)
+    ids = load_i64(context + IDS)
+    if ids != 0:
+        for i in range(count):
+            store_32(out + 4 * i, load_i32(ids + 4 * load_i32(out + 4 * i)))
+    return count

@@ -1,0 +1,254 @@
+"""Ids of a piece that no cache holds: cut into segments where no token reaches across, each of them known or merged.
+
+Nothing merges across a place that no token holds both sides of, so the segments' ids are the piece's. Few pairs of
+three-byte neighbours stand in one token: a bitmap over hashes says which may. It may err that way, never the other.
+Most segments are one character, whose ids a table holds. Up to MOST_CHARACTERS at a time are read and cut without a
+branch: a bit by character says where a segment begins. Slots of longer ones are prefetched before the first is needed.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    choose,
+    inlined,
+    kernel,
+    leading_zeros,
+    load_i32,
+    load_i64,
+    load_u8,
+    lowest_bit,
+    prefetch,
+    shift_left,
+    shift_right,
+    store_32,
+    store_64,
+    wrapping_multiply,
+)
+from impls.compiled.layout import (
+    ALONE_AT,
+    CACHE_COUNT,
+    CACHE_LIMIT,
+    CHARACTER_PAIRS,
+    CHARACTER_PAIRS_SHIFT,
+    CODES_AT,
+    JOINS,
+    JOINS_SHIFT,
+    LONE,
+    MOST_CHARACTERS,
+    NONE,
+    PLACES_AT,
+    READABLE_END,
+    ROW_BYTES,
+    ROWS_AT,
+    SEGMENTS,
+    SYMBOL_BITS,
+)
+from impls.compiled.lookup.cache import find, short_entry, short_slot, write_short
+from impls.compiled.lookup.hashing import K1, key_high_by_byte, key_low_by_byte
+from impls.compiled.merge.piece import piece_ids
+from impls.compiled.pretokenize.scan import code_point, width
+
+LONGEST_SHORT = 15
+LEAST = 6
+"""Bytes of two characters of three bytes."""
+
+
+@kernel
+def build_character_ids(context: int, table: int, scratch: int) -> int:
+    """Fills the first words of the 65536 rows of LONE; returns 1, or 0 where an id is too large to stand in one."""
+    store_64(context + READABLE_END, 0)
+    for code in range(65536):
+        entry = 0
+        if code >= 0x800:
+            store_32(scratch, 0x8080E0 | (code >> 12) | ((code >> 6 & 63) << 8) | ((code & 63) << 16))
+            count = piece_ids(context, scratch, 3, scratch + 8)
+            if count > 3:
+                return 0
+            for i in range(3):
+                one = load_i32(scratch + 8 + 4 * i) if i < count else NONE
+                if one < 0 or one > NONE or (one == NONE and i < count):
+                    return 0
+                entry |= one << (SYMBOL_BITS * i)
+        store_64(table + 16 * code, entry)
+    return 1
+
+
+@inlined
+def _write_character(entry: int, out: int) -> int:
+    """Writes the ids of a character alone, always 12 bytes; returns how many."""
+    second, third = shift_right(entry, SYMBOL_BITS) & NONE, shift_right(entry, 2 * SYMBOL_BITS)
+    store_32(out, entry & NONE)
+    store_32(out + 4, second)
+    store_32(out + 8, third)
+    return 1 + (second != NONE) + (third != NONE)
+
+
+@inlined
+def _may_join(joins: int, left: int, right: int, row: int) -> int:
+    """1 if a token may hold the end of the one character and the beginning of the other, whose row of LONE this is."""
+    bit = shift_right(wrapping_multiply((left << 16) | right, K1), JOINS_SHIFT)
+    return (shift_right(load_u8(joins + (bit >> 3)), bit & 7) | shift_right(load_i64(row + 8), left & 63)) & 1
+
+
+@inlined
+def _read_characters(context: int, piece: int, n_bytes: int, begin: int) -> tuple[int, int]:
+    """Notes the next characters of a piece; how many, and a bit for each before which the piece may be cut."""
+    joins, lone, work = load_i64(context + JOINS), load_i64(context + LONE), load_i64(context + SEGMENTS)
+    at, left, cuts, n = begin, 0, 0, 0
+    while at < n_bytes and n < MOST_CHARACTERS:
+        byte = load_u8(piece + at)
+        store_32(work + PLACES_AT + 4 * n, at)
+        right = 0
+        if byte & 0xF0 == 0xE0:
+            right = code_point(piece + at, byte)
+            row = lone + 16 * right
+            store_64(work + ALONE_AT + 8 * n, load_i64(row))
+            cuts |= shift_left((left != 0) & ~_may_join(joins, left, right, row), n)
+            at += 3
+        else:
+            at += width(byte)
+        store_32(work + CODES_AT + 4 * n, right)
+        left = right
+        n += 1
+    store_32(work + PLACES_AT + 4 * n, at)
+    return n, cuts
+
+
+@inlined
+def _of_two(context: int, left: int, right: int) -> int:
+    """The token that two characters are, as the ids of one character alone; 0 if they are none, or it is not listed."""
+    key = (left << 16) | right
+    slot = shift_right(wrapping_multiply(key, K1), load_i64(context + CHARACTER_PAIRS_SHIFT))
+    bucket = load_i64(context + CHARACTER_PAIRS) + (slot << 4)
+    first, second = load_i64(bucket), load_i64(bucket + 8)
+    found = choose(shift_right(first, SYMBOL_BITS) == key, first, second)
+    token = (found & NONE) | (NONE << SYMBOL_BITS) | (NONE << (2 * SYMBOL_BITS))
+    return choose(shift_right(found, SYMBOL_BITS) == key, token, 0)
+
+
+@inlined
+def _list_segment(context: int, row: int, piece: int, n_bytes: int, begin: int, end: int) -> None:
+    """Writes where a segment of a piece of `n_bytes` is and its key; prefetches its slot."""
+    length = end - begin
+    low, high, slot = 0, 0, row
+    if length <= LONGEST_SHORT:
+        if n_bytes < 8:
+            low, high = key_low_by_byte(piece + begin, length), key_high_by_byte(piece + begin, length)
+        elif length > 8:
+            low = load_i64(piece + begin)
+            high = shift_right(load_i64(piece + end - 8), 8 * (16 - length)) | shift_left(length, 56)
+        else:
+            at = min(begin, n_bytes - 8)
+            low = shift_right(load_i64(piece + at), 8 * (begin - at)) & shift_right(-1, 8 * (8 - length))
+            high = shift_left(length, 56)
+        slot = short_slot(context, low, high)
+    prefetch(slot)
+    store_64(row, piece + begin)
+    store_64(row + 8, length)
+    store_64(row + 16, low)
+    store_64(row + 24, high)
+    store_64(row + 32, slot)
+
+
+@kernel
+def _ids_of_listed(context: int, row: int, out: int) -> int:
+    """Writes the ids of a listed segment; returns how many, or NO_MEMORY."""
+    segment, n_bytes = load_i64(row), load_i64(row + 8)
+    if n_bytes > LONGEST_SHORT:
+        return piece_ids(context, segment, n_bytes, out)
+    low, high = load_i64(row + 16), load_i64(row + 24)
+    entry = find(context, low, high, load_i64(row + 32))
+    if load_i64(entry + 8) != 0:
+        return write_short(context, entry, out)
+    count = piece_ids(context, segment, n_bytes, out)
+    has_room = load_i64(context + CACHE_COUNT) < load_i64(context + CACHE_LIMIT)
+    if has_room and short_entry(context, entry, low, high, out, count):
+        store_64(context + CACHE_COUNT, load_i64(context + CACHE_COUNT) + 1)
+    return count
+
+
+@inlined
+def _ids_of_segments(context: int, piece: int, n_bytes: int, n: int, begins: int, out: int) -> int:
+    """Writes the ids of segments that begin at the bits of the first `n` noted characters; how many, or NO_MEMORY."""
+    work = load_i64(context + SEGMENTS)
+    ends = shift_right(begins, 1) | shift_left(1, n - 1)
+    known = ends
+    row, rest = work + ROWS_AT, begins & ~ends
+    while rest != 0:
+        first = lowest_bit(rest)
+        rest &= rest - 1
+        last = lowest_bit(ends & -shift_left(1, first))
+        if last == first + 1:
+            entry = _of_two(context, load_i32(work + CODES_AT + 4 * first), load_i32(work + CODES_AT + 4 * last))
+            if entry != 0:
+                store_64(work + ALONE_AT + 8 * first, entry)
+                known |= shift_left(1, first)
+                continue
+        begin, end = load_i32(work + PLACES_AT + 4 * first), load_i32(work + PLACES_AT + 4 * last + 4)
+        _list_segment(context, row, piece, n_bytes, begin, end)
+        row += ROW_BYTES
+    row, rest, count = work + ROWS_AT, begins, 0
+    while rest != 0:
+        first = lowest_bit(rest)
+        if shift_right(known, first) & 1:
+            count += _write_character(load_i64(work + ALONE_AT + 8 * first), out + 4 * count)
+        else:
+            n_ids = _ids_of_listed(context, row, out + 4 * count)
+            if n_ids < 0:
+                return n_ids
+            count += n_ids
+            row += ROW_BYTES
+        rest &= rest - 1
+    return count
+
+
+@kernel
+def _end_of_segment(joins: int, lone: int, piece: int, n_bytes: int, begin: int) -> int:
+    """Where the segment ends that begins at byte `begin` of a piece."""
+    at, left = begin, 0
+    while at < n_bytes:
+        byte = load_u8(piece + at)
+        size = width(byte)
+        right = code_point(piece + at, byte) if size == 3 else 0
+        if left != 0 and right != 0 and not _may_join(joins, left, right, lone + 16 * right):
+            return at
+        left = right
+        at += size
+    return n_bytes
+
+
+@inlined
+def is_cut(context: int, piece: int, n_bytes: int) -> bool:
+    """Whether a piece may be cut into segments: it ends in a character of three bytes and has more."""
+    return load_i64(context + JOINS) != 0 and n_bytes >= LEAST and load_u8(piece + n_bytes - 3) >= 0xE0
+
+
+@kernel
+def unknown_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
+    """Writes the ids (int32) of a piece to `out`; returns how many, or NO_MEMORY."""
+    joins = load_i64(context + JOINS)
+    if not is_cut(context, piece, n_bytes):
+        return piece_ids(context, piece, n_bytes, out)
+    places = load_i64(context + SEGMENTS) + PLACES_AT
+    count, begin = 0, 0
+    while begin < n_bytes:
+        n, cuts = _read_characters(context, piece, n_bytes, begin)
+        end = load_i32(places + 4 * n)
+        if end < n_bytes and cuts != 0:
+            # Where the last of these segments ends is not known yet: the next round begins with it.
+            n = 63 - leading_zeros(cuts)
+            end = load_i32(places + 4 * n)
+            cuts ^= shift_left(1, n)
+        elif end < n_bytes:
+            end = _end_of_segment(joins, load_i64(context + LONE), piece, n_bytes, begin)
+        if cuts == 0 and end - begin == n_bytes:
+            return piece_ids(context, piece, n_bytes, out)
+        if cuts == 0 and n == MOST_CHARACTERS:
+            n_ids = piece_ids(context, piece + begin, end - begin, out + 4 * count)
+        else:
+            n_ids = _ids_of_segments(context, piece, n_bytes, n, cuts | 1, out + 4 * count)
+        if n_ids < 0:
+            return n_ids
+        count += n_ids
+        begin = end
+    return count

@@ -1,0 +1,157 @@
+"""From a model to symbols: numbers in which the order of merging is the order of the numbers.
+
+A merge makes a symbol, and the symbol is the merge's rank. Where ids are in rank order a symbol is simply its id. Of
+several merges that make a token only one ever does, see `possible_merges`. Pure NumPy and Python.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from impls.compiled.layout import NONE, SYMBOL_BITS
+from impls.core.errors import Unsupported
+from impls.core.model.derivations import merged, spellings
+from impls.core.model.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """Symbols of a model and the merges between them."""
+
+    merges: np.ndarray
+    """int64, one entry `(left << 21 | right) << 21 | symbol` per pair, pairs distinct."""
+    byte_symbols: np.ndarray
+    """int32 of shape (256,)."""
+    ids: np.ndarray | None
+    """int32 by symbol: its id; None where symbols are ids."""
+    n_symbols: int
+    monotone: bool
+    """Every merge ranks after those that make its parts."""
+
+
+def blob_of(model: Model) -> tuple[bytes, np.ndarray]:
+    """All tokens' bytes in id order, and where each begins: int64 of shape (n_tokens + 1,)."""
+    packed = model.packed()
+    lengths = np.frombuffer(packed.lengths, packed.lengths.format)
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return bytes(packed.blob), starts
+
+
+def from_parts(model: Model, lefts: np.ndarray, rights: np.ndarray) -> Symbols:
+    """Symbols of a rank file, from the two parts (ids, or -1) of each token."""
+    made = np.flatnonzero(lefts >= 0)
+    _refuse_many(len(model.tokens), "ids")
+    return Symbols(
+        merges=entries(lefts[made].astype(np.int64), rights[made].astype(np.int64), made),
+        byte_symbols=byte_ids(model),
+        ids=None,
+        n_symbols=len(model.tokens),
+        monotone=_is_monotone(lefts, rights, made),
+    )
+
+
+def _is_monotone(lefts: np.ndarray, rights: np.ndarray, made: np.ndarray) -> bool:
+    """Whether parts that are themselves made rank lower; bytes may have any id."""
+    low = np.where(lefts >= 0, np.arange(len(lefts)), -1)
+    return bool((low[lefts[made]] < made).all() and (low[rights[made]] < made).all())
+
+
+def from_merges(model: Model) -> Symbols:
+    """Symbols of a model of bytes with a list of merges."""
+    pairs, results = possible_merges(model)
+    bytes_ = byte_ids(model)
+    if bool((np.diff(results) > 0).all()):
+        _refuse_many(len(model.tokens), "ids")
+        made = np.full(len(model.tokens), -1, np.int64)
+        made[results] = results
+        monotone = bool((made[pairs[:, 0]] < results).all() and (made[pairs[:, 1]] < results).all())
+        return Symbols(entries(pairs[:, 0], pairs[:, 1], results), bytes_, None, len(model.tokens), monotone)
+    return renumbered(pairs, results, bytes_)
+
+
+def listed_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """(left id, right id) of shape (n, 2) and the id they make, in rank order, pairs distinct."""
+    n = len(model.merges)
+    pairs = np.fromiter(chain.from_iterable(model.merges), np.int64, 2 * n).reshape(-1, 2)
+    results = np.fromiter(model.merge_results, np.int64, n)
+    ranks = np.arange(n)
+    # Of a pair that is listed twice the later rank counts.
+    last = {(int(left), int(right)): rank for rank, (left, right) in enumerate(pairs.tolist())}
+    if len(last) != n:
+        ranks = np.fromiter(last.values(), np.int64, len(last))
+        ranks.sort()
+    return pairs[ranks], results[ranks]
+
+
+def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Return `listed_merges` without those that can never be made: of several that make a token all but one.
+
+    Merges inside a stretch of text happen in the same order whatever is around it, until one crosses its border (see
+    `merge/derive`). So a token is always made by the merge that completes it when its own symbols are merged. A token
+    that may begin from different symbols (its text ends in `end_of_word`) keeps one for each.
+    """
+    pairs, results = listed_merges(model)
+    several = np.flatnonzero(np.bincount(results) > 1)
+    if not len(several) or (model.unknown_id is not None and bool((pairs == model.unknown_id).any())):
+        return pairs, results
+    makes_several = np.isin(results, several)
+    possible = ~makes_several
+    rank_of = {(left, right): rank for rank, (left, right) in enumerate(pairs.tolist())}
+    made = results.tolist()
+    for i in several.tolist():
+        for symbols in spellings(model, model.tokens[i] or b""):
+            left, last = merged(symbols, rank_of, made)
+            if left == [i] and last >= 0:
+                possible[last] = True
+    return pairs[possible], results[possible]
+
+
+def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> Symbols:
+    """Symbols are the base ids in order (the 256 bytes, say), then one per merge in rank order."""
+    n_base = len(base_ids)
+    symbols_of: dict[int, list[int]] = {token: [symbol] for symbol, token in enumerate(base_ids.tolist())}
+    for rank, token in enumerate(results.tolist()):
+        symbols_of.setdefault(token, []).append(n_base + rank)
+    lefts: list[int] = []
+    rights: list[int] = []
+    made: list[int] = []
+    monotone = True
+    for rank, (left, right) in enumerate(pairs.tolist()):
+        # A part no merge makes never occurs.
+        for a in symbols_of.get(left, ()):
+            for b in symbols_of.get(right, ()):
+                lefts.append(a)
+                rights.append(b)
+                made.append(n_base + rank)
+                monotone = monotone and a < n_base + rank and b < n_base + rank
+        _refuse_many(len(made), "merges between symbols, several for a token that begins from different characters")
+    ids = np.concatenate((base_ids, results)).astype(np.int32)
+    _refuse_many(len(ids), "base symbols and merges")
+    return Symbols(
+        entries(np.array(lefts, np.int64), np.array(rights, np.int64), np.array(made, np.int64)),
+        np.arange(256, dtype=np.int32),
+        ids,
+        len(ids),
+        monotone,
+    )
+
+
+def entries(lefts: np.ndarray, rights: np.ndarray, made: np.ndarray) -> np.ndarray:
+    """Return the merges as `Symbols.merges` holds them."""
+    packed: np.ndarray = ((lefts << SYMBOL_BITS) | rights) << SYMBOL_BITS | made
+    return packed
+
+
+def byte_ids(model: Model) -> np.ndarray:
+    """Return the ids of the 256 bytes: int32 of shape (256,)."""
+    ids = model.id_by_token
+    return np.array([ids[bytes([byte])] for byte in range(256)], np.int32)
+
+
+def _refuse_many(n: int, counted: str) -> None:
+    if n >= NONE:
+        raise Unsupported("compiled", f"the model has {n:,} {counted}; its tables hold {NONE - 1:,} at most")

@@ -1,0 +1,1 @@
+"""Where the pieces of a text end: patterns as automata, and their bit-parallel twins."""

@@ -1,0 +1,72 @@
+"""An automaton that cuts wherever no token reaches across, for alphabets of characters.
+
+A merge joins two neighbours to a token, so nothing merges across two characters that stand side by side in no token.
+Characters are taken together in coarse classes (blocks of code points, ASCII one by one), which finds fewer such
+places, never wrong ones. Knows tokens as texts; must not know models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import numpy as np
+
+from impls.compiled.pretokenize.pattern.classes import N_CODE_POINTS, paged
+from impls.compiled.pretokenize.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
+from impls.compiled.pretokenize.pattern.tables import SplitTables
+
+_BLOCK_STARTS = (
+    *range(0x80),
+    *(0x80, 0x250),
+    *range(0x300, 0x2500, 0x100),
+    *(0x2580, 0x2581, 0x2582, 0x2600, 0x3000, 0x3040, 0x3100, 0x3400, 0xA000, 0xAC00, 0xD800, 0xF900, 0xFB00, 0xFE00),
+    *(0xFF00, 0x10000, 0x1F000, 0x20000),
+)
+"""Where classes begin; U+2581, SentencePiece's mark for a space, has its own."""
+
+
+def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay_together: bool) -> SplitTables:
+    """The automaton that cuts between two characters whose classes are neighbours in none of `tokens`.
+
+    Characters not `known` are a class of their own, in no token; two of them in a row are cut unless they are to stay
+    together.
+    """
+    starts = np.array(_BLOCK_STARTS)
+    unknown = len(starts)
+    class_of = np.full(N_CODE_POINTS, unknown, np.int64)
+    codes = np.fromiter(map(ord, known), np.int64, len(known))
+    class_of[codes] = np.searchsorted(starts, codes, "right") - 1
+    together = np.zeros((unknown + 1, unknown + 1), bool)
+    together[unknown, unknown] = unknown_stay_together
+    for token in tokens:
+        classes = class_of[np.fromiter(map(ord, token), np.int64, len(token))]
+        together[classes[:-1], classes[1:]] = True
+    # Classes with the same neighbours are one.
+    _, smallest, quotient = np.unique(
+        np.concatenate((together, together.T), axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    quotient = quotient.reshape(-1)
+    return _tables(quotient[class_of].astype(np.uint8), together[np.ix_(smallest, smallest)])
+
+
+def ascii_pairs(tables: SplitTables) -> np.ndarray:
+    """uint8 of shape (65536,), by first | second << 8: 1 where these tables cut between two characters of ASCII."""
+    classes = tables.ascii_classes.astype(np.int64)
+    pairs = np.zeros((256, 256), np.uint8)
+    # A row of the transitions is what came before, from the second row on.
+    pairs[:128, :128] = (tables.rows[1 + classes][:, classes] & CUT != 0).T
+    return pairs.ravel()
+
+
+def _tables(class_of: np.ndarray, together: np.ndarray) -> SplitTables:
+    """State 0 starts; state 1 + k stands behind a character of class k."""
+    n = len(together)
+    stride = n + 1
+    following = ((np.arange(n) + 1) * stride) << FLAG_BITS
+    transitions = np.empty((n + 1, stride), np.int32)
+    transitions[0, :n] = following
+    transitions[0, n] = RESUME
+    transitions[1:, :n] = following + np.where(together, 0, CUT | MATCH_BEFORE)
+    transitions[1:, n] = CUT
+    pages, page_classes = paged(class_of)
+    return SplitTables(transitions.ravel(), class_of[:128].copy(), pages, page_classes, n)

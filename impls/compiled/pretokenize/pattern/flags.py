@@ -1,0 +1,46 @@
+"""What the window splitters need to know of a character that is not ASCII, a byte of flags per code point."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from impls.compiled.pretokenize.pattern.classes import members
+
+LETTER, CUT, UPPER_CASE, BOTH_CASES, MARK = 1, 2, 4, 8, 16
+"""A letter (for all patterns but those without case: a mark too); not for windows; upper or title case only; taken by
+both of the pattern's cases; a mark."""
+
+Kind = Literal["without case", "with case", "deepseek"]
+
+_UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
+_LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_FOLD_TO_ASCII = (0x17F, 0x212A)
+
+
+_IDEOGRAPHS_AND_KANA = ((0x3040, 0x3100), (0x4E00, 0x9FA6))
+
+
+def character_flags(kind: Kind) -> np.ndarray:
+    """uint8 of shape (0x110000,)."""
+    letters = members(r"\p{L}")
+    flags = np.zeros(len(letters), np.uint8)
+    if kind == "deepseek":
+        words, signs = members(r"[\p{L}\p{M}]"), members(r"[\p{P}\p{S}]")
+        flags[words] = LETTER
+        flags[~(words | signs)] = CUT
+        for start, end in _IDEOGRAPHS_AND_KANA:
+            flags[start:end] = CUT
+        return flags
+    flags[members(r"\p{N}") | members(r"\s")] |= CUT
+    flags[list(_FOLD_TO_ASCII)] |= CUT
+    if kind == "without case":
+        flags[letters] |= LETTER
+        return flags
+    upper, lower = members(_UPPER), members(_LOWER)
+    flags[upper | lower] |= LETTER
+    flags[upper & ~lower] |= UPPER_CASE
+    flags[upper & lower] |= BOTH_CASES
+    flags[upper & lower & ~letters] |= MARK
+    return flags

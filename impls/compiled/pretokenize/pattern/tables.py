@@ -1,0 +1,175 @@
+"""The automaton as flat arrays for the scanning kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from impls.compiled.pretokenize.pattern.automaton import Automaton, compile_pattern
+from impls.compiled.pretokenize.pattern.classes import paged
+from impls.compiled.pretokenize.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
+from impls.compiled.pretokenize.pattern.syntax import NotExpressible
+
+_GAPS = r"|(?:(?!{0})[\s\S])+"
+
+
+@dataclass(frozen=True, slots=True)
+class SplitTables:
+    """What the scanning kernel walks. A row is a state; rows are `stride` entries apart."""
+
+    transitions: np.ndarray
+    """int32 of shape (n_states * stride,): the next row's first entry << 3 | flags."""
+    ascii_classes: np.ndarray
+    """uint8 of shape (128,)."""
+    pages: np.ndarray
+    """uint16 of shape (0x4400,): page of each 64 code points."""
+    page_classes: np.ndarray
+    """uint8 of shape (n_pages * 64,)."""
+    end: int
+    """Class of the end of the text."""
+    has_gaps: bool = False
+    """Whether what lies between matches is a piece too; the transitions know nothing of it."""
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The transitions by state and class."""
+        return self.transitions.reshape(-1, self.end + 1)
+
+    def class_of(self, character: str) -> int:
+        """The class of a character."""
+        code = ord(character)
+        if code < len(self.ascii_classes):
+            return int(self.ascii_classes[code])
+        return int(self.page_classes[(int(self.pages[code >> 6]) << 6) + (code & 63)])
+
+
+def split_tables(pattern: str) -> SplitTables:
+    """The tables of one split stage; raises `NotExpressible`."""
+    matched = _without_gaps(pattern)
+    return _flatten(compile_pattern(matched), has_gaps=matched != pattern)
+
+
+def _without_gaps(pattern: str) -> str:
+    """The `P` of a pattern `P|(?:(?!P)[\\s\\S])+`, which keeps what `P` leaves out; or the pattern.
+
+    Hugging Face's `Split` cuts so, and `impls.formats` writes it so.
+    """
+    matched = pattern[: (len(pattern) - len(_GAPS.format(""))) // 2]
+    return matched if matched and pattern == matched + _GAPS.format(matched) else pattern
+
+
+def _flatten(automaton: Automaton, *, has_gaps: bool) -> SplitTables:
+    stride = automaton.end + 1
+    transitions = np.empty((len(automaton.steps), stride), np.int32)
+    start = automaton.steps[0]
+    for state, row in enumerate(automaton.steps):
+        for of, (following, matched) in enumerate(row):
+            if following >= 0:
+                entry = (following * stride) << FLAG_BITS | (MATCH_BEFORE if matched else 0)
+            elif not matched:
+                entry = RESUME
+            elif of == automaton.end:
+                entry = CUT
+            else:
+                again, empty = start[of]
+                if empty:
+                    raise NotExpressible("the pattern matches the empty text")
+                entry = RESUME | CUT if again < 0 else (again * stride) << FLAG_BITS | CUT | MATCH_BEFORE
+            transitions[state, of] = entry
+    pages, page_classes = paged(automaton.class_of)
+    ascii_classes = automaton.class_of[:128].copy()
+    return SplitTables(transitions.ravel(), ascii_classes, pages, page_classes, automaton.end, has_gaps)
+
+
+def certain_cuts(stage: SplitTables) -> np.ndarray:
+    """Where a text may be encoded in two parts whatever stands around, bool of shape (n_classes, n_classes).
+
+    True where the pattern always cuts between a character of the one class and one of the other, and does so too where
+    the text ends behind the first.
+    """
+    rows = stage.rows
+    found = np.zeros((stage.end, stage.end), bool)
+    if stage.has_gaps:
+        return found
+    for before in range(stage.end):
+        # Going back to the last match reads the character again, from another of these states.
+        behind = rows[sorted(_after(rows, [before]))]
+        if len(behind) and (behind[:, stage.end] & CUT).all():
+            found[before] = ((behind[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
+    return found
+
+
+def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | None:
+    """`certain_cuts` as bits, int64 by class of the first character; none of them is within a text of `kept_whole`.
+
+    None where there are none, or more classes than an int64 has bits.
+    """
+    cuts = certain_cuts(stage)
+    for text in kept_whole:
+        for before, behind in pairwise(map(stage.class_of, text)):
+            cuts[before, behind] = False
+    if not cuts.any() or stage.end > 64:
+        return None
+    bits: np.ndarray = cuts.astype(np.uint64) << np.arange(stage.end, dtype=np.uint64)
+    return np.asarray(bits.sum(axis=1).astype(np.int64))
+
+
+def cuts_at_line_breaks(stages: Sequence[SplitTables]) -> bool:
+    """Whether the stages cut behind a line break between two ASCII letters or digits, whatever stands around.
+
+    Then a text may be encoded in two parts that meet there. One stage must always cut; each other one must cut there
+    too, or go on behind it as if a piece began there, so that cutting beforehand changes nothing.
+    """
+    always = [_always_cuts(stage) for stage in stages]
+    return any(always) and all(cuts or _may_be_cut(stage) for cuts, stage in zip(always, stages, strict=True))
+
+
+def _always_cuts(stage: SplitTables) -> bool:
+    """Whether such a line break is a piece of its own."""
+    rows, words, newline = _rows(stage)
+    # Going back to the last match reads the line break again, from another of these states.
+    breaks = {entry for row in _after(rows, words) if not (entry := int(rows[row, newline])) & RESUME}
+    first = int(rows[0, newline])
+    if first & RESUME or not all(entry & CUT for entry in breaks):
+        return False
+    behind = rows[[(entry >> FLAG_BITS) // rows.shape[1] for entry in {*breaks, first}]]
+    return bool((behind[:, [*words, stage.end]] & CUT).all())
+
+
+def _may_be_cut(stage: SplitTables) -> bool:
+    """Whether pieces stay as they are, but for the one that is cut, where a text is cut behind such a line break."""
+    if stage.has_gaps:
+        return False
+    rows, words, newline = _rows(stage)
+    stride = rows.shape[1]
+    for before in {0, *_after(rows, words)}:
+        entry = int(rows[before, newline])
+        if entry & RESUME:
+            continue
+        behind = rows[(entry >> FLAG_BITS) // stride]
+        if not behind[stage.end] & CUT:
+            return False
+        for word in words:
+            following, afresh = int(behind[word]), int(rows[0, word])
+            if following & CUT:
+                continue
+            if following & RESUME or following >> FLAG_BITS != afresh >> FLAG_BITS or afresh & RESUME:
+                return False
+            if not (rows[(afresh >> FLAG_BITS) // stride] & (MATCH_BEFORE | CUT)).all():
+                return False
+    return True
+
+
+def _rows(stage: SplitTables) -> tuple[np.ndarray, list[int], int]:
+    """The transitions by state, the classes of ASCII letters and digits, and the class of a line break."""
+    words = {int(stage.ascii_classes[code]) for code in range(128) if chr(code).isalnum()}
+    return stage.rows, sorted(words), int(stage.ascii_classes[10])
+
+
+def _after(rows: np.ndarray, classes: list[int]) -> set[int]:
+    """States in which the character before was of one of the classes."""
+    entries = rows[:, classes].ravel().tolist()
+    return {(entry >> FLAG_BITS) // rows.shape[1] for entry in entries if not entry & RESUME}

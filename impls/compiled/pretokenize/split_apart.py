@@ -1,0 +1,77 @@
+"""The window splitter of alphabets of characters: a piece begins wherever no token holds two neighbours side by side.
+
+That depends on the two alone (`pattern/borders`), so no window waits for what came before it. Pairs of ASCII are looked
+up by their two bytes; of the others, mostly SentencePiece's mark for a space, each is looked up by its class.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    inlined,
+    load_i32,
+    load_i64,
+    load_u8,
+    load_u16,
+    load_u32,
+    lowest_bit,
+    shift_left,
+    shift_right,
+)
+from impls.compiled.layout import APART_PAIRS, ASCII_CLASSES, END_CLASS, PAGE_CLASSES, PAGES, TRANSITIONS
+from impls.compiled.pretokenize.pattern.steps import CUT
+from impls.compiled.pretokenize.scan import class_at, width
+from impls.compiled.pretokenize.vectors import LEADS, lead_masks
+
+SPACE, SPACE_BYTES = 0x2581, 0x8196E2
+"""SentencePiece's mark for a space, and its UTF-8 as a number."""
+
+
+@inlined
+def _is_cut(transitions: int, stride: int, left: int, right: int) -> int:
+    """1 if a piece ends between two characters of these classes; state 1 + k stands behind one of class k."""
+    return 1 if load_i32(transitions + 4 * ((left + 1) * stride + right)) & CUT else 0
+
+
+@inlined
+def _pair(pairs: int, at: int, bit: int) -> int:
+    return shift_left(load_u8(pairs + load_u16(at + bit)), bit)
+
+
+@inlined
+def _eight(pairs: int, at: int) -> int:
+    """A bit for each of eight bytes of ASCII behind which a piece ends before another one of ASCII."""
+    low = _pair(pairs, at, 0) | _pair(pairs, at, 1) | _pair(pairs, at, 2) | _pair(pairs, at, 3)
+    return low | _pair(pairs, at, 4) | _pair(pairs, at, 5) | _pair(pairs, at, 6) | _pair(pairs, at, 7)
+
+
+@inlined
+def apart_starts(context: int, at: int, masks: int, left: int) -> int:
+    """Marks of the window at `at`, `left` bytes before the end of the text; 0 where no piece begins in it."""
+    pairs, starts = load_i64(context + APART_PAIRS), 0
+    for i in range(0, 64, 8):
+        starts |= shift_left(_eight(pairs, at + i), i + 1)
+    lead_masks(at, masks)
+    within = shift_right(-1, 64 - min(64, left))
+    leads = load_i64(masks + LEADS) & within
+    if leads != 0:
+        transitions, stride = load_i64(context + TRANSITIONS), load_i64(context + END_CLASS) + 1
+        ascii_classes = load_i64(context + ASCII_CLASSES)
+        pages, page_classes = load_i64(context + PAGES), load_i64(context + PAGE_CLASSES)
+        behind, class_before = -1, 0
+        space = load_u8(page_classes + (load_u16(pages + 2 * (SPACE >> 6)) << 6) + (SPACE & 63))
+        while leads != 0:
+            i = lowest_bit(leads)
+            leads &= leads - 1
+            byte = load_u8(at + i)
+            here = space
+            if load_u32(at + i) & 0xFFFFFF != SPACE_BYTES:
+                here = class_at(ascii_classes, pages, page_classes, at + i, byte)
+            if i > 0:
+                before = class_before if i == behind else load_u8(ascii_classes + load_u8(at + i - 1))
+                starts |= shift_left(_is_cut(transitions, stride, before, here), i)
+            behind, class_before = i + width(byte), here
+            following = load_u8(at + behind)
+            if behind < 64 and following < 128:
+                cut = _is_cut(transitions, stride, here, load_u8(ascii_classes + following))
+                starts |= shift_left(cut, behind)
+    return starts & within & ~1

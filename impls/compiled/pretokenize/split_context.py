@@ -1,0 +1,94 @@
+"""What of a context splits: slots and working space of one thread, and the automaton or the windows of a pattern."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+
+import numpy as np
+
+from impls.compiled import layout
+from impls.compiled.codegen.build import is_checked
+from impls.compiled.codegen.native import Native, address, declare, forget
+from impls.compiled.pages import aligned_zeros
+from impls.compiled.pretokenize.pattern.tables import SplitTables
+from impls.compiled.slots import Slots
+
+
+@dataclass(frozen=True, slots=True)
+class FlagTables:
+    """`pretokenize/pattern/flags` by page."""
+
+    pages: np.ndarray
+    """uint16 of shape (0x4400,)."""
+    flags: np.ndarray
+    """uint8 of shape (n_pages * 64,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Splitting:
+    """How a context splits."""
+
+    splitter: int
+    """No pattern at all, an automaton, stages, or windows over an automaton: `layout.WHOLE_TEXT` and so on."""
+    tables: SplitTables | None
+    flags: FlagTables | None = None
+    stages: tuple[SplitTables, ...] = ()
+    pairs: np.ndarray | None = None
+    """uint8 of shape (65536,): where `tables` cut between two characters of ASCII, by first | second << 8."""
+
+    @property
+    def automata(self) -> tuple[SplitTables, ...]:
+        """The automaton of each stage."""
+        return self.stages if self.tables is None else (self.tables,)
+
+
+class SplitContext(Slots):
+    """Slots that kernels read by address. Not safe for two threads at once."""
+
+    def __init__(self, splitting: Splitting | None) -> None:
+        super().__init__(layout.N_SLOTS)
+        self.native = Native.load()
+        self._prepare()
+        self.hold(layout.WORK, aligned_zeros(layout.WORK_BYTES))
+        if splitting is not None:
+            self._splitting(splitting)
+        if is_checked():
+            numbers = [declare(array) for array in self.arrays]
+            weakref.finalize(self, forget, *numbers)
+
+    def _prepare(self) -> None:
+        """What else kernels are to reach from the beginning."""
+
+    def _splitting(self, splitting: Splitting) -> None:
+        self[layout.SPLITTER] = splitting.splitter
+        tables = splitting.tables
+        if tables is not None:
+            self.hold(layout.TRANSITIONS, tables.transitions)
+            self.hold(layout.ASCII_CLASSES, tables.ascii_classes)
+            self.hold(layout.PAGES, tables.pages)
+            self.hold(layout.PAGE_CLASSES, tables.page_classes)
+            self[layout.END_CLASS] = tables.end
+        if splitting.flags is not None:
+            self.hold(layout.FLAG_PAGES, splitting.flags.pages)
+            self.hold(layout.CHARACTER_FLAGS, splitting.flags.flags)
+        if splitting.pairs is not None:
+            self.hold(layout.APART_PAIRS, splitting.pairs)
+        if splitting.stages:
+            self._stages(splitting.stages)
+
+    def _stages(self, stages: tuple[SplitTables, ...]) -> None:
+        rows = np.zeros((len(stages), layout.STAGE_BYTES >> 3), np.int64)
+        for number, tables in enumerate(stages):
+            for slot, array in (
+                (layout.TRANSITIONS, tables.transitions),
+                (layout.ASCII_CLASSES, tables.ascii_classes),
+                (layout.PAGES, tables.pages),
+                (layout.PAGE_CLASSES, tables.page_classes),
+            ):
+                self.keep(f"{slot} of stage {number}", array)
+                rows[number, slot >> 3] = address(array)
+            rows[number, layout.END_CLASS >> 3] = tables.end
+            rows[number, layout.STAGE_HAS_GAPS >> 3] = tables.has_gaps
+        self.hold(layout.STAGES, rows)
+        self[layout.N_STAGES] = len(stages)

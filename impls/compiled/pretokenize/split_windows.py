@@ -1,0 +1,265 @@
+"""The window splitters: where pieces begin in 64 bytes, for gpt2, cl100k (and llama3), qwen, o200k and tekken.
+
+Each is the bit-parallel twin of its pattern in `core.text.patterns`; tests compare them with `regex`. Below, a `run` is
+a maximal stretch of one kind, and a piece that begins with white space takes its last character along.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    inlined,
+    kernel,
+    load_i64,
+    lowest_bit,
+    prefetch,
+    shift_left,
+    shift_right,
+    store_32,
+    store_64,
+    wrapping_add,
+)
+from impls.compiled.layout import (
+    APART,
+    CL100K,
+    DEEPSEEK,
+    GPT2,
+    O200K,
+    QWEN,
+    TEKKEN,
+    UNCOVERED,
+)
+from impls.compiled.pretokenize.long_runs import inner_start
+from impls.compiled.pretokenize.scan import piece_end
+from impls.compiled.pretokenize.split_apart import apart_starts
+from impls.compiled.pretokenize.split_deepseek import deepseek_starts, mark_kinds
+from impls.compiled.pretokenize.stages import begin_stages, piece_end_by_stages
+from impls.compiled.pretokenize.vectors import (
+    APOSTROPHES,
+    CONTINUATION,
+    DIGITS,
+    HIGH,
+    LETTERS,
+    NEWLINES,
+    OTHER_SPACES,
+    SLASHES,
+    SPACES,
+    UPPER,
+    ascii_masks,
+)
+from impls.compiled.pretokenize.windows import (
+    ANY_CASE,
+    CUTS,
+    EDGE,
+    LEAST,
+    MARKS,
+    READABLE,
+    every_third,
+    is_contraction,
+    last_start,
+    mark_non_ascii,
+    mark_non_ascii_with_case,
+    newline_starts,
+    settled,
+    write_starts,
+)
+
+AHEAD_BYTES = 1024
+"""How far before its turn text is fetched."""
+
+
+@inlined
+def _common_starts(masks: int, letters: int, blanks: int, punctuation: int, splitter: int) -> int:
+    """Marks that all but gpt2 share: runs, digits one by one or by threes, white space."""
+    digits, newlines = load_i64(masks + DIGITS), load_i64(masks + NEWLINES)
+    spaces = blanks | newlines
+    # Punctuation begins a piece unless a space leads it in; one such character leads a run of letters in.
+    leading = punctuation & ~shift_left(punctuation, 1) & ~shift_left(load_i64(masks + SPACES), 1)
+    continuation = load_i64(masks + CONTINUATION)
+    letter_runs = letters & ~shift_left(letters, 1)
+    led_in = wrapping_add(shift_left(leading, 1), continuation) & ~continuation & letter_runs
+    starts = leading | (letter_runs & ~shift_left(blanks, 1) & ~led_in)
+    if splitter == QWEN or splitter == TEKKEN:  # noqa: SIM109 - of a tuple Numba makes code that can raise
+        starts |= digits
+    else:
+        starts |= every_third(digits & ~shift_left(digits, 1), digits)
+    if newlines != 0:
+        starts |= newline_starts(newlines, blanks, punctuation)
+    else:
+        starts |= spaces & ~shift_left(spaces, 1)
+    return starts | (blanks & ~shift_right(spaces, 1))
+
+
+@inlined
+def _split_contractions(starts: int, at: int, masks: int, letters: int) -> int:
+    """cl100k: a contraction at the beginning of a piece ends the piece."""
+    apostrophes = starts & load_i64(masks + APOSTROPHES) & shift_right(letters, 1)
+    while apostrophes != 0:
+        i = lowest_bit(apostrophes)
+        apostrophes &= apostrophes - 1
+        n = is_contraction(at + i)
+        if n > 0 and i < 60:
+            starts |= shift_left(1, i + 1 + n) & letters
+    return starts
+
+
+@inlined
+def _suffix_contractions(starts: int, at: int, masks: int, letters: int, size: int) -> int:
+    """o200k: a contraction behind a word belongs to it, once."""
+    apostrophes = load_i64(masks + APOSTROPHES) & shift_left(letters, 1) & shift_right(letters, 1)
+    taken = -1
+    while apostrophes != 0:
+        i = lowest_bit(apostrophes)
+        apostrophes &= apostrophes - 1
+        if i < size - EDGE and i != taken:
+            n = is_contraction(at + i)
+            if n > 0:
+                taken = i + 1 + n
+                starts &= ~shift_left(1, i)
+                if n == 2:
+                    starts &= ~shift_left(1, i + 2)
+                starts |= shift_left(1, taken) & letters
+    return starts
+
+
+@inlined
+def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
+    spaces = blanks | load_i64(masks + NEWLINES)
+    digits = load_i64(masks + DIGITS)
+    punctuation = ~(letters | digits | spaces)
+    led_in = shift_left(load_i64(masks + SPACES), 1)
+    starts = (letters & ~shift_left(letters, 1)) | (digits & ~shift_left(digits, 1))
+    starts |= punctuation & ~shift_left(punctuation, 1)
+    starts &= ~led_in
+    apostrophes = starts & load_i64(masks + APOSTROPHES) & shift_right(letters & ~load_i64(masks + UPPER), 1)
+    while apostrophes != 0:
+        i = lowest_bit(apostrophes)
+        apostrophes &= apostrophes - 1
+        n = is_contraction(at + i)
+        # The pattern tells case; the second letter has to be looked at too.
+        if n > 0 and i < 60 and (n == 1 or (shift_right(load_i64(masks + UPPER), i + 2) & 1) == 0):
+            starts &= ~shift_left(1, i + 1)
+            starts |= shift_left(1, i + 1 + n) & letters
+    starts |= spaces & ~shift_left(spaces, 1)
+    return starts | (spaces & ~shift_right(spaces, 1))
+
+
+@inlined
+def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
+    """Marks of the window at `at`, `left` bytes before the end of the text, and the last; 0 where the automaton helps.
+
+    A space behind an ASCII letter begins a piece whatever follows. Where there is one the next window begins there, so
+    that it need not wait for the rest of this one: two comparisons tell.
+
+    `kind` is known when this is compiled: GPT2, O200K (tekken too, which knows no contractions), CL100K (qwen too) or
+    DEEPSEEK, APART.
+    """
+    if kind == APART:
+        starts = apart_starts(context, at, masks, left)
+        return starts, last_start(starts)
+    ascii_masks(at, masks)
+    size, cuts = 64, 0
+    certain = load_i64(masks + SPACES) & shift_left(load_i64(masks + LETTERS), 1) & shift_right(-1, EDGE)
+    store_64(masks + CONTINUATION, 0)
+    if load_i64(masks + HIGH) != 0:
+        if kind == O200K:
+            mark_non_ascii_with_case(context, at, masks)
+        elif kind != DEEPSEEK:
+            mark_non_ascii(context, at, masks)
+        cuts = load_i64(masks + CUTS)
+    if kind == DEEPSEEK:
+        mark_kinds(context, at, masks)
+        cuts = load_i64(masks + CUTS)
+    letters, upper = load_i64(masks + LETTERS), load_i64(masks + UPPER)
+    if kind == O200K:
+        if load_i64(masks + HIGH) != 0:
+            # Upper case behind a letter of no case needs the automaton; so does a mark that follows no letter.
+            cuts |= upper & shift_left(load_i64(masks + ANY_CASE), 1)
+            cuts |= load_i64(masks + MARKS) & ~load_i64(masks + CONTINUATION) & ~shift_left(letters, 1)
+        # Behind punctuation a slash may follow line breaks.
+        cuts |= shift_left(load_i64(masks + NEWLINES), 1) & load_i64(masks + SLASHES)
+    size = min(min(size, lowest_bit(cuts)), left)
+    if size < LEAST:
+        return 0, 0
+    blanks = load_i64(masks + SPACES) | load_i64(masks + OTHER_SPACES)
+    spaces = blanks | load_i64(masks + NEWLINES)
+    if kind == GPT2:
+        starts = _gpt2_starts(masks, at, letters, blanks)
+    elif kind == DEEPSEEK:
+        starts = deepseek_starts(masks, letters, blanks)
+    else:
+        punctuation = ~(letters | load_i64(masks + DIGITS) | spaces)
+        starts = _common_starts(masks, letters, blanks, punctuation, splitter)
+        if kind == CL100K:
+            starts = _split_contractions(starts, at, masks, letters)
+        else:
+            starts |= upper & shift_left(letters & ~upper, 1)
+            if splitter == O200K:
+                starts = _suffix_contractions(starts, at, masks, letters, size)
+    if certain != 0 and size == 64:
+        last = last_start(certain)
+        return starts & shift_right(-1, 63 - last) & ~1, last
+    starts = settled(starts, spaces, size)
+    return starts, last_start(starts)
+
+
+@inlined
+def _block(
+    context: int,
+    text: int,
+    n_bytes: int,
+    readable: int,
+    start: int,
+    limit: int,
+    ends: int,
+    masks: int,
+    kind: int,
+    splitter: int,
+) -> int:
+    at, window = ends, start
+    while window < limit:
+        starts, last = 0, 0
+        if window + READABLE <= readable:
+            prefetch(text + window + AHEAD_BYTES)
+            starts, last = _starts(context, text + window, masks, n_bytes - window, kind, splitter)
+        if starts != 0:
+            at = write_starts(starts, window, at)
+            window += last
+        else:
+            if kind == DEEPSEEK:
+                window = piece_end_by_stages(context, text, n_bytes, window)
+            elif kind == APART:
+                window = piece_end(context, text, n_bytes, window)
+            else:
+                window = piece_end(context, text, n_bytes, inner_start(text, n_bytes, window))
+            if window < 0:
+                return UNCOVERED
+            store_32(at, window)
+            at += 4
+    store_64(masks, window)
+    return (at - ends) >> 2
+
+
+@kernel
+def windows_block(
+    context: int,
+    text: int,
+    n_bytes: int,
+    readable: int,
+    start: int,
+    limit: int,
+    ends: int,
+    masks: int,
+    splitter: int,
+) -> int:
+    """As `scan.scan_block`, by windows; the end of the last piece is left at `masks`, which has 256 bytes."""
+    if splitter == GPT2:
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, splitter)
+    if splitter == APART:
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, APART, splitter)
+    if splitter == DEEPSEEK:
+        if start == 0:
+            begin_stages(context)
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, DEEPSEEK, splitter)
+    if splitter == O200K or splitter == TEKKEN:  # noqa: SIM109 - as above
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, O200K, splitter)
+    return _block(context, text, n_bytes, readable, start, limit, ends, masks, CL100K, splitter)

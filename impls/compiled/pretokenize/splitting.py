@@ -1,0 +1,143 @@
+"""How the pattern of a model is run: which automaton, or why not; kept in the user's cache by pattern."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+
+import numpy as np
+import regex
+
+from impls.compiled.codegen.build import source_digest
+from impls.compiled.cpython.arrays import packed, unpacked
+from impls.compiled.layout import (
+    APART,
+    AUTOMATON,
+    CL100K,
+    DEEPSEEK,
+    GPT2,
+    O200K,
+    QWEN,
+    STAGES_IN_TURN,
+    TEKKEN,
+    WHOLE_TEXT,
+)
+from impls.compiled.pretokenize.pattern.borders import ascii_pairs
+from impls.compiled.pretokenize.pattern.classes import paged
+from impls.compiled.pretokenize.pattern.flags import Kind, character_flags
+from impls.compiled.pretokenize.pattern.syntax import NotExpressible
+from impls.compiled.pretokenize.pattern.tables import SplitTables, cuts_outside, split_tables
+from impls.compiled.pretokenize.split_context import FlagTables, Splitting
+from impls.compiled.storage import cache_folder, read_checked, write_checked
+from impls.core.text.patterns import NAMED, drops_text
+
+_FORMAT = 2
+_WINDOWS = {
+    "gpt2": GPT2,
+    "gpt2-0.14": GPT2,
+    "cl100k": CL100K,
+    "cl100k-0.14": CL100K,
+    "llama3": CL100K,
+    "qwen": QWEN,
+    "o200k": O200K,
+    "tekken": TEKKEN,
+}
+
+
+def windows_wanted() -> bool:
+    """False where BPEBENCH_COMPILED_WINDOWS=off leaves splitting to the automaton alone."""
+    return os.environ.get("BPEBENCH_COMPILED_WINDOWS") != "off"
+
+
+@lru_cache(maxsize=64)
+def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple[Splitting | None, str]:
+    """What splits by `stages`, and in words: 'automaton', or 'regex: ' and the reason why it is not one.
+
+    'automaton, windows': a bit-parallel twin of the pattern runs before the automaton; 'automaton, 3 stages': one
+    automaton per stage.
+    """
+    if not stages:
+        return Splitting(WHOLE_TEXT, None), "automaton"
+    tables: list[SplitTables] = []
+    for number, stage in enumerate(stages, 1):
+        try:
+            if drops_text([stage]):
+                raise NotExpressible("text is dropped")
+            tables.append(_split_tables(stage))
+        except NotExpressible as error:
+            return None, f"regex: {error}" if len(stages) == 1 else f"regex: stage {number}: {error}"
+    if len(tables) > 1:
+        words = f"automaton, {len(tables)} stages"
+        if stages == NAMED["deepseek"] and with_windows:
+            return Splitting(DEEPSEEK, None, _flag_tables("deepseek"), stages=tuple(tables)), f"{words}, windows"
+        return Splitting(STAGES_IN_TURN, None, stages=tuple(tables)), words
+    if tables[0].has_gaps:
+        return Splitting(STAGES_IN_TURN, None, stages=tuple(tables)), "automaton, gaps"
+    windows = next((splitter for name, splitter in _WINDOWS.items() if NAMED[name] == stages), AUTOMATON)
+    if windows == AUTOMATON or not with_windows:
+        return Splitting(AUTOMATON, tables[0]), "automaton"
+    flags = _flag_tables("with case" if windows in (O200K, TEKKEN) else "without case")
+    return Splitting(windows, tables[0], flags), "automaton, windows"
+
+
+def with_borders(splitting: Splitting, borders: SplitTables, *, with_windows: bool = True) -> tuple[Splitting, str]:
+    """`splitting` and then cutting at `borders`, and that in words."""
+    stages = (*splitting.automata, borders)
+    if len(stages) == 1 and with_windows:
+        return Splitting(APART, borders, pairs=ascii_pairs(borders)), "automaton, borders, windows"
+    if len(stages) == 1:
+        return Splitting(AUTOMATON, borders), "automaton, borders"
+    return Splitting(STAGES_IN_TURN, None, stages=stages), f"automaton, {len(stages) - 1} stages, borders"
+
+
+def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | None:
+    """Where long texts may be cut, see `layout.CUTS`, but not within these; None where the pattern has stages."""
+    return None if splitting.tables is None else cuts_outside(splitting.tables, kept_whole)
+
+
+def _split_tables(pattern: str) -> SplitTables:
+    def make() -> dict[str, np.ndarray]:
+        tables = split_tables(pattern)
+        return {
+            "transitions": tables.transitions,
+            "ascii_classes": tables.ascii_classes,
+            "pages": tables.pages,
+            "page_classes": tables.page_classes,
+            "end": np.array(tables.end),
+            "has_gaps": np.array(tables.has_gaps),
+        }
+
+    kept = _kept(pattern, make)
+    return SplitTables(
+        transitions=kept["transitions"],
+        ascii_classes=kept["ascii_classes"],
+        pages=kept["pages"],
+        page_classes=kept["page_classes"],
+        end=int(kept["end"]),
+        has_gaps=bool(kept["has_gaps"]),
+    )
+
+
+@lru_cache(maxsize=3)
+def _flag_tables(kind: Kind) -> FlagTables:
+    def make() -> dict[str, np.ndarray]:
+        pages, flags = paged(character_flags(kind))
+        return {"pages": pages, "flags": flags}
+
+    kept = _kept(f"flags, {kind}", make)
+    return FlagTables(kept["pages"], kept["flags"])
+
+
+def _kept(what: str, make: Callable[[], Mapping[str, np.ndarray]]) -> Mapping[str, np.ndarray]:
+    """What `make` makes, from the user's cache where it was made before."""
+    # The digest covers the kernels; what makes the tables is pure Python and has a version of its own.
+    key = hashlib.sha256("\0".join((str(_FORMAT), regex.__version__, source_digest(), what)).encode()).hexdigest()
+    path = cache_folder() / "patterns" / f"{key[:32]}.bin"
+    kept = read_checked(path)
+    if kept is not None:
+        return unpacked(kept)
+    made = make()
+    write_checked(path, packed(made))
+    return made

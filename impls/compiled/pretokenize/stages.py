@@ -1,0 +1,69 @@
+"""Splitting by several stages, or by one that has gaps: each stage cuts the pieces of the one before, as whole texts.
+
+A stage is a row of slots laid out as a context begins, so the automaton's functions take its address for a context's.
+A row also remembers where its present piece ends; the innermost ends are those of the pieces.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import kernel, load_i64, load_u8, store_32, store_64
+from impls.compiled.layout import N_STAGES, STAGE_BYTES, STAGE_END, STAGE_HAS_GAPS, STAGES, UNCOVERED
+from impls.compiled.pretokenize.scan import piece_end, width
+
+
+@kernel
+def _stage_end(stage: int, text: int, n_bytes: int, start: int) -> int:
+    """End of the piece of a stage that begins at `start`; a gap ends where its pattern matches again."""
+    end = piece_end(stage, text, n_bytes, start)
+    if end >= 0 or load_i64(stage + STAGE_HAS_GAPS) == 0:
+        return end
+    position = start + width(load_u8(text + start))
+    while position < n_bytes and piece_end(stage, text, n_bytes, position) < 0:
+        position += width(load_u8(text + position))
+    return position
+
+
+@kernel
+def begin_stages(context: int) -> None:
+    """Forgets what an earlier text left in the stages."""
+    stage = load_i64(context + STAGES)
+    behind = stage + STAGE_BYTES * load_i64(context + N_STAGES)
+    while stage < behind:
+        store_64(stage + STAGE_END, 0)
+        stage += STAGE_BYTES
+
+
+@kernel
+def piece_end_by_stages(context: int, text: int, n_bytes: int, begin: int) -> int:
+    """End of the piece that begins at `begin` < n_bytes, or UNCOVERED; `begin` never goes back within a text."""
+    stage = load_i64(context + STAGES)
+    behind = stage + STAGE_BYTES * load_i64(context + N_STAGES)
+    end = n_bytes
+    while stage < behind:
+        if load_i64(stage + STAGE_END) <= begin:
+            end = _stage_end(stage, text, end, begin)
+            if end < 0:
+                return UNCOVERED
+            store_64(stage + STAGE_END, end)
+        end = load_i64(stage + STAGE_END)
+        stage += STAGE_BYTES
+    return end
+
+
+@kernel
+def stages_block(context: int, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int) -> int:
+    """Ends (int32) of the pieces from `start` until one ends at `limit` or later; returns how many, or UNCOVERED.
+
+    The end of the last piece is left in the int64 at `state`. A text is split from its start, block by block.
+    """
+    if start == 0:
+        begin_stages(context)
+    at, begin = ends, start
+    while begin < limit:
+        begin = piece_end_by_stages(context, text, n_bytes, begin)
+        if begin < 0:
+            return UNCOVERED
+        store_32(at, begin)
+        at += 4
+    store_64(state, begin)
+    return (at - ends) >> 2

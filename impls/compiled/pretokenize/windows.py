@@ -1,0 +1,255 @@
+"""What the window splitters share: kinds of the characters of 64 bytes, and writing down where pieces end.
+
+A window begins where a piece begins. Bit algebra (shifts and carries, as in Langdale and Lemire 2019, "Parsing
+gigabytes of JSON per second") marks where the next ones begin; only what the far edge cannot change any more is
+used, and the last mark is where the next window begins. What the algebra does not know (other digits and white space
+than ASCII's, letters that fold to ASCII) cuts the window short; where nothing is left the automaton takes one piece.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    bit_count,
+    inlined,
+    kernel,
+    leading_zeros,
+    load_i64,
+    load_u8,
+    load_u16,
+    lowest_bit,
+    shift_left,
+    shift_right,
+    store_32,
+    store_64,
+    wrapping_add,
+)
+from impls.compiled.layout import CHARACTER_FLAGS, FLAG_PAGES
+from impls.compiled.pretokenize.alphabets import (
+    WHOLE,
+    is_latin,
+    is_semitic,
+    latin_upper,
+    three_bytes_wide,
+    two_bytes_wide,
+)
+from impls.compiled.pretokenize.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
+from impls.compiled.pretokenize.scan import code_point, width
+from impls.compiled.pretokenize.vectors import (
+    BELOW_A0,
+    BELOW_B0,
+    CONTINUATION,
+    CYRILLIC_D0,
+    CYRILLIC_D1,
+    FROM_B8,
+    HAS_COMPRESS,
+    HIGH,
+    IDEOGRAPHS,
+    LEAD_E4,
+    LEAD_E9,
+    LETTERS,
+    MOST_NUMBERS,
+    UP_TO_BE,
+    UPPER,
+    high_masks,
+    write_numbers,
+)
+
+READABLE = 96
+"""Bytes that may be read from a window on: 64, and those of a record of a piece that begins in its last byte."""
+EDGE = 4
+"""Bytes before the far edge whose marks may still change: the longest contraction is three bytes long."""
+LEAST = 8
+"""Windows cut shorter than this are left to the automaton."""
+# Masks of their own, by offset, beside those of `pretokenize/vectors`
+ANY_CASE, MARKS, CUTS = 160, 168, 176
+
+
+@inlined
+def flags_at(context: int, at: int, byte: int) -> int:
+    """What `pretokenize/pattern/flags` says of the character at `at` that begins with `byte`."""
+    code = code_point(at, byte)
+    page = load_u16(load_i64(context + FLAG_PAGES) + 2 * (code >> 6))
+    return load_u8(load_i64(context + CHARACTER_FLAGS) + (page << 6) + (code & 63))
+
+
+@inlined
+def _ideographs(masks: int) -> int:
+    """Lead bytes of three-byte letters without case: U+4E00 to U+9FBF, U+B000 to U+CFFF."""
+    e4 = load_i64(masks + LEAD_E4) & shift_right(load_i64(masks + FROM_B8), 1)
+    e9 = load_i64(masks + LEAD_E9) & shift_right(load_i64(masks + UP_TO_BE), 1)
+    return load_i64(masks + IDEOGRAPHS) | e4 | e9
+
+
+@inlined
+def spread(flag: int, bytes_: int) -> int:
+    """`bytes_` where the flag is not 0, else no bit."""
+    return bytes_ if flag != 0 else 0
+
+
+@kernel
+def mark_non_ascii(context: int, at: int, masks: int) -> None:
+    """Completes LETTERS and fills CONTINUATION and CUTS for a window that is not all ASCII."""
+    high_masks(at, masks)
+    continuation = load_i64(masks + CONTINUATION)
+    two = load_i64(masks + CYRILLIC_D0) | load_i64(masks + CYRILLIC_D1)
+    three = _ideographs(masks)
+    letters = load_i64(masks + LETTERS) | two | shift_left(two, 1)
+    letters |= three | shift_left(three, 1) | shift_left(three, 2)
+    cuts = 0
+    others = load_i64(masks + HIGH) & ~(continuation | two | three)
+    while others != 0:
+        i = lowest_bit(others)
+        byte = load_u8(at + i)
+        two, three = two_bytes_wide(at, masks, byte), three_bytes_wide(at, masks, byte, load_u8(at + i + 1))
+        if shift_right(two | three, i) & 1:
+            letters |= two | shift_left(two, 1) | three | shift_left(three, 1) | shift_left(three, 2)
+            others &= ~(two | three)
+            continue
+        others &= others - 1
+        flags = flags_at(context, at + i, byte)
+        bytes_ = shift_left(shift_left(1, width(byte)) - 1, i)
+        letters |= spread(flags & LETTER, bytes_)
+        cuts |= spread(flags & CUT, bytes_)
+    store_64(masks + LETTERS, letters)
+    store_64(masks + CUTS, cuts)
+
+
+@kernel
+def mark_non_ascii_with_case(context: int, at: int, masks: int) -> None:
+    """As `mark_non_ascii`, for a pattern that tells case: completes UPPER too, fills ANY_CASE and MARKS."""
+    high_masks(at, masks)
+    continuation = load_i64(masks + CONTINUATION)
+    d0, d1 = load_i64(masks + CYRILLIC_D0) & WHOLE, load_i64(masks + CYRILLIC_D1) & WHOLE
+    upper_two = d0 & shift_right(load_i64(masks + BELOW_B0), 1)
+    two = d0 | (d1 & shift_right(load_i64(masks + BELOW_A0), 1))
+    three = _ideographs(masks)
+    any_case = three | shift_left(three, 1) | shift_left(three, 2)
+    letters = load_i64(masks + LETTERS) | two | shift_left(two, 1) | any_case
+    upper = load_i64(masks + UPPER) | upper_two | shift_left(upper_two, 1)
+    marks, cuts = 0, 0
+    others = load_i64(masks + HIGH) & ~(continuation | two | three)
+    while others != 0:
+        i = lowest_bit(others)
+        byte = load_u8(at + i)
+        two, three = two_bytes_wide(at, masks, byte), three_bytes_wide(at, masks, byte, load_u8(at + i + 1))
+        if shift_right(two | three, i) & 1:
+            found = two | shift_left(two, 1) | three | shift_left(three, 1) | shift_left(three, 2)
+            letters |= found
+            others &= ~(two | three)
+            if is_latin(byte):
+                upper_two = latin_upper(masks, two)
+                upper |= upper_two | shift_left(upper_two, 1)
+            elif three != 0 or is_semitic(byte):
+                any_case |= found
+            continue
+        others &= others - 1
+        flags = flags_at(context, at + i, byte)
+        bytes_ = shift_left(shift_left(1, width(byte)) - 1, i)
+        letters |= spread(flags & LETTER, bytes_)
+        cuts |= spread(flags & CUT, bytes_)
+        upper |= spread(flags & UPPER_CASE, bytes_)
+        any_case |= spread(flags & BOTH_CASES, bytes_)
+        marks |= spread(flags & MARK, bytes_)
+    store_64(masks + LETTERS, letters)
+    store_64(masks + UPPER, upper)
+    store_64(masks + ANY_CASE, any_case)
+    store_64(masks + MARKS, marks)
+    store_64(masks + CUTS, cuts)
+
+
+@inlined
+def carried(starts: int, runs: int) -> int:
+    """The bits of `runs` flooded from `starts` to the right end of their runs; `starts` are bits of `runs`."""
+    return runs & (~wrapping_add(runs, starts) | starts)
+
+
+@inlined
+def run_ends(starts: int, runs: int) -> int:
+    """The first bit behind the run that each of `starts` (bits of `runs`) stands in."""
+    return wrapping_add(starts, runs) & ~runs
+
+
+@inlined
+def every_third(run_starts: int, runs: int) -> int:
+    """Marks at every third byte of each run, its start included."""
+    inner = runs & shift_left(runs, 1) & shift_left(runs, 2) & shift_left(runs, 3)
+    marks = run_starts
+    more = run_starts
+    while True:
+        more = shift_left(more, 3) & inner
+        if more == 0:
+            return marks
+        marks |= more
+
+
+@inlined
+def newline_starts(newlines: int, blanks: int, punctuation: int) -> int:
+    """Beginnings of white space where line breaks occur.
+
+    Line breaks right behind punctuation belong to it; of other white space, everything up to the last line break is
+    one piece, and blanks behind it begin another.
+    """
+    spaces = blanks | newlines
+    behind = shift_left(punctuation, 1) & newlines
+    free = spaces & ~carried(behind, newlines)
+    starts = free & ~shift_left(free, 1)
+    blank_starts = shift_left(newlines, 1) & blanks
+    if run_ends(blank_starts, blanks) & newlines == 0:
+        return starts | blank_starts
+    while blank_starts != 0:
+        first = blank_starts & -blank_starts
+        blank_starts &= blank_starts - 1
+        end = run_ends(first, blanks)
+        end &= ~(first - 1)
+        if (end & -end & newlines) == 0:
+            starts |= first
+    return starts
+
+
+@inlined
+def is_contraction(at: int) -> int:
+    """Letters of the English contraction behind the apostrophe at `at`, in either case: 0, 1 or 2."""
+    first = load_u8(at + 1) | 32
+    if first == 115 or first == 100 or first == 109 or first == 116:
+        return 1
+    second = load_u8(at + 2) | 32
+    if (first == 108 and second == 108) or (first == 118 and second == 101) or (first == 114 and second == 101):
+        return 2
+    return 0
+
+
+@inlined
+def settled(starts: int, spaces: int, size: int) -> int:
+    """The marks a window of `size` bytes may use: none at 0, none near its edge or in white space that touches it."""
+    usable = size - EDGE
+    if shift_right(spaces, usable - 1) & 1:
+        others = ~spaces & shift_right(-1, 65 - usable)
+        usable = 64 - leading_zeros(others)
+    if usable < 2:
+        return 0
+    return starts & shift_right(-1, 64 - usable) & ~1
+
+
+@inlined
+def write_starts(starts: int, window: int, at: int) -> int:
+    """Writes the ends of pieces (int32) that `starts` marks from byte `window` on; returns where they end.
+
+    Writes up to MOST_NUMBERS in all, or up to three more: without a branch per piece.
+    """
+    n = bit_count(starts)
+    end = at + 4 * n
+    if HAS_COMPRESS and n <= MOST_NUMBERS:
+        write_numbers(starts, window, at)
+        return end
+    while starts != 0:
+        for k in range(4):
+            store_32(at + 4 * k, window + lowest_bit(starts))
+            starts &= starts - 1
+        at += 16
+    return end
+
+
+@inlined
+def last_start(starts: int) -> int:
+    """The last of `starts`, which are not 0."""
+    return 63 - leading_zeros(starts)

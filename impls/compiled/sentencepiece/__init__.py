@@ -1,0 +1,1 @@
+"""What models of characters need besides: their alphabet, and pieces a user defined."""

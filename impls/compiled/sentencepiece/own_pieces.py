@@ -1,0 +1,122 @@
+"""What is done around the kernels: SentencePiece's pieces of other kinds in, its hidden space out, unknown characters
+refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+import numpy as np
+
+from impls.compiled.pretokenize.specials import common_prefix
+from impls.compiled.sentencepiece.spelling_tables import single_characters
+from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.model.model import Model
+from impls.core.text.patterns import Splitter
+from impls.core.text.sentencepiece_rules import Cuts, SentencePieceRules
+from impls.core.text.text import special_matcher
+
+Merge = Callable[[str], np.ndarray]
+
+
+class OwnPieces:
+    """What a model has of them. Raises `Unsupported` where split stages stand before user-defined pieces."""
+
+    def __init__(self, model: Model) -> None:
+        texts = model.user_defined_texts
+        if texts and model.pattern:
+            raise Unsupported("compiled", "split stages before user-defined pieces")
+        self._ids = {text: model.id_by_token[text.encode()] for text in texts}
+        self._matcher = special_matcher(texts) if texts else None
+        self._prefix = common_prefix(list(texts))
+        self._unused = {} if model.sentencepiece is None else model.unused_parts
+        self._alphabet = Alphabet(model) if may_be_refused(model) else None
+
+    def __bool__(self) -> bool:
+        return bool(self._ids or self._unused or self._alphabet)
+
+    def absent(self, text: str) -> bool:
+        """Whether the kernels alone encode a written text: nothing is in it, no id has to be undone, all is known."""
+        if self._alphabet is not None and self._alphabet.is_doubtful(text):
+            return False
+        if self._matcher is None or (self._prefix and self._prefix not in text):
+            return not self._unused
+        return not self._unused and self._matcher.search(text) is None
+
+    def encode(self, text: str, merge: Merge) -> np.ndarray:
+        """Ids (uint32) of a written text; `merge` encodes what lies between user-defined pieces. Raises
+        `UnknownSymbol`."""
+        if self._alphabet is not None and self._alphabet.is_doubtful(text):
+            self._alphabet.check(text)
+        ids = merge(text) if self._matcher is None else self._around_user_defined(text, merge)
+        if not self._unused:
+            return ids
+        unused = self._unused
+        return np.array([part for i in ids.tolist() for part in unused.get(i, (i,))], np.uint32)
+
+    def _around_user_defined(self, text: str, merge: Merge) -> np.ndarray:
+        parts: list[np.ndarray] = []
+        start = 0
+        assert self._matcher is not None
+        for found in self._matcher.finditer(text):
+            parts += [merge(text[start : found.start()]), np.array([self._ids[found[0]]], np.uint32)]
+            start = found.end()
+        return np.concatenate([*parts, merge(text[start:])])
+
+
+def may_be_refused(model: Model) -> bool:
+    """Whether a character may be no token, and there is neither an unknown token nor bytes for it."""
+    return (
+        model.alphabet == "chars"
+        and model.unknown_id is None
+        and not (model.sentencepiece and model.sentencepiece.spells_all)
+    )
+
+
+class Alphabet:
+    """The characters of a model that has nothing for others: the kernels get texts of these alone."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._splitter = Splitter(model.pattern)
+        self._cuts = None if model.sentencepiece is None else Cuts(model)
+        inner, last = single_characters(model)
+        known = "".join(map(re.escape, sorted(inner.keys() & last.keys())))
+        self._doubtful = re.compile(f"[^{known}]" if known else r"[\s\S]")
+
+    def is_doubtful(self, text: str) -> bool:
+        """Whether a character of `text` is unknown, or known only inside a piece, or at its end."""
+        return self._doubtful.search(text) is not None
+
+    def check(self, text: str) -> None:
+        """Raise `UnknownSymbol` for the first character of a written text that is unknown where it is."""
+        offset = 0
+        for piece in self._splitter.split(text):
+            for part in [piece] if self._cuts is None else self._cuts.cut(piece):
+                if self._cuts is None or part not in self._cuts.user_defined:
+                    try:
+                        self._model.symbols(part)
+                    except UnknownSymbol as error:
+                        at = self._splitter.offset(text, offset + error.offset)
+                        raise UnknownSymbol(error.character, at) from None
+                offset += len(part)
+
+
+def without_hidden_space(
+    data: bytes,
+    ids: Iterable[int],
+    bytes_by_id: Mapping[int, bytes],
+    marked: Collection[int],
+    rules: SentencePieceRules,
+) -> bytes | None:
+    """What ids are read as, less the space of the mark that begins them; None where more than one may be hidden."""
+    if not marked:
+        return data
+    if rules.remove_extra_spaces:
+        return None
+    for i in ids:
+        if i in marked:
+            return data[1:]
+        if bytes_by_id[i]:
+            break
+    return data

@@ -1,0 +1,60 @@
+"""What a piece begins with where characters are the alphabet: a symbol each, else its bytes' or the unknown one."""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import kernel, load_i32, load_i64, load_u8, load_u16, store_32
+from impls.compiled.layout import (
+    BY_BYTES,
+    BYTE_SYMBOLS,
+    CHARACTER_SYMBOLS,
+    FIRST_IS_OTHER,
+    FUSES_UNKNOWN,
+    LAST_SYMBOLS,
+    SPELLING_PAGES,
+    UNKNOWN_SYMBOL,
+)
+from impls.compiled.pretokenize.scan import code_point, width
+
+
+@kernel
+def spell(context: int, piece: int, n_bytes: int, symbols: int, most: int) -> int:
+    """Writes the symbols (int32) of a piece; returns how many, or -1 where they may be more than `most`.
+
+    An unknown symbol waits for what follows, see `Model.symbols`.
+    """
+    pages, by_page = load_i64(context + SPELLING_PAGES), load_i64(context + CHARACTER_SYMBOLS)
+    unknown, fuses = load_i64(context + UNKNOWN_SYMBOL), load_i64(context + FUSES_UNKNOWN)
+    byte_symbols, last = load_i64(context + BYTE_SYMBOLS), load_i64(context + LAST_SYMBOLS)
+    first_is_other = load_i64(context + FIRST_IS_OTHER) != 0
+    count, i, waiting = 0, 0, 0
+    while i < n_bytes:
+        if count + 4 + waiting > most:
+            return -1
+        byte = load_u8(piece + i)
+        size, code = 1, byte
+        if byte >= 128:
+            size, code = width(byte), code_point(piece + i, byte)
+        table = by_page
+        if last != 0 and ((i == 0) if first_is_other else (i + size >= n_bytes)):
+            table = last
+        symbol = load_i32(table + 4 * ((load_u16(pages + 2 * (code >> 6)) << 6) + (code & 63)))
+        if symbol >= 0:
+            if waiting != 0:
+                store_32(symbols + 4 * count, unknown)
+                count, waiting = count + 1, 0
+            store_32(symbols + 4 * count, symbol)
+            count += 1
+        elif unknown < 0 or symbol == BY_BYTES:
+            for k in range(size):
+                store_32(symbols + 4 * count, load_i32(byte_symbols + 4 * load_u8(piece + i + k)))
+                count += 1
+        else:
+            if waiting != 0 and fuses == 0:
+                store_32(symbols + 4 * count, unknown)
+                count += 1
+            waiting = 1
+        i += size
+    if waiting != 0:
+        store_32(symbols + 4 * count, unknown)
+        count += 1
+    return count

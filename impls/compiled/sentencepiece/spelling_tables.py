@@ -1,0 +1,158 @@
+"""Symbols of a model whose alphabet is characters: how a text is spelled, and what merges.
+
+Symbols are, in this order: the 256 bytes for characters that are no token (or in their place the unknown token, or
+where there is neither a symbol of no id, which texts never get as far as), the tokens of one character, those of one
+character at the end of a piece, and one per merge in rank order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from impls.compiled.merge.symbols import Symbols, possible_merges, renumbered
+from impls.compiled.pretokenize.pattern.borders import border_tables
+from impls.compiled.pretokenize.pattern.classes import N_CODE_POINTS, paged
+from impls.compiled.pretokenize.pattern.tables import SplitTables
+from impls.core.errors import Unsupported
+from impls.core.model.derivations import character_ends, middle_of
+from impls.core.model.model import Model
+
+_NEVER = 1 << 62
+_NO_ID = -1
+_UNKNOWN, _BY_BYTES = 0xFFFFFFFF, 0xFFFFFFFE
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """The symbol of each character."""
+
+    pages: np.ndarray
+    """uint16 of shape (0x4400,): page of each 64 code points."""
+    symbols: np.ndarray
+    """int32 of shape (n_pages * 64,): symbol of a character, or -1; -2 where it is spelled in bytes and others are
+    unknown."""
+    last_symbols: np.ndarray
+    """As `symbols`, where a character ends a piece, or with `continuing_prefix` begins it; empty where that is the
+    same."""
+    unknown: int
+    """Symbol of a character that has none; -1: it is spelled in bytes."""
+    fuses_unknown: bool
+    """Whether unknown characters in a row are one symbol."""
+
+
+def from_characters(model: Model) -> tuple[Symbols, Spelling]:
+    """Symbols and spelling of a model of characters; raises `Unsupported` for what the kernels cannot express."""
+    byte_ids = () if model.sentencepiece is None else model.sentencepiece.byte_ids
+    unknown_id = _NO_ID if model.unknown_id is None else model.unknown_id
+    others = list(byte_ids) if byte_ids else [unknown_id]
+    if missing := -1 in others[:256] and bool(byte_ids):
+        others.append(unknown_id)
+    inner, last = single_characters(model)
+    base = np.array([*others, *inner.values(), *(last.values() if last is not inner else ())], np.int64)
+    if model.merge_rule == "pairs":
+        pairs, results = possible_merges(model)
+    elif model.end_of_word is not None:
+        raise Unsupported("compiled", "end_of_word and merges by joined text; it takes listed merges")
+    else:
+        pairs, results = _made_by_concatenation(model)
+    symbols = renumbered(pairs, results, base)
+    bytes_ = np.arange(256, dtype=np.int32) if byte_ids else np.zeros(256, np.int32)
+    first_last = len(others) + (len(inner) if last is not inner else 0)
+    tables = _symbol_table(inner, len(others)), _symbol_table(last, first_last)
+    if missing:
+        tables[0][(tables[0] == _UNKNOWN) & _spelled(np.array(byte_ids) >= 0)] = _BY_BYTES
+    pages, by_page = paged(tables[0] | tables[1] << 32)
+    by_place = by_page.view(np.int32).reshape(-1, 2)
+    symbol, last_symbol = np.ascontiguousarray(by_place[:, 0]), np.ascontiguousarray(by_place[:, 1])
+    fuses = model.sentencepiece is not None and model.sentencepiece.fuse_unknown
+    spelling = Spelling(
+        pages,
+        symbol,
+        last_symbol[: len(symbol) if last is not inner else 0],
+        256 if missing else -1 if byte_ids else 0,
+        fuses,
+    )
+    # First round and whole characters begin from bytes: such a model is treated as one whose ranks are in any order.
+    return replace(symbols, byte_symbols=bytes_, monotone=False), spelling
+
+
+def _symbol_table(characters: dict[str, int], first: int) -> np.ndarray:
+    """By code point the symbol of each character, from `first` on, or -1 (`_UNKNOWN`) in 32 bits; int64."""
+    table = np.full(N_CODE_POINTS, _UNKNOWN, np.int64)
+    table[[ord(character) for character in characters]] = np.arange(first, first + len(characters))
+    return table
+
+
+def _spelled(there: np.ndarray) -> np.ndarray:
+    """Which code points have all their bytes in UTF-8, of those that are `there`."""
+    code = np.arange(N_CODE_POINTS)
+    tail = [there[0x80 | (code >> shift & 63)] for shift in (0, 6, 12)]
+    heads = [
+        there[np.minimum(mark | code >> shift, 255)] for mark, shift in ((0, 0), (0xC0, 6), (0xE0, 12), (0xF0, 18))
+    ]
+    ways = [heads[0], heads[1] & tail[0], heads[2] & tail[0] & tail[1], heads[3] & tail[0] & tail[1] & tail[2]]
+    found: np.ndarray = np.select([code < 0x80, code < 0x800, code < 0x10000], ways[:3], ways[3])
+    return found
+
+
+def borders(model: Model) -> SplitTables | None:
+    """Where a text of a model of characters may be cut; None where a whole piece may be a token by itself, or
+    its end is not like the rest of it."""
+    if (
+        model.end_of_word is not None
+        or model.continuing_prefix is not None
+        or model.ignore_merges
+        or (model.merge_rule == "concatenation" and model.sentencepiece is None)
+    ):
+        return None
+    rules = model.sentencepiece
+    fuses = rules is not None and not rules.spells_all and (rules.fuse_unknown or bool(rules.byte_ids))
+    tokens = [token.decode() for token in model.tokens if token is not None]
+    return border_tables(tokens, single_characters(model)[0].keys(), unknown_stay_together=fuses)
+
+
+def single_characters(model: Model) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the ids of characters, and of those at the end of a piece (with `continuing_prefix`: at its beginning);
+    the same dictionary where there is no difference."""
+    texts = {token.decode("utf-8", "replace"): i for token, i in model.id_by_token.items()}
+    inner = {text: i for text, i in texts.items() if len(text) == 1}
+    if (prefix := model.continuing_prefix) is not None:
+        n = 1 + len(prefix)
+        return {text[-1]: i for text, i in texts.items() if len(text) == n and text.startswith(prefix)}, inner
+    if model.end_of_word is None:
+        return inner, inner
+    n, suffix = 1 + len(model.end_of_word), model.end_of_word
+    return inner, {text[0]: i for text, i in texts.items() if len(text) == n and text.endswith(suffix)}
+
+
+def _made_by_concatenation(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """(left id, right id) and the id they make, in rank order; see `merge/derive` why one pair per token suffices."""
+    alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
+    ids = model.id_by_token
+    made = {token: i for token, i in ids.items() if i not in alone and len(character_ends(token)) > 1}
+    ranks = {token: model.ranks[i] for token, i in made.items()}
+    _refuse_ties({token.decode(): rank for token, rank in ranks.items()})
+    merges: list[tuple[int, int, int]] = []
+    for token in sorted(made, key=lambda token: (ranks[token], -len(token.decode()))):
+        middle = middle_of(token, character_ends(token), _NEVER, ranks)
+        if token[:middle] in ids and token[middle:] in ids:
+            merges.append((ids[token[:middle]], ids[token[middle:]], made[token]))
+    table = np.array(merges, np.int64).reshape(-1, 3)
+    return table[:, :2], table[:, 2]
+
+
+def _refuse_ties(ranks: dict[str, int]) -> None:
+    """Raises `Unsupported` where tokens of one rank are other than runs of one character.
+
+    Of equal ranks the leftmost merges first, and kernels merge by symbol, then leftmost. Runs whose symbols are in
+    order of falling length come to the same: beside runs that cannot grow any more there is at most one of two
+    characters or more, the leftmost that can, and what it makes is longer than any two single characters.
+    """
+    by_rank: dict[int, list[str]] = {}
+    for text, rank in ranks.items():
+        by_rank.setdefault(rank, []).append(text)
+    for texts in by_rank.values():
+        if len(texts) > 1 and len(set("".join(texts))) > 1:
+            raise Unsupported("compiled", f"the tokens {texts[0]!r} and {texts[1]!r} have the same rank")

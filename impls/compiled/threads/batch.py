@@ -1,0 +1,223 @@
+"""Many texts at once: what threads share. Fetched with the interpreter lock held, encoded by all threads without it.
+
+A wave of texts is a job: one int64 array that holds counters, an item per text and the tasks the texts fall into.
+Threads take tasks by an atomic counter. Ids go to the context of the thread that made them, and stay there until the
+thread that began the job has collected them: nobody else needs the interpreter lock before the job is done.
+
+Built-ins get their arguments as a C array; the first is always the address of the job.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    allocate,
+    atomic_add,
+    atomic_store,
+    declare_region,
+    kernel,
+    load_i32,
+    load_i64,
+    peek,
+    store_32,
+    store_64,
+)
+from impls.compiled.cpython.boxes import long_from_long
+from impls.compiled.cpython.interpreter import (
+    clear_error,
+    list_get,
+    list_size,
+    long_as_address,
+    long_as_long,
+    restored_after_long_wait,
+    save_thread,
+)
+from impls.compiled.cpython.strings import TEXT_REGION, most_bytes, own_utf8, utf8_and_size
+from impls.compiled.cpython.texts import encode
+from impls.compiled.layout import (
+    BATCH_USED,
+    HELPER_CONTEXT,
+    HELPER_JOB,
+    HELPER_STATE,
+    ITEM_BYTES,
+    ITEM_COUNT,
+    ITEM_IDS,
+    ITEM_MEMORY,
+    ITEM_SIZE,
+    ITEM_STR,
+    ITEM_TEXT,
+    JOB_COPIED,
+    JOB_COPIED_IDS,
+    JOB_ITEMS_AT,
+    JOB_LOOK,
+    JOB_MOST_ITEMS,
+    JOB_N_ITEMS,
+    JOB_N_TASKS,
+    JOB_NEXT,
+    MAY_BE_SPECIAL,
+    NO_MEMORY,
+    NOT_UTF8,
+    NOTHING,
+    OUT,
+    OUT_LIMIT,
+    PAD_BYTES,
+    PENDING,
+    RESTING,
+    SIZE,
+)
+from impls.compiled.pretokenize.needle import may_hold_special
+from impls.compiled.threads.helpers import begin_or_call
+
+BATCH_REGION = 3
+TASK_BYTES = 4096
+"""Texts are put together to tasks of so many bytes at least."""
+
+
+@kernel
+def item_at(job: int, i: int) -> int:
+    """Where the item of text `i` begins."""
+    return job + JOB_ITEMS_AT + ITEM_BYTES * i
+
+
+@kernel
+def _task_at(job: int, task: int) -> int:
+    """Where the number of the first text of a task stands (int32)."""
+    return item_at(job, load_i64(job + JOB_MOST_ITEMS)) + 4 * task
+
+
+@kernel
+def first_of_task(job: int, task: int) -> int:
+    """The first text of a task; for a task there is not, the number of texts."""
+    if task >= load_i64(job + JOB_N_TASKS):
+        return load_i64(job + JOB_N_ITEMS)
+    return load_i32(_task_at(job, task))
+
+
+@kernel
+def _fetch(context: int, text: int, item: int) -> int:
+    """Fills the item of a text; returns how many bytes it has at most."""
+    store_64(item + ITEM_TEXT, 0)
+    store_64(item + ITEM_SIZE, 0)
+    store_64(item + ITEM_STR, text)
+    store_64(item + ITEM_IDS, 0)
+    store_64(item + ITEM_MEMORY, 0)
+    store_64(item + ITEM_COUNT, PENDING)
+    if text == load_i64(context + NOTHING):
+        store_64(item + ITEM_COUNT, MAY_BE_SPECIAL)
+        return 0
+    store_64(item + ITEM_SIZE, most_bytes(context, text))
+    if load_i64(item + ITEM_SIZE) == 0:
+        address = utf8_and_size(text, item + ITEM_SIZE)
+        store_64(item + ITEM_TEXT, address)
+        if address == 0:
+            clear_error()
+            store_64(item + ITEM_COUNT, NOT_UTF8)
+            store_64(item + ITEM_SIZE, 0)
+    return load_i64(item + ITEM_SIZE)
+
+
+@kernel
+def batch_fetch(context: int, arguments: int) -> int:
+    """(job, texts, first, least, look) -> int: makes a job of the texts from `first` on; how many it holds.
+
+    `texts` is a list of str, or None for what needs care. It ends where the buffer of one thread is full, but not
+    before `least` texts. `look`: whether texts that may hold a special token need care (1) or not (0).
+    """
+    job, texts = long_as_address(peek(arguments)), peek(arguments + 8)
+    first, least = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
+    n_texts = min(list_size(texts) - first, load_i64(job + JOB_MOST_ITEMS))
+    room = load_i64(context + OUT_LIMIT)
+    n_items, n_tasks, in_task, total = 0, 0, TASK_BYTES, 0
+    while n_items < n_texts and (n_items < least or total < room):
+        if in_task >= TASK_BYTES:
+            store_32(_task_at(job, n_tasks), n_items)
+            n_tasks += 1
+            in_task = 0
+        n_bytes = _fetch(context, list_get(texts, first + n_items), item_at(job, n_items))
+        in_task += n_bytes
+        total += n_bytes
+        n_items += 1
+    store_64(job + JOB_N_ITEMS, n_items)
+    store_64(job + JOB_N_TASKS, n_tasks)
+    store_64(job + JOB_LOOK, long_as_long(peek(arguments + 32)))
+    store_64(job + JOB_COPIED, 0)
+    store_64(job + JOB_COPIED_IDS, 0)
+    atomic_store(job + JOB_NEXT, 0)
+    store_64(context + BATCH_USED, 0)
+    return long_from_long(n_items)
+
+
+@kernel
+def _text_of(context: int, item: int) -> int:
+    """Address of the UTF-8 of an item, its size left in SIZE; 0 for a surrogate."""
+    text = load_i64(item + ITEM_TEXT)
+    if text == 0:
+        return own_utf8(context, load_i64(item + ITEM_STR))
+    store_64(context + SIZE, load_i64(item + ITEM_SIZE))
+    return text
+
+
+@kernel
+def _encode_item(context: int, item: int, look: int) -> int:
+    """Number of ids of one text, which go to this context or to memory of their own; negative where it needs care."""
+    text = _text_of(context, item)
+    if text == 0:
+        return NOT_UTF8
+    n_bytes = load_i64(context + SIZE)
+    declare_region(TEXT_REGION, text, text + n_bytes)
+    if look != 0 and may_hold_special(context, text, n_bytes):
+        return MAY_BE_SPECIAL
+    used = load_i64(context + BATCH_USED)
+    out = load_i64(context + OUT) + 4 * used
+    if used + n_bytes > load_i64(context + OUT_LIMIT):
+        out = allocate(BATCH_REGION, 4 * n_bytes + PAD_BYTES)
+        if out == 0:
+            return NO_MEMORY
+        store_64(item + ITEM_MEMORY, out)
+        return _ids_at(context, item, text, n_bytes, out)
+    count = _ids_at(context, item, text, n_bytes, out)
+    if count > 0:
+        store_64(context + BATCH_USED, used + count)
+    return count
+
+
+@kernel
+def _ids_at(context: int, item: int, text: int, n_bytes: int, out: int) -> int:
+    store_64(item + ITEM_IDS, out)
+    return encode(context, text, n_bytes, out, 1)
+
+
+@kernel
+def take_part(context: int, job: int, most_bytes_more: int) -> None:
+    """Takes tasks until there are none, or until it has done `most_bytes_more`. Needs no interpreter lock."""
+    look, done = load_i64(job + JOB_LOOK), 0
+    while done < most_bytes_more:
+        task = atomic_add(job + JOB_NEXT, 1)
+        if task >= load_i64(job + JOB_N_TASKS):
+            return
+        for i in range(first_of_task(job, task), first_of_task(job, task + 1)):
+            item = item_at(job, i)
+            if load_i64(item + ITEM_COUNT) == PENDING:
+                done += load_i64(item + ITEM_SIZE)
+                # What others read of this item is written before its count.
+                atomic_store(item + ITEM_COUNT, _encode_item(context, item, look))
+
+
+@kernel
+def work(context: int, job: int, most_bytes_more: int) -> bool:
+    """As `take_part`, with the interpreter lock released meanwhile; whether it took long to have it back."""
+    state = save_thread()
+    take_part(context, job, most_bytes_more)
+    return restored_after_long_wait(context, state)
+
+
+@kernel
+def help_out(helper: int) -> int:
+    """Takes part in every job this helper is asked for, until it is called: its state then. No interpreter lock."""
+    while True:
+        call = begin_or_call(helper)
+        if call != 0:
+            return call
+        job, context = load_i64(helper + HELPER_JOB), load_i64(helper + HELPER_CONTEXT)
+        store_64(context + BATCH_USED, 0)
+        take_part(context, job, 1 << 62)
+        atomic_store(helper + HELPER_STATE, RESTING)

@@ -1,0 +1,174 @@
+"""Many texts on several threads: as lists, as arrays, or as one array of all ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from impls.compiled.codegen.native import address
+from impls.compiled.cpython.builtins import Builtins
+from impls.compiled.threads.crew import Job
+from impls.compiled.threads.pool import Pool, Worker
+
+_CHARACTERS_PER_THREAD = 1 << 14
+"""Of fewer than these for each, no more threads are asked: waking one takes as long as encoding them."""
+
+RunClaimed = Callable[[int, Callable[[Worker], bool]], None]
+"""Runs a function with a worker nobody else uses, then closes the job at that address whatever was raised."""
+EncodeOne = Callable[[str], np.ndarray]
+"""The careful way for one text: special tokens, surrogates, texts the pattern leaves out."""
+Ready = Callable[[list[str]], tuple[list[str] | list[str | None], int]]
+"""The texts as the kernels take them, None for one that needs care; and whether they are to be searched for special
+tokens (1) or not (0)."""
+
+
+@dataclass(slots=True)
+class Density:
+    """How many ids the characters of the last batch had: what the next one is expected to have."""
+
+    ids_per_character: float = 0.0
+
+    def expected_ids(self, n_characters: int) -> int:
+        """A few more ids than so many characters are likely to have; 0 before anything is known."""
+        return int(n_characters * self.ids_per_character * 33 / 32)
+
+
+class Batches:
+    """The batches of a tokenizer: `run` runs them with a worker, `pool` has those of other threads.
+
+    `ready` is None where every text needs care; where it is not, workers have built-ins.
+    """
+
+    def __init__(self, run: RunClaimed, pool: Pool, ready: Ready | None, one: EncodeOne, density: Density) -> None:
+        self._run, self._pool, self._ready, self._one, self._density = run, pool, ready, one, density
+
+    def lists(self, texts: list[str], threads: int) -> list[list[int]]:
+        """A list of ids per text."""
+        if self._ready is None:
+            return [array.tolist() for array in self._carefully(texts, threads)]
+        results, careful = self._collected(self._ready, texts, threads, as_arrays=False)
+        for i in careful:
+            results[i] = self._one(texts[i]).tolist()
+        return results
+
+    def arrays(self, texts: list[str], threads: int) -> list[np.ndarray]:
+        """An array of ids (uint32) per text."""
+        if self._ready is None:
+            return self._carefully(texts, threads)
+        results, careful = self._collected(self._ready, texts, threads, as_arrays=True)
+        for i in careful:
+            results[i] = self._one(texts[i])
+        return results
+
+    def ragged(self, texts: list[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """All ids behind one another (uint32) and where each text's begin (int64 of shape (n_texts + 1,))."""
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        if self._ready is None:
+            arrays = self._carefully(texts, threads)
+            np.cumsum([0, *map(len, arrays)], out=offsets)
+            return np.concatenate([np.zeros(0, np.uint32), *arrays]), offsets
+        ids, careful = self._joined(self._ready, texts, threads, offsets)
+        if careful:
+            ids = _with_careful_ones(ids, offsets, {i: self._one(texts[i]) for i in careful})
+        return ids, offsets
+
+    def _carefully(self, texts: list[str], threads: int) -> list[np.ndarray]:
+        if threads < 2 or len(texts) < 2:
+            return list(map(self._one, texts))
+        with ThreadPoolExecutor(min(threads, len(texts))) as executor:
+            return list(executor.map(self._one, texts))
+
+    def _collected(
+        self, ready: Ready, texts: list[str], threads: int, *, as_arrays: bool
+    ) -> tuple[list[Any], list[int]]:
+        """What the kernels make of each text, and the numbers of the texts that need care."""
+        results: list[Any] = [None] * len(texts)
+        careful: list[int] = []
+
+        def encode(job: Job, main: Builtins) -> None:
+            for first, n_texts in job.waves(main, *ready(texts)):
+                n_careful = _collect(job, main, results, first, int(as_arrays))
+                if n_careful:
+                    careful.extend(i for i in range(first, first + n_texts) if results[i] is None)
+
+        self._with_job(texts, threads, encode)
+        return results, careful
+
+    def _joined(
+        self, ready: Ready, texts: list[str], threads: int, offsets: np.ndarray
+    ) -> tuple[np.ndarray, list[int]]:
+        """All ids the kernels make, behind one another, and the numbers of the texts that need care.
+
+        `offsets`, zeros before, is filled; a text that needs care has no ids yet.
+        """
+        n_characters = sum(map(len, texts))
+        ids = np.empty(self._density.expected_ids(n_characters), np.uint32)
+        place, n_ids = address(offsets), 0
+        careful: list[int] = []
+
+        def encode(job: Job, main: Builtins) -> None:
+            nonlocal n_ids
+            for first, n_texts in job.waves(main, *ready(texts)):
+                n_more = _encode(job, main, place + first * offsets.itemsize, ids, n_ids)
+                if n_more < 0:
+                    n_more = ~n_more
+                    careful.extend(first + i for i in job.texts_that_need_care())
+                if n_ids + n_more > len(ids):
+                    _make_room(ids, n_ids + n_more, (first + n_texts) / len(texts))
+                    main.batch_copy(job.address, address(ids) + n_ids * ids.itemsize, len(ids) - n_ids)
+                n_ids += n_more
+
+        self._with_job(texts, threads, encode)
+        self._density.ids_per_character = n_ids / max(1, n_characters)
+        if len(ids) - n_ids > n_ids >> 4:
+            ids.resize(n_ids, refcheck=False)
+        return ids[:n_ids], careful
+
+    def _with_job(self, texts: list[str], threads: int, encode: Callable[[Job, Builtins], None]) -> None:
+        # Raises TypeError for what is no str: the kernels look straight into the objects.
+        n_characters = sum(map(str.__len__, texts))
+        threads = min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
+        job = Job(self._pool, threads - 1, len(texts))
+
+        def run(worker: Worker) -> bool:
+            encode(job, _builtins(worker))
+            return True
+
+        self._run(job.address, run)
+        job.give_workers_back()
+
+
+def _builtins(worker: Worker) -> Builtins:
+    assert worker.builtins is not None, "batches without built-ins are encoded text by text"
+    return worker.builtins
+
+
+def _collect(job: Job, main: Builtins, results: list[Any], first: int, as_arrays: int) -> int:
+    return main.batch_collect(job.address, results, first, as_arrays)
+
+
+def _encode(job: Job, main: Builtins, offsets: int, ids: np.ndarray, n_ids: int) -> int:
+    place, room = address(ids) + n_ids * ids.itemsize, len(ids) - n_ids
+    return main.batch_encode(job.address, offsets, place, room)
+
+
+def _make_room(ids: np.ndarray, n_ids: int, share: float) -> None:
+    """Makes `ids` hold `n_ids` at least, which come of this share of all texts; untouched memory is free."""
+    ids.resize(n_ids if share == 1 else int(n_ids / share * 17 / 16) + 1, refcheck=False)
+
+
+def _with_careful_ones(ids: np.ndarray, offsets: np.ndarray, found: dict[int, np.ndarray]) -> np.ndarray:
+    """`ids` with those of some texts, which had none, put where they belong; `offsets` are mended."""
+    parts = []
+    before = 0
+    more = np.zeros_like(offsets)
+    for i, array in found.items():
+        parts += [ids[before : offsets[i]], array]
+        before = offsets[i]
+        more[i + 1] = len(array)
+    offsets += np.cumsum(more)
+    return np.concatenate([*parts, ids[before:]])

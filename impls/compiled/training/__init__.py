@@ -1,0 +1,1 @@
+"""Learning merges: counting pieces, then pairs, then merging the most frequent one."""

@@ -1,0 +1,113 @@
+"""The corpus as one row of cells: distinct words between separators, a cell per base symbol, with the word's weight.
+
+A symbol that merging made takes as many cells as its parts and stands in the first and the last of them: both
+neighbours see it without links. A place where a symbol began that has been merged holds no symbol any more, so that
+a list of places may be out of date.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    choose,
+    inlined,
+    kernel,
+    load_i32,
+    load_i64,
+    load_u8,
+    store_32,
+    store_64,
+)
+from impls.compiled.pretokenize.scan import code_point, width
+from impls.compiled.training.layout import (
+    ARENA,
+    CELL_BYTES,
+    CELLS,
+    LENGTHS,
+    MOST_WEIGHT,
+    N_CELLS,
+    N_PIECES,
+    SEPARATOR,
+    SPANS,
+    STARTS,
+)
+
+
+@inlined
+def cell_at(cells: int, place: int) -> int:
+    """Address of a cell."""
+    return cells + CELL_BYTES * place
+
+
+@inlined
+def _write(cells: int, place: int, symbol: int, weight: int) -> None:
+    store_32(cell_at(cells, place), symbol)
+    store_32(cell_at(cells, place) + 4, weight)
+
+
+@inlined
+def _symbol_of(word: int, at: int, n_bytes: int, inner: int, last: int, by_bytes: bool) -> tuple[int, int]:
+    """The symbol at a byte of a word, and how many bytes it takes."""
+    byte = load_u8(word + at)
+    if by_bytes:
+        return load_i32(inner + 4 * byte), 1
+    size, code = width(byte), byte
+    if byte >= 0x80:
+        code = code_point(word + at, byte)
+    return load_i32(choose(at + size == n_bytes, last, inner) + 4 * code), size
+
+
+@kernel
+def fill_cells(counting: int, counts: int, inner: int, last: int, cells: int) -> int:
+    """Writes the words of two symbols or more; returns the number of cells.
+
+    `inner`, `last`: int32 by character, its symbol, and its symbol at the end of a word; `last` 0: int32 by byte, and
+    there is no end. A word that came more often than a weight can say stands there several times.
+    """
+    arena, starts = load_i64(counting + ARENA), load_i64(counting + STARTS)
+    lengths = load_i64(counting + LENGTHS)
+    _write(cells, 0, SEPARATOR, 0)
+    place = 1
+    for number in range(load_i64(counting + N_PIECES)):
+        n_bytes, left = load_i32(lengths + 4 * number), load_i64(counts + 8 * number)
+        word = arena + load_i64(starts + 8 * number)
+        while left > 0:
+            weight, at, begin = min(left, MOST_WEIGHT), 0, place
+            while at < n_bytes:
+                symbol, size = _symbol_of(word, at, n_bytes, inner, last, last == 0)
+                _write(cells, place, symbol, weight)
+                place += 1
+                at += size
+            if place - begin < 2:
+                place = begin
+                break
+            _write(cells, place, SEPARATOR, 0)
+            place += 1
+            left -= weight
+    return place
+
+
+@kernel
+def compact_cells(learning: int) -> int:
+    """Gives every symbol one cell again and drops words of one symbol; returns the number of cells.
+
+    The spans are for the caller to make 1.
+    """
+    cells, spans = load_i64(learning + CELLS), load_i64(learning + SPANS)
+    to, word, place = 1, 1, 1
+    n_cells = load_i64(learning + N_CELLS)
+    while place < n_cells:
+        symbol = load_i32(cell_at(cells, place))
+        if symbol == SEPARATOR:
+            place += 1
+            if to - word < 2:
+                to = word
+                continue
+            _write(cells, to, SEPARATOR, 0)
+            to += 1
+            word = to
+        else:
+            _write(cells, to, symbol, load_i32(cell_at(cells, place) + 4))
+            to += 1
+            place += load_i32(spans + 4 * symbol)
+    store_64(learning + N_CELLS, to)
+    return to

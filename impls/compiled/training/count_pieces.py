@@ -1,0 +1,228 @@
+"""How often each distinct piece of a corpus comes: the words a vocabulary is learned from.
+
+A piece of up to 7 bytes is its own key; a longer one is found by its hash and compared byte by byte. Keys and slots of
+a block's pieces are made first, so that the slots are on their way when the first is looked at.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    inlined,
+    kernel,
+    load_i32,
+    load_i64,
+    prefetch,
+    shift_left,
+    shift_right,
+    store_32,
+    store_64,
+    wrapping_multiply,
+)
+from impls.compiled.layout import BLOCK_BYTES, BOUNDS_AT, MASKS_AT, PAD_BYTES, RECORDS_AT, UNCOVERED, WORK
+from impls.compiled.lookup.encode import split_block
+from impls.compiled.lookup.hashing import K1, hash_piece, same_bytes
+from impls.compiled.training.layout import (
+    ARENA,
+    ARENA_BYTES,
+    ARENA_USED,
+    FINISHED,
+    LENGTHS,
+    MOST_PIECES,
+    N_PIECES,
+    N_TEXTS,
+    NO_ROOM,
+    PIECE_SHIFT,
+    PIECE_TABLE,
+    POSITION,
+    STARTS,
+    TEXT,
+    TEXT_AT,
+    TEXT_BYTES,
+    TEXTS,
+)
+
+ENTRY = 16
+LONGEST_KEY = 7
+LOW_HALF = (1 << 32) - 1
+
+
+@inlined
+def _key_of(piece: int, n_bytes: int) -> int:
+    """Above 0 for a piece that is its own key, below 0 for a longer one; reads 8 bytes."""
+    if n_bytes <= LONGEST_KEY:
+        return (load_i64(piece) & shift_right(-1, 64 - 8 * n_bytes)) | shift_left(n_bytes, 56)
+    return hash_piece(piece, n_bytes) | shift_left(1, 63)
+
+
+@inlined
+def _slot_of(table: int, shift: int, key: int) -> int:
+    return table + ENTRY * shift_right(wrapping_multiply(key, K1), shift)
+
+
+@kernel
+def _add(counting: int, key: int, entry: int, piece: int, n_bytes: int, times: int) -> int:
+    """Counts a piece so many times more, which is looked for from `entry` on; returns its number."""
+    table = load_i64(counting + PIECE_TABLE)
+    end = table + shift_left(ENTRY, 64 - load_i64(counting + PIECE_SHIFT))
+    while True:
+        stored = load_i64(entry)
+        if stored == 0:
+            return _put(counting, key, entry, piece, n_bytes, times)
+        if stored == key:
+            word = load_i64(entry + 8)
+            number = shift_right(word, 32)
+            if key > 0 or (
+                load_i32(load_i64(counting + LENGTHS) + 4 * number) == n_bytes
+                and same_bytes(
+                    load_i64(counting + ARENA) + load_i64(load_i64(counting + STARTS) + 8 * number), piece, n_bytes
+                )
+            ):
+                store_64(entry + 8, word + times)
+                return number
+        entry += ENTRY
+        if entry == end:
+            entry = table
+
+
+@kernel
+def _put(counting: int, key: int, entry: int, piece: int, n_bytes: int, times: int) -> int:
+    number, used = load_i64(counting + N_PIECES), load_i64(counting + ARENA_USED)
+    store_64(entry, key)
+    store_64(entry + 8, shift_left(number, 32) | times)
+    store_64(load_i64(counting + STARTS) + 8 * number, used)
+    store_32(load_i64(counting + LENGTHS) + 4 * number, n_bytes)
+    arena = load_i64(counting + ARENA) + used
+    for i in range(0, n_bytes, 8):
+        store_64(arena + i, load_i64(piece + i))
+    store_64(counting + ARENA_USED, (used + n_bytes + 7) & ~7)
+    store_64(counting + N_PIECES, number + 1)
+    return number
+
+
+@kernel
+def _count_block(context: int, counting: int, text: int, start: int, ends: int, n_pieces: int) -> None:
+    """Counts the pieces of a text of which the first begins at `start`."""
+    table, shift = load_i64(counting + PIECE_TABLE), load_i64(counting + PIECE_SHIFT)
+    records = load_i64(context + WORK) + RECORDS_AT
+    begin, record = start, records
+    for i in range(n_pieces):
+        end = load_i32(ends + 4 * i)
+        key = _key_of(text + begin, end - begin)
+        entry = _slot_of(table, shift, key)
+        prefetch(entry)
+        store_64(record, key)
+        store_64(record + 8, entry)
+        record += 16
+        begin = end
+    begin, record = start, records
+    for i in range(n_pieces):
+        end = load_i32(ends + 4 * i)
+        _add(counting, load_i64(record), load_i64(record + 8), text + begin, end - begin, 1)
+        record += 16
+        begin = end
+
+
+@inlined
+def _has_room(counting: int, n_pieces: int, n_bytes: int) -> bool:
+    """Whether so many pieces with so many bytes may be new."""
+    used = load_i64(counting + ARENA_USED) + n_bytes + 8 * n_pieces
+    return load_i64(counting + N_PIECES) + n_pieces <= load_i64(counting + MOST_PIECES) and used <= load_i64(
+        counting + ARENA_BYTES
+    )
+
+
+@kernel
+def count_texts(context: int, counting: int) -> int:
+    """Counts the pieces of the texts, from where it stopped; FINISHED, NO_ROOM, or UNCOVERED."""
+    work = load_i64(context + WORK)
+    number, at = load_i64(counting + TEXT), load_i64(counting + TEXT_AT)
+    position = load_i64(counting + POSITION)
+    while number < load_i64(counting + N_TEXTS):
+        text, n_bytes = load_i64(counting + TEXTS) + at, load_i64(load_i64(counting + TEXT_BYTES) + 8 * number)
+        while position < n_bytes:
+            limit = min(n_bytes, position + BLOCK_BYTES)
+            n_pieces = split_block(context, text, n_bytes, n_bytes + PAD_BYTES, position, limit, 0)
+            if n_pieces < 0:
+                return UNCOVERED
+            after = load_i64(work + MASKS_AT)
+            if not _has_room(counting, n_pieces, after - position):
+                store_64(counting + TEXT, number)
+                store_64(counting + TEXT_AT, at)
+                store_64(counting + POSITION, position)
+                return NO_ROOM
+            _count_block(context, counting, text, position, work + BOUNDS_AT, n_pieces)
+            position = after
+        number += 1
+        at += n_bytes + PAD_BYTES
+        position = 0
+    return FINISHED
+
+
+@kernel
+def count_split(context: int, counting: int, text: int, ends: int, n_pieces: int) -> int:
+    """Counts the pieces of one text that was split elsewhere: `ends` holds int32; FINISHED or NO_ROOM.
+
+    Goes on with the piece that POSITION counts.
+    """
+    done = load_i64(counting + POSITION)
+    while done < n_pieces:
+        block = min(n_pieces - done, BLOCK_BYTES)
+        begin = load_i32(ends + 4 * done - 4) if done > 0 else 0
+        if not _has_room(counting, block, load_i32(ends + 4 * (done + block) - 4) - begin):
+            store_64(counting + POSITION, done)
+            return NO_ROOM
+        _count_block(context, counting, text, begin, ends + 4 * done, block)
+        done += block
+    return FINISHED
+
+
+@kernel
+def spread_pieces(counting: int, table: int, shift: int) -> int:
+    """Moves all entries into an empty table, which takes the place of the other; returns 0."""
+    before = load_i64(counting + PIECE_TABLE)
+    end = table + shift_left(ENTRY, 64 - shift)
+    for at in range(before, before + shift_left(ENTRY, 64 - load_i64(counting + PIECE_SHIFT)), ENTRY):
+        key = load_i64(at)
+        if key != 0:
+            entry = _slot_of(table, shift, key)
+            while load_i64(entry) != 0:
+                entry += ENTRY
+                if entry == end:
+                    entry = table
+            store_64(entry, key)
+            store_64(entry + 8, load_i64(at + 8))
+    store_64(counting + PIECE_TABLE, table)
+    store_64(counting + PIECE_SHIFT, shift)
+    store_64(counting + MOST_PIECES, shift_left(1, 63 - shift))
+    return 0
+
+
+@kernel
+def number_pieces(counting: int, other: int, numbers: int) -> int:
+    """Takes in the pieces another table has, and writes their numbers here (int32 by number there), from POSITION on.
+
+    FINISHED or NO_ROOM. They count as before.
+    """
+    table, shift = load_i64(counting + PIECE_TABLE), load_i64(counting + PIECE_SHIFT)
+    arena, starts, lengths = load_i64(other + ARENA), load_i64(other + STARTS), load_i64(other + LENGTHS)
+    for number in range(load_i64(counting + POSITION), load_i64(other + N_PIECES)):
+        piece, n_bytes = arena + load_i64(starts + 8 * number), load_i32(lengths + 4 * number)
+        if not _has_room(counting, 1, n_bytes):
+            store_64(counting + POSITION, number)
+            return NO_ROOM
+        key = _key_of(piece, n_bytes)
+        store_32(numbers + 4 * number, _add(counting, key, _slot_of(table, shift, key), piece, n_bytes, 0))
+    return FINISHED
+
+
+@kernel
+def collect_counts(counting: int, counts: int) -> int:
+    """Adds how often each piece came to `counts` (int64 by piece), and begins again at 0; returns 0."""
+    table = load_i64(counting + PIECE_TABLE)
+    for entry in range(table, table + shift_left(ENTRY, 64 - load_i64(counting + PIECE_SHIFT)), ENTRY):
+        if load_i64(entry) != 0:
+            word = load_i64(entry + 8)
+            place = counts + 8 * shift_right(word, 32)
+            store_64(place, load_i64(place) + (word & LOW_HALF))
+            store_64(entry + 8, word & ~LOW_HALF)
+    return 0

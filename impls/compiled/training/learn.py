@@ -1,0 +1,270 @@
+"""Learning merges: the most frequent pair, again and again, with the counts of its neighbours kept true.
+
+Every new pair holds the new symbol, so what a merge changes gathers in two rows by neighbour, what it gains and where;
+the table is asked once for each neighbour. Occurrences are taken from left to right: a list is in the order of places.
+Counts are of overlapping pairs (`aaa` holds two), replacing is not overlapping.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    inlined,
+    kernel,
+    load_i32,
+    load_i64,
+    prefetch,
+    store_32,
+    store_64,
+)
+from impls.compiled.training.cells import cell_at
+from impls.compiled.training.layout import (
+    ABSORBED,
+    CELL_BYTES,
+    CELLS,
+    FINISHED,
+    FIRST,
+    HEAP,
+    HEAP_ROOM,
+    LEFT_EVENTS,
+    LEFTS,
+    MEASURES,
+    MERGES,
+    MOST_MERGES,
+    MOST_PAIRS,
+    N_BASE,
+    N_HEAP,
+    N_MERGES,
+    N_PAIRS,
+    NO_ROOM,
+    POOL,
+    POOL_ROOM,
+    POOL_USED,
+    RIGHT_EVENTS,
+    RIGHTS,
+    RULE,
+    SPANS,
+    THRESHOLD,
+    TOKEN_CHARACTERS,
+    TOKEN_ROOM,
+    TOKEN_STARTS,
+    TOO_RARE,
+    TOUCHED_LEFTS,
+    TOUCHED_RIGHTS,
+)
+from impls.compiled.training.list_pairs import tie_of
+from impls.compiled.training.pair_heap import drop_first, push, replace_first
+from impls.compiled.training.pair_table import (
+    COUNT,
+    LIST_END,
+    LIST_LENGTH,
+    entry_of,
+    key_of,
+    left_of,
+    right_of,
+    take_in,
+)
+from impls.compiled.training.tokens import append_token, is_reserved, is_short_enough, n_token_bytes
+
+AHEAD = 12
+"""How many places before its turn a cell is fetched."""
+ROW = 16
+GAIN, TIMES, NOT_STORED = 0, 8, -1
+"""In a row: what is gained; how often, and later where the next place goes, or NOT_STORED."""
+MERGE_BYTES = 24
+
+
+@inlined
+def _note(rows: int, touched: int, n_touched: int, symbol: int, weight: int) -> int:
+    """Adds an occurrence to the row of a neighbour; returns how many rows are in use."""
+    row = rows + ROW * symbol
+    times = load_i64(row + TIMES)
+    if times == 0:
+        store_32(touched + 4 * n_touched, symbol)
+        n_touched += 1
+    store_64(row + GAIN, load_i64(row + GAIN) + weight)
+    store_64(row + TIMES, times + 1)
+    return n_touched
+
+
+@inlined
+def _note_event(events: int, n: int, symbol: int, place: int) -> None:
+    store_32(events + 8 * n, symbol)
+    store_32(events + 8 * n + 4, place)
+
+
+@inlined
+def _lose(learning: int, key: int, weight: int) -> None:
+    entry = entry_of(learning, key)
+    if load_i64(entry) != 0:
+        store_64(entry + COUNT, load_i64(entry + COUNT) - weight)
+
+
+@inlined
+def _gain(learning: int, row: int, left: int, right: int, count: int) -> None:
+    """Stores a new pair if it is frequent and short enough, with room for its list."""
+    times = load_i64(row + TIMES)
+    store_64(row + GAIN, 0)
+    store_64(row + TIMES, NOT_STORED)
+    if count < load_i64(learning + THRESHOLD) or not is_short_enough(learning, left, right):
+        return
+    key = key_of(left, right)
+    entry = entry_of(learning, key)
+    take_in(learning, entry, key)
+    used = load_i64(learning + POOL_USED)
+    store_64(entry + COUNT, count)
+    store_64(entry + LIST_END, used + times)
+    store_64(entry + LIST_LENGTH, times)
+    store_64(row + TIMES, used)
+    store_64(learning + POOL_USED, used + times)
+
+
+@inlined
+def _offer(learning: int, row: int, left: int, right: int) -> None:
+    """Puts a new pair, if it was stored, into the heap, and clears the row."""
+    if load_i64(row + TIMES) != NOT_STORED:
+        key = key_of(left, right)
+        entry = entry_of(learning, key)
+        push(learning, load_i64(entry + COUNT), tie_of(learning, entry), key)
+    store_64(row + TIMES, 0)
+
+
+@inlined
+def _write_lists(learning: int, rows: int, events: int, n_events: int) -> None:
+    pool = load_i64(learning + POOL)
+    for i in range(n_events):
+        row = rows + ROW * load_i32(events + 8 * i)
+        to = load_i64(row + TIMES)
+        if to != NOT_STORED:
+            store_32(pool + 4 * to, load_i32(events + 8 * i + 4))
+            store_64(row + TIMES, to + 1)
+
+
+@kernel
+def _merge(learning: int, left: int, right: int, new: int, places: int, n_places: int) -> None:
+    """Merges a pair wherever it stands, which is in some of these places; what is next to it changes its pairs."""
+    cells, spans = load_i64(learning + CELLS), load_i64(learning + SPANS)
+    lefts, rights = load_i64(learning + LEFTS), load_i64(learning + RIGHTS)
+    touched_lefts, touched_rights = load_i64(learning + TOUCHED_LEFTS), load_i64(learning + TOUCHED_RIGHTS)
+    left_events, right_events = load_i64(learning + LEFT_EVENTS), load_i64(learning + RIGHT_EVENTS)
+    left_span, right_span = load_i32(spans + 4 * left), load_i32(spans + 4 * right)
+    n_lefts, n_rights, n_touched_lefts, n_touched_rights = 0, 0, 0, 0
+    for i in range(n_places):
+        if i + AHEAD < n_places:
+            prefetch(cell_at(cells, load_i32(places + 4 * (i + AHEAD))))
+        place = load_i32(places + 4 * i)
+        cell = cell_at(cells, place)
+        if load_i32(cell) != left:
+            continue
+        second = cell + CELL_BYTES * left_span
+        if load_i32(second) != right:
+            continue
+        weight = load_i32(cell + 4)
+        before, behind = load_i32(cell - CELL_BYTES), second + CELL_BYTES * right_span
+        after = load_i32(behind)
+        if before >= 0:
+            n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, before, weight)
+            _note_event(left_events, n_lefts, before, place - load_i32(spans + 4 * before))
+            n_lefts += 1
+        if after >= 0:
+            n_touched_rights = _note(rights, touched_rights, n_touched_rights, after, weight)
+            _note_event(right_events, n_rights, after, place)
+            n_rights += 1
+        store_32(cell, new)
+        store_32(second, ABSORBED)
+        store_32(behind - CELL_BYTES, new)
+    # What stood left of the pair and is the new symbol itself had been a right neighbour in the occurrence before.
+    twice = load_i64(lefts + ROW * new + GAIN)
+    for i in range(n_touched_lefts):
+        before = load_i32(touched_lefts + 4 * i)
+        gain = load_i64(lefts + ROW * before + GAIN)
+        if before != new:
+            _lose(learning, key_of(before, left), gain)
+        _gain(learning, lefts + ROW * before, before, new, gain)
+    for i in range(n_touched_rights):
+        after = load_i32(touched_rights + 4 * i)
+        gain = load_i64(rights + ROW * after + GAIN)
+        _lose(learning, key_of(right, after), gain)
+        _gain(learning, rights + ROW * after, new, after, gain - twice if after == left else gain)
+    _write_lists(learning, lefts, left_events, n_lefts)
+    _write_lists(learning, rights, right_events, n_rights)
+    for i in range(n_touched_lefts):
+        before = load_i32(touched_lefts + 4 * i)
+        _offer(learning, lefts + ROW * before, before, new)
+    for i in range(n_touched_rights):
+        after = load_i32(touched_rights + 4 * i)
+        _offer(learning, rights + ROW * after, new, after)
+
+
+@inlined
+def _has_room(learning: int, n_places: int, n_symbols: int, n_bytes: int) -> bool:
+    """Whether everything has room for what merging in so many places may add, and a token of `n_bytes`."""
+    n_pairs = 2 * min(n_places, n_symbols + 1)
+    n_text = load_i64(load_i64(learning + TOKEN_STARTS) + 8 * n_symbols) + n_bytes
+    return (
+        load_i64(learning + N_HEAP) + n_pairs <= load_i64(learning + HEAP_ROOM)
+        and load_i64(learning + N_PAIRS) + n_pairs <= load_i64(learning + MOST_PAIRS)
+        and load_i64(learning + POOL_USED) + 2 * n_places <= load_i64(learning + POOL_ROOM)
+        and n_text <= load_i64(learning + TOKEN_ROOM)
+    )
+
+
+@kernel
+def _is_up_to_date(learning: int, entry: int, tie: int) -> bool:
+    """Whether a pair's tie is as it was; places it has left are taken off the beginning of its list."""
+    if load_i64(learning + RULE) != FIRST:
+        return True
+    cells, spans, key = load_i64(learning + CELLS), load_i64(learning + SPANS), load_i64(entry)
+    left, right = left_of(key), right_of(key)
+    while True:
+        place = tie_of(learning, entry)
+        cell = cell_at(cells, place)
+        if load_i32(cell) == left and load_i32(cell + CELL_BYTES * load_i32(spans + 4 * left)) == right:
+            return place == tie
+        store_64(entry + LIST_LENGTH, load_i64(entry + LIST_LENGTH) - 1)
+
+
+@inlined
+def _add_lengths(lengths: int, left: int, right: int, new: int) -> None:
+    store_32(lengths + 4 * new, load_i32(lengths + 4 * left) + load_i32(lengths + 4 * right))
+
+
+@inlined
+def _begin(learning: int, left: int, right: int, new: int, count: int) -> None:
+    """Notes a merge and makes its symbol."""
+    merge = load_i64(learning + MERGES) + MERGE_BYTES * load_i64(learning + N_MERGES)
+    store_64(merge, left)
+    store_64(merge + 8, right)
+    store_64(merge + 16, count)
+    append_token(learning, left, right, new)
+    _add_lengths(load_i64(learning + SPANS), left, right, new)
+    _add_lengths(load_i64(learning + MEASURES), left, right, new)
+    _add_lengths(load_i64(learning + TOKEN_CHARACTERS), left, right, new)
+
+
+@kernel
+def learn(learning: int) -> int:
+    """Learns merges until there are enough (FINISHED), none is frequent enough (TOO_RARE), or there is NO_ROOM."""
+    threshold, heap = load_i64(learning + THRESHOLD), load_i64(learning + HEAP)
+    while load_i64(learning + N_MERGES) < load_i64(learning + MOST_MERGES):
+        if load_i64(learning + N_HEAP) == 0:
+            return TOO_RARE
+        count, key = load_i64(heap), load_i64(heap + 16)
+        entry = entry_of(learning, key)
+        now, left, right = load_i64(entry + COUNT), left_of(key), right_of(key)
+        if now < threshold or is_reserved(learning, left, right):
+            drop_first(learning)
+            continue
+        if now != count or not _is_up_to_date(learning, entry, load_i64(heap + 8)):
+            replace_first(learning, now, tie_of(learning, entry), key)
+            continue
+        n_places = load_i64(entry + LIST_LENGTH)
+        new = load_i64(learning + N_BASE) + load_i64(learning + N_MERGES)
+        if not _has_room(learning, n_places, new, n_token_bytes(learning, left) + n_token_bytes(learning, right)):
+            return NO_ROOM
+        drop_first(learning)
+        _begin(learning, left, right, new, count)
+        places = load_i64(learning + POOL) + 4 * (load_i64(entry + LIST_END) - n_places)
+        store_64(entry + COUNT, 0)
+        _merge(learning, left, right, new, places, n_places)
+        store_64(learning + N_MERGES, load_i64(learning + N_MERGES) + 1)
+    return FINISHED

@@ -1,0 +1,210 @@
+"""Merges out of words: the tables of `training/learn`, enlarged as needed, and the thresholds it works its way down.
+
+Only pairs that reach the threshold are stored. When none does, the cells are made compact, and all is listed anew with
+a lower one. Most pairs are rare, so this saves most of the memory and of the misses it costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+
+import numpy as np
+
+from impls.compiled.codegen.native import Native, address
+from impls.compiled.pages import aligned_zeros
+from impls.compiled.slots import Slots
+from impls.compiled.training import layout
+from impls.compiled.training.words import Words
+from impls.core.errors import Unsupported
+from impls.core.specification import TrainingSpec
+
+_LEAST_BITS = 10
+_FALL = 4
+"""How many times lower the next threshold is."""
+_SHARE = 8
+"""The first threshold is the number of pieces, divided by so many times the merges that are wanted."""
+_MOST = (1 << 31) - 1
+_N_CHARACTERS = 0x110000
+_USUAL_TOKEN_BYTES = 8
+_RULES = {
+    "smallest": layout.SMALLEST,
+    "first": layout.FIRST,
+    "shortest": layout.SHORTEST,
+    "largest": layout.LARGEST,
+}
+
+
+class Learner(Slots):
+    """Learns up to `budget` merges over the base symbols, given by their bytes in the order of their ids."""
+
+    def __init__(self, base: Sequence[bytes], budget: int, spec: TrainingSpec) -> None:
+        super().__init__(layout.N_LEARNING)
+        self._native = Native.load()
+        self._base, self._budget, self._spec = base, budget, spec
+        most = len(base) + budget + 1
+        self[layout.RULE] = _RULES[spec.ties]
+        self[layout.N_BASE] = len(base)
+        starts = np.zeros(most + 1, np.int64)
+        starts[1 : len(base) + 1] = np.cumsum([len(symbol) for symbol in base])
+        self.hold(layout.TOKEN_STARTS, starts)
+        text = np.zeros(int(starts[len(base)]) + _USUAL_TOKEN_BYTES * budget, np.uint8)
+        text[: starts[len(base)]] = np.frombuffer(b"".join(base), np.uint8)
+        self.hold(layout.TOKEN_TEXT, text)
+        self[layout.TOKEN_ROOM] = len(text)
+        measures = np.ones(most, np.int32)
+        if spec.alphabet == "chars":
+            measures[: len(base)] = [len(symbol.decode()) for symbol in base]
+        self.hold(layout.MEASURES, measures)
+        self.hold(layout.TOKEN_CHARACTERS, np.ones(most, np.int32))
+        self[layout.MOST_TOKEN_CHARACTERS] = spec.max_token_characters or 0
+        self.hold(layout.SPANS, np.ones(most, np.int32))
+        for slot in (layout.LEFTS, layout.RIGHTS):
+            self.hold(slot, np.zeros((most, 2), np.int64))
+        for slot in (layout.TOUCHED_LEFTS, layout.TOUCHED_RIGHTS):
+            self.hold(slot, np.zeros(most, np.int32))
+        self.hold(layout.MERGES, np.zeros((budget + 1, 3), np.int64))
+        self[layout.MOST_MERGES] = budget
+        self[layout.MOST_TOKEN_BYTES] = _MOST if spec.max_token_bytes is None else spec.max_token_bytes
+        reserved = (*spec.special_tokens, *([] if spec.unknown is None else [spec.unknown]))
+        self._reserve([text.encode("utf-8", "surrogatepass") for text in reserved])
+
+    def _reserve(self, texts: list[bytes]) -> None:
+        """No merge may make one of the texts."""
+        self._texts = [np.frombuffer(text, np.uint8) for text in texts]
+        rows = [(address(text), len(text)) for text in self._texts]
+        self.hold(layout.RESERVED, np.array(rows or [(0, 0)], np.int64))
+        self[layout.N_RESERVED] = len(rows)
+
+    def learn(self, words: Words) -> tuple[list[tuple[int, int]], list[int]]:
+        """The merges, as pairs of symbols in the order they were learned, and the count of each."""
+        self._fill(words)
+        least = max(1, self._spec.min_count)
+        threshold = max(least, int(words.counts.sum()) // (_SHARE * max(1, self._budget)))
+        while self._budget:
+            self[layout.THRESHOLD] = threshold
+            self._list()
+            if self._merge() == layout.FINISHED or threshold == least:
+                break
+            threshold = max(least, threshold // _FALL)
+            self._compact()
+        merges = self.held(layout.MERGES)[: self[layout.N_MERGES]]
+        return list(map(tuple, merges[:, :2].tolist())), merges[:, 2].tolist()
+
+    def _fill(self, words: Words) -> None:
+        times = -(-words.counts // layout.MOST_WEIGHT)
+        n_cells = 1 + int(((words.lengths.astype(np.int64) + 1) * times).sum())
+        if n_cells > _MOST:
+            raise Unsupported("compiled", f"distinct pieces of {n_cells:,} bytes; it trains on {_MOST:,} at most")
+        inner, last = self._symbols()
+        self.hold(layout.CELLS, aligned_zeros(layout.CELL_BYTES * n_cells))
+        with self._reachable(inner, last, words.counts, *words.arrays):
+            self[layout.N_CELLS] = self._native.fill_cells(
+                words.address,
+                address(words.counts),
+                address(inner),
+                address(last) if len(last) else 0,
+                self[layout.CELLS],
+            )
+
+    def _symbols(self) -> tuple[np.ndarray, np.ndarray]:
+        """int32 by byte or character: its symbol; and its symbol at the end of a word, none where bytes are symbols."""
+        if self._spec.alphabet == "bytes":
+            inner = np.zeros(256, np.int32)
+            inner[[symbol[0] for symbol in self._base]] = np.arange(256, dtype=np.int32)
+            return inner, np.zeros(0, np.int32)
+        inner = np.zeros(_N_CHARACTERS, np.int32)
+        mark = self._spec.end_of_word
+        last = inner if mark is None else np.zeros(_N_CHARACTERS, np.int32)
+        for number, symbol in enumerate(self._base):
+            text = symbol.decode()
+            if len(text) > 1:
+                last[ord(text[0])] = number
+            else:
+                inner[ord(text)] = number
+        return inner, last
+
+    def _reachable(self, *arrays: np.ndarray) -> AbstractContextManager[None]:
+        return self._native.reachable(*arrays, *self._texts, *self.arrays)
+
+    def _compact(self) -> None:
+        with self._reachable():
+            self._native.compact_cells(self.address)
+        self.held(layout.SPANS)[:] = 1
+
+    def _list(self) -> None:
+        """All pairs that reach the threshold, with their lists, and the heap of them."""
+        sums = aligned_zeros(8 << layout.SUM_BITS)
+        self.hold(layout.SUMS, sums)
+        with self._reachable():
+            self._native.sum_pairs(self.address)
+        self._new_table(_LEAST_BITS)
+        self[layout.CELL] = 1
+        while True:
+            with self._reachable():
+                status = self._native.count_pairs(self.address)
+            if status == layout.FINISHED:
+                break
+            self._spread(65 - self[layout.PAIR_TABLE_SHIFT], 0)
+        counts = self.held(layout.PAIR_TABLE).view(np.int64).reshape(-1, 4)
+        stored = counts[:, 1] >= self[layout.THRESHOLD]
+        n_pairs, n_places = int(stored.sum()), int(counts[stored, 3].sum())
+        longest = int(counts[stored, 3].max(initial=0))
+        self._spread(max(_LEAST_BITS, (3 * n_pairs).bit_length()), self[layout.THRESHOLD])
+        self[layout.N_HEAP] = self[layout.POOL_USED] = 0
+        self._room_in_heap(2 * n_pairs + 1024)
+        self._room_in_pool(2 * n_places + 1024)
+        for slot in (layout.LEFT_EVENTS, layout.RIGHT_EVENTS):
+            self.hold(slot, np.empty((longest + 1, 2), np.int32))
+        with self._reachable():
+            self._native.list_pairs(self.address)
+
+    def _merge(self) -> int:
+        while True:
+            with self._reachable():
+                status = self._native.learn(self.address)
+            if status != layout.NO_ROOM:
+                return status
+            self._room_for_text()
+            self._room_in_heap(2 * self[layout.HEAP_ROOM])
+            self._room_in_pool(2 * self[layout.POOL_ROOM])
+            self._spread(65 - self[layout.PAIR_TABLE_SHIFT], self[layout.THRESHOLD])
+
+    # --- room ----------------------------------------------------------------------------------------------
+
+    def _new_table(self, bits: int) -> None:
+        self.hold(layout.PAIR_TABLE, aligned_zeros(32 << bits))
+        self[layout.PAIR_TABLE_SHIFT] = 64 - bits
+        self[layout.MOST_PAIRS] = 1 << (bits - 1)
+        self[layout.N_PAIRS] = 0
+
+    def _spread(self, bits: int, least: int) -> None:
+        """A table of 2**bits entries with the pairs that come `least` times or more."""
+        table = aligned_zeros(32 << bits)
+        with self._reachable(table):
+            self._native.spread_pairs(self.address, address(table), 64 - bits, least)
+        self.hold(layout.PAIR_TABLE, table)
+
+    def _room_in_heap(self, n_entries: int) -> None:
+        heap = np.empty(24 * n_entries, np.uint8)
+        used = 24 * self[layout.N_HEAP]
+        heap[:used] = self._held.get(layout.HEAP, heap)[:used]
+        self.hold(layout.HEAP, heap)
+        self[layout.HEAP_ROOM] = n_entries
+
+    def _room_for_text(self) -> None:
+        """Twice as many bytes of tokens, and one more token however long."""
+        starts, before = self.held(layout.TOKEN_STARTS), self.held(layout.TOKEN_TEXT)
+        n_tokens = self[layout.N_BASE] + self[layout.N_MERGES]
+        longest = int(np.diff(starts[: n_tokens + 1]).max())
+        text = np.empty(2 * (len(before) + longest), np.uint8)
+        text[: len(before)] = before
+        self.hold(layout.TOKEN_TEXT, text)
+        self[layout.TOKEN_ROOM] = len(text)
+
+    def _room_in_pool(self, n_places: int) -> None:
+        pool = np.empty(n_places, np.int32)
+        used = self[layout.POOL_USED]
+        pool[:used] = self._held.get(layout.POOL, pool)[:used]
+        self.hold(layout.POOL, pool)
+        self[layout.POOL_ROOM] = n_places

@@ -1,0 +1,128 @@
+"""The pairs of the corpus that are frequent enough, each with the list of the cells it begins in.
+
+Counted in two goes: sums over hashes say what a pair's count is at most, then those that may reach the threshold are
+counted. Exact: a pair gains occurrences only while its newer symbol is made, so one that is too rare now stays so
+until the threshold falls.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import kernel, load_i32, load_i64, shift_left, store_32, store_64
+from impls.compiled.training.cells import cell_at
+from impls.compiled.training.layout import (
+    CELL,
+    CELLS,
+    FINISHED,
+    FIRST,
+    MEASURES,
+    MOST_PAIRS,
+    N_CELLS,
+    N_PAIRS,
+    NO_ROOM,
+    PAIR_TABLE,
+    PAIR_TABLE_SHIFT,
+    POOL,
+    POOL_USED,
+    RULE,
+    SHORTEST,
+    SUMS,
+    THRESHOLD,
+)
+from impls.compiled.training.pair_heap import append, put_in_order
+from impls.compiled.training.pair_table import (
+    COUNT,
+    ENTRY,
+    LIST_END,
+    LIST_LENGTH,
+    entry_of,
+    key_of,
+    left_of,
+    right_of,
+    sum_place,
+    take_in,
+)
+from impls.compiled.training.tokens import is_short_enough
+
+
+@kernel
+def tie_of(learning: int, entry: int) -> int:
+    """What decides first between equally frequent pairs; entries in a heap are in order of it."""
+    rule, key = load_i64(learning + RULE), load_i64(entry)
+    if rule == SHORTEST:
+        measures = load_i64(learning + MEASURES)
+        return load_i32(measures + 4 * left_of(key)) + load_i32(measures + 4 * right_of(key))
+    if rule == FIRST:
+        return load_i32(load_i64(learning + POOL) + 4 * (load_i64(entry + LIST_END) - load_i64(entry + LIST_LENGTH)))
+    return 0
+
+
+@kernel
+def sum_pairs(learning: int) -> int:
+    """Adds up the weights of pairs by hash, in SUMS; returns 0."""
+    cells, sums = load_i64(learning + CELLS), load_i64(learning + SUMS)
+    left = load_i32(cells)
+    for place in range(1, load_i64(learning + N_CELLS)):
+        right = load_i32(cell_at(cells, place))
+        if left >= 0 and right >= 0:
+            at = sum_place(sums, key_of(left, right))
+            store_64(at, load_i64(at) + load_i32(cell_at(cells, place) + 4))
+        left = right
+    return 0
+
+
+@kernel
+def count_pairs(learning: int) -> int:
+    """Counts the pairs that may reach the threshold, from CELL on; FINISHED or NO_ROOM."""
+    cells, sums = load_i64(learning + CELLS), load_i64(learning + SUMS)
+    threshold, most = load_i64(learning + THRESHOLD), load_i64(learning + MOST_PAIRS)
+    begin = load_i64(learning + CELL)
+    left = load_i32(cell_at(cells, begin - 1))
+    for place in range(begin, load_i64(learning + N_CELLS)):
+        right = load_i32(cell_at(cells, place))
+        if left >= 0 and right >= 0:
+            key = key_of(left, right)
+            if load_i64(sum_place(sums, key)) >= threshold:
+                entry = entry_of(learning, key)
+                if load_i64(entry) == 0 and is_short_enough(learning, left, right):
+                    if load_i64(learning + N_PAIRS) == most:
+                        store_64(learning + CELL, place)
+                        return NO_ROOM
+                    take_in(learning, entry, key)
+                if load_i64(entry) != 0:
+                    store_64(entry + COUNT, load_i64(entry + COUNT) + load_i32(cell_at(cells, place) + 4))
+                    store_64(entry + LIST_LENGTH, load_i64(entry + LIST_LENGTH) + 1)
+        left = right
+    return FINISHED
+
+
+@kernel
+def list_pairs(learning: int) -> int:
+    """Fills the heap and the lists of all pairs in the table, which must have room; returns the longest's length."""
+    table = load_i64(learning + PAIR_TABLE)
+    end_of_table = table + shift_left(ENTRY, 64 - load_i64(learning + PAIR_TABLE_SHIFT))
+    used, longest = 0, 0
+    for entry in range(table, end_of_table, ENTRY):
+        if load_i64(entry) != 0:
+            store_64(entry + LIST_END, used)
+            used += load_i64(entry + LIST_LENGTH)
+            longest = max(longest, load_i64(entry + LIST_LENGTH))
+    store_64(learning + POOL_USED, used)
+    cells, pool, sums = load_i64(learning + CELLS), load_i64(learning + POOL), load_i64(learning + SUMS)
+    threshold = load_i64(learning + THRESHOLD)
+    left = load_i32(cells)
+    for place in range(1, load_i64(learning + N_CELLS)):
+        right = load_i32(cell_at(cells, place))
+        if left >= 0 and right >= 0:
+            key = key_of(left, right)
+            if load_i64(sum_place(sums, key)) >= threshold:
+                entry = entry_of(learning, key)
+                if load_i64(entry) != 0:
+                    end = load_i64(entry + LIST_END)
+                    store_32(pool + 4 * end, place - 1)
+                    store_64(entry + LIST_END, end + 1)
+        left = right
+    for entry in range(table, end_of_table, ENTRY):
+        if load_i64(entry) != 0:
+            append(learning, load_i64(entry + COUNT), tie_of(learning, entry), load_i64(entry))
+    put_in_order(learning)
+    return longest

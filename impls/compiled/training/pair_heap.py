@@ -1,0 +1,117 @@
+"""A heap of pairs: the most frequent first, of equally frequent ones the one that the rule for ties prefers.
+
+Four children a node. Counts and ties may be out of date: whoever takes the first one looks. They are never too low
+and too late, only the other way round.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import inlined, kernel, load_i64, outlined, store_64
+from impls.compiled.training.layout import HEAP, LARGEST, N_HEAP, RULE, SHORTEST
+from impls.compiled.training.pair_table import left_of, right_of
+from impls.compiled.training.tokens import compare, compare_joined
+
+ENTRY = 24
+
+
+@outlined
+def _is_preferred(learning: int, key: int, other: int) -> bool:
+    """Of two pairs with the same count and the same tie, whether the first is merged before the second."""
+    rule = load_i64(learning + RULE)
+    order = 0
+    if rule == SHORTEST:
+        order = compare_joined(learning, left_of(key), right_of(key), left_of(other), right_of(other))
+    elif rule == LARGEST:
+        order = compare(learning, left_of(other), left_of(key))
+        if order == 0:
+            order = compare(learning, right_of(other), right_of(key))
+    return order < 0 or (order == 0 and key < other)
+
+
+@inlined
+def _comes_before(learning: int, count: int, tie: int, key: int, entry: int) -> bool:
+    other = load_i64(entry)
+    if count != other:
+        return count > other
+    other_tie = load_i64(entry + 8)
+    if tie != other_tie:
+        return tie < other_tie
+    return _is_preferred(learning, key, load_i64(entry + 16))
+
+
+@inlined
+def _set(entry: int, count: int, tie: int, key: int) -> None:
+    store_64(entry, count)
+    store_64(entry + 8, tie)
+    store_64(entry + 16, key)
+
+
+@inlined
+def _copy(entry: int, to: int) -> None:
+    _set(to, load_i64(entry), load_i64(entry + 8), load_i64(entry + 16))
+
+
+@kernel
+def _sink(learning: int, n: int, i: int, count: int, tie: int, key: int) -> None:
+    """Puts an entry at place `i` or below, where nothing stands that is needed."""
+    heap = load_i64(learning + HEAP)
+    while 4 * i + 1 < n:
+        best = 4 * i + 1
+        for other in range(best + 1, min(4 * i + 5, n)):
+            entry = heap + ENTRY * other
+            if _comes_before(learning, load_i64(entry), load_i64(entry + 8), load_i64(entry + 16), heap + ENTRY * best):
+                best = other
+        if _comes_before(learning, count, tie, key, heap + ENTRY * best):
+            break
+        _copy(heap + ENTRY * best, heap + ENTRY * i)
+        i = best
+    _set(heap + ENTRY * i, count, tie, key)
+
+
+@kernel
+def push(learning: int, count: int, tie: int, key: int) -> None:
+    """Adds an entry; there must be room."""
+    heap, i = load_i64(learning + HEAP), load_i64(learning + N_HEAP)
+    store_64(learning + N_HEAP, i + 1)
+    while i > 0:
+        parent = (i - 1) >> 2
+        if not _comes_before(learning, count, tie, key, heap + ENTRY * parent):
+            break
+        _copy(heap + ENTRY * parent, heap + ENTRY * i)
+        i = parent
+    _set(heap + ENTRY * i, count, tie, key)
+
+
+@kernel
+def append(learning: int, count: int, tie: int, key: int) -> None:
+    """Adds an entry at the end: the heap is to be put in order afterwards."""
+    n = load_i64(learning + N_HEAP)
+    _set(load_i64(learning + HEAP) + ENTRY * n, count, tie, key)
+    store_64(learning + N_HEAP, n + 1)
+
+
+@kernel
+def put_in_order(learning: int) -> None:
+    """Makes a heap of the entries."""
+    heap, n = load_i64(learning + HEAP), load_i64(learning + N_HEAP)
+    i = (n - 2) >> 2
+    while i >= 0:
+        entry = heap + ENTRY * i
+        _sink(learning, n, i, load_i64(entry), load_i64(entry + 8), load_i64(entry + 16))
+        i -= 1
+
+
+@kernel
+def replace_first(learning: int, count: int, tie: int, key: int) -> None:
+    """Puts an entry in the place of the first one."""
+    _sink(learning, load_i64(learning + N_HEAP), 0, count, tie, key)
+
+
+@kernel
+def drop_first(learning: int) -> None:
+    """Takes the first entry out."""
+    n = load_i64(learning + N_HEAP) - 1
+    store_64(learning + N_HEAP, n)
+    if n > 0:
+        entry = load_i64(learning + HEAP) + ENTRY * n
+        _sink(learning, n, 0, load_i64(entry), load_i64(entry + 8), load_i64(entry + 16))

@@ -1,0 +1,89 @@
+"""Pairs of neighbours with their counts and the lists of the cells they begin in, by hash.
+
+A key is the left symbol and the right one, plus 1, so that no key is 0 and keys are in the order of pairs.
+"""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import (
+    inlined,
+    kernel,
+    load_i64,
+    shift_left,
+    shift_right,
+    store_64,
+    wrapping_multiply,
+)
+from impls.compiled.lookup.hashing import K1
+from impls.compiled.training.layout import MOST_PAIRS, N_PAIRS, PAIR_TABLE, PAIR_TABLE_SHIFT, SUM_BITS
+
+ENTRY = 32
+COUNT, LIST_END, LIST_LENGTH = 8, 16, 24
+
+
+@inlined
+def key_of(left: int, right: int) -> int:
+    """The key of a pair."""
+    return (shift_left(left, 32) | right) + 1
+
+
+@inlined
+def left_of(key: int) -> int:
+    """The left symbol of a key."""
+    return shift_right(key - 1, 32)
+
+
+@inlined
+def right_of(key: int) -> int:
+    """The right symbol of a key."""
+    return (key - 1) & 0xFFFFFFFF
+
+
+@inlined
+def sum_place(sums: int, key: int) -> int:
+    """Where the sum stands that a pair is part of."""
+    return sums + 8 * shift_right(wrapping_multiply(key, K1), 64 - SUM_BITS)
+
+
+@kernel
+def entry_of(learning: int, key: int) -> int:
+    """The entry of a pair, or the empty one where it belongs."""
+    table, shift = load_i64(learning + PAIR_TABLE), load_i64(learning + PAIR_TABLE_SHIFT)
+    end = table + shift_left(ENTRY, 64 - shift)
+    entry = table + ENTRY * shift_right(wrapping_multiply(key, K1), shift)
+    while True:
+        stored = load_i64(entry)
+        if stored == key or stored == 0:
+            return entry
+        entry += ENTRY
+        if entry == end:
+            entry = table
+
+
+@inlined
+def take_in(learning: int, entry: int, key: int) -> None:
+    """Makes an empty entry that of a pair."""
+    store_64(entry, key)
+    store_64(learning + N_PAIRS, load_i64(learning + N_PAIRS) + 1)
+
+
+@kernel
+def spread_pairs(learning: int, table: int, shift: int, least: int) -> int:
+    """Moves the entries with a count of `least` or more into an empty table, which takes the place of the other.
+
+    Returns 0.
+    """
+    before, before_shift = load_i64(learning + PAIR_TABLE), load_i64(learning + PAIR_TABLE_SHIFT)
+    store_64(learning + PAIR_TABLE, table)
+    store_64(learning + PAIR_TABLE_SHIFT, shift)
+    store_64(learning + MOST_PAIRS, shift_left(1, 63 - shift))
+    store_64(learning + N_PAIRS, 0)
+    for at in range(before, before + shift_left(ENTRY, 64 - before_shift), ENTRY):
+        key = load_i64(at)
+        if key != 0 and load_i64(at + COUNT) >= least:
+            entry = entry_of(learning, key)
+            take_in(learning, entry, key)
+            store_64(entry + COUNT, load_i64(at + COUNT))
+            store_64(entry + LIST_END, load_i64(at + LIST_END))
+            store_64(entry + LIST_LENGTH, load_i64(at + LIST_LENGTH))
+    return 0

@@ -1,0 +1,104 @@
+"""The bytes of the symbols that are being learned, behind one another, and comparing pairs by them."""
+
+from __future__ import annotations
+
+from impls.compiled.codegen.memory import inlined, kernel, load_i32, load_i64, load_u8, store_8, store_64
+from impls.compiled.training.layout import (
+    MOST_TOKEN_BYTES,
+    MOST_TOKEN_CHARACTERS,
+    N_RESERVED,
+    RESERVED,
+    TOKEN_CHARACTERS,
+    TOKEN_STARTS,
+    TOKEN_TEXT,
+)
+
+
+@inlined
+def _start(learning: int, symbol: int) -> int:
+    return load_i64(load_i64(learning + TOKEN_STARTS) + 8 * symbol)
+
+
+@inlined
+def n_token_bytes(learning: int, symbol: int) -> int:
+    """How many bytes a symbol stands for."""
+    return _start(learning, symbol + 1) - _start(learning, symbol)
+
+
+@inlined
+def is_short_enough(learning: int, left: int, right: int) -> bool:
+    """Whether two symbols together have no more bytes, and no more characters, than a token may have."""
+    most = load_i64(learning + MOST_TOKEN_CHARACTERS)
+    if most != 0:
+        lengths = load_i64(learning + TOKEN_CHARACTERS)
+        if load_i32(lengths + 4 * left) + load_i32(lengths + 4 * right) > most:
+            return False
+    return n_token_bytes(learning, left) + n_token_bytes(learning, right) <= load_i64(learning + MOST_TOKEN_BYTES)
+
+
+@kernel
+def _byte_of(learning: int, left: int, right: int, i: int) -> int:
+    """Byte `i` of two symbols, or -1 behind them."""
+    text, n_left = load_i64(learning + TOKEN_TEXT), n_token_bytes(learning, left)
+    if i < n_left:
+        return load_u8(text + _start(learning, left) + i)
+    if i < n_left + n_token_bytes(learning, right):
+        return load_u8(text + _start(learning, right) + i - n_left)
+    return -1
+
+
+@kernel
+def compare_joined(learning: int, left: int, right: int, other_left: int, other_right: int) -> int:
+    """Below 0 where the bytes of the first two symbols come before those of the others, above 0 behind them, or 0."""
+    i = 0
+    while True:
+        byte, other = _byte_of(learning, left, right, i), _byte_of(learning, other_left, other_right, i)
+        if byte != other or byte < 0:
+            return byte - other
+        i += 1
+
+
+@kernel
+def compare(learning: int, symbol: int, other: int) -> int:
+    """The same for a symbol and another one."""
+    text = load_i64(learning + TOKEN_TEXT)
+    a, b = text + _start(learning, symbol), text + _start(learning, other)
+    n_a, n_b = n_token_bytes(learning, symbol), n_token_bytes(learning, other)
+    for i in range(min(n_a, n_b)):
+        if load_u8(a + i) != load_u8(b + i):
+            return load_u8(a + i) - load_u8(b + i)
+    return n_a - n_b
+
+
+@kernel
+def is_reserved(learning: int, left: int, right: int) -> bool:
+    """Whether two symbols are a text that no merge may make."""
+    n_bytes = n_token_bytes(learning, left) + n_token_bytes(learning, right)
+    row = load_i64(learning + RESERVED)
+    for _ in range(load_i64(learning + N_RESERVED)):
+        text, i = load_i64(row), 0
+        if load_i64(row + 8) == n_bytes:
+            while i < n_bytes and _byte_of(learning, left, right, i) == load_u8(text + i):
+                i += 1
+            if i == n_bytes:
+                return True
+        row += 16
+    return False
+
+
+@inlined
+def _copy(learning: int, symbol: int, to: int) -> None:
+    text = load_i64(learning + TOKEN_TEXT)
+    start = _start(learning, symbol)
+    for i in range(n_token_bytes(learning, symbol)):
+        store_8(text + to + i, load_u8(text + start + i))
+
+
+@kernel
+def append_token(learning: int, left: int, right: int, new: int) -> None:
+    """Writes the bytes of a new symbol, the next one, for which there must be room."""
+    start, n_left = _start(learning, new), n_token_bytes(learning, left)
+    _copy(learning, left, start)
+    _copy(learning, right, start + n_left)
+    end = start + n_left + n_token_bytes(learning, right)
+    store_64(load_i64(learning + TOKEN_STARTS) + 8 * (new + 1), end)

@@ -1,0 +1,141 @@
+"""Distinct pieces of a corpus and how often each comes: the tables of `training/count_pieces`, enlarged as needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from impls.compiled.codegen.native import address
+from impls.compiled.cpython.plain import Uncovered, ends_of
+from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES, UNCOVERED
+from impls.compiled.pages import aligned_zeros
+from impls.compiled.pretokenize.split_context import SplitContext
+from impls.compiled.slots import Slots
+from impls.compiled.training import layout
+from impls.core.errors import Unsupported
+from impls.core.text.patterns import Splitter
+
+_BITS, _ARENA_BYTES = 16, 1 << 20
+"""What the table begins with: entries, as a power of two; and bytes of pieces."""
+_MOST_COUNTED = 1 << 31
+"""Counts are collected before as many bytes have been read: no entry can count further."""
+
+
+class Words(Slots):
+    """Not safe for two threads at once; `context` splits, if `splits`, otherwise `regex` does."""
+
+    def __init__(self, context: SplitContext, stages: tuple[str, ...], *, splits: bool) -> None:
+        super().__init__(layout.N_COUNTING)
+        self._context, self._native, self._splits = context, context.native, splits
+        self._splitter = Splitter(stages)
+        self.hold(layout.PIECE_TABLE, aligned_zeros(16 << _BITS))
+        self[layout.PIECE_SHIFT] = 64 - _BITS
+        self[layout.MOST_PIECES] = 1 << (_BITS - 1)
+        self.hold(layout.STARTS, np.zeros(1 << (_BITS - 1), np.int64))
+        self.hold(layout.LENGTHS, np.zeros(1 << (_BITS - 1), np.int32))
+        self.hold(layout.ARENA, aligned_zeros(_ARENA_BYTES))
+        self[layout.ARENA_BYTES] = _ARENA_BYTES
+        self.counts = np.zeros(0, np.int64)
+        """int64 by piece, once they are collected."""
+        self._n_bytes = 0
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """int32 by piece: its bytes."""
+        return self.held(layout.LENGTHS)[: self[layout.N_PIECES]]
+
+    def pieces(self) -> Iterator[str]:
+        """The pieces, in the order they were met in."""
+        arena, lengths = self.held(layout.ARENA), self.lengths.tolist()
+        for start, length in zip(self.held(layout.STARTS)[: len(lengths)].tolist(), lengths, strict=True):
+            yield arena[start : start + length].tobytes().decode()
+
+    def add(self, texts: list[bytes]) -> None:
+        """Counts the pieces of texts in UTF-8; raises `InvalidPattern` for one that the pattern does not cover."""
+        n_bytes, longest = sum(map(len, texts)), max(map(len, texts), default=0)
+        if longest > MOST_TEXT_BYTES:
+            raise Unsupported(
+                "compiled", f"a text of {longest:,} bytes; it trains on texts of {MOST_TEXT_BYTES:,} at most"
+            )
+        if self._n_bytes + n_bytes >= _MOST_COUNTED:
+            self.collect()
+        self._n_bytes += n_bytes
+        if not self._splits:
+            for text in texts:
+                self._add_split(text)
+            return
+        pad = bytes(PAD_BYTES)
+        data = np.frombuffer(b"".join([part for text in texts for part in (text, pad)]), np.uint8)
+        sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+        self[layout.TEXTS], self[layout.TEXT_BYTES] = address(data), address(sizes)
+        self[layout.N_TEXTS] = len(texts)
+        self[layout.TEXT] = self[layout.TEXT_AT] = self[layout.POSITION] = 0
+        context = self._context
+        status = self._enlarging(
+            len(data), lambda: self._native.count_texts(context.address, self.address), data, sizes
+        )
+        if status == UNCOVERED:
+            for text in texts:
+                # One of these raises, and names what is not covered.
+                self._splitter.split(text.decode())
+            raise Uncovered
+
+    def _add_split(self, data: bytes) -> None:
+        pieces = self._splitter.split(data.decode())
+        text = "".join(pieces)
+        ends = ends_of(text, pieces)
+        padded = np.frombuffer(text.encode() + bytes(PAD_BYTES), np.uint8)
+        places = (self._context.address, self.address, address(padded), address(ends))
+        self[layout.POSITION] = 0
+        self._enlarging(len(padded) + 8 * len(ends), lambda: self._native.count_split(*places, len(ends)), padded, ends)
+
+    def take_over(self, other: Words) -> None:
+        """Adds the pieces another one has counted and collected."""
+        self.collect()
+        numbers = np.empty(len(other.counts), np.int32)
+        self[layout.POSITION] = 0
+        self._enlarging(
+            other[layout.ARENA_USED] + 8 * len(numbers),
+            lambda: self._native.number_pieces(self.address, other.address, address(numbers)),
+            numbers,
+            *other.arrays,
+        )
+        self.collect()
+        np.add.at(self.counts, numbers, other.counts)
+
+    def collect(self) -> None:
+        """Brings `counts` up to date."""
+        counts = np.zeros(self[layout.N_PIECES], np.int64)
+        counts[: len(self.counts)] = self.counts
+        with self._native.reachable(counts, *self.arrays):
+            self._native.collect_counts(self.address, address(counts))
+        self.counts = counts
+        self._n_bytes = 0
+
+    def _enlarging(self, n_bytes: int, kernel: Callable[[], int], *arrays: np.ndarray) -> int:
+        """Calls a kernel until it needs no more room, which pieces of `n_bytes` may take; what it returns."""
+        while True:
+            with self._native.reachable(*arrays, *self.arrays):
+                status = kernel()
+            if status != layout.NO_ROOM:
+                return status
+            self._enlarge(n_bytes)
+
+    def _enlarge(self, n_bytes: int) -> None:
+        used = self[layout.ARENA_USED]
+        arena = aligned_zeros(max(2 * self[layout.ARENA_BYTES], used + 2 * n_bytes))
+        arena[:used] = self.held(layout.ARENA)[:used]
+        self.hold(layout.ARENA, arena)
+        self[layout.ARENA_BYTES] = len(arena) - PAD_BYTES
+        shift = self[layout.PIECE_SHIFT] - 1
+        most = 1 << (63 - shift)
+        for slot in (layout.STARTS, layout.LENGTHS):
+            before = self.held(slot)
+            larger = np.zeros(most, before.dtype)
+            larger[: len(before)] = before
+            self.hold(slot, larger)
+        table = aligned_zeros(16 << (64 - shift))
+        with self._native.reachable(table, *self.arrays):
+            self._native.spread_pieces(self.address, address(table), shift)
+        self.hold(layout.PIECE_TABLE, table)

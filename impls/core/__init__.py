@@ -1,0 +1,1 @@
+"""What implementations share: the model, how text is read, errors, arguments, the user's cache. Runs no algorithm."""

@@ -1,0 +1,100 @@
+"""Ids back to text: bytes, text and offsets, the same for every tokenizer. Knows a model and no algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from impls.core.arguments import check_errors, checked_ids, wrong_type
+from impls.core.errors import UnknownId
+from impls.core.text.sentencepiece_rules import ids_with_mark, read_tokens, without_prefix
+from impls.core.text.text import byte_starts_of_characters
+
+if TYPE_CHECKING:
+    from impls.core.model.model import Model
+
+
+class Decoder:
+    """The decoding half of a `Tokenizer`; a library that has a better way overrides a method.
+
+    Ids are whole numbers in any iterable, NumPy's arrays too; what else is in it raises TypeError.
+    """
+
+    _model: Model
+
+    @cached_property
+    def _bytes_by_id(self) -> dict[int, bytes]:
+        return self._model.bytes_by_id()
+
+    @cached_property
+    def _ids_with_mark(self) -> frozenset[int]:
+        rules = self._model.sentencepiece
+        return frozenset() if rules is None else ids_with_mark(self._model, rules)
+
+    @cached_property
+    def _byte_ids(self) -> frozenset[int]:
+        rules = self._model.sentencepiece
+        return frozenset() if rules is None else frozenset(rules.byte_ids) - {-1}
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """The bytes the ids stand for. Raises `UnknownId(id, position)`, unless the model has an unknown token."""
+        ids = checked_ids(ids)
+        if self._model.sentencepiece is not None:
+            return b"".join(self._token_bytes(ids))
+        by_id = self._bytes_by_id
+        try:
+            return b"".join([by_id[i] for i in ids])
+        except KeyError:
+            return b"".join(self._token_bytes(ids))
+
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """The text the ids stand for; `errors` says what becomes of bad UTF-8, as in `bytes.decode`.
+
+        After SentencePiece `replace` puts U+FFFD for each bad byte, not for each run that begins a character.
+        """
+        check_errors(errors)
+        if self._model.sentencepiece is not None and errors == "replace":
+            ids = checked_ids(ids)
+            return read_tokens(ids, self._token_bytes(ids), self._byte_ids)[0]
+        return self.decode_bytes(ids).decode("utf-8", errors)
+
+    def decode_batch(self, batch: Iterable[Iterable[int]], errors: str = "replace") -> list[str]:
+        """One text per sequence of ids."""
+        if isinstance(batch, str | bytes) or not isinstance(batch, Iterable):
+            raise wrong_type("batch", "several sequences of ids", batch)
+        return [self.decode(ids, errors) for ids in batch]
+
+    def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
+        """The text, and for each token the code point it starts at.
+
+        A token that begins inside a character gets that character's start.
+        """
+        ids = checked_ids(ids)
+        tokens = self._token_bytes(ids)
+        if self._model.sentencepiece is not None:
+            return read_tokens(ids, tokens, self._byte_ids)
+        data = b"".join(tokens)
+        text, starts = byte_starts_of_characters(data)
+        offsets: list[int] = []
+        position = character = 0
+        for token in tokens:
+            while character + 1 < len(starts) and starts[character + 1] <= position:
+                character += 1
+            offsets.append(character if position < len(data) else len(text))
+            position += len(token)
+        return text, offsets
+
+    def _token_bytes(self, ids: Sequence[int]) -> list[bytes]:
+        by_id = self._bytes_by_id
+        unknown = self._model.unknown_id
+        tokens: list[bytes] = []
+        for position, i in enumerate(ids):
+            token = by_id.get(i)
+            if token is None:
+                if unknown is None:
+                    raise UnknownId(i, position)
+                token = by_id[unknown]
+            tokens.append(token)
+        rules = self._model.sentencepiece
+        return tokens if rules is None else without_prefix(ids, tokens, self._ids_with_mark, rules)

@@ -1,0 +1,138 @@
+"""What an implementation overrides: one of the hooks below, each with a definition made of the others.
+
+A hook is called by `Tokenizer` with a text, or a piece of one, that is ready to be encoded: nothing in it is special,
+it is in the model's normal form, and it holds no surrogate (but see `Tokenizer.surrogate_errors`). An implementation
+that works piece by piece overrides `encode_piece`, one that takes whole texts `_encode_text`, and the others where a
+library has its own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from impls.core.dropout import Dropout
+from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.ragged import joined, map_on_threads
+from impls.core.text.patterns import Splitter
+from impls.core.text.sentencepiece_rules import Cuts
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from impls.core.model.model import Model
+
+
+class Hooks:
+    """The overridable half of a `Tokenizer`."""
+
+    name: ClassVar[str]
+    """The name it is registered under."""
+    _model: Model
+    _cuts: Cuts | None
+
+    @cached_property
+    def _splitter(self) -> Splitter:
+        return Splitter(self._model.pattern)
+
+    def encode_piece(self, piece: str) -> list[int]:
+        """Ids of one piece, as `pieces` gives them: never empty, nothing in it special, no surrogate in it.
+
+        But `encode_bytes` gives bytes that are no UTF-8 as surrogates (`errors="surrogateescape"`), where the model is
+        over bytes; an implementation that does not take them may raise UnicodeEncodeError.
+        """
+        raise Unsupported(self.name, "does not encode single pieces")
+
+    def _encode_text(self, text: str) -> list[int]:
+        """Ids of a text in which nothing is special and no surrogate is left."""
+        return self._join_pieces(text, self.encode_piece)
+
+    def _join_pieces(self, text: str, encode_piece: Callable[[str], list[int]]) -> list[int]:
+        if self._cuts is not None:
+            return self._join_parts(text, self._cuts, encode_piece)
+        ids: list[int] = []
+        start = 0
+        for piece in self._splitter.split(text):
+            try:
+                ids += encode_piece(piece)
+            except UnknownSymbol as error:
+                offset = self._splitter.offset(text, start + error.offset)
+                raise UnknownSymbol(error.character, offset) from None
+            start += len(piece)
+        return ids
+
+    def _join_parts(self, text: str, cuts: Cuts, encode_piece: Callable[[str], list[int]]) -> list[int]:
+        """Ids of a text written by SentencePiece's rules; user-defined pieces are known, unused tokens undone."""
+        ids: list[int] = []
+        start = 0
+        for piece in self._splitter.split(text):
+            for part in cuts.cut(piece):
+                known = cuts.user_defined.get(part)
+                try:
+                    ids += encode_piece(part) if known is None else [known]
+                except UnknownSymbol as error:
+                    offset = self._splitter.offset(text, start + error.offset)
+                    raise UnknownSymbol(error.character, offset) from None
+                start += len(part)
+        parts = self._model.unused_parts
+        return [whole for i in ids for whole in parts.get(i, (i,))] if parts else ids
+
+    def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
+        """Ids of a text, in normal form, and the bytes behind it, which begin with a bad one. Only over bytes.
+
+        The last piece of the text might go on in the bytes, so they are encoded together; and where it begins with a
+        token of blanks (" ", line feed, tab), so are such tokens before it, which the pattern might have cut otherwise.
+        This is the rule of tiktoken's `_encode_bytes`.
+
+            "be or not" + b"\\xff?"    ->    be,  or, then the piece b" not\\xff?"
+        """
+        ids, tokens = self._encode_text(text), self._model.tokens
+        pieces = self._splitter.split(text)
+        rest = len(pieces[-1].encode()) if pieces else 0
+        start = len(ids)
+        while rest > 0 and start > 0:
+            start -= 1
+            rest -= len(tokens[ids[start]] or b"")
+        if start < len(ids) and _is_blank(tokens[ids[start]]):
+            while start > 0 and _is_blank(tokens[ids[start - 1]]):
+                start -= 1
+        return ids[:start] + self._encode_byte_piece(b"".join([tokens[i] or b"" for i in ids[start:]]) + bad)
+
+    def _encode_byte_piece(self, piece: bytes) -> list[int]:
+        """Ids of one piece that is no UTF-8, by a model over bytes."""
+        try:
+            return self.encode_piece(piece.decode("utf-8", "surrogateescape"))
+        except (Unsupported, UnicodeEncodeError):
+            raise Unsupported(self.name, "takes texts only, and no bytes that are not UTF-8") from None
+
+    def _encode_text_to_array(self, text: str) -> np.ndarray:
+        """As `_encode_text`, as a uint32 array of shape (n_tokens,)."""
+        import numpy as np
+
+        return np.array(self._encode_text(text), dtype=np.uint32)
+
+    def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        """As `_encode_text` for each text, on up to `threads` threads."""
+        return map_on_threads(self._encode_text, texts, threads)
+
+    def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `encode_ragged`, for texts in which nothing is special and no surrogate is left.
+
+        Made of `_encode_text_to_array` where an implementation has its own, else of `_encode_texts`.
+        """
+        if type(self)._encode_text_to_array is Hooks._encode_text_to_array:
+            return joined(self._encode_texts(texts, threads))
+        return joined(map_on_threads(self._encode_text_to_array, texts, threads))
+
+    def _encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
+        """Ids of one piece; each coin says of one possible merge whether it is left out, see `impls.core.dropout`."""
+        raise Unsupported(self.name, "does not leave merges out (BPE-dropout)")
+
+    def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
+        """As `_encode_text`, with merges left out."""
+        return self._join_pieces(text, lambda piece: self._encode_piece_with_dropout(piece, dropout.next_piece()))
+
+
+def _is_blank(token: bytes | None) -> bool:
+    return token is not None and not token.strip(b" \n\t")

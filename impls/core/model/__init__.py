@@ -1,0 +1,1 @@
+"""The model: what training learned, as data; what follows from it, and whether it is consistent."""

@@ -1,0 +1,98 @@
+"""What must hold of a model: raised as `InvalidModel` naming the entry that is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from impls.core.errors import InvalidModel
+from impls.core.model.whole_tokens import check_flags
+from impls.core.text.normalization import normalizer
+from impls.core.text.sentencepiece_rules import check_rules
+
+if TYPE_CHECKING:
+    from impls.core.model.model import Model
+
+MAX_ID = 2**31 - 1
+
+
+def check_model(model: Model) -> None:
+    """Raises `InvalidModel`."""
+    tokens = model.tokens
+    if model.alphabet not in ("bytes", "chars"):
+        raise InvalidModel(f"alphabet must be 'bytes' or 'chars', not {model.alphabet!r}")
+    if model.merge_rule not in ("pairs", "concatenation"):
+        raise InvalidModel(f"merge_rule must be 'pairs' or 'concatenation', not {model.merge_rule!r}")
+    if model.normalization is not None and not model.has_charsmap_only:
+        if not model.normalization:
+            raise InvalidModel("normalization must be None or name a step, not ''")
+        normalizer(model.normalization, b"" if model.sentencepiece is None else model.sentencepiece.charsmap)
+    if (model.unknown is None) != (model.unknown_id is None):
+        raise InvalidModel("unknown and unknown_id go together")
+    if model.merge_rule == "concatenation" and model.merges:
+        raise InvalidModel("the rule 'concatenation' takes ranks from the ids and has no list of merges")
+    if model.continuing_prefix is not None:
+        if model.alphabet != "chars" or model.merge_rule != "pairs" or not model.continuing_prefix:
+            raise InvalidModel(
+                "continuing_prefix needs the alphabet 'chars', listed merges, and a text that is not empty"
+            )
+        if model.end_of_word is not None or model.sentencepiece is not None or model.ignore_merges:
+            raise InvalidModel("continuing_prefix goes with no end_of_word, ignore_merges or SentencePiece's rules")
+    if model.merge_counts is not None and len(model.merge_counts) != len(model.merges):
+        raise InvalidModel(f"{len(model.merges)} merges but {len(model.merge_counts)} merge counts")
+    _check_tokens(model)
+    for rank, (left, right) in enumerate(model.merges):
+        for i in (left, right):
+            if not isinstance(i, int) or not 0 <= i < len(tokens) or tokens[i] is None:
+                raise InvalidModel(f"merge {rank}: no token has id {i!r}")
+        if model.joined(left, right) not in model.id_by_token:
+            raise InvalidModel(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} make no token")
+    _check_whole_tokens(model)
+    if model.whole_token_flags and (problem := check_flags(model)) is not None:
+        raise InvalidModel(problem)
+    if model.sentencepiece is not None:
+        check_rules(model, model.sentencepiece)
+
+
+def _check_tokens(model: Model) -> None:
+    present = 0
+    for i, token in enumerate(model.tokens):
+        if token is None:
+            continue
+        if not isinstance(token, bytes) or not token:
+            raise InvalidModel(f"id {i}: a token must be bytes that are not empty, not {token!r}")
+        present += 1
+    if len(model.id_by_token) != present:
+        seen: dict[bytes, int] = {}
+        for i, token in enumerate(model.tokens):
+            if token is not None and seen.setdefault(token, i) != i:
+                raise InvalidModel(f"the token {token!r} has two ids, {seen[token]} and {i}")
+    if model.alphabet == "bytes":
+        missing = [byte for byte in range(256) if bytes([byte]) not in model.id_by_token]
+        if missing:
+            raise InvalidModel(f"{len(missing)} of 256 byte(s) have no token, the first is 0x{missing[0]:02X}")
+    elif not present:
+        raise InvalidModel("a model without tokens")
+
+
+def _check_whole_tokens(model: Model) -> None:
+    used: dict[int, str] = {}
+    whole = [*model.special_tokens.items(), *model.added_tokens.items()]
+    if model.unknown is not None and model.unknown_id is not None:
+        whole.append((model.unknown, model.unknown_id))
+    for text, i in whole:
+        if not isinstance(text, str) or not text:
+            raise InvalidModel(f"a special token must be a text that is not empty, not {text!r}")
+        if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i <= MAX_ID:
+            raise InvalidModel(f"the special token {text!r} has the id {i!r}, not a whole number up to {MAX_ID}")
+        try:
+            encoded = text.encode()
+        except UnicodeEncodeError:
+            raise InvalidModel(f"the special token {text!a} holds a lone surrogate") from None
+        if model.id_by_token.get(encoded, i) != i:
+            raise InvalidModel(
+                f"the special token {text!r} has id {i}, but its text is a token under id {model.id_by_token[encoded]}"
+            )
+        if i < len(model.tokens) and model.tokens[i] not in (None, encoded):
+            raise InvalidModel(f"the special token {text!r} has the id {i} of the token {model.tokens[i]!r}")
+        if used.setdefault(i, text) != text:
+            raise InvalidModel(f"the special tokens {used[i]!r} and {text!r} have the same id {i}")

@@ -1,0 +1,275 @@
+"""How tokens come about: the merge each token is made by, and what is irregular about a model's merges."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import pairwise, zip_longest
+from typing import TYPE_CHECKING
+
+from impls.core.errors import shortened
+
+if TYPE_CHECKING:
+    from impls.core.model.model import Model
+
+_LAST = 1 << 62  # no rank is above it
+
+
+def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
+    """The merges of a model whose ids are its ranks, whatever its own merge rule, and the ids that have none.
+
+    A token's merge is found by running byte pair encoding on its base symbols with no ranks above its own; a token for
+    which that ends in other than two parts has no derivation. Merges are in rank order, of equal ranks that of the
+    longest token first: when only listed pairs merge, a run of one character then grows from the left, as it does
+    where the leftmost of equal ranks merges first.
+    """
+    ids = model.id_by_token
+    ranks = _ranks_by_token(model)
+    alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
+    merges: list[tuple[int, int]] = []
+    underived: list[int] = []
+    for token, i in sorted(ids.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0]))):
+        if i in alone:
+            continue
+        ends = range(1, len(token) + 1) if model.alphabet == "bytes" else character_ends(token)
+        if len(ends) == 1:
+            continue
+        middle = ends[0] if len(ends) == 2 else middle_of(token, ends, model.ranks[i] + 1, ranks)
+        left, right = ids.get(token[:middle]), ids.get(token[middle:])
+        if left is None or right is None:
+            underived.append(i)
+        else:
+            merges.append((left, right))
+    return tuple(merges), tuple(underived)
+
+
+def unused_parts(model: Model) -> dict[int, tuple[int, ...]]:
+    """The ids that stand for each token of `sentencepiece.unused_ids`: the parts that make it, theirs where they are
+    unused themselves. One that nothing makes stands for itself."""
+    if model.sentencepiece is None:
+        return {}
+    ids = model.id_by_token
+    ranks = _ranks_by_token(model)
+    unused = set(model.sentencepiece.unused_ids)
+    found: dict[int, tuple[int, ...]] = {}
+    for i in sorted(unused, key=lambda i: len(model.tokens[i] or b"")):
+        token = model.tokens[i] or b""
+        ends = character_ends(token)
+        middle = len(token) if len(ends) == 1 else ends[0] if len(ends) == 2 else middle_of(token, ends, _LAST, ranks)
+        left, right = ids.get(token[:middle]), ids.get(token[middle:])
+        if left is not None and right is not None:
+            found[i] = found.get(left, (left,)) + found.get(right, (right,))
+    return found
+
+
+def _ranks_by_token(model: Model) -> dict[bytes, int]:
+    alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
+    ranks = model.ranks
+    return {token: ranks[i] for token, i in model.id_by_token.items() if i not in alone}
+
+
+def middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int]) -> int:
+    """Return where the two parts meet that ranks below `limit` leave of `token`; its end where they leave more than
+    two. `ends` are those of its base symbols, two or more. O(n log n) merges."""
+    starts = [0, *ends]
+    n = n_parts = len(ends)
+    chain = _Chain(n)
+
+    def rank_at(at: int) -> int:
+        right = chain.after[at]
+        end = starts[chain.after[right]] if right < n else 0
+        return ranks.get(token[starts[at] : end], limit) if right < n else limit
+
+    heap = [(rank, at) for at in range(n - 1) if (rank := rank_at(at)) < limit]
+    heapify(heap)
+    joined = bytearray(n)
+    while n_parts > 2:
+        if not heap:
+            return len(token)
+        rank, at = heappop(heap)
+        if joined[at] or rank_at(at) != rank:
+            continue
+        joined[chain.after[at]] = 1
+        n_parts -= 1
+        for left in chain.join(at):
+            if (rank_now := rank_at(left)) < limit:
+                heappush(heap, (rank_now, left))
+    return starts[chain.after[0]]
+
+
+def character_ends(token: bytes) -> list[int]:
+    """Return where the characters of a token in UTF-8 end, in bytes."""
+    return [k for k in range(1, len(token) + 1) if k == len(token) or token[k] & 0xC0 != 0x80]
+
+
+def ids_out_of_order(model: Model) -> str | None:
+    """Why the ids of `model` are not in the order of its ranks, or None where they are."""
+    previous = -1
+    for rank, made in enumerate(model.merge_results):
+        if made <= previous:
+            return f"merge {rank} makes id {made} after merge {rank - 1} made id {previous}"
+        previous = made
+    return None
+
+
+def concatenation_differs(model: Model) -> str | None:
+    """Why looking up joined bytes, lowest id first, may give other ids than the model's own rule; None where it cannot.
+
+    Both are one function where every token's derivation from lower ranks is the merge that is listed for it: when two
+    neighbours are joined to a token, all lower ranks inside its span have been merged, so the span stands as that
+    derivation left it, and its last two parts are the listed pair.
+    """
+    if model.merge_rule == "concatenation":
+        return None
+    if model.continuing_prefix is not None:
+        return f"tokens inside a word begin with {model.continuing_prefix!r}"
+    if why := ids_out_of_order(model):
+        return why
+    recovered, underived = model.recovered_merges
+    if underived:
+        return _summary("no derivation from lower ranks", underived, model)[0]
+    if recovered != model.merges:
+        pairs = zip_longest(recovered, model.merges)
+        rank = next(rank for rank, (found, listed) in enumerate(pairs) if found != listed)
+        return f"merge {rank} is not how the lower ranks make that token"
+    return None
+
+
+def irregularities(model: Model) -> tuple[str, ...]:
+    """What sets `model` apart from a trained one, a line each."""
+    if model.merge_rule == "concatenation":
+        return _summary("no derivation from lower ranks", model.recovered_merges[1], model)
+    found: list[str] = []
+    if model.ignore_merges:
+        found.append("ignore_merges: a whole piece in the vocabulary is one token whatever its merges")
+    duplicates = [pair for pair, times in Counter(model.merges).items() if times > 1]
+    if duplicates:
+        found.append(f"{len(duplicates)} duplicate merge(s); the later rank counts")
+    last_rank = {pair: rank for rank, pair in enumerate(model.merges)}
+    made = Counter(model.merge_results[rank] for rank in last_rank.values())
+    found += _summary("several derivations", [i for i, times in made.items() if times > 1], model)
+    first_rank: dict[int, int] = {}
+    for rank, made_id in enumerate(model.merge_results):
+        first_rank.setdefault(made_id, rank)
+    late = [rank for rank, pair in enumerate(model.merges) if any(first_rank.get(part, -1) >= rank for part in pair)]
+    if late:
+        found.append(
+            f"{len(late)} merge(s) rank before a merge that makes one of their parts, the first is rank {late[0]}"
+        )
+    base = _base_ids(model)
+    underived = [i for i, token in enumerate(model.tokens) if token is not None and i not in made and i not in base]
+    found += _summary("no derivation", underived, model)
+    return tuple(found)
+
+
+def equal_ranks(model: Model) -> tuple[int, ...]:
+    """Tokens that are made at the rank of another."""
+    rules = model.sentencepiece
+    if rules is None or not rules.ranks:
+        return ()
+    made = [i for i in model.id_by_token.values() if len(character_ends(model.tokens[i] or b"")) > 1]
+    times = Counter(rules.ranks[i] for i in made if i not in rules.user_defined_ids)
+    return tuple(i for i in made if times[rules.ranks[i]] > 1)
+
+
+def _base_ids(model: Model) -> set[int]:
+    suffix = (model.end_of_word or "").encode()
+    base: set[int] = set()
+    for token, i in model.id_by_token.items():
+        if model.alphabet == "bytes":
+            if len(token) == 1:
+                base.add(i)
+            continue
+        stem = token.removesuffix(suffix) if suffix else token.removeprefix((model.continuing_prefix or "").encode())
+        if len((stem or token).decode("utf-8", "replace")) == 1:
+            base.add(i)
+    return base
+
+
+def _summary(what: str, ids: Sequence[int], model: Model) -> tuple[str, ...]:
+    if not ids:
+        return ()
+    return (shortened(f"{len(ids)} token(s) with {what}, the first is id {ids[0]} ({model.tokens[ids[0]]!r})"),)
+
+
+def unreachable(model: Model) -> tuple[int, ...]:
+    """Ids of tokens that no text is encoded to: merging a token's own symbols ends in something else.
+
+    What stands around a token does not matter: had a merge crossed its border, the token would not be there. Where a
+    whole piece is looked up (merge rule `concatenation`, `ignore_merges`) every token can be reached as one.
+    """
+    if model.merge_rule == "concatenation" and model.sentencepiece is not None and not model.ignore_merges:
+        return model.recovered_merges[1]
+    if model.merge_rule == "concatenation" or model.ignore_merges or concatenation_differs(model) is None:
+        return ()
+    ranks = {pair: rank for rank, pair in enumerate(model.merges)}
+    results = model.merge_results
+    return tuple(
+        i
+        for i, token in enumerate(model.tokens)
+        if token and all(merged(symbols, ranks, results)[0] != [i] for symbols in spellings(model, token))
+    )
+
+
+def merged(
+    symbols: Sequence[int], ranks: Mapping[tuple[int, int], int], results: Sequence[int]
+) -> tuple[list[int], int]:
+    """Return what ids merge to, the lowest rank first and of equal ranks the leftmost, and the rank of the last merge
+    (-1 where nothing merges). `results` is by rank the id that is made. O(n log n)."""
+    ids: list[int | None] = list(symbols)
+    chain = _Chain(len(ids))
+    heap = [(rank, at) for at, pair in enumerate(pairwise(symbols)) if (rank := ranks.get(pair)) is not None]
+    heapify(heap)
+    last = -1
+    while heap:
+        rank, at = heappop(heap)
+        right = chain.after[at]
+        if right == len(ids) or ranks.get((ids[at], ids[right])) != rank:  # type: ignore[arg-type]
+            continue
+        ids[at], ids[right] = results[rank], None
+        last = rank
+        for left in chain.join(at):
+            pair = (ids[left], ids[chain.after[left]])
+            if (rank_now := ranks.get(pair)) is not None:  # type: ignore[arg-type]
+                heappush(heap, (rank_now, left))
+    return [i for i in ids if i is not None], last
+
+
+class _Chain:
+    """Places 0 to n - 1 in a row, of which neighbours are joined to one."""
+
+    def __init__(self, n: int) -> None:
+        self.after = list(range(1, n + 1))
+        """By place the next one; n behind the last."""
+        self._before = list(range(-1, n - 1))
+
+    def join(self, at: int) -> list[int]:
+        """Join the place behind `at` to it; return the places that have a new neighbour to their right."""
+        follower = self.after[at] = self.after[self.after[at]]
+        changed = []
+        if follower < len(self.after):
+            self._before[follower] = at
+            changed.append(at)
+        if self._before[at] >= 0:
+            changed.append(self._before[at])
+        return changed
+
+
+def spellings(model: Model, token: bytes) -> list[list[int]]:
+    """Return the base symbols a token may be made from, as ids: one way, or of a text that ends in `end_of_word` one at
+    the end of a word and one inside it; none where a symbol is no token."""
+    if model.alphabet == "bytes":
+        return [[model.id_by_token[bytes([byte])] for byte in token]]
+    suffix = model.end_of_word or ""
+    text = token.decode("utf-8", "replace")
+    ways = [list(text)]
+    if (prefix := model.continuing_prefix) is not None:
+        ways = [[text[0], *(prefix + character for character in text[1:])]]
+        if text.startswith(prefix) and text != prefix:
+            ways.insert(0, [prefix + character for character in text.removeprefix(prefix)])
+    if suffix and text.endswith(suffix) and text != suffix:
+        stem = text.removesuffix(suffix)
+        ways.insert(0, [*stem[:-1], stem[-1] + suffix])
+    found = [[model.id_by_token.get(symbol.encode("utf-8", "replace")) for symbol in way] for way in ways]
+    return [[i for i in way if i is not None] for way in found if None not in way]

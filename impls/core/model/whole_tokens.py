@@ -1,0 +1,140 @@
+r"""Special and added tokens in a text, where Hugging Face's library finds them: with what they take in around them.
+
+A token may take in the white space before it (`lstrip`) or behind it (`rstrip`), stand only where no word goes on
+(`single_word`), or be looked for in the normalised text (`normalized`), which comes second: first the others are cut
+out of the text as it is given. Of tokens that begin at one place the longest wins.
+
+    "<mask>" with lstrip:    "a  <mask> b"  ->  "a"   <mask> (and the spaces before it)   " b"
+
+Knows models; runs no merges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import regex
+
+from impls.core.text.normalization import WHITE_SPACE, normalizer, without_prefix_space
+from impls.core.text.text import special_matcher
+
+if TYPE_CHECKING:
+    from impls.core.model.model import Model
+
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
+"""What `Model.whole_token_flags` may say of a token."""
+
+Part = tuple[str, int | None, int]
+"""A part of a text, the id it is as a whole or None, and where it begins."""
+
+_LONGEST, _MOST = 200, 20_000
+_WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]")
+
+
+class WholeTokens:
+    """The special and added tokens of a model, ready to be found."""
+
+    def __init__(self, model: Model) -> None:
+        self._ids = model.whole_token_ids
+        self._flags = model.whole_token_flags
+        later = [text for text, flags in self._flags.items() if "normalized" in flags]
+        before, after = normal_form(model), mark_spaces(model)
+        self._before, self._after = before, after
+        self._later = {before(text, True): text for text in later} if later else {}
+        self.hidden = bool(later) and model.rewrites_text
+        """Whether a token may be in the normalised text and not in the text as it is given."""
+
+    def parts(self, text: str, wanted: Collection[str], normalize: Callable[[str, bool], str]) -> Iterator[Part]:
+        """The parts of `text`, which holds no surrogate, in order; what is no token is written by `normalize`, or here
+        where tokens are looked for in what is written."""
+        later = {written: token for written, token in self._later.items() if token in wanted}
+        now = {token: token for token in set(wanted).difference(later.values())}
+        for segment, i, start in self._cut(text, now):
+            if i is not None:
+                yield segment, i, start
+            elif not later:
+                yield normalize(segment, start == 0), None, start
+            else:
+                for part, k, at in self._cut(self._before(segment, start == 0), later):
+                    yield part if k is not None else self._after(part, start == 0 and at == 0), k, start + at
+
+    def _cut(self, text: str, texts: Mapping[str, str]) -> Iterator[Part]:
+        """The parts of `text` between and at what is found of `texts`: how a token is written -> its text."""
+        start = 0
+        for found in special_matcher(frozenset(texts)).finditer(text) if texts else ():
+            begin, end = found.span()
+            token = texts[found[0]]
+            flags = self._flags.get(token, ())
+            if "single_word" in flags and (_WORD.match(text[begin - 1 : begin]) or _WORD.match(text[end : end + 1])):
+                continue
+            if "lstrip" in flags:
+                while begin > start and text[begin - 1] in WHITE_SPACE:
+                    begin -= 1
+            if "rstrip" in flags:
+                while end < len(text) and text[end] in WHITE_SPACE:
+                    end += 1
+            if start < begin:
+                yield text[start:begin], None, start
+            yield text[begin:end], self._ids[token], begin
+            start = end
+        if start != len(text):
+            yield text[start:], None, start
+
+
+def normal_form(model: Model) -> Callable[[str, bool], str]:
+    """What Hugging Face's normalizer of `model` makes of a text, and of whether it is the first."""
+    steps, _ = without_prefix_space(None if model.has_charsmap_only else model.normalization)
+    rules = model.sentencepiece
+    step = normalizer(steps, b"" if rules is None else rules.charsmap) if steps else str
+    if rules is None or not rules.changes_text:
+        return lambda text, first: step(text)
+    from impls.core.text.sentencepiece_rules import write_text
+
+    if rules.dummy_prefix in ("missing", "first"):  # by Metaspace, which comes later
+        rules = replace(rules, escape_spaces=False, dummy_prefix="never")
+    return lambda text, first: write_text(step(text), rules, model.user_defined_texts, first=first)
+
+
+def mark_spaces(model: Model) -> Callable[[str, bool], str]:
+    """What its pre-tokenizer does to white space in what `normal_form` made."""
+    rules = model.sentencepiece
+    if rules is not None and rules.changes_text and rules.dummy_prefix in ("missing", "first"):
+        from impls.core.text.sentencepiece_rules import write_text
+
+        rules = replace(rules, charsmap=b"", charsmap_by_graphemes=False, remove_extra_spaces=False)
+        return lambda text, first: write_text(text, rules, (), first=first)
+    if without_prefix_space(model.normalization)[1]:
+        step = normalizer("prefix-space")
+        return lambda text, first: step(text)
+    return lambda text, first: text
+
+
+def can_meet(some: Collection[str], others: Collection[str]) -> bool:
+    """Whether a text of `some` and one of `others` may share characters of a text; True where that takes long to see.
+
+    >>> can_meet(["<a>"], ["a>b"]), can_meet(["<a>"], ["  ", "<b>"])
+    (True, False)
+    """
+    if max(map(len, (*some, *others)), default=0) > _LONGEST or len(some) + len(others) > _MOST:
+        return True
+    for these, those in ((some, others), (others, some)):
+        ends = {text[k:] for text in these for k in range(len(text))}
+        if any(text[:k] in ends for text in those for k in range(1, len(text) + 1)):
+            return True
+        if any(special_matcher(frozenset(these)).search(text) for text in those if these):
+            return True
+    return False
+
+
+def check_flags(model: Model) -> str | None:
+    """What is wrong with the model's flags of whole tokens, or None."""
+    for text, flags in model.whole_token_flags.items():
+        if text not in model.whole_token_ids:
+            return f"whole_token_flags: {text!r} is no special or added token"
+        if not flags or any(flag not in FLAGS for flag in flags) or len(set(flags)) != len(flags):
+            return f"whole_token_flags: {text!r} has {flags!r}; known are {', '.join(FLAGS)}"
+        if "normalized" in flags and not normal_form(model)(text, True):
+            return f"whole_token_flags: nothing is left of {text!r} when it is normalised"
+    return None

@@ -1,0 +1,54 @@
+"""A foreign tokenizer behind the interface: anything with `encode(str) -> list[int]`, `decode(list[int]) -> str`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from impls.core.arguments import check_errors, checked_ids
+from impls.core.model.model import Model
+from impls.interface import Tokenizer
+
+
+class Minimal(Protocol):
+    """The least a tokenizer must have to be judged."""
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of `text`."""
+
+    def decode(self, ids: list[int]) -> str:
+        """The text of `ids`."""
+
+
+def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
+    """A `Tokenizer` class around `factory`, registered as `name`."""
+
+    class Plugin(Tokenizer):
+        summary = f"plug-in {getattr(factory, '__module__', '')}:{getattr(factory, '__qualname__', factory)}"
+
+        def __init__(self, model: Model) -> None:
+            super().__init__(model)
+            self.target: Any = factory(model)
+
+        def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
+            return _again, (name, factory, self._model)
+
+        def _encode_text(self, text: str) -> list[int]:
+            return list(self.target.encode(text))
+
+        def decode_bytes(self, ids: Iterable[int]) -> bytes:
+            if hasattr(self.target, "decode_bytes"):
+                return bytes(self.target.decode_bytes(checked_ids(ids)))
+            return str(self.target.decode(checked_ids(ids))).encode("utf-8", "surrogatepass")
+
+        def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+            check_errors(errors)
+            return str(self.target.decode(checked_ids(ids)))
+
+    Plugin.name = name
+    Plugin.__name__ = Plugin.__qualname__ = f"Plugin_{name}"
+    return Plugin
+
+
+def _again(name: str, factory: Callable[[Model], Minimal], model: Model) -> Tokenizer:
+    return wrap(name, factory)(model)

@@ -1,0 +1,81 @@
+"""The training specification: what is to be learned, in terms every trainer understands, and what may stand in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from impls.core.errors import InvalidSpec
+
+Ties = Literal["smallest", "first", "largest", "shortest"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSpec:
+    """What to train; only `vocab_size` is required. Raises `InvalidSpec` naming the field that is wrong."""
+
+    vocab_size: int
+    """Base symbols + merges + special tokens + the unknown token."""
+    pattern: str = "gpt2"
+    """A name of `impls.core.text.patterns` or a regular expression; `none` makes each text one piece."""
+    alphabet: Literal["bytes", "chars"] = "bytes"
+    ties: Ties = "smallest"
+    """Which of the equally frequent pairs is merged.
+
+    `smallest` (left id, right id); `first`: the pair whose leftmost current occurrence in the corpus is earliest;
+    `largest`: (left, right) as byte strings; `shortest`: fewest characters (bytes, for the alphabet `bytes`), then
+    the smallest UTF-8 of the merged string. What still ties goes to the smallest pair of ids.
+    """
+    base_order: Literal["raw", "gpt2"] = "raw"
+    """Order of the 256 base ids: byte values, or Hugging Face's order of the printable map."""
+    min_count: int = 1
+    """How often a pair occurs at least. With 0, once no pair is left, those follow that stood side by side at some
+    time while pairs were merged from left to right, one by one, with a count of 0: what sentencepiece does."""
+    max_merges: int | None = None
+    max_token_bytes: int | None = None
+    """Inclusive; a pair whose merged token would be longer is passed over."""
+    max_token_characters: int | None = None
+    """Inclusive, only for the alphabet `chars`: likewise, in characters of the corpus, so without `end_of_word`.
+    Hugging Face's `max_token_length` is one more; sentencepiece's `max_sentencepiece_length` is the same."""
+    special_tokens: tuple[str, ...] = ()
+    special_ids: Literal["last", "first"] = "last"
+    end_of_word: str | None = None
+    """Joined to the last character of each piece, as subword-nmt does; decoding turns it into a space."""
+    unknown: str | None = None
+    """Text of the token for characters outside the alphabet; without it they raise `UnknownSymbol`."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("vocab_size", 1), ("min_count", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise InvalidSpec(name, f"must be a whole number of at least {least}, not {value!r}")
+        for name, least in (("max_merges", 0), ("max_token_bytes", 1), ("max_token_characters", 1)):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
+                raise InvalidSpec(name, f"must be a whole number of at least {least}, or None, not {value!r}")
+        for name, choices in (
+            ("alphabet", ("bytes", "chars")),
+            ("ties", ("smallest", "first", "largest", "shortest")),
+            ("base_order", ("raw", "gpt2")),
+            ("special_ids", ("last", "first")),
+        ):
+            if getattr(self, name) not in choices:
+                raise InvalidSpec(name, f"must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
+        if self.min_count == 0 and self.ties == "first":
+            raise InvalidSpec(
+                "min_count", "0 with ties='first' decides nothing: what occurs no more is met nowhere first"
+            )
+        if isinstance(self.special_tokens, str):
+            raise InvalidSpec("special_tokens", "must be a sequence of texts, not one text")
+        object.__setattr__(self, "special_tokens", tuple(self.special_tokens))
+        reserved = [*self.special_tokens, *([self.unknown] if self.unknown is not None else [])]
+        if any(not isinstance(text, str) or not text for text in reserved):
+            raise InvalidSpec("special_tokens", "special and unknown tokens must be texts that are not empty")
+        if len(set(reserved)) != len(reserved):
+            raise InvalidSpec("special_tokens", "two special tokens have the same text")
+        if self.end_of_word is not None and (self.alphabet == "bytes" or not self.end_of_word):
+            raise InvalidSpec("end_of_word", "needs the alphabet 'chars' and a text that is not empty")
+        if self.alphabet == "bytes" and self.max_token_characters is not None:
+            raise InvalidSpec("max_token_characters", "needs the alphabet 'chars'; for 'bytes' give max_token_bytes")
+        if self.alphabet == "chars" and self.base_order == "gpt2":
+            raise InvalidSpec("base_order", "'gpt2' orders bytes; the alphabet 'chars' has code-point order")

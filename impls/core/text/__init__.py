@@ -1,0 +1,1 @@
+"""From text to what is merged: patterns, normalisation, bytes as characters, SentencePiece's rules."""

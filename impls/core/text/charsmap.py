@@ -1,0 +1,66 @@
+"""SentencePiece's compiled normalisation: a table of replacements for prefixes of a text, kept as the library keeps it.
+
+The table (`precompiled_charsmap`, what the names `nmt_nfkc`, `nfkc`, `nmt_nfkc_cf` and `nfkc_cf` stand for) is a
+little-endian uint32 size, a double-array trie of that many bytes over UTF-8, then the replacements, each closed by a
+zero byte. A value of the trie is the place of its replacement. The longest entry that begins a text replaces it.
+Source of the trie's layout: Jun'ichi Aoe 1989, "An Efficient Digital Search Algorithm by Using a Double-Array
+Structure", in the 32-bit units of Susumu Yata's darts-clone.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+
+from impls.core.errors import InvalidModel
+
+_HAS_LEAF = 1 << 8
+_VALUE = (1 << 31) - 1
+_LABEL = 1 << 31 | 0xFF
+
+
+class Charsmap:
+    """The table, ready for looking prefixes up. Raises `InvalidModel` where it is damaged."""
+
+    def __init__(self, content: bytes) -> None:
+        size = int.from_bytes(content[:4], "little")
+        if size == 0 or size % 4 or size > len(content) - 4:
+            raise InvalidModel(f"the charsmap of {len(content)} bytes is cut short or damaged")
+        units = array("I", content[4 : 4 + size])
+        if units.itemsize != 4 or sys.byteorder == "big":
+            units = array("L", (int.from_bytes(content[k : k + 4], "little") for k in range(4, 4 + size, 4)))
+        self._units = units
+        self._replacements = content[4 + size :]
+        if self._replacements and not self._replacements.endswith(b"\0"):
+            raise InvalidModel("the charsmap ends within a replacement; it is cut short")
+
+    def prefix(self, text: bytes, start: int, *, longest: bool = True) -> tuple[int, bytes] | None:
+        """(length, replacement) of the longest entry `text` has at `start` (or the shortest), in bytes, or None.
+
+        Raises `InvalidModel` where the trie leads out of the table.
+        """
+        units = self._units
+        n_units = len(units)
+        found: tuple[int, int] | None = None
+        node = _offset(units[0])
+        for at in range(start, len(text)):
+            byte = text[at]
+            node ^= byte
+            if node >= n_units or (unit := units[node]) & _LABEL != byte:
+                break
+            node ^= _offset(unit)
+            if unit & _HAS_LEAF and node < n_units:
+                found = at + 1 - start, units[node] & _VALUE
+                if not longest:
+                    break
+        if found is None:
+            return None
+        length, place = found
+        end = self._replacements.find(b"\0", place)
+        if end < 0:
+            raise InvalidModel(f"the charsmap has no replacement at {place}; it is damaged")
+        return length, self._replacements[place:end]
+
+
+def _offset(unit: int) -> int:
+    return (unit >> 10) << ((unit & 1 << 9) >> 6)

@@ -1,0 +1,169 @@
+r"""Normalisation by name: what is done to a text before it is split, as the names of its steps in order.
+
+    "nfkd+strip-accents+lowercase"      "Éᴬ"  ->  "E\u0301A"  ->  "EA"  ->  "ea"
+
+The steps are those of Hugging Face's normalizers, and `prefix-space`, what its `ByteLevel` does to a text that does not
+begin with a space. `charsmap` is its `Precompiled`: SentencePiece's table looked up by whole graphemes. Texts a step
+takes stand behind its name as JSON: `replace("a","b")`. Unicode versions are those of that library
+(`impls.core.text.normal_forms`), whatever Python runs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import lru_cache, partial
+
+import regex
+
+from impls.core.errors import InvalidModel, InvalidPattern
+from impls.core.text.charsmap import Charsmap
+from impls.core.text.normal_forms import is_mark, lower_case, normal_form
+from impls.core.text.patterns import check_size, seconds_for, too_slow
+
+Step = Callable[[str], str]
+
+WHITE_SPACE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028"
+WHITE_SPACE += "\u2029\u202f\u205f\u3000"
+"""Unicode's property White_Space; `str.strip` alone would take four control characters as well."""
+
+PREFIX_SPACE = "prefix-space"
+
+_CONTROLS = [*range(1, 9), 0xB, *range(0xE, 0x20), 0x7F, 0x8F, 0x9F]
+_SPACES = [9, 0xA, 0xC, 0xD, 0x1680, *range(0x200B, 0x2010), 0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD]
+_NMT: dict[int, str] = dict.fromkeys(_CONTROLS, "") | dict.fromkeys(_SPACES, " ")
+
+
+def _without_accents(text: str) -> str:
+    return text if text.isascii() else "".join(character for character in text if not is_mark(character))
+
+
+def _replacing(pattern: str, new: str) -> Step:
+    check_size(pattern)
+    expression = regex.compile(pattern)
+
+    def replaced(text: str) -> str:
+        try:
+            written: str = expression.sub(lambda _: new, text, timeout=seconds_for(text))
+        except TimeoutError:
+            raise too_slow(pattern, text) from None
+        return written
+
+    return replaced
+
+
+_PLAIN: dict[str, Step] = {
+    "nfc": partial(normal_form, "NFC"),
+    "nfd": partial(normal_form, "NFD"),
+    "nfkc": partial(normal_form, "NFKC"),
+    "nfkd": partial(normal_form, "NFKD"),
+    "lowercase": lower_case,
+    "strip-accents": _without_accents,
+    "strip": lambda text: text.strip(WHITE_SPACE),
+    "strip-left": lambda text: text.lstrip(WHITE_SPACE),
+    "strip-right": lambda text: text.rstrip(WHITE_SPACE),
+    "nmt": lambda text: text.translate(_NMT),
+    PREFIX_SPACE: lambda text: text if not text or text.startswith(" ") else " " + text,
+}
+_TAKING: dict[str, Callable[..., Step]] = {
+    "replace": lambda old, new: lambda text: text.replace(old, new),
+    "replace-regex": lambda pattern, new: _replacing(pattern, new),
+    "prepend": lambda before: lambda text: before + text if text else text,
+}
+CHARSMAP = "charsmap"
+_MAX_GRAPHEME_BYTES = 5
+_N_TAKEN = {"replace": 2, "replace-regex": 2, "prepend": 1}
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_ONE = re.compile(rf"([a-z-]+)(?:\(({_TEXT}(?:,{_TEXT})*)\))?(?:\+|$)")
+
+
+def call(name: str, *texts: str) -> str:
+    """One step as it stands in a name: `name`, or `name("…","…")`."""
+    return f"{name}({','.join(json.dumps(text) for text in texts)})" if texts else name
+
+
+def steps_of(normalization: str) -> list[tuple[str, list[str]]]:
+    """(name, the texts it takes) of each step; raises `InvalidModel` for one that is not known.
+
+    >>> steps_of('nfc+replace("a+b","c")')
+    [('nfc', []), ('replace', ['a+b', 'c'])]
+    """
+    found: list[tuple[str, list[str]]] = []
+    at = 0
+    while at < len(normalization):
+        one = _ONE.match(normalization, at)
+        texts = _texts(one[2]) if one else []
+        if (
+            one is None
+            or (one[1] not in _PLAIN and one[1] not in (*_TAKING, CHARSMAP))
+            or len(texts) != _N_TAKEN.get(one[1], 0)
+        ):
+            known = ", ".join([*_PLAIN, *_TAKING])
+            raise InvalidModel(f"normalization {normalization[at : at + 60]!r} is not one of: {known}")
+        found.append((one[1], texts))
+        at = one.end()
+    return found
+
+
+def _texts(arguments: str | None) -> list[str]:
+    try:
+        texts: list[str] = json.loads(f"[{arguments or ''}]")
+    except ValueError:
+        return []
+    return texts
+
+
+@lru_cache(maxsize=64)
+def normalizer(normalization: str, charsmap: bytes = b"") -> Step:
+    """The steps as one function, `charsmap` by that table; raises `InvalidModel`."""
+    steps: list[Step] = []
+    for name, texts in steps_of(normalization):
+        if name == CHARSMAP:
+            if not charsmap:
+                raise InvalidModel("normalization charsmap: there is no such table")
+            steps.append(partial(_by_graphemes, Charsmap(charsmap)))
+            continue
+        try:
+            steps.append(_TAKING[name](*texts) if texts else _PLAIN[name])
+        except (regex.error, InvalidPattern) as error:
+            raise InvalidModel(f"normalization {name}: {error}") from None
+    if len(steps) == 1:
+        return steps[0]
+
+    def normalize(text: str) -> str:
+        for step in steps:
+            text = step(text)
+        return text
+
+    return normalize
+
+
+def _by_graphemes(charsmap: Charsmap, text: str) -> str:
+    """`text`, each short grapheme replaced by what the shortest entry that begins it says, or else its characters."""
+    parts: list[str] = []
+    for grapheme in regex.findall(r"\X", text):
+        data = grapheme.encode()
+        found = charsmap.prefix(data, 0, longest=False) if len(data) <= _MAX_GRAPHEME_BYTES else None
+        if found is not None:
+            parts.append(found[1].decode("utf-8", "replace"))
+            continue
+        for character in grapheme:
+            found = charsmap.prefix(character.encode(), 0, longest=False)
+            parts.append(character if found is None else found[1].decode("utf-8", "replace"))
+    return "".join(parts)
+
+
+def without_prefix_space(normalization: str | None) -> tuple[str | None, bool]:
+    """The steps before `prefix-space`, which is the last if it is there, and whether it is."""
+    if normalization is None or not normalization.endswith(PREFIX_SPACE):
+        return normalization, False
+    return normalization.removesuffix(PREFIX_SPACE).removesuffix("+") or None, True
+
+
+def is_settled(normalization: str, *, space_of_mark: bool) -> bool:
+    """Whether a text that was normalised certainly stays as it is when that is done again; with `space_of_mark` spaces
+    come to its ends in between."""
+    names = [name for name, _ in steps_of(normalization)]
+    names = names[:-1] if len(names) > 1 and names[-1] == PREFIX_SPACE else names
+    return len(names) == 1 and names[0] in _PLAIN and not (space_of_mark and names[0].startswith("strip"))

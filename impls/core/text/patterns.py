@@ -1,0 +1,274 @@
+"""Pre-tokenization patterns: the named ones, and the `Splitter` that cuts a text by one or several of them.
+
+A pattern must not capture and must cover the text: what it leaves out would be dropped by most libraries, so it is
+refused with the character that is not covered, unless the stage says so itself (`DROPS_REST`, `DROPS_MATCHES`). The
+reference engine is the package `regex`, pinned to Unicode 16.
+
+A pattern of a file may be made to take for ever. One that is not named here is refused where its counted repetitions,
+written out, are too many characters, and is given a time for each text.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import regex
+
+from impls.core.errors import InvalidPattern
+
+_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_GPT2_014 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
+_CL100K = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_CL100K_014 = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
+    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+_CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_O200K = "|".join(
+    [
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+" + _CONTRACTIONS,
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*" + _CONTRACTIONS,
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    ]
+)
+_QWEN = _CL100K.replace(r"\p{N}{1,3}", r"\p{N}")
+_TEKKEN = _O200K.replace(_CONTRACTIONS, "").replace(r"\p{N}{1,3}", r"\p{N}")
+# As its file has it: line ends stand for themselves.
+_DEEPSEEK_WORDS = (
+    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
+    "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+"
+    r"|\s+(?!\S)|\s+"
+)
+_DEEPSEEK = (
+    r"\p{N}{1,3}|\P{N}+",
+    "[一-龥\u3040-ゟ゠-ヿ]+|[^一-龥\u3040-ゟ゠-ヿ]+",
+    _DEEPSEEK_WORDS + rf"|(?:(?!{_DEEPSEEK_WORDS})[\s\S])+",
+)
+_TURKISH_S1 = r"\p{L}+(?:'\p{L}+)?| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+"
+# A word or a number keeps its suffixes behind either apostrophe, any number of times; combining marks belong to
+# their letter; one leading space joins words and numbers alike.
+_TURKISH = (
+    r" ?\p{L}[\p{L}\p{M}]*(?:['’][\p{L}\p{M}]+)*| ?\p{N}+(?:['’][\p{L}\p{M}]+)*"
+    r"| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+)
+
+NAMED: dict[str, tuple[str, ...]] = {
+    "gpt2": (_GPT2,),
+    "gpt2-0.14": (_GPT2_014,),
+    "cl100k": (_CL100K,),
+    "cl100k-0.14": (_CL100K_014,),
+    "o200k": (_O200K,),
+    "llama3": (_CL100K,),
+    "qwen": (_QWEN,),
+    "tekken": (_TEKKEN,),
+    "deepseek": _DEEPSEEK,
+    "turkish-s1": (_TURKISH_S1,),
+    "turkish": (_TURKISH,),
+    "none": (),
+}
+"""Name -> split stages. `gpt2` also serves r50k and p50k; `none` cuts nothing. `deepseek` has three stages: digits by
+threes, ideographs and kana apart, then the rest.
+
+The 0.14 forms are what tiktoken 0.14 ships, with possessive quantifiers. `gpt2-0.14` cuts as `gpt2` does.
+`cl100k-0.14` differs from `cl100k` at the end of a text: closing white space that holds a line end, then a blank, is
+one piece and not two. The ids of cl100k_base stay the same, since none of its tokens ends in line end and blank.
+"""
+
+DROPS_REST = "(?#drop the rest)"
+"""A stage that begins so gives its matches, and drops what lies between them (tiktoken; Hugging Face's `Removed` with
+`invert`). Such a model is lossy. To an engine it is a comment."""
+DROPS_MATCHES = "(?#drop the matches)"
+"""A stage that begins so gives what lies between its matches (Hugging Face's `Removed`)."""
+
+MAX_CHARACTERS = 20_000
+"""Longer patterns are refused: compiling takes time and memory, and the longest in use has a few hundred."""
+
+MAX_EXPANDED = 100_000
+"""Characters a pattern may have once its counted repetitions are written out, which engines do."""
+
+MAX_NESTED = 100
+"""Groups one inside another; engines call themselves for each."""
+
+LEAST_SECONDS = 2.0
+LEAST_CHARACTERS_PER_SECOND = 100_000
+"""A text may take so long under a pattern that is not named; those in use are 20 times as fast and more."""
+
+_MAX_STAGES = 32
+_TRUSTED = frozenset(stage for stages in NAMED.values() for stage in stages)
+_PART = regex.compile(
+    r"\\[pPN]\{[^{}]*+\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|\{(\d*+),?(\d*+)\}|\((?:\?<?[\w-]*+[:=!>|])?|.", regex.DOTALL
+)
+"""An escape, a set, the bounds of a repetition, the beginning of a group, or a character."""
+
+
+def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:
+    """The split stages of a name of `NAMED`, of one expression, or of several; raises `InvalidPattern`."""
+    if isinstance(pattern, str):
+        stages = NAMED.get(pattern, (pattern,))
+    else:
+        stages = tuple(pattern)
+    if len(stages) > _MAX_STAGES:
+        raise InvalidPattern(f"{len(stages)} split stages; at most {_MAX_STAGES} are taken")
+    Splitter(stages)
+    return stages
+
+
+def name_of(stages: tuple[str, ...]) -> str | None:
+    """The first name in `NAMED` that stands for `stages`, or None."""
+    return next((name for name, named in NAMED.items() if named == stages), None)
+
+
+def drops_text(stages: Sequence[str]) -> bool:
+    """Whether a stage says that it drops text."""
+    return any(stage.startswith((DROPS_REST, DROPS_MATCHES)) for stage in stages)
+
+
+class Splitter:
+    """Cuts texts into pieces by one or several stages, each cutting the pieces of the stage before.
+
+    Raises `InvalidPattern` for an expression that does not compile, is too large, or has a capturing group.
+    """
+
+    def __init__(self, stages: Sequence[str]) -> None:
+        self.stages = tuple(stages)
+        self._compiled = [(_compile(stage), stage in _TRUSTED) for stage in self.stages]
+        self.drops = drops_text(self.stages)
+
+    def split(self, text: str) -> list[str]:
+        """The pieces of `text` in order; joined they give the text back, unless it `drops`, and none is empty.
+
+        Raises `InvalidPattern` for a text the pattern does not cover, or takes too long for.
+        """
+        if not text:
+            return []
+        pieces = [text]
+        for expression, trusted in self._compiled:
+            if trusted:
+                pieces = [part for piece in pieces for part in _cover(expression, piece, None)]
+                continue
+            deadline = time.monotonic() + seconds_for(text)
+            pieces = [part for piece in pieces for part in _cover(expression, piece, deadline)]
+        return pieces
+
+    def offset(self, text: str, within: int) -> int:
+        """Which character of `text` is number `within` of its joined pieces."""
+        if not self.drops:
+            return within
+        spans = [(0, len(text))]
+        for expression, _ in self._compiled:
+            spans = [
+                (start + begin, start + end)
+                for start, stop in spans
+                for begin, end in _spans(expression, text[start:stop])
+            ]
+        for start, end in spans:
+            if within < end - start:
+                return start + within
+            within -= end - start
+        return len(text)
+
+
+def seconds_for(text: str) -> float:
+    """How long a pattern that is not named may take for `text`."""
+    return LEAST_SECONDS + len(text) / LEAST_CHARACTERS_PER_SECOND
+
+
+def too_slow(expression: str, text: str) -> InvalidPattern:
+    """The error on a pattern that took longer than `seconds_for(text)`."""
+    return InvalidPattern(
+        f"the pattern {_short(expression)} takes more than {seconds_for(text):.0f} s for a text of {len(text)} "
+        "characters; write it so that no text can be matched in many ways"
+    )
+
+
+def check_size(expression: str) -> None:
+    """Raise `InvalidPattern` where counted repetitions, one inside another, come to more than `MAX_EXPANDED`, or groups
+    to more than `MAX_NESTED`.
+
+    >>> check_size("(?:(?:a{0,100}){0,100}){0,100}b")
+    Traceback (most recent call last):
+    impls.core.errors.InvalidPattern: the pattern '(?:(?:a{0,100}){0,100}){0,100}b' repeats up to 1000001 ...
+    """
+    sizes, last = [0], 0  # of each open group without its last item; of the last item
+    for part in _PART.finditer(expression):
+        text = part[0]
+        if text == ")" and len(sizes) > 1:
+            last += sizes.pop()
+        elif part[1] is not None:
+            last *= max(1, *(int(bound or 0) for bound in part.groups()))
+        elif text not in ("*", "+", "?", "|"):
+            sizes[-1] += last
+            last = 1
+            if text[0] == "(":
+                sizes.append(0)
+                last = 0
+                if len(sizes) > MAX_NESTED + 1:
+                    raise InvalidPattern(f"the pattern {_short(expression)} is nested more than {MAX_NESTED} deep")
+    size = sum(sizes) + last
+    if size > MAX_EXPANDED:
+        raise InvalidPattern(
+            f"the pattern {_short(expression)} repeats up to {size} characters; at most {MAX_EXPANDED} are taken"
+        )
+
+
+def _compile(expression: str) -> regex.Pattern[str]:
+    if not isinstance(expression, str) or not expression:
+        raise InvalidPattern(f"a pattern must be a text that is not empty, not {expression!r}")
+    if len(expression) > MAX_CHARACTERS:
+        raise InvalidPattern(f"a pattern of {len(expression)} characters; at most {MAX_CHARACTERS} are taken")
+    check_size(expression)
+    try:
+        compiled = regex.compile(expression)
+    except Exception as error:  # its own error, and what it trips over: AttributeError for `\S|\s`
+        raise InvalidPattern(f"the pattern {_short(expression)} does not compile: {error}") from None
+    if compiled.groups:
+        raise InvalidPattern(
+            f"the pattern {_short(expression)} has {compiled.groups} capturing group(s), which break splitting; "
+            "write (?:...) in place of (...)"
+        )
+    return compiled
+
+
+def _spans(expression: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
+    """Where the pieces of a stage begin and end."""
+    found = [match.span() for match in expression.finditer(text)]
+    if expression.pattern.startswith(DROPS_MATCHES):
+        ends = [0, *(at for span in found for at in span), len(text)]
+        found = list(zip(ends[::2], ends[1::2], strict=True))
+    return found
+
+
+def _cover(expression: regex.Pattern[str], text: str, deadline: float | None) -> list[str]:
+    drops_matches = expression.pattern.startswith(DROPS_MATCHES)
+    cut = expression.split if drops_matches else expression.findall
+    parts: list[str]
+    if deadline is None:
+        parts = cut(text)
+    else:
+        try:
+            parts = cut(text, timeout=max(deadline - time.monotonic(), 0.001))
+        except TimeoutError:
+            raise too_slow(expression.pattern, text) from None
+    if not drops_matches and sum(map(len, parts)) != len(text) and not expression.pattern.startswith(DROPS_REST):
+        position = 0
+        for found in expression.finditer(text):
+            if found.start() != position:
+                break
+            position = found.end()
+        raise InvalidPattern(
+            f"the pattern {_short(expression.pattern)} leaves out {text[position]!a} at character {position}, "
+            f"which would be dropped; add an alternative that matches it, or begin the pattern with {DROPS_REST}"
+        )
+    return parts if all(parts) else [part for part in parts if part]
+
+
+def _short(expression: str) -> str:
+    return repr(expression) if len(expression) <= 60 else repr(expression[:57] + "...")

@@ -1,0 +1,346 @@
+"""What SentencePiece does around the merges, as data: white space as a mark, bytes for unknown characters, pieces of
+other kinds; how a text is written before it is encoded, and how ids are read.
+
+    "Hello  world"  ->  "▁Hello▁▁world"  ->  symbols  ->  merges  ->  ids
+
+Encoding, exactly: the text is normalised (`charsmap`), spaces are dropped or not (`remove_extra_spaces`), the dummy
+prefix is put before it, U+0020 becomes U+2581 (`escape_spaces`). User-defined pieces are cut out, the longest at each
+place from the left. What lies between starts from characters; one that is no token becomes its UTF-8 bytes
+(`byte_ids`) or the unknown token, and merges with nothing. The lowest of `ranks` merges first, of equal ranks the
+leftmost. A token of `unused_ids` merges like any other, and is at the end given as the parts it was made of.
+Source: Kudo and Richardson 2018, "SentencePiece: A simple and language independent subword tokenizer and detokenizer
+for Neural Text Processing", and its library 0.2.3.
+
+Knows no file and runs no merges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from impls.core.errors import InvalidModel
+from impls.core.text.charsmap import Charsmap
+from impls.core.text.text import byte_starts_of_characters, special_matcher
+
+if TYPE_CHECKING:
+    from impls.core.model.model import Model
+
+SPACE_MARK = "\u2581"
+_MARK_BYTES = SPACE_MARK.encode()
+
+DummyPrefix = Literal["always", "missing", "first", "never"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentencePieceRules:
+    """The rules of a model over characters that comes from SentencePiece, or from a conversion of one."""
+
+    escape_spaces: bool = True
+    """U+0020 is written U+2581, and U+2581 is read as U+0020."""
+    dummy_prefix: DummyPrefix = "always"
+    """A space put before a text that is not empty: `always`; where it is `missing`, that is unless the text begins with
+    one; where it is missing, at the `first` place only and not behind a special token; `never`. SentencePiece knows
+    `always` and `never`."""
+    remove_extra_spaces: bool = False
+    """Spaces at the ends go, and of several spaces one stays."""
+    charsmap: bytes = b""
+    """The compiled normalisation that `Model.normalization` names; see `impls.core.text.charsmap`."""
+    charsmap_by_graphemes: bool = False
+    """The charsmap is a step of `Model.normalization`, as Hugging Face looks it up, and comes before all else."""
+    byte_ids: tuple[int, ...] = ()
+    """The id of each of the 256 bytes, for characters that are no token; empty: they become the unknown token. -1 for a
+    byte without one (Hugging Face): a character with such a byte becomes the unknown token."""
+    user_defined_ids: tuple[int, ...] = ()
+    """Tokens that are found first in a text, and merge with nothing."""
+    unused_ids: tuple[int, ...] = ()
+    """Tokens that merge, and are undone at the end."""
+    ranks: tuple[int, ...] = ()
+    """By id, for the rule `concatenation`: in which order tokens are made, the lowest first. Empty: by id."""
+    fuse_unknown: bool = True
+    """Unknown characters in a row become one unknown token."""
+    unknown_text: str = " \u2047 "
+    """What the unknown token is read as."""
+    shows_specials: bool = False
+    """Special tokens are read as their text (Hugging Face), and not as nothing (SentencePiece)."""
+
+    def __post_init__(self) -> None:
+        for name in ("byte_ids", "user_defined_ids", "unused_ids", "ranks"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    @property
+    def spells_all(self) -> bool:
+        """Whether every character has its bytes, so that none is unknown."""
+        return bool(self.byte_ids) and -1 not in self.byte_ids
+
+    def spelled(self, character: str) -> list[int]:
+        """The ids of the bytes of a character; none where one is missing."""
+        ids = [self.byte_ids[byte] for byte in character.encode()] if self.byte_ids else []
+        return [] if -1 in ids else ids
+
+    @property
+    def hides_prefix(self) -> bool:
+        """Whether the space that begins what ids are read as is left out."""
+        return self.escape_spaces and (self.dummy_prefix != "never" or self.remove_extra_spaces)
+
+    @property
+    def changes_text(self) -> bool:
+        """Whether a text is written otherwise than it stands."""
+        return self.escape_spaces or self.dummy_prefix != "never" or self.remove_extra_spaces or self.looks_up
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether the charsmap is looked up as SentencePiece does it."""
+        return bool(self.charsmap) and not self.charsmap_by_graphemes
+
+
+# --- writing a text ------------------------------------------------------------------------------------------
+
+
+def write_text(text: str, rules: SentencePieceRules, user_defined: Collection[str], *, first: bool = True) -> str:
+    """`text` as its symbols are taken from; `first` where it begins the whole text.
+
+    >>> write_text("a  b", SentencePieceRules(), ())
+    '▁a▁▁b'
+    """
+    if not text:
+        return ""
+    if rules.looks_up or (rules.remove_extra_spaces and user_defined):
+        text = _replaced(text, rules, user_defined)
+    elif rules.remove_extra_spaces:
+        text = re.sub("  +", " ", text.strip(" "))
+    if rules.remove_extra_spaces and not (text := text.rstrip(f" {SPACE_MARK}" if rules.escape_spaces else " ")):
+        return ""
+    mark = " "
+    if rules.escape_spaces:
+        mark = SPACE_MARK
+        text = text.replace(" ", mark)
+    if rules.dummy_prefix == "never":
+        return text
+    if rules.dummy_prefix == "always":
+        return mark + text
+    return text if text.startswith(mark) or (rules.dummy_prefix == "first" and not first) else mark + text
+
+
+def _replaced(text: str, rules: SentencePieceRules, user_defined: Collection[str]) -> str:
+    """`text` normalised, user-defined pieces left as they are, without spaces that begin it or follow a space.
+
+    A replacement may begin with spaces, and be empty: then what stood before it counts for what follows.
+    """
+    charsmap = _charsmap_of(rules.charsmap if rules.looks_up else b"")
+    own = special_matcher(frozenset(user_defined)) if user_defined else None
+    found = own.search(text) if own else None
+    parts: list[str] = []
+    after_space = rules.remove_extra_spaces
+    data = text.encode()
+    at = at_byte = 0
+    while at < len(text):
+        part = text[at]
+        n_bytes = len(part.encode())
+        if own and found and found.start() < at:
+            found = own.search(text, at)
+        if found and found.start() == at:
+            part = found[0]
+            n_bytes, at = len(part.encode()), found.end()
+        elif charsmap and (replaced := charsmap.prefix(data, at_byte)) is not None:
+            n_bytes, replacement = replaced
+            part = replacement.decode("utf-8", "replace")
+            at += len(data[at_byte : at_byte + n_bytes].decode("utf-8", "replace"))
+        else:
+            at += 1
+        at_byte += n_bytes
+        if after_space:
+            part = part.lstrip(" ")
+        if part:
+            parts.append(part)
+            after_space = rules.remove_extra_spaces and part.endswith(" ")
+    return "".join(parts)
+
+
+_charsmaps: dict[bytes, Charsmap] = {}
+
+
+def _charsmap_of(content: bytes) -> Charsmap | None:
+    if not content:
+        return None
+    if content not in _charsmaps:
+        _charsmaps[content] = Charsmap(content)
+    return _charsmaps[content]
+
+
+# --- cutting a text where no merge can reach across -----------------------------------------------------------
+
+
+class Cuts:
+    """Cuts a written text at user-defined pieces, and between two characters that stand side by side in no token.
+
+    No merge joins what lies on both sides of such a place, so a model's ids are those of the parts, whatever the
+    algorithm. Two unknown characters that become one token are not cut apart.
+    """
+
+    def __init__(self, model: Model) -> None:
+        rules = model.sentencepiece
+        assert rules is not None, "a model with SentencePiece's rules"
+        self.user_defined = {_text(model.tokens[i]): i for i in rules.user_defined_ids}
+        """Text -> id: pieces that are this one token."""
+        self._matcher = special_matcher(frozenset(self.user_defined)) if self.user_defined else None
+        self._by_border = not model.ignore_merges  # else a part could be a whole piece
+        # Where bytes are missing, an unknown token stands behind the bytes that follow it.
+        self._fused = (rules.fuse_unknown or rules.byte_ids) and not rules.spells_all and model.unknown_id is not None
+        self._known = _single_characters(model)
+        self._spanned = {
+            text[k : k + 2] for token in model.tokens if token for text in (_text(token),) for k in range(len(text) - 1)
+        }
+
+    def cut(self, piece: str) -> list[str]:
+        """The parts of `piece` in order."""
+        if self._matcher is None:
+            return self._between(piece)
+        parts: list[str] = []
+        start = 0
+        for found in self._matcher.finditer(piece):
+            parts += self._between(piece[start : found.start()])
+            parts.append(found[0])
+            start = found.end()
+        return parts + self._between(piece[start:])
+
+    def _between(self, piece: str) -> list[str]:
+        if not piece or not self._by_border:
+            return [piece] if piece else []
+        spanned, known = self._spanned, self._known
+        ends = [k for k in range(1, len(piece)) if piece[k - 1 : k + 1] not in spanned]
+        if self._fused:
+            ends = [k for k in ends if piece[k - 1] in known or piece[k] in known]
+        return [piece[start:end] for start, end in zip([0, *ends], [*ends, len(piece)], strict=True)]
+
+
+# --- reading ids ----------------------------------------------------------------------------------------------
+
+
+def bytes_by_id(model: Model, rules: SentencePieceRules) -> dict[int, bytes]:
+    """What each id is read as, wherever it stands."""
+    mark = _MARK_BYTES if rules.escape_spaces else b" "
+    by_id = {i: token.replace(mark, b" ") for i, token in enumerate(model.tokens) if token is not None}
+    by_id |= {i: bytes([byte]) for byte, i in enumerate(rules.byte_ids) if i >= 0}
+    by_id |= {i: text.encode() if rules.shows_specials else b"" for text, i in model.special_tokens.items()}
+    by_id |= {i: text.encode() for text, i in model.added_tokens.items()}
+    if model.unknown_id is not None:
+        by_id[model.unknown_id] = rules.unknown_text.encode()
+    return by_id
+
+
+def ids_with_mark(model: Model, rules: SentencePieceRules) -> frozenset[int]:
+    """Tokens that begin with the mark, which is not read where they come first; empty where it always is."""
+    if not rules.hides_prefix:
+        return frozenset()
+    return frozenset(i for i, token in enumerate(model.tokens) if token is not None and token.startswith(_MARK_BYTES))
+
+
+def without_prefix(
+    ids: Sequence[int], tokens: list[bytes], marked: Collection[int], rules: SentencePieceRules
+) -> list[bytes]:
+    """`tokens`, what `ids` are read as, less the space that begins them.
+
+    With `remove_extra_spaces` every token before the first that is read as something loses its space.
+    """
+    for position, (i, token) in enumerate(zip(ids, tokens, strict=True)):
+        if i in marked:
+            tokens[position] = token = token[1:]
+            if not rules.remove_extra_spaces:
+                break
+        if token:
+            break
+    return tokens
+
+
+def read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collection[int]) -> tuple[str, list[int]]:
+    """The text of `tokens`, which `ids` are read as, and the character each begins at.
+
+    Bytes in a row are read together; each of them that is part of no character becomes U+FFFD.
+    """
+    parts: list[str] = []
+    offsets: list[int] = []
+    length = at = 0
+    while at < len(ids):
+        end = at + 1
+        if ids[at] not in byte_ids:
+            text = tokens[at].decode("utf-8", "replace")
+            offsets.append(length)
+        else:
+            while end < len(ids) and ids[end] in byte_ids:
+                end += 1
+            text, starts = byte_starts_of_characters(b"".join(tokens[at:end]), each_byte=True)
+            character = 0
+            for position in range(end - at):
+                while character + 1 < len(starts) and starts[character + 1] <= position:
+                    character += 1
+                offsets.append(length + character)
+        parts.append(text)
+        length += len(text)
+        at = end
+    return "".join(parts), offsets
+
+
+# --- what must hold -------------------------------------------------------------------------------------------
+
+
+def check_rules(model: Model, rules: SentencePieceRules) -> None:
+    """Raises `InvalidModel` naming what contradicts the model."""
+    if model.alphabet != "chars" or model.end_of_word is not None:
+        raise InvalidModel("SentencePiece's rules need the alphabet 'chars', and no end_of_word")
+    if rules.dummy_prefix not in ("always", "missing", "first", "never"):
+        raise InvalidModel(f"dummy_prefix must be always, missing, first or never, not {rules.dummy_prefix!r}")
+    if rules.charsmap and model.normalization in (None, "nfc"):
+        raise InvalidModel(f"the normalization {model.normalization!r} and a charsmap go together")
+    if rules.charsmap:
+        Charsmap(rules.charsmap)
+    if rules.charsmap_by_graphemes and not rules.charsmap:
+        raise InvalidModel("there is no charsmap to look graphemes up in")
+    _check_ids(model, rules)
+    if rules.ranks and model.merge_rule != "concatenation":
+        raise InvalidModel("ranks belong to the rule 'concatenation'; a list of merges is in rank order")
+    if rules.ranks and len(rules.ranks) != len(model.tokens):
+        raise InvalidModel(f"{len(model.tokens)} tokens but {len(rules.ranks)} ranks")
+    if any(not isinstance(rank, int) or not 0 <= rank < 1 << 31 for rank in rules.ranks):
+        raise InvalidModel("a rank must be a whole number from 0 to 2147483647")
+    if model.merge_rule == "concatenation":
+        _check_characters(model, rules)
+
+
+def _check_ids(model: Model, rules: SentencePieceRules) -> None:
+    given = [i for i in rules.byte_ids if i != -1]
+    if len(rules.byte_ids) not in (0, 256) or len(set(given)) != len(given):
+        raise InvalidModel(f"{len(set(rules.byte_ids))} byte ids; there must be 256 different ones or -1, or none")
+    if rules.byte_ids and not rules.spells_all and model.merge_rule != "pairs":
+        raise InvalidModel(f"{256 - len(given)} of the 256 byte ids are missing; only listed merges go with that")
+    taken = {*model.whole_token_ids.values(), model.unknown_id}
+    for byte, i in enumerate(rules.byte_ids):
+        if i != -1 and (not 0 <= i < len(model.tokens) or model.tokens[i] is not None or i in taken):
+            raise InvalidModel(f"byte 0x{byte:02X}: the id {i} is not free for it")
+    for name in ("user_defined_ids", "unused_ids"):
+        for i in getattr(rules, name):
+            if not 0 <= i < len(model.tokens) or model.tokens[i] is None:
+                raise InvalidModel(f"{name}: no token has id {i}")
+    if both := set(rules.user_defined_ids) & set(rules.unused_ids):
+        raise InvalidModel(f"the id {min(both)} is user-defined and unused")
+
+
+def _check_characters(model: Model, rules: SentencePieceRules) -> None:
+    """A character that is part of a token and no token itself would be unknown, and yet merge."""
+    own = set(rules.user_defined_ids)
+    characters = _single_characters(model)
+    for i, token in enumerate(model.tokens):
+        if token is not None and i not in own and len(text := _text(token)) > 1:
+            for character in text:
+                if character not in characters:
+                    raise InvalidModel(f"the token {text!r} (id {i}) holds {character!r}, which is no token itself")
+
+
+def _text(token: bytes | None) -> str:
+    return "" if token is None else token.decode("utf-8", "replace")
+
+
+def _single_characters(model: Model) -> set[str]:
+    return {text for text in map(_text, model.tokens) if len(text) == 1}

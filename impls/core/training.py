@@ -1,0 +1,187 @@
+"""What training means before any algorithm runs: pieces, base symbols, and the model made of the learned merges.
+
+Trainers share these definitions (they are the specification), never the counting and merging.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from typing import Any
+
+from impls.core.arguments import texts_in_turn
+from impls.core.errors import InvalidSpec
+from impls.core.model.model import Model
+from impls.core.text.byte_alphabet import GPT2_BYTE_ORDER
+from impls.core.text.patterns import Splitter, resolve
+from impls.core.text.text import repair_surrogates
+from impls.interface import TrainingSpec
+
+Pair = tuple[int, int]
+
+
+def corpus_pieces(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
+    """Every piece of every text, in order; texts are never joined."""
+    splitter = Splitter(resolve(spec.pattern))
+    for text in texts_in_turn(texts):
+        yield from splitter.split(repair_surrogates(text))
+
+
+def piece_symbols(piece: str, spec: TrainingSpec) -> list[bytes]:
+    """The base symbols of a piece, as bytes: single bytes, or characters (the last one with `end_of_word`).
+
+    >>> piece_symbols("hé", TrainingSpec(vocab_size=300))
+    [b'h', b'\\xc3', b'\\xa9']
+    >>> piece_symbols("hé", TrainingSpec(vocab_size=300, alphabet="chars", end_of_word="</w>"))
+    [b'h', b'\\xc3\\xa9</w>']
+    """
+    if spec.alphabet == "bytes":
+        return [bytes([byte]) for byte in piece.encode()]
+    symbols = [character.encode() for character in piece]
+    if spec.end_of_word is not None:
+        symbols[-1] += spec.end_of_word.encode()
+    return symbols
+
+
+def base_symbols(pieces: Iterable[str], spec: TrainingSpec) -> list[bytes]:
+    """The base symbols in id order: 256 bytes, or the distinct characters of `pieces` in code-point order.
+
+    Raises `InvalidSpec` where `pieces` hold the text of `end_of_word`, which would then stand for two things.
+    """
+    if spec.alphabet == "bytes":
+        order = GPT2_BYTE_ORDER if spec.base_order == "gpt2" else range(256)
+        return [bytes([byte]) for byte in order]
+    symbols: set[bytes] = set()
+    for piece in pieces:
+        if spec.end_of_word is not None and spec.end_of_word in piece:
+            raise InvalidSpec("end_of_word", f"{spec.end_of_word!r} occurs in the corpus; choose another text")
+        symbols.update(piece_symbols(piece, spec))
+    return sorted(symbols)
+
+
+def first_base_id(spec: TrainingSpec) -> int:
+    """The id of the first base symbol: 0, unless special tokens come first."""
+    if spec.special_ids == "last":
+        return 0
+    return len(spec.special_tokens) + (spec.unknown is not None)
+
+
+def merge_budget(base: Sequence[bytes], spec: TrainingSpec) -> int:
+    """How many merges may be learned; raises `InvalidSpec` where the vocabulary has no room for its base."""
+    reserved = len(spec.special_tokens) + (spec.unknown is not None)
+    room = spec.vocab_size - len(base) - reserved
+    if room < 0:
+        raise InvalidSpec(
+            "vocab_size",
+            f"{spec.vocab_size} is below the base size: {len(base)} base symbols and {reserved} special or "
+            "unknown tokens",
+        )
+    return room if spec.max_merges is None else min(room, spec.max_merges)
+
+
+def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
+    """Whether a merge may make `token`: short enough, and not the text of a special or unknown token."""
+    if spec.max_token_bytes is not None and len(token) > spec.max_token_bytes:
+        return False
+    if spec.max_token_characters is not None:
+        characters = token.decode().removesuffix(spec.end_of_word or "")
+        if len(characters) > spec.max_token_characters:
+            return False
+    reserved = spec.special_tokens if spec.unknown is None else (*spec.special_tokens, spec.unknown)
+    return all(token != text.encode("utf-8", "surrogatepass") for text in reserved)
+
+
+def trained_model(
+    spec: TrainingSpec,
+    base: Sequence[bytes],
+    merges: Sequence[Pair],
+    counts: Sequence[int] | None,
+    pieces: Iterable[str] = (),
+) -> Model:
+    """The model of a finished training. `merges` hold final ids (base ids start at `first_base_id(spec)`); `counts`
+    is None for a trainer that does not tell them. `pieces` are those of the corpus, for `min_count=0`."""
+    first = first_base_id(spec)
+    tokens: list[bytes | None] = [None] * first + list(base)
+    for left, right in merges:
+        left_bytes, right_bytes = tokens[left], tokens[right]
+        assert left_bytes is not None, "a merge of a special token"
+        assert right_bytes is not None, "a merge of a special token"
+        tokens.append(left_bytes + right_bytes)
+    if spec.min_count == 0 and (gone := _merges_of_count_0(pieces, tokens, merges, spec, n_base=len(base))):
+        tokens += [tokens[left] + tokens[right] for left, right in gone]  # type: ignore[operator]
+        merges = [*merges, *gone]
+        counts = None if counts is None else [*counts, *([0] * len(gone))]
+    start = 0 if spec.special_ids == "first" else len(tokens)
+    specials = {text: start + index for index, text in enumerate(spec.special_tokens)}
+    return Model(
+        tokens=tuple(tokens),
+        merges=tuple(merges),
+        merge_counts=None if counts is None else tuple(counts),
+        pattern=resolve(spec.pattern),
+        special_tokens=specials,
+        alphabet=spec.alphabet,
+        end_of_word=spec.end_of_word,
+        unknown=spec.unknown,
+        unknown_id=None if spec.unknown is None else start + len(specials),
+    )
+
+
+def _merges_of_count_0(
+    pieces: Iterable[str], tokens: Sequence[bytes | None], merges: Sequence[Pair], spec: TrainingSpec, *, n_base: int
+) -> list[Pair]:
+    """The merges of pairs that occurred once and do no more, in the order of `spec.ties`."""
+    first = first_base_id(spec)
+    base = tokens[first : first + n_base]
+    room = merge_budget([symbol for symbol in base if symbol is not None], spec) - len(merges)
+    if room <= 0:
+        return []
+    id_of = {symbol: first + index for index, symbol in enumerate(base)}
+    made = {pair: first + n_base + rank for rank, pair in enumerate(merges)}
+    met: set[Pair] = set()
+    for piece in dict.fromkeys(pieces):
+        met |= _pairs_on_the_way([id_of[symbol] for symbol in piece_symbols(piece, spec)], made)
+    joined = {(left, right): tokens[left] + tokens[right] for left, right in met}  # type: ignore[operator]
+
+    def key(pair: Pair) -> Any:
+        if spec.ties == "smallest":
+            return pair
+        if spec.ties == "largest":
+            return (tokens[pair[0]], tokens[pair[1]])
+        token = joined[pair]
+        return len(token) if spec.alphabet == "bytes" else len(token.decode()), token, pair
+
+    by_token: dict[bytes, Pair] = {}
+    for pair in sorted(met, key=key, reverse=spec.ties == "largest"):
+        if may_become_token(joined[pair], spec):
+            by_token.setdefault(joined[pair], pair)
+    known = set(tokens)
+    return [pair for token, pair in by_token.items() if token not in known][:room]
+
+
+def _pairs_on_the_way(ids: list[int], made: dict[Pair, int]) -> set[Pair]:
+    """All pairs of neighbours there are while a piece is merged, one pair after the other: the lowest id that is made
+    first, from left to right.
+
+    Merge a+b:    a b a b  ->  ab a b  ->  ab ab      pairs a+b, b+a, ab+a, ab+ab
+    """
+    met = set(pairwise(ids))
+    following, previous = list(range(1, len(ids) + 1)), list(range(-1, len(ids) - 1))
+    possible = [(made[pair], at) for at, pair in enumerate(pairwise(ids)) if pair in made]
+    heapify(possible)
+    while possible:
+        new, at = heappop(possible)
+        right = following[at]
+        if right == len(ids) or made.get((ids[at], ids[right])) != new:
+            continue
+        after = following[right]
+        ids[at], ids[right], following[at] = new, -1, after
+        if after < len(ids):
+            previous[after] = at
+        for left in (previous[at], at):
+            if left >= 0 and following[left] < len(ids):
+                pair = (ids[left], ids[following[left]])
+                met.add(pair)
+                if pair in made:
+                    heappush(possible, (made[pair], left))
+    return met
