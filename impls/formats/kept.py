@@ -25,22 +25,13 @@ LEAST_BYTES = 1 << 18
 
 _HERE = Path(__file__).parent
 _SOURCES = (
-    "../cache.py",
-    "../charsmap.py",
-    "../model.py",
-    "../model_checks.py",
-    "../normal_forms.py",
-    "../normalization.py",
-    "../packed.py",
-    "../patterns.py",
-    "../private_files.py",
-    "../sentencepiece_rules.py",
-    "../whole_tokens.py",
-    "files.py",
-    "kept.py",
-    "known.py",
-    "own.py",
-    "tiktoken_ranks.py",
+    *(f"../core/{name}.py" for name in ("cache", "private_files")),
+    *(f"../core/model/{name}.py" for name in ("checks", "model", "packed", "whole_tokens")),
+    *(
+        f"../core/text/{name}.py"
+        for name in ("charsmap", "normal_forms", "normalization", "patterns", "sentencepiece_rules")
+    ),
+    *(f"{name}.py" for name in ("files", "kept", "known", "own", "tiktoken_ranks")),
 )
 
 

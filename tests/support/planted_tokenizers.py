@@ -17,7 +17,7 @@ from harness.conform.reference import Reference
 from harness.conform.verdicts import Report
 from harness.data import load_corpus
 
-_HERE = Path(__file__).resolve().parents[1] / "harness"
+_HERE = Path(__file__).resolve().parents[1] / "harness" / "conform"
 Conform = Callable[..., Report]
 
 

@@ -13,7 +13,7 @@ from harness.measure.workloads import Workload
 from harness.records import AnyRecord, Measurement, of_kind
 from impls import Model
 
-TOYS = Path(__file__).parents[1] / "harness" / "measure_toys"
+TOYS = Path(__file__).parents[1] / "harness" / "measure" / "measure_toys"
 TEXT = "the quick brown fox jumps over the lazy dog, again and abroad. " * 400
 
 PROFILE = Profile(

@@ -11,6 +11,7 @@ from pathlib import Path
 import numba
 import pytest
 
+import impls
 from impls.compiled.codegen import build
 from impls.compiled.codegen.__main__ import image_of
 from impls.compiled.codegen.build import Kernels
@@ -55,14 +56,24 @@ def test_an_object_file_is_made_of_what_was_collected_and_of_what_numba_linked(h
 
 
 def test_the_digest_covers_whatever_kernels_import() -> None:
-    folder = Path(build.__file__).parent
-    imported = {
-        name.replace(".", "/") + ".py"
-        for path in (folder / "kernels").glob("*.py")
-        for name in re.findall(r"^from impls\.compiled\.([\w.]+) import", path.read_text("utf-8"), re.MULTILINE)
+    digested = dict(build._sources())
+    kernels = [
+        content.decode() for content in digested.values() if b"\nfrom impls.compiled.codegen.memory import" in content
+    ]
+    imported = set()
+    for module, names in re.findall(r"^from impls\.([\w.]+) import (\([^)]*\)|.*)", "".join(kernels), re.MULTILINE):
+        path = module.replace(".", "/")
+        if (Path(impls.__file__).parent / path).is_dir():
+            imported |= {f"{path}/{name}.py" for name in re.findall(r"\w+", names)}
+        else:
+            imported.add(f"{path}.py")
+    wanted = {
+        "compiled/layout.py",
+        "compiled/training/layout.py",
+        "compiled/codegen/memory.py",
+        "compiled/lookup/cache.py",
     }
-    assert {"layout.py", "training_layout.py", "kernels/memory.py"} <= imported
-    assert imported - {"kernels.py"} <= set(build._SOURCES)
+    assert wanted <= imported <= set(digested)
 
 
 def test_numba_compiles_as_usual_afterwards() -> None:

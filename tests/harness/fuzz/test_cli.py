@@ -118,7 +118,7 @@ def test_an_interrupted_run_ends_at_once_and_prints_its_result(tmp_path: Path, m
         stderr=subprocess.PIPE,
         text=True,
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[3])},
         start_new_session=True,
         # A test run in the background ignores SIGINT, and what it starts would inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),

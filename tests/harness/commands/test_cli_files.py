@@ -15,7 +15,7 @@ import impls
 from impls.core.text.patterns import NAMED
 from impls.formats.files import write_atomically
 
-_PLUGINS = Path(__file__).resolve().parent / "check_plugins"
+_PLUGINS = Path(__file__).resolve().parents[1] / "check" / "check_plugins"
 _TEXT = "bir iki üç\n\nbir iki\n\n\n  dört \n"
 
 

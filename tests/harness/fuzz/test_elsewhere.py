@@ -27,7 +27,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def targets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", f"{_HERE / 'fuzz_targets'}{os.pathsep}{_HERE.parents[1]}")
+    monkeypatch.setenv("PYTHONPATH", f"{_HERE / 'fuzz_targets'}{os.pathsep}{_HERE.parents[2]}")
 
 
 def hunted(model: Path, target: str, n_texts: int) -> FuzzResult:

@@ -48,7 +48,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True, scope="module")
 def targets() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", f"{_TARGETS}{os.pathsep}{Path(__file__).resolve().parents[2]}")
+        patch.setenv("PYTHONPATH", f"{_TARGETS}{os.pathsep}{Path(__file__).resolve().parents[3]}")
         yield
 
 

@@ -107,7 +107,7 @@ def test_samples_that_differ_by_more_than_the_ratio_claim_nothing() -> None:
 
 
 def test_the_noise_margin_exceeds_whatever_changed_between_the_rounds_of_a_recorded_run() -> None:
-    folders = [file.parent for file in (Path(__file__).parents[2] / "results").glob("*/records.jsonl")]
+    folders = [file.parent for file in (Path(__file__).parents[3] / "results").glob("*/records.jsonl")]
     largest = 1.0
     for folder in folders:
         times = rankable_times(of_kind(read_records(folder), Measurement), exact_only=False)

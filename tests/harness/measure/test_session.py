@@ -83,7 +83,7 @@ RUN = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from pathlib import Path
-import test_measure_session as this
+import test_session as this
 this.measure(Path(sys.argv[1]))
 """
 

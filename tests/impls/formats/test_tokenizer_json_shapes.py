@@ -25,7 +25,7 @@ from impls.core.round_trip import comes_back_as
 from impls.formats import OlderUnicode, OtherIds, TemplateIgnored, load, losses, save
 
 Document = dict[str, Any]
-SAMPLES = Path(__file__).parents[2] / "datasets" / "samples"
+SAMPLES = Path(__file__).parents[3] / "datasets" / "samples"
 ODD = """<m> | <m> |<n>|<w>|x<w>y| <w>,|<W>|theq|a theq |  |   |İ|ﬁ|Å|Σ|ς|①|½|3|12|1234|▁|'s|ab|_|’|.|!?|a|Z|ü|日本|
 한글|😀|x|the| the|<|>|²|Ⅷ|ǅ"""
 ODD_CHARACTERS = "\t\t\n\r\u0301\u0338\u00a0\u200b\u3000\u0085\x1c\x01\ufeff\u200d"

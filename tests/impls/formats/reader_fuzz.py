@@ -1,6 +1,6 @@
 """Fuzzes the readers of vocabulary files: mutated good files, by byte, by line and by JSON value.
 
-    python tests/impls/reader_fuzz.py tokenizer.json --seconds 600 --keep found/
+    python tests/impls/formats/reader_fuzz.py tokenizer.json --seconds 600 --keep found/
 
 What a reader may do with a file: give a model, or raise `InvalidFile` with one line. Anything else, and more than two
 seconds of processor time, is a find; it is kept by its digest. With --atheris the package of that name leads the way by

@@ -17,7 +17,7 @@ import impls
 from harness.conform.target import Limits, NotLoadable, Target, TargetError, TargetSpec
 
 TARGETS = Path(__file__).parent / "conform_targets"
-PROTOCOL = Path(__file__).parents[2] / "harness" / "conform" / "PROTOCOL.md"
+PROTOCOL = Path(__file__).parents[3] / "harness" / "conform" / "PROTOCOL.md"
 TEXTS = (
     "", "the cat sat on the mat, it's 2024!", "naïve İıi \U0001f469\u200d\U0001f4bb",
     "a\x00\x01\n\r\n\t\"\\/ \u2028\x7f", "  spaces   at the end  ", "日本語と 中文", "a" * 300,
