@@ -12,6 +12,7 @@ import sys
 import warnings
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import click
@@ -24,7 +25,12 @@ class Verb(NamedTuple):
 
     summary: str
     example: str
+    measures: bool = False
+    """Whether it needs the extra `bench`: tables, charts, the production libraries."""
 
+
+BENCH_MODULES = ("altair", "cpuinfo", "hypothesis", "pandas", "sentencepiece", "tiktoken", "tokenizers", "vl_convert")
+"""What the extra `bench` installs, by the names they are imported by."""
 
 VERBS = {
     "list": Verb(
@@ -62,6 +68,7 @@ VERBS = {
     "weigh": Verb(
         "How many tokens a text takes under several vocabularies, and the cost.",
         "bpebench weigh -m o200k_base -m gpt2 -c turkish --price 2.5",
+        measures=True,
     ),
     "explain": Verb(
         "Why two tokenizers differ: the first stage that does, both derivations side by side.",
@@ -74,10 +81,12 @@ VERBS = {
     "check": Verb(
         "Round trip and agreement of every pair of implementations.",
         "bpebench check -m o200k_base -c samples",
+        measures=True,
     ),
     "fuzz": Verb(
         "Texts and models made up until two implementations differ, shrunk and explained by class.",
         "bpebench fuzz priority compiled -m gpt2 --time 10",
+        measures=True,
     ),
     "conform": Verb(
         "Is your tokenizer, in any language, the tokenizer it claims to be? 25 checks.",
@@ -86,18 +95,22 @@ VERBS = {
     "run": Verb(
         "Verify, then time implementations on workloads.",
         "bpebench run -w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick --out results/mine",
+        measures=True,
     ),
     "report": Verb(
         "Tables, ranking, charts and a page from the records of a run, or the records themselves.",
         "bpebench report results/mine --table ranking",
+        measures=True,
     ),
     "compare": Verb(
         "One run against an earlier one: what got slower?",
         "bpebench compare results/mine results/mine",
+        measures=True,
     ),
     "scale": Verb(
         "How time grows with the length of the input: exponents.",
         "bpebench scale -e '^(priority|tiktoken)$' --family digits --doublings 6",
+        measures=True,
     ),
     "stages": Verb(
         "Where an implementation's time goes: split, merge, output.",
@@ -106,10 +119,12 @@ VERBS = {
     "doctor": Verb(
         "Can this machine be measured on?",
         "bpebench doctor",
+        measures=True,
     ),
     "tour": Verb(
         "The whole suite once, end to end: what `make run` runs.",
         "bpebench tour",
+        measures=True,
     ),
 }
 
@@ -121,6 +136,10 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
+        if VERBS[cmd_name].measures:
+            for module in BENCH_MODULES:
+                if find_spec(module) is None:
+                    raise click.ClickException(_needs_bench(f"`bpebench {cmd_name}`", module))
         command = import_module(f"harness.commands.{cmd_name}").command
         assert isinstance(command, click.Command)
         command.epilog = f"\b\nExample: {VERBS[cmd_name].example}"
@@ -193,6 +212,10 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     click.echo(f"bpebench: warning: {printable(message)}", err=True)
 
 
+def _needs_bench(what: str, module: str) -> str:
+    return f"{what} needs {module}, which the extra 'bench' installs: pip install 'bpebench[bench]'"
+
+
 def _expected(error: Exception) -> str | None:
     """The one line for an error a user can mend, or None for a fault of ours."""
     from harness.records import RecordError
@@ -203,6 +226,8 @@ def _expected(error: Exception) -> str | None:
         return f"{said}; --allow-special encodes it as its id, --special-as-text as text"
     if isinstance(error, BPEError | RecordError):
         return str(error)
+    if isinstance(error, ModuleNotFoundError) and error.name in BENCH_MODULES:
+        return _needs_bench("this", error.name)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
