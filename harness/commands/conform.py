@@ -15,7 +15,7 @@ from harness.targets import DEFAULT_MODEL
 @click.argument("target")
 @click.option("--reference", default="tiktoken", show_default=True, metavar="NAME", help="Who gives the right answers.")
 @click.option(
-    "-m", "--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME|FILE", help="Vocabulary of both."
+    "-m", "--model", default=DEFAULT_MODEL, show_default=True, **options.model_name, help="Vocabulary of both."
 )
 @click.option("--library", metavar="NAME", help="Who runs TARGET, where that is a model file.")
 @click.option("--check", "only", multiple=True, metavar="NAME", help="Only this check; repeatable.")

@@ -8,12 +8,11 @@ import click
 
 import impls
 from harness.commands import options
-from harness.targets import DEFAULT_MODEL
 
 
 @click.command("decode", context_settings={"ignore_unknown_options": True})
 @click.argument("ids", nargs=-1)
-@click.option("-m", "--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME|FILE", help="Vocabulary.")
+@options.one_model
 @options.one_implementation("priority", "decodes")
 @click.option("--raw", is_flag=True, help="Write the bytes as they are, without a newline.")
 @options.as_json

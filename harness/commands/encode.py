@@ -8,13 +8,12 @@ import click
 
 import impls
 from harness.commands import options
-from harness.targets import DEFAULT_MODEL
 
 
 @click.command("encode")
 @click.argument("text", required=False)
 @click.option("--file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Read the text from here.")
-@click.option("-m", "--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME|FILE", help="Vocabulary.")
+@options.one_model
 @options.one_implementation("priority", "encodes")
 @click.option("--pieces", is_flag=True, help="Show each token's id and bytes, a line each.")
 @click.option("--allow-special", is_flag=True, help="Encode special tokens found in the text as their id.")

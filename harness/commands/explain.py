@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument("b")
 @click.argument("text", required=False)
 @click.option(
-    "-m", "--model", "models", multiple=True, metavar="NAME|FILE",
+    "-m", "--model", "models", multiple=True, **options.model_name,
     help=f"Vocabulary of both sides; twice: of A, then of B.  [default: {DEFAULT_MODEL}]",
 )  # fmt: skip
 @click.option("--allow-special", is_flag=True, help="Special tokens in the text become their id, where a side can.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +14,11 @@ from harness.commands import options
 from impls.core.text.patterns import NAMED
 
 _MATRIX = "matrix"
+_WIDTH = 100
+_LONG = ("about", "parts", "expression")
+"""What is shown below its row, indented: too long for a column."""
+_IN_THE_NAME = ("task", "model", "corpus")
+"""What the name of a workload says already; --json gives them."""
 
 
 @click.command("list")
@@ -55,9 +62,28 @@ def command(
         return
     for name, rows in found.items():
         click.echo(f"{name}\n")
-        cells = [[", ".join(cell) if isinstance(cell, list) else cell for cell in row.values()] for row in rows]
-        click.echo(options.table(cells, [key.replace("_", " ") for key in rows[0]] if rows else []))
+        for line in _lines(rows):
+            options.say(line)
         click.echo()
+
+
+def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a table of at most `_WIDTH` columns, each row followed by its long cells."""
+    if not rows:
+        return
+    columns = [key for key in rows[0] if key not in _LONG + _IN_THE_NAME]
+    cells = [[_cell(row[key]) for key in columns] for row in rows]
+    table = options.table(cells, [key.replace("_", " ") for key in columns])
+    head, rule, *lines = table.split("\n")
+    yield from (head, rule)
+    for line, row in zip(lines, rows, strict=True):
+        yield line.rstrip()
+        for key in _LONG:
+            yield from textwrap.wrap(_cell(row.get(key, "")), _WIDTH, initial_indent="    ", subsequent_indent="    ")
+
+
+def _cell(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def _implementations() -> list[dict[str, Any]]:

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 import impls
 from harness.failures import named
 from harness.printable import printable, printable_json
+from harness.targets.spec import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from harness.data import Corpus
@@ -26,10 +28,40 @@ STANDARD_INPUT = "standard input"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def _completed_by(names: Callable[[], Sequence[str]]) -> Completion:
+    """Return what completes a word in a shell: the names that begin so, files where none does."""
+
+    def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+        found = [CompletionItem(name) for name in names() if name.startswith(begun)]
+        return found or [CompletionItem(begun, type="file")]
+
+    return complete
+
+
+def _model_names() -> Sequence[str]:
+    from harness.data.models import model_names
+
+    return model_names()
+
+
+def _corpus_names() -> Sequence[str]:
+    from harness.data.corpora import corpus_names
+
+    return corpus_names()
+
+
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-models = click.option("-m", "--model", "models", multiple=True, metavar="NAME|FILE", help="Vocabulary; repeatable.")
+model_name: dict[str, Any] = {"metavar": "NAME|FILE", "shell_complete": _completed_by(_model_names)}
+corpus_name: dict[str, Any] = {"metavar": "NAME|FILE", "shell_complete": _completed_by(_corpus_names)}
+"""What options and arguments that take the name or the file of a model or a corpus have in common."""
+
+models = click.option("-m", "--model", "models", multiple=True, **model_name, help="Vocabulary; repeatable.")
+one_model = click.option("-m", "--model", default=DEFAULT_MODEL, show_default=True, **model_name, help="Vocabulary.")
 corpora = click.option(
-    "-c", "--corpus", "corpora", multiple=True, metavar="NAME|FILE", help="Corpus, file or glob; repeatable."
+    "-c", "--corpus", "corpora", multiple=True, **corpus_name, help="Corpus, file or glob; repeatable."
 )
 max_bytes = click.option(
     "--max-bytes", type=click.IntRange(min=1), default=None, help="UTF-8 bytes taken of each corpus."
@@ -86,16 +118,18 @@ def implementations(function: F) -> F:
     """Options -e and -E."""
     exclude = click.option("-E", "--exclude", metavar="REGEX", help="Leave out implementations matching this.")
     include = click.option(
-        "-e", "--implementation", metavar="REGEX", help="Implementations whose name matches (see `list`)."
-    )
+        "-e", "--implementation", metavar="REGEX", help="Implementations whose name matches (see `list`).",
+        shell_complete=_completed_by(impls.names),
+    )  # fmt: skip
     return include(exclude(function))
 
 
 def one_implementation(default: str, purpose: str) -> Callable[[F], F]:
     """Option -e naming a single implementation."""
     return click.option(
-        "-e", "--implementation", default=default, show_default=True, metavar="NAME", help=f"Who {purpose}."
-    )
+        "-e", "--implementation", default=default, show_default=True, metavar="NAME", help=f"Who {purpose}.",
+        shell_complete=_completed_by(impls.names),
+    )  # fmt: skip
 
 
 def choose(

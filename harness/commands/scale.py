@@ -11,7 +11,6 @@ from harness.commands import options
 from harness.data.generated import ADVERSARIAL
 from harness.measure.scaling import FAMILIES
 from harness.progress import progress
-from harness.targets import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from harness.measure.protocol import Failed
@@ -23,7 +22,7 @@ _ALL = "all"
 
 @click.command("scale")
 @options.implementations
-@click.option("-m", "--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME|FILE", help="Vocabulary.")
+@options.one_model
 @click.option(
     "--family", "families", multiple=True, type=click.Choice([*ADVERSARIAL, _ALL]), default=FAMILIES, show_default=True,
     metavar="NAME", help=f"Which texts (see `list corpora`), or `{_ALL}`; repeatable.",

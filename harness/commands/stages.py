@@ -6,13 +6,12 @@ import click
 
 import impls
 from harness.commands import options
-from harness.targets import DEFAULT_MODEL
 
 
 @click.command("stages")
 @options.implementations
-@click.option("-m", "--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME|FILE", help="Vocabulary.")
-@click.option("-c", "--corpus", default="english", show_default=True, metavar="NAME|FILE", help="Corpus.")
+@options.one_model
+@click.option("-c", "--corpus", default="english", show_default=True, **options.corpus_name, help="Corpus.")
 @click.option("--max-bytes", type=click.IntRange(min=1), default=50_000, show_default=True)
 @options.as_json
 def command(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import click
 
 from harness.commands import options
-from harness.targets import DEFAULT_MODEL
 
 
 @click.command("trace")
 @click.argument("implementation")
 @click.argument("text", required=False)
-@click.option("-m", "--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME|FILE", help="Vocabulary.")
+@options.one_model
 @click.option("--escaped", is_flag=True, help=r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600).")
 @options.as_json
 def command(implementation: str, text: str | None, model: str, escaped: bool, as_json: bool) -> None:

@@ -15,7 +15,7 @@ from impls.core.text.patterns import NAMED
 
 @click.command("train")
 @click.option(
-    "-c", "--corpus", "corpora", multiple=True, default=("turkish",), show_default=True, metavar="NAME|FILE",
+    "-c", "--corpus", "corpora", multiple=True, default=("turkish",), show_default=True, **options.corpus_name,
     help="Corpus, file or glob; repeatable. The held-out part of a named corpus is never trained on.",
 )  # fmt: skip
 @click.option("--vocab-size", type=int, default=10_000, show_default=True, help="Base + merges + specials.")

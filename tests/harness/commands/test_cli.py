@@ -177,6 +177,31 @@ def test_weigh_counts_tokens_and_cost_under_each_vocabulary(bpebench: Any, model
     assert bpebench("weigh", "-c", str(text)).status == 2
 
 
+def test_list_fits_a_hundred_columns_and_says_what_each_name_is(bpebench: Any) -> None:
+    shown = bpebench("list").out
+    assert max(map(len, shown.splitlines())) <= 100
+    rows = [row for section in json.loads(bpebench("list", "--json").out).values() for row in section]
+    assert all(row["name"] in shown for row in rows)
+    assert all(word in shown for row in rows for word in row.get("about", "").split())
+
+
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        (["enc"], "encode"),
+        (["encode", "-m", "o200"], "o200k_base"),
+        (["check", "-c", "turk"], "turkish"),
+        (["check", "-e", "prior"], "priority"),
+    ],
+)
+def test_a_shell_completes_verbs_and_names(line: list[str], completed: str) -> None:
+    words = ["bpebench", *line]
+    asked = {"_BPEBENCH_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(line))}
+    command = [sys.executable, "-m", "harness"]
+    done = subprocess.run(command, env=os.environ | asked, capture_output=True, text=True, check=False)
+    assert f"plain,{completed}" in done.stdout.splitlines()
+
+
 def test_list_names_implementations_models_and_corpora(bpebench: Any) -> None:
     found = json.loads(bpebench("list", "--json").out)
     assert {"naive", "priority", "tiktoken"} <= {row["name"] for row in found["implementations"]}
