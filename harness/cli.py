@@ -29,7 +29,10 @@ class Verb(NamedTuple):
     """Whether it needs the extra `bench`: tables, charts, the production libraries."""
 
 
-BENCH_MODULES = ("altair", "cpuinfo", "hypothesis", "pandas", "sentencepiece", "tiktoken", "tokenizers", "vl_convert")
+BENCH_MODULES = (
+    *("altair", "cpuinfo", "hypothesis", "jinja2", "pandas"),
+    *("sentencepiece", "tiktoken", "tokenizers", "vl_convert"),
+)
 """What the extra `bench` installs, by the names they are imported by."""
 
 VERBS = {

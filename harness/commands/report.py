@@ -106,9 +106,9 @@ def _write_pictures(folder: Path, html: Path | None, charts: Path | None, price:
     from harness.records import read_records, write_atomically
     from harness.report.charts import charts as all_charts
     from harness.report.charts import svg
-    from harness.report.markup import slug
     from harness.report.page import render_page
     from harness.report.palette import SCHEMES
+    from harness.report.templates import slug
 
     if html is not None:
         write_atomically(html, render_page(folder, price_per_million=price).encode("utf-8", "backslashreplace"))

@@ -16,10 +16,10 @@ from harness.report import layout, palette, speed, wording
 from harness.report.charts import Chart, charts
 from harness.report.headlines import headlines
 from harness.report.markers import Block, ReadmeError
-from harness.report.markup import escape, slug
 from harness.report.page import read_machine
 from harness.report.table import Row, Table
 from harness.report.tables import tables
+from harness.report.templates import escape, slug
 
 CHARTS_FOLDER = "charts"
 WIDTH = 100

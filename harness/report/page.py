@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from harness.records import MACHINE_FILE, read_records
 from harness.report import palette, plots, speed, wording
 from harness.report.chart import IMAGE_ONLY, Chart
 from harness.report.charts import charts
-from harness.report.document import Section, document
 from harness.report.headlines import headlines
-from harness.report.markup import Markup, element, facts, figure, join, table
+from harness.report.page_tables import view_of
 from harness.report.tables import DEFAULT_PRICE_PER_MILLION, Table, tables
+from harness.report.templates import asset, render, script_json
 
 BIAS = (
     "The people who wrote this suite also wrote the implementations marked pure and compiled, and look at these "
@@ -98,122 +101,99 @@ def page_of(
     analyses: Mapping[str, str] | None = None,
     price_per_million: float = DEFAULT_PRICE_PER_MILLION,
 ) -> str:
-    """The page of these records."""
+    """Return the page of these records."""
     rows = speed.speed_rows(records)
     found = tables(records, price_per_million, rows)
     drawn = [chart for chart in charts(records, rows) if chart.section != IMAGE_ONLY]
-    sections = [
-        _summary(records, machine, found.get("overview")),
-        *_middle(found, drawn, analyses or {}),
-        _provenance(records, machine, run),
-    ]
-    sections = [section for section in sections if section[2]]
+    overview, warnings, lines = found.get("overview"), machine.get("warnings"), headlines(records)
+    summary = [{"name": "summary", "heading": "Summary"}] if lines or overview is not None or warnings else []
+    sections = [*summary, *_middle(found, drawn, analyses or {}), {"name": "provenance", "heading": "Provenance"}]
     where = ", ".join(str(machine[key]) for key in ("date", "profile", "cpu") if machine.get(key))
-    return document(f"bpebench: {run}", f"Run {run}" + (f" · {where}" if where else ""), sections, drawn)
+    vega = _vega_bundle()
+    return render(
+        "run.html",
+        vega,
+        asset("page.js"),
+        title=f"bpebench: {run}",
+        subtitle=f"Run {run}" + (f" · {where}" if where else ""),
+        sections=sections,
+        headlines=lines,
+        overview=None if overview is None else view_of(overview),
+        warnings=warnings if isinstance(warnings, list) else [],
+        bias=BIAS,
+        noise=_noise(records),
+        command=machine.get("command") or "bpebench run",
+        run=run,
+        machine={key: value for key, value in machine.items() if key not in ("command", "warnings", "noise_floor")},
+        choice_id=plots.CHOICE_ID,
+        vega=vega,
+        chart_data=_chart_data(drawn),
+    )
 
 
-def _summary(records: Sequence[object], machine: Mapping[str, Any], overview: Table | None) -> Section:
-    tiles = [element("div", element("dt", h.figure), element("dd", h.text)) for h in headlines(records)]
-    parts = [element("dl", *tiles, class_="tiles")] if tiles else []
-    if overview is not None:
-        parts.append(table(overview))
-    warnings = machine.get("warnings")
-    if isinstance(warnings, list) and warnings:
-        parts.append(element("h3", "Take these figures with care"))
-        parts.append(element("ul", *(element("li", warning) for warning in warnings), class_="plainlist note"))
-    return "summary", "Summary", join(parts)
-
-
-def _middle(found: Mapping[str, Table], drawn: Sequence[Chart], analyses: Mapping[str, str]) -> list[Section]:
-    sections = []
+def _middle(
+    found: Mapping[str, Table], drawn: Sequence[Chart], analyses: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """Yield what `run.html` shows of each section that has a table or a chart."""
     for name, heading, names in _SECTIONS:
-        parts: list[Markup] = []
+        views = {key: view_of(found[key]) for key in names if key in found}
         here = [chart for chart in drawn if chart.section == name]
-        of_tables = [table(found[key]) for key in names if key in found]
-        if name == "speed" and of_tables:
-            parts += [of_tables.pop(0)] if "ranking" in found else []
-        if here:
-            parts.append(_agreement_legend() if name == "agreement" else _legend())
-            parts.append(_figures(here))
-        parts += of_tables
-        if name == "speed" and parts:
-            parts += _analyses(found, analyses)
-        if parts:
-            parts.insert(0, element("p", _INTRODUCTIONS[name], class_="lead"))
-        sections.append((name, heading, join(parts)))
-    return sections
+        if not views and not here:
+            continue
+        first = [views.pop("ranking")] if "ranking" in views else []
+        yield {
+            "name": name,
+            "heading": heading,
+            "lead": _INTRODUCTIONS[name],
+            "first": first,
+            "charts": here,
+            "legend": _AGREEMENT_LEGEND if name == "agreement" else _LEGEND,
+            "tables": list(views.values()),
+            "analyses": _analyses(found["speed"], analyses) if "speed" in views else {},
+        }
 
 
-def _figures(here: Sequence[Chart]) -> Markup:
-    drawn = []
-    for chart in here:
-        choice = None
-        if chart.name == "agreement" and chart.spec.get("params"):
-            choice = element("div", id=plots.CHOICE_ID, class_="choice")
-        drawn.append(figure(chart, choice))
-    single = len(here) == 1
-    return element("div", *drawn, class_="charts single" if single else "charts")
-
-
-_SHAPES = {
-    "circle": '<circle cx="6" cy="6" r="5"/>',
-    "diamond": '<path d="M6 0 12 6 6 12 0 6Z"/>',
-    "square": '<path d="M1 1H11V11H1Z"/>',
-    "triangle-up": '<path d="M6 1 12 11.5H0Z"/>',
+_LEGEND = {
+    "label": "Kinds of implementation",
+    "marks": [(f"kind-{kind}", shape, kind) for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True)],
+}
+_AGREEMENT_LEGEND = {
+    "label": "What a cell says",
+    "marks": [(f"agreement-{i}", "square", status) for i, status in enumerate(palette.AGREEMENTS)],
 }
 
 
-def _legend() -> Markup:
-    items = []
-    for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True):
-        mark = f'<svg viewBox="0 0 12 12" aria-hidden="true" fill="var(--kind-{kind})">{_SHAPES[shape]}</svg>'
-        items.append(element("li", Markup(mark), kind))
-    return element("ul", *items, class_="legend", aria_label="Kinds of implementation")
-
-
-def _agreement_legend() -> Markup:
-    items = []
-    for i, status in enumerate(palette.AGREEMENTS):
-        mark = f'<svg viewBox="0 0 12 12" aria-hidden="true" fill="var(--agreement-{i})">{_SHAPES["square"]}</svg>'
-        items.append(element("li", Markup(mark), status))
-    return element("ul", *items, class_="legend", aria_label="What a cell says")
-
-
-def _analyses(found: Mapping[str, Table], analyses: Mapping[str, str]) -> list[Markup]:
-    if "speed" not in found:
-        return []
-    told = {name: analyses[name] for name in found["speed"].frame["workload"].unique() if analyses.get(name)}
+def _analyses(speeds: Table, analyses: Mapping[str, str]) -> dict[str, str]:
+    """Return what workloads measure, by their names: those of one text together."""
     by_text: dict[str, list[str]] = {}
-    for name, text in told.items():
-        by_text.setdefault(text, []).append(name)
-    if not by_text:
-        return []
-    summary = element("summary", "What each workload measures")
-    return [
-        element("details", summary, facts({", ".join(names): text for text, names in by_text.items()}), class_="data")
-    ]
+    for name in speeds.frame["workload"].unique():
+        if text := analyses.get(name):
+            by_text.setdefault(text, []).append(name)
+    return {", ".join(names): text for text, names in by_text.items()}
 
 
-def _provenance(records: Sequence[object], machine: Mapping[str, Any], run: str) -> Section:
+def _noise(records: Sequence[object]) -> str:
     floor = speed.noise_floor(records)
-    noise = (
-        "Two copies of one implementation differed by at most "
-        f"{wording.percent(floor)} in this run; no smaller difference is claimed."
-        if floor is not None
-        else f"This run measured no implementation twice. {speed.claimed_where(None, 1)}"
+    if floor is None:
+        return f"This run measured no implementation twice. {speed.claimed_where(None, 1)}"
+    return (
+        f"Two copies of one implementation differed by at most {wording.percent(floor)} in this run; "
+        "no smaller difference is claimed."
     )
-    command = machine.get("command")
-    parts = [
-        element("h3", "Noise floor"),
-        element("p", noise),
-        element("h3", "What this suite may favour"),
-        element("ul", *(element("li", line) for line in BIAS), class_="plainlist"),
-        element("h3", "The exact command"),
-        element("p", "These figures were made by the first command, this page by the second."),
-        element("pre", element("code", command or "bpebench run")),
-        element("pre", element("code", f"bpebench report {run} --html page.html")),
-        element("h3", "Machine and versions"),
-    ]
-    rest = {key: value for key, value in machine.items() if key not in ("command", "warnings", "noise_floor")}
-    parts.append(facts(rest) if rest else element("p", "Not recorded."))
-    return "provenance", "Provenance", join(parts)
+
+
+def _chart_data(drawn: Sequence[Chart]) -> Markup:
+    """Return the charts as `page.js` reads them; the page has legends and titles of its own."""
+    config = {scheme: palette.config(scheme) | {"legend": {"disable": True}} for scheme in palette.SCHEMES}
+    return script_json(
+        {"charts": {chart.name: chart.spec for chart in drawn}, "config": config, "choice": plots.CHOICE_ID}
+    )
+
+
+@cache
+def _vega_bundle() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script that leaves only `vegaEmbed` behind."""
+    import vl_convert
+
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return "(function(){" + bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--") + "\n})();"

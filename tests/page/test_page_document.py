@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from harness.records import RecordError
-from harness.report.markup import element, escape, script_json, slug
 from harness.report.page import page_of, render_page
+from harness.report.templates import _attributes, _environment, script_json, slug
 
 VOID = {"meta", "link", "input", "img", "br", "hr"}
 
@@ -181,10 +181,8 @@ def test_json_for_a_script_has_no_markup_and_loses_nothing(text: str) -> None:
 
 
 def test_an_element_escapes_its_content_and_attributes() -> None:
-    assert element("p", "<i>", title="\"'>") == '<p title="&quot;&#x27;&gt;">&lt;i&gt;</p>'
-    assert element("p", element("b", "x")) == "<p><b>x</b></p>"
-    assert element("input", hidden=True, value=None) == "<input hidden></input>"
-    assert escape("a\x00b") == "a\\x00b"
+    assert _attributes({"title": "\"'>", "class": None}) == ' title="&#34;&#39;&gt;"'
+    assert _environment().from_string("<p>{{ text }}</p>").render(text="<i>\x00") == "<p>&lt;i&gt;\\x00</p>"
     assert slug("encode/cl100k_base · ç") == "encode-cl100k-base"
 
 
