@@ -180,7 +180,7 @@ def test_json_for_a_script_has_no_markup_and_loses_nothing(text: str) -> None:
     assert json.loads(written) == {"text": text}
 
 
-def test_an_element_escapes_its_content_and_attributes() -> None:
+def test_a_template_escapes_what_it_is_given() -> None:
     assert _attributes({"title": "\"'>", "class": None}) == ' title="&#34;&#39;&gt;"'
     assert _environment().from_string("<p>{{ text }}</p>").render(text="<i>\x00") == "<p>&lt;i&gt;\\x00</p>"
     assert slug("encode/cl100k_base · ç") == "encode-cl100k-base"
