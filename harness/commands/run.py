@@ -77,7 +77,7 @@ def command(
     plan = Plan(profile=PROFILES[profile], implementations=tuple(chosen), workloads=tuple(workloads), seed=seed)
     click.echo(
         f"{len(workloads)} workloads, {len(chosen)} implementations, {plan.profile.rounds} round(s): "
-        f"about {max(1, round(estimate_seconds(plan) / 60))} min at most",
+        f"about {max(1, round(estimate_seconds(plan) / 60))} min",
         err=True,
     )
     if dry_run:

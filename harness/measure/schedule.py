@@ -73,7 +73,7 @@ PROFILES: Mapping[str, Profile] = {
     )
 }
 
-PROCESS_SECONDS = 0.8
+PROCESS_SECONDS = 1.3
 """What a process costs before it measures: interpreter, imports, model. For estimates."""
 TRAINING_SECONDS_PER_BYTE = 0.5e-6
 """What a pass of training takes on average over all, those that cannot train included. For estimates."""
