@@ -13,7 +13,7 @@ from impls.compiled.codegen.native import address, declare, forget
 from impls.compiled.cpython.numpy_api import NumpyApi
 from impls.compiled.cpython.str_layout import StrLayout
 from impls.compiled.pages import aligned_zeros, growing_zeros
-from impls.compiled.pretokenize.specials import SoughtTable
+from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import SplitContext, Splitting
 from impls.compiled.tables import ModelTables
 
@@ -149,13 +149,13 @@ class Context(SplitContext):
             end = -1 - end if end < 0 else end
             self.native.put_whole(address(table), 64 - bits, blob + start, end - start, token)
 
-    def look_for(self, sought: SoughtTable) -> None:
-        """Tells the kernels what special texts there are."""
-        table, n_rows = sought
+    def search_for(self, specials: SpecialTokenTable) -> None:
+        """Give the kernels the special tokens to search for."""
+        table, n_rows = specials
         if is_checked():
             weakref.finalize(self, forget, declare(table))
-        self.hold(layout.SOUGHT, table)
-        self[layout.N_SOUGHT] = n_rows
+        self.hold(layout.SPECIALS, table)
+        self[layout.N_SPECIALS] = n_rows
 
     def make_arrays(self, api: NumpyApi) -> None:
         """Lets the border make NumPy arrays."""

@@ -18,7 +18,7 @@ from impls.compiled.files import last_safe_cut
 from impls.compiled.layout import AUTOMATON, BUSY
 from impls.compiled.merge.dropping import Dropping
 from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks
-from impls.compiled.pretokenize.specials import Sought, Specials
+from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
 from impls.compiled.pretokenize.split_context import Splitting
 from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, windows_wanted, with_borders
 from impls.compiled.sentencepiece.own_pieces import OwnPieces, without_hidden_space
@@ -26,7 +26,7 @@ from impls.compiled.sentencepiece.spelling_tables import borders
 from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of
 from impls.compiled.threads.batches import Batches, Density, Ready
-from impls.compiled.threads.pool import Pool, Worker
+from impls.compiled.threads.pool import CallContext, Pool
 from impls.core import arguments
 from impls.core.arguments import SpecialSet
 from impls.core.dropout import Dropout
@@ -60,20 +60,20 @@ class Compiled(Tokenizer):
             splitting is not None and model.sentencepiece is None and cuts_at_line_breaks(splitting.automata)
         )
         self._specials = Specials(model)
-        sought = Sought.of(model.whole_token_ids)
-        cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, sought.rests)
-        workers_of = tables_of(model), splitting or Splitting(AUTOMATON, None), sought.table(), cuts
-        self._pool, self._timed_pool = Pool(*workers_of), Pool(*workers_of)
+        specials = SpecialTokenIndex.of(model.whole_token_ids)
+        cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, specials.suffixes)
+        shared = tables_of(model), splitting or Splitting(AUTOMATON, None), specials.table(), cuts
+        self._pool, self._timed_pool = Pool(*shared), Pool(*shared)
         self._dropping = Dropping(model)
         self._density = Density()
-        # One worker serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
+        # One context serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
         self._use(self._pool.new())
         _living.add(self)
 
-    def _use(self, worker: Worker) -> None:
-        """Make it the worker of this tokenizer's own, and its built-ins those of `encode` and the others."""
-        self._own = worker
-        builtins = worker.builtins
+    def _use(self, call_context: CallContext) -> None:
+        """Make it this tokenizer's own context, whose built-ins `encode` and the others call."""
+        self._own = call_context
+        builtins = call_context.builtins
         self._fast = builtins if self._automaton else None
         rewrites = self._model.rewrites_text or bool(self._own_pieces)
         if self._fast is not None and rewrites:
@@ -82,10 +82,10 @@ class Compiled(Tokenizer):
         fast = self._fast
         self._list = _never if fast is None else fast.encode_to_list
         self._as_array = _never if fast is None else fast.encode_to_array
-        # What `encode` tries first; it looks for special tokens in the text as it is given.
-        looking = None if rewrites else fast
-        self._list_unless_special = _never if looking is None else looking.encode_to_list_unless_special
-        self._array_unless_special = _never if looking is None else looking.encode_to_array_unless_special
+        # `encode` tries these first; they search the text as given for special tokens.
+        searching = None if rewrites else fast
+        self._list_unless_special = _never if searching is None else searching.encode_to_list_unless_special
+        self._array_unless_special = _never if searching is None else searching.encode_to_array_unless_special
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -94,7 +94,7 @@ class Compiled(Tokenizer):
 
         return train(texts, spec)
 
-    def _leave_worker_of_another_thread(self) -> None:
+    def _replace_context_of_another_thread(self) -> None:
         if self._own.context[BUSY] not in (0, 1, threading.get_ident()):
             self._use(self._pool.new())
 
@@ -164,39 +164,39 @@ class Compiled(Tokenizer):
         return self._own_pieces.encode(text, self._merged) if self._own_pieces else self._merged(text)
 
     def _merged(self, text: str) -> np.ndarray:
-        with self._pool.worker() as worker:
+        with self._pool.borrowed() as call_context:
             if self._automaton:
-                if worker.builtins is not None and self._own.context[BUSY]:
-                    array = worker.builtins.encode_to_array(text)
+                if call_context.builtins is not None and self._own.context[BUSY]:
+                    array = call_context.builtins.encode_to_array(text)
                     if array is not None:
                         return array
                 try:
-                    return plain.encode(worker.context, text)
+                    return plain.encode(call_context.context, text)
                 except Uncovered:
                     pass
             pieces = self._splitter.split(text)
-            return plain.encode_pieces(worker.context, "".join(pieces), pieces)
+            return plain.encode_pieces(call_context.context, "".join(pieces), pieces)
 
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
         """As `_encode_text`, with merges left out; see `impls.core.dropout`. Only over bytes."""
         if self._model.alphabet == "chars":
             raise Unsupported(self.name, "leaves merges out (BPE-dropout) only over bytes")
-        with self._pool.worker() as worker:
-            return self._dropping.encode(worker.context, *self._pieces_of(worker, text), dropout)
+        with self._pool.borrowed() as call_context:
+            return self._dropping.encode(call_context.context, *self._pieces_of(call_context, text), dropout)
 
     def _encode_byte_piece(self, piece: bytes) -> list[int]:
         """Ids of one piece that is no UTF-8: by the kernel that can leave merges out, since others read characters."""
         text = piece.decode("utf-8", "surrogateescape")
         if (whole := self._model.whole_piece(text)) is not None:
             return [whole]
-        with self._pool.worker() as worker:
-            return self._dropping.encode(worker.context, text, np.array([len(piece)], np.int32), Dropout(0.0, 0))
+        with self._pool.borrowed() as call_context:
+            return self._dropping.encode(call_context.context, text, np.array([len(piece)], np.int32), Dropout(0.0, 0))
 
-    def _pieces_of(self, worker: Worker, text: str) -> tuple[str, np.ndarray]:
+    def _pieces_of(self, call_context: CallContext, text: str) -> tuple[str, np.ndarray]:
         """The text without what the pattern drops, and where its pieces end, in bytes: int32."""
         if self._automaton:
             try:
-                return text, plain.piece_ends(worker.context, text)
+                return text, plain.piece_ends(call_context.context, text)
             except Uncovered:
                 pass
         pieces = self._splitter.split(text)
@@ -206,14 +206,14 @@ class Compiled(Tokenizer):
     def stage_seconds(self, text: str) -> dict[str, float]:
         """Seconds by stage of one encoding of `text`, special text read as ordinary text."""
         text = self._model.normalize(repair_surrogates(text))
-        with self._timed_pool.worker() as worker:
+        with self._timed_pool.borrowed() as call_context:
             if self._automaton:
                 try:
-                    return stage_seconds(worker, text, None)
+                    return stage_seconds(call_context, text, None)
                 except Uncovered:
                     pass
             kept = "".join(self._splitter.split(text))
-            return stage_seconds(worker, kept, lambda _: self._splitter.split(text))
+            return stage_seconds(call_context, kept, lambda _: self._splitter.split(text))
 
     def count(self, text: str) -> int:
         """How many tokens `text` has, special text read as ordinary text; no id is built."""
@@ -271,14 +271,14 @@ class Compiled(Tokenizer):
         ready = None if self._fast is None else self._ready(allowed_special, disallowed_special)
         return Batches(self._run_claimed, self._pool, ready, one, self._density)
 
-    def _run_claimed(self, job: int, run: Callable[[Worker], bool]) -> None:
-        """Run it, and close the job, with this tokenizer's own worker, or where it is in use one nobody else uses."""
+    def _run_claimed(self, job: int, run: Callable[[CallContext], bool]) -> None:
+        """Call `run` with this tokenizer's own context, or a borrowed one where that is in use; close the job."""
         builtins = self._own.builtins
         if builtins is not None and builtins.run_claimed(job, run, self._own) is not None:
             return
-        with self._pool.worker() as worker:
-            if worker.builtins is not None:
-                worker.builtins.run_claimed(job, run, worker)
+        with self._pool.borrowed() as call_context:
+            if call_context.builtins is not None:
+                call_context.builtins.run_claimed(job, run, call_context)
 
     def _ready(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Ready:
         """How batches go the fast way."""
@@ -288,7 +288,7 @@ class Compiled(Tokenizer):
         if not look:
             return lambda texts: (list(map(self._written, texts)), 0)
 
-        # Special tokens are sought in the text as it was given.
+        # Special tokens are searched for in the text as given.
         def normalized(text: str) -> str | None:
             return self._written(text) if self._specials.absent(text) else None
 
@@ -378,21 +378,21 @@ class Compiled(Tokenizer):
             return None
         if bool((array < 0).any()) or bool((array >= 1 << 32).any()):
             return None
-        with self._pool.worker() as worker:
-            return plain.decode(worker.context, np.ascontiguousarray(array, np.uint32))
+        with self._pool.borrowed() as call_context:
+            return plain.decode(call_context.context, np.ascontiguousarray(array, np.uint32))
 
 
 def _never(text: str) -> None:
-    """Stands where no built-in is."""
+    """Stand in for a missing built-in: return None."""
 
 
 _living: weakref.WeakSet[Compiled] = weakref.WeakSet()
 
 
 def _without_other_threads() -> None:
-    """In a forked child: replace workers whose threads are gone; they may have been halfway through a change."""
+    """In a forked child: replace contexts whose threads are gone; they may have been halfway through a write."""
     for tokenizer in list(_living):
-        tokenizer._leave_worker_of_another_thread()
+        tokenizer._replace_context_of_another_thread()
 
 
 if hasattr(os, "register_at_fork"):

@@ -12,11 +12,11 @@ import numba
 from llvmlite import binding as llvm
 
 from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX
-from impls.compiled.cpython import border
+from impls.compiled.cpython import boundary
 from impls.compiled.cpython.interpreter import long_as_address
 from impls.compiled.lookup import decode, encode
 from impls.compiled.merge import characters, dropout, pairs, prepare, segments
-from impls.compiled.threads import batch, batch_results, helpers
+from impls.compiled.threads import batch, batch_results, worker_kernels
 from impls.compiled.training import cells, count_pieces, learn, list_pairs, pair_table
 
 _PLAIN: dict[str, Callable[..., int]] = {
@@ -49,18 +49,18 @@ _PLAIN: dict[str, Callable[..., int]] = {
     "spread_pairs": pair_table.spread_pairs,
     "list_pairs": list_pairs.list_pairs,
     "learn": learn.learn,
-    "ask_helper": helpers.ask_helper,
-    "change_state": helpers.change_state,
-    "help_out": batch.help_out,
+    "ask_worker": worker_kernels.ask_worker,
+    "change_state": worker_kernels.change_state,
+    "run_worker": batch.run_worker,
 }
 _METHODS: dict[str, Callable[[int, int], int]] = {
-    "encode_to_list": border.encode_to_list,
-    "encode_to_list_unless_special": border.encode_to_list_unless_special,
-    "encode_to_array": border.encode_to_array,
-    "encode_to_array_unless_special": border.encode_to_array_unless_special,
-    "count_ids": border.count_ids,
-    "decode_to_str": border.decode_to_str,
-    "decode_to_bytes": border.decode_to_bytes,
+    "encode_to_list": boundary.encode_to_list,
+    "encode_to_list_unless_special": boundary.encode_to_list_unless_special,
+    "encode_to_array": boundary.encode_to_array,
+    "encode_to_array_unless_special": boundary.encode_to_array_unless_special,
+    "count_ids": boundary.count_ids,
+    "decode_to_str": boundary.decode_to_str,
+    "decode_to_bytes": boundary.decode_to_bytes,
 }
 _FAST_METHODS: dict[str, Callable[[int, int], int]] = {
     "run_claimed": batch_results.run_claimed,

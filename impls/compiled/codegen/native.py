@@ -56,9 +56,9 @@ class Native:
     spread_pairs: Function
     list_pairs: Function
     learn: Function
-    ask_helper: Function
+    ask_worker: Function
     change_state: Function
-    help_out: Function
+    run_worker: Function
 
     @staticmethod
     def load() -> Native:

@@ -47,7 +47,7 @@ from impls.compiled.layout import (
     RAISED,
     SIZE,
 )
-from impls.compiled.pretokenize.needle import may_hold_special
+from impls.compiled.pretokenize.special_search import may_hold_special
 
 OUT_REGION = 2
 RELEASE_FROM_BYTES = 1024

@@ -39,8 +39,8 @@ from impls.compiled.lookup.growth import make_room
 from impls.compiled.lookup.look_up import keep_ids, known_ids
 from impls.compiled.lookup.records import prefetch_listed, record_pieces
 from impls.compiled.merge.segments import unknown_ids
+from impls.compiled.pretokenize.bitparallel_patterns import windows_block
 from impls.compiled.pretokenize.scan import scan_block
-from impls.compiled.pretokenize.split_windows import windows_block
 from impls.compiled.pretokenize.stages import stages_block
 
 

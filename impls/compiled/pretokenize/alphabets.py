@@ -7,7 +7,7 @@ may leave letters out. A set is made when the first character of its alphabet is
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, load_i64, shift_right
-from impls.compiled.pretokenize.vectors import (
+from impls.compiled.pretokenize.byte_masks import (
     BUT_97_TO_A0,
     BUT_BB,
     FROM_81,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impls.compiled.layout import REST_BYTES, SOUGHT_ROW_BYTES
+from impls.compiled.layout import SPECIAL_ROW_BYTES, SUFFIX_BYTES
 from impls.core.model.model import Model
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.text.text import special_matcher
@@ -18,19 +18,19 @@ _MOST_BEGINNINGS = 4
 """How many the kernels look for, one after the other."""
 
 
-SoughtTable = tuple[np.ndarray, int]
-"""What `pretokenize/needle` reads, uint8, see `layout.SOUGHT_ROW_BYTES`, and how many rows that has."""
+SpecialTokenTable = tuple[np.ndarray, int]
+"""What `pretokenize/special_search` reads, uint8, see `layout.SPECIAL_ROW_BYTES`, and how many rows that has."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class SpecialTokenIndex:
     """Special texts as the kernels look for them: by what those begin with that have the same first character."""
 
-    rests: dict[str, tuple[str, ...]]
+    suffixes: dict[str, tuple[str, ...]]
     """By beginning what is behind it, ordered; none begins with another, as who finds the shorter has found one."""
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Sought:
+    def of(cls, texts: Iterable[str]) -> SpecialTokenIndex:
         """Looks for these texts."""
         groups: dict[str, list[str]] = defaultdict(list)
         for text in sorted(texts):
@@ -40,16 +40,16 @@ class Sought:
         found = {common_prefix(group): group for group in groups.values()}
         return cls({prefix: tuple(text[len(prefix) :] for text in group) for prefix, group in found.items()})
 
-    def table(self) -> SoughtTable:
+    def table(self) -> SpecialTokenTable:
         """An empty one with -1 rows where there are too many beginnings."""
-        if len(self.rests) > _MOST_BEGINNINGS:
+        if len(self.suffixes) > _MOST_BEGINNINGS:
             return np.zeros(1, np.uint8), -1
         rows: list[tuple[int, int, int, int]] = []
-        all_rows = SOUGHT_ROW_BYTES * len(self.rests)
+        all_rows = SPECIAL_ROW_BYTES * len(self.suffixes)
         behind, at = b"", all_rows
-        for beginning, rests in self.rests.items():
+        for beginning, rests in self.suffixes.items():
             needle, encoded = beginning.encode(), [rest.encode() for rest in rests]
-            index, place = b"", REST_BYTES * len(encoded)
+            index, place = b"", SUFFIX_BYTES * len(encoded)
             for rest in encoded:
                 index += np.array([place, len(rest)], np.int64).tobytes()
                 place += len(rest)

@@ -73,7 +73,7 @@ class SplitContext(Slots):
             self.hold(layout.FLAG_PAGES, splitting.flags.pages)
             self.hold(layout.CHARACTER_FLAGS, splitting.flags.flags)
         if splitting.pairs is not None:
-            self.hold(layout.APART_PAIRS, splitting.pairs)
+            self.hold(layout.ASCII_CUTS, splitting.pairs)
         if splitting.stages:
             self._stages(splitting.stages)
 

@@ -13,11 +13,11 @@ import regex
 from impls.compiled.codegen.build import source_digest
 from impls.compiled.cpython.arrays import packed, unpacked
 from impls.compiled.layout import (
-    APART,
     AUTOMATON,
     CL100K,
     DEEPSEEK,
     GPT2,
+    NEIGHBOURS,
     O200K,
     QWEN,
     STAGES_IN_TURN,
@@ -86,7 +86,7 @@ def with_borders(splitting: Splitting, borders: SplitTables, *, with_windows: bo
     """`splitting` and then cutting at `borders`, and that in words."""
     stages = (*splitting.automata, borders)
     if len(stages) == 1 and with_windows:
-        return Splitting(APART, borders, pairs=ascii_pairs(borders)), "automaton, borders, windows"
+        return Splitting(NEIGHBOURS, borders, pairs=ascii_pairs(borders)), "automaton, borders, windows"
     if len(stages) == 1:
         return Splitting(AUTOMATON, borders), "automaton, borders"
     return Splitting(STAGES_IN_TURN, None, stages=stages), f"automaton, {len(stages) - 1} stages, borders"

@@ -39,8 +39,8 @@ def distinct(rng: random.Random, n_words: int, n_letters: int) -> list[str]:
 def state(tokenizer: Compiled, table: str) -> tuple[int, int]:
     """How many slots a table has, and how many entries, in the one context that has been used."""
     shift, count, _ = TABLES[table]
-    (worker,) = [worker for worker, _ in tokenizer._pool._workers] or [tokenizer._own]
-    slots = worker.context.slots
+    (call_context,) = [one for one, _ in tokenizer._pool._contexts] or [tokenizer._own]
+    slots = call_context.context.slots
     return 1 << (64 - int(slots[shift >> 3])), int(slots[count >> 3])
 
 

@@ -57,8 +57,8 @@ for round in range(20):
     assert [fast.encode_ordinary(each) for each in texts] == expected
 assert faults()[0] == 0, faults()
 from impls.compiled.layout import CACHE
-for worker in (fast._own, *(worker for worker, _ in fast._pool._workers)):
-    worker.context.slots[CACHE >> 3] += 1 << 40
+for call_context in (fast._own, *(one for one, _ in fast._pool._contexts)):
+    call_context.context.slots[CACHE >> 3] += 1 << 40
 fast.encode("the cat")
 assert faults()[0] > 0, "a wild address went unnoticed"
 print("checked")
@@ -182,7 +182,7 @@ reserved = sum(array.nbytes for array in tokenizer._own.context.arrays)
 for seed in range(1, 13):
     step(seed)
 grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-print(grown <= reserved < 4_000_000 or (grown, reserved), len(tokenizer._pool._workers))
+print(grown <= reserved < 4_000_000 or (grown, reserved), len(tokenizer._pool._contexts))
 """
 
 

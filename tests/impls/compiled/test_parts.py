@@ -15,7 +15,7 @@ from random_patterns import ALPHABET, random_pattern, random_text
 
 import impls
 from impls.compiled import Compiled, context, layout
-from impls.compiled.cpython import border
+from impls.compiled.cpython import boundary
 from impls.compiled.pretokenize.pattern.syntax import NotExpressible
 from impls.compiled.pretokenize.pattern.tables import SplitTables, certain_cuts, cuts_outside, split_tables
 from impls.core.errors import SpecialToken
@@ -163,7 +163,7 @@ def test_a_special_token_is_found_wherever_a_part_ends() -> None:
 def test_lists_are_filled_part_by_part(name: str) -> None:
     """Of more ids than are made ints of at once; the rest has as many a character as the beginning, or not."""
     few, many = "the cat sat üstünde ", "\u0378\U0001f389"
-    n = border.IDS_AT_ONCE
+    n = boundary.IDS_AT_ONCE
     text = {
         "as many": few * (n // 2),
         "ever more": few * (n // 4) + many * (n // 2),

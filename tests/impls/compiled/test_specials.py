@@ -10,7 +10,7 @@ from child import run
 
 import impls
 from impls.compiled import Compiled, layout
-from impls.compiled.pretokenize.specials import Sought
+from impls.compiled.pretokenize.specials import SpecialTokenIndex
 from impls.core.errors import SpecialToken
 from impls.core.model.model import Model
 from impls.priority import Priority
@@ -96,7 +96,7 @@ def test_texts_that_hold_but_a_beginning_are_encoded_at_once(plain_model: Model,
 
 def test_special_texts_that_begin_with_another_are_not_looked_for() -> None:
     texts = ("<|end|>x", "<|go|>", "[a", "<|end|>", "<|gone")
-    assert Sought.of(texts).rests == {"<|": ("end|>", "gone", "go|>"), "[a": ("",)}
+    assert SpecialTokenIndex.of(texts).suffixes == {"<|": ("end|>", "gone", "go|>"), "[a": ("",)}
 
 
 def test_a_special_text_is_found_wherever_a_part_ends(plain_model: Model) -> None:

@@ -17,17 +17,6 @@ from impls.compiled.codegen.memory import (
     release_memory,
     store_64,
 )
-from impls.compiled.cpython.boxes import (
-    array_of_ids,
-    empty_array,
-    end_list,
-    hidden_list,
-    ids_of_array,
-    list_of_ids,
-    long_from_long,
-    put_ids,
-    resize_array,
-)
 from impls.compiled.cpython.interpreter import (
     clear_error,
     list_get,
@@ -37,6 +26,17 @@ from impls.compiled.cpython.interpreter import (
     restore_thread,
     save_thread,
     this_thread,
+)
+from impls.compiled.cpython.pyobjects import (
+    array_of_ids,
+    empty_array,
+    end_list,
+    hidden_list,
+    ids_of_array,
+    list_of_ids,
+    long_from_long,
+    put_ids,
+    resize_array,
 )
 from impls.compiled.cpython.strings import length_of, type_of
 from impls.compiled.cpython.texts import (
@@ -53,7 +53,7 @@ from impls.compiled.layout import (
     INT_TYPE,
     LIST_ITEMS,
     MAY_BE_SPECIAL,
-    N_SOUGHT,
+    N_SPECIALS,
     NEW_ARRAY,
     NO_MEMORY,
     NO_ROOM,
@@ -81,7 +81,7 @@ def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
     """
     if load_i64(context + BUSY) != 0 or (as_array and load_i64(context + NEW_ARRAY) == 0):
         return nothing(context)
-    if look != 0 and load_i64(context + N_SOUGHT) < 0:
+    if look != 0 and load_i64(context + N_SPECIALS) < 0:
         return nothing(context)
     store_64(context + BUSY, 1)
     result = 0

@@ -18,9 +18,16 @@ from impls.compiled.codegen.memory import (
     store_64,
 )
 from impls.compiled.pretokenize.alphabets import two_bytes_wide
-from impls.compiled.pretokenize.pattern.flags import CUT, LETTER
-from impls.compiled.pretokenize.scan import width
-from impls.compiled.pretokenize.vectors import (
+from impls.compiled.pretokenize.bitparallel import (
+    ANY_CASE,
+    CUTS,
+    every_third,
+    flags_at,
+    newline_starts,
+    run_ends,
+    spread,
+)
+from impls.compiled.pretokenize.byte_masks import (
     CONTINUATION,
     CONTROLS,
     CYRILLIC_D0,
@@ -39,15 +46,8 @@ from impls.compiled.pretokenize.vectors import (
     deepseek_masks,
     high_masks,
 )
-from impls.compiled.pretokenize.windows import (
-    ANY_CASE,
-    CUTS,
-    every_third,
-    flags_at,
-    newline_starts,
-    run_ends,
-    spread,
-)
+from impls.compiled.pretokenize.pattern.flags import CUT, LETTER
+from impls.compiled.pretokenize.scan import width
 
 SINOGRAPHS = ANY_CASE
 """The slot of this pattern's masks for the second stage's ideographs; it does not tell case."""

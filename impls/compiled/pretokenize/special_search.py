@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, kernel, load_i64, load_u8, lowest_bit
-from impls.compiled.layout import N_SOUGHT, REST_BYTES, SOUGHT, SOUGHT_ROW_BYTES
+from impls.compiled.layout import N_SPECIALS, SPECIAL_ROW_BYTES, SPECIALS, SUFFIX_BYTES
 from impls.compiled.lookup.hashing import same_bytes
-from impls.compiled.pretokenize.vectors import WIDTH, equal_pairs
+from impls.compiled.pretokenize.byte_masks import WIDTH, equal_pairs
 
 
 @inlined
@@ -28,7 +28,7 @@ def _goes_on(text: int, n_bytes: int, rests: int, n_rests: int) -> bool:
     low, high = 0, n_rests
     while low < high:
         middle = (low + high) >> 1
-        rest = rests + REST_BYTES * middle
+        rest = rests + SUFFIX_BYTES * middle
         order = _order(text, rests + load_i64(rest), min(load_i64(rest + 8), n_bytes))
         if order == 0:
             return True
@@ -74,8 +74,8 @@ def _may_hold(text: int, n_bytes: int, table: int, row: int) -> bool:
 @kernel
 def may_hold_special(context: int, text: int, n_bytes: int) -> bool:
     """Whether a special text occurs, or may begin at the end; always where they have too many beginnings."""
-    table, n_rows = load_i64(context + SOUGHT), load_i64(context + N_SOUGHT)
+    table, n_rows = load_i64(context + SPECIALS), load_i64(context + N_SPECIALS)
     for i in range(n_rows):
-        if _may_hold(text, n_bytes, table, table + SOUGHT_ROW_BYTES * i):
+        if _may_hold(text, n_bytes, table, table + SPECIAL_ROW_BYTES * i):
             return True
     return n_rows < 0

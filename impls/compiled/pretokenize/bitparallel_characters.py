@@ -17,10 +17,10 @@ from impls.compiled.codegen.memory import (
     shift_left,
     shift_right,
 )
-from impls.compiled.layout import APART_PAIRS, ASCII_CLASSES, END_CLASS, PAGE_CLASSES, PAGES, TRANSITIONS
+from impls.compiled.layout import ASCII_CLASSES, ASCII_CUTS, END_CLASS, PAGE_CLASSES, PAGES, TRANSITIONS
+from impls.compiled.pretokenize.byte_masks import LEADS, lead_masks
 from impls.compiled.pretokenize.pattern.steps import CUT
 from impls.compiled.pretokenize.scan import class_at, width
-from impls.compiled.pretokenize.vectors import LEADS, lead_masks
 
 SPACE, SPACE_BYTES = 0x2581, 0x8196E2
 """SentencePiece's mark for a space, and its UTF-8 as a number."""
@@ -45,9 +45,9 @@ def _eight(pairs: int, at: int) -> int:
 
 
 @inlined
-def apart_starts(context: int, at: int, masks: int, left: int) -> int:
+def neighbour_starts(context: int, at: int, masks: int, left: int) -> int:
     """Marks of the window at `at`, `left` bytes before the end of the text; 0 where no piece begins in it."""
-    pairs, starts = load_i64(context + APART_PAIRS), 0
+    pairs, starts = load_i64(context + ASCII_CUTS), 0
     for i in range(0, 64, 8):
         starts |= shift_left(_eight(pairs, at + i), i + 1)
     lead_masks(at, masks)

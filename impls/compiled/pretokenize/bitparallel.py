@@ -32,9 +32,7 @@ from impls.compiled.pretokenize.alphabets import (
     three_bytes_wide,
     two_bytes_wide,
 )
-from impls.compiled.pretokenize.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
-from impls.compiled.pretokenize.scan import code_point, width
-from impls.compiled.pretokenize.vectors import (
+from impls.compiled.pretokenize.byte_masks import (
     BELOW_A0,
     BELOW_B0,
     CONTINUATION,
@@ -53,6 +51,8 @@ from impls.compiled.pretokenize.vectors import (
     high_masks,
     write_numbers,
 )
+from impls.compiled.pretokenize.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
+from impls.compiled.pretokenize.scan import code_point, width
 
 READABLE = 96
 """Bytes that may be read from a window on: 64, and those of a record of a piece that begins in its last byte."""
@@ -60,7 +60,7 @@ EDGE = 4
 """Bytes before the far edge whose marks may still change: the longest contraction is three bytes long."""
 LEAST = 8
 """Windows cut shorter than this are left to the automaton."""
-# Masks of their own, by offset, beside those of `pretokenize/vectors`
+# Masks of their own, by offset, beside those of `pretokenize/byte_masks`
 ANY_CASE, MARKS, CUTS = 160, 168, 176
 
 

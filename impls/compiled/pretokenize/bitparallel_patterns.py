@@ -19,34 +19,16 @@ from impls.compiled.codegen.memory import (
     wrapping_add,
 )
 from impls.compiled.layout import (
-    APART,
     CL100K,
     DEEPSEEK,
     GPT2,
+    NEIGHBOURS,
     O200K,
     QWEN,
     TEKKEN,
     UNCOVERED,
 )
-from impls.compiled.pretokenize.long_runs import inner_start
-from impls.compiled.pretokenize.scan import piece_end
-from impls.compiled.pretokenize.split_apart import apart_starts
-from impls.compiled.pretokenize.split_deepseek import deepseek_starts, mark_kinds
-from impls.compiled.pretokenize.stages import begin_stages, piece_end_by_stages
-from impls.compiled.pretokenize.vectors import (
-    APOSTROPHES,
-    CONTINUATION,
-    DIGITS,
-    HIGH,
-    LETTERS,
-    NEWLINES,
-    OTHER_SPACES,
-    SLASHES,
-    SPACES,
-    UPPER,
-    ascii_masks,
-)
-from impls.compiled.pretokenize.windows import (
+from impls.compiled.pretokenize.bitparallel import (
     ANY_CASE,
     CUTS,
     EDGE,
@@ -62,6 +44,24 @@ from impls.compiled.pretokenize.windows import (
     settled,
     write_starts,
 )
+from impls.compiled.pretokenize.bitparallel_characters import neighbour_starts
+from impls.compiled.pretokenize.bitparallel_deepseek import deepseek_starts, mark_kinds
+from impls.compiled.pretokenize.byte_masks import (
+    APOSTROPHES,
+    CONTINUATION,
+    DIGITS,
+    HIGH,
+    LETTERS,
+    NEWLINES,
+    OTHER_SPACES,
+    SLASHES,
+    SPACES,
+    UPPER,
+    ascii_masks,
+)
+from impls.compiled.pretokenize.long_runs import inner_start
+from impls.compiled.pretokenize.scan import piece_end
+from impls.compiled.pretokenize.stages import begin_stages, piece_end_by_stages
 
 AHEAD_BYTES = 1024
 """How far before its turn text is fetched."""
@@ -151,10 +151,10 @@ def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: i
     that it need not wait for the rest of this one: two comparisons tell.
 
     `kind` is known when this is compiled: GPT2, O200K (tekken too, which knows no contractions), CL100K (qwen too) or
-    DEEPSEEK, APART.
+    DEEPSEEK, NEIGHBOURS.
     """
-    if kind == APART:
-        starts = apart_starts(context, at, masks, left)
+    if kind == NEIGHBOURS:
+        starts = neighbour_starts(context, at, masks, left)
         return starts, last_start(starts)
     ascii_masks(at, masks)
     size, cuts = 64, 0
@@ -227,7 +227,7 @@ def _block(
         else:
             if kind == DEEPSEEK:
                 window = piece_end_by_stages(context, text, n_bytes, window)
-            elif kind == APART:
+            elif kind == NEIGHBOURS:
                 window = piece_end(context, text, n_bytes, window)
             else:
                 window = piece_end(context, text, n_bytes, inner_start(text, n_bytes, window))
@@ -254,8 +254,8 @@ def windows_block(
     """As `scan.scan_block`, by windows; the end of the last piece is left at `masks`, which has 256 bytes."""
     if splitter == GPT2:
         return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, splitter)
-    if splitter == APART:
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, APART, splitter)
+    if splitter == NEIGHBOURS:
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, NEIGHBOURS, splitter)
     if splitter == DEEPSEEK:
         if start == 0:
             begin_stages(context)

@@ -11,7 +11,7 @@ from child import run
 
 from impls.compiled.context import Context
 from impls.compiled.cpython import plain
-from impls.compiled.layout import APART, AUTOMATON
+from impls.compiled.layout import AUTOMATON, NEIGHBOURS
 from impls.compiled.pretokenize.pattern.borders import ascii_pairs, border_tables
 from impls.compiled.pretokenize.pattern.steps import CUT
 from impls.compiled.pretokenize.pattern.tables import SplitTables
@@ -46,7 +46,7 @@ def test_windows_cut_where_two_characters_stand_in_no_token(fuzz: int) -> None:
     byte_tables = build_tables(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
     for _ in range(40 * fuzz):
         tables = random_tables(rng)
-        windows = Context(byte_tables, Splitting(APART, tables, pairs=ascii_pairs(tables)))
+        windows = Context(byte_tables, Splitting(NEIGHBOURS, tables, pairs=ascii_pairs(tables)))
         automaton = Context(byte_tables, Splitting(AUTOMATON, tables))
         for _ in range(12):
             text = random_text(rng)
@@ -55,7 +55,7 @@ def test_windows_cut_where_two_characters_stand_in_no_token(fuzz: int) -> None:
             assert plain.piece_ends(automaton, text).tolist() == expected, text
 
 
-@pytest.mark.parametrize(("with_windows", "splitter"), [(True, APART), (False, AUTOMATON)])
+@pytest.mark.parametrize(("with_windows", "splitter"), [(True, NEIGHBOURS), (False, AUTOMATON)])
 def test_windows_are_left_out_where_nobody_wants_them(with_windows: bool, splitter: int) -> None:
     whole, _ = splitting_of(())
     assert whole is not None
