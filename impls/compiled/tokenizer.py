@@ -16,7 +16,7 @@ from impls.compiled.cpython import plain
 from impls.compiled.cpython.plain import Uncovered
 from impls.compiled.files import last_safe_cut
 from impls.compiled.layout import AUTOMATON, BUSY
-from impls.compiled.merge.dropping import Dropping
+from impls.compiled.merge.dropout_encoder import DropoutEncoder
 from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks
 from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
 from impls.compiled.pretokenize.split_context import Splitting
@@ -64,7 +64,7 @@ class Compiled(Tokenizer):
         cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, specials.suffixes)
         shared = tables_of(model), splitting or Splitting(AUTOMATON, None), specials.table(), cuts
         self._pool, self._timed_pool = Pool(*shared), Pool(*shared)
-        self._dropping = Dropping(model)
+        self._dropout_encoder = DropoutEncoder(model)
         self._density = Density()
         # One context serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
         self._use(self._pool.new())
@@ -182,7 +182,7 @@ class Compiled(Tokenizer):
         if self._model.alphabet == "chars":
             raise Unsupported(self.name, "leaves merges out (BPE-dropout) only over bytes")
         with self._pool.borrowed() as call_context:
-            return self._dropping.encode(call_context.context, *self._pieces_of(call_context, text), dropout)
+            return self._dropout_encoder.encode(call_context.context, *self._pieces_of(call_context, text), dropout)
 
     def _encode_byte_piece(self, piece: bytes) -> list[int]:
         """Ids of one piece that is no UTF-8: by the kernel that can leave merges out, since others read characters."""
@@ -190,7 +190,9 @@ class Compiled(Tokenizer):
         if (whole := self._model.whole_piece(text)) is not None:
             return [whole]
         with self._pool.borrowed() as call_context:
-            return self._dropping.encode(call_context.context, text, np.array([len(piece)], np.int32), Dropout(0.0, 0))
+            return self._dropout_encoder.encode(
+                call_context.context, text, np.array([len(piece)], np.int32), Dropout(0.0, 0)
+            )
 
     def _pieces_of(self, call_context: CallContext, text: str) -> tuple[str, np.ndarray]:
         """The text without what the pattern drops, and where its pieces end, in bytes: int32."""

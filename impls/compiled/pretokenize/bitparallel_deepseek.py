@@ -1,6 +1,6 @@
 """Where pieces begin in 64 bytes, for deepseek's three stages: digits by threes, runs of ideographs, the rest.
 
-The bit-parallel twin of NAMED["deepseek"] in `patterns`, as `split_windows` has them for patterns of one stage.
+The bit-parallel twin of NAMED["deepseek"] in `patterns`, as `bitparallel_patterns` has them for patterns of one stage.
 A stage sees only its own part of the text: where digits or ideographs begin, white space before them is at its end.
 What is neither letter, mark, sign, digit nor white space cuts a window short, and so do kana.
 """

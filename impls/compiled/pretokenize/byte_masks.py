@@ -227,7 +227,7 @@ def kana_masks(address: int, masks: int) -> None:
 
 @inlined
 def deepseek_masks(address: int, masks: int) -> None:
-    """Masks of 64 bytes that `split_deepseek` needs besides."""
+    """Masks of 64 bytes that `bitparallel_deepseek` needs besides."""
     if reachable(address, WIDTH):
         _store_deepseek_masks(address, masks)
 

@@ -1,4 +1,4 @@
-"""Whether a text holds a special token: a search for what they begin with, 64 places at once, then for the rest."""
+"""Search of a text for special tokens: their prefixes at 64 places at once, then the suffix by binary search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from impls.compiled.pretokenize.byte_masks import WIDTH, equal_pairs
 
 @inlined
 def _order(a: int, b: int, n_bytes: int) -> int:
-    """Below 0, 0 or above: how two runs of bytes are ordered."""
+    """Compare two runs of n_bytes in byte order: below 0, 0 or above."""
     for i in range(n_bytes):
         difference = load_u8(a + i) - load_u8(b + i)
         if difference != 0:
@@ -19,17 +19,17 @@ def _order(a: int, b: int, n_bytes: int) -> int:
 
 
 @kernel
-def _goes_on(text: int, n_bytes: int, rests: int, n_rests: int) -> bool:
-    """Whether the rest of a special text stands here, or begins and n_bytes are too few to tell.
+def _has_suffix(text: int, n_bytes: int, suffixes: int, n_suffixes: int) -> bool:
+    """Return whether one of the sorted suffixes is at `text`, or may be cut off after n_bytes.
 
-    None of the rests begins with another, so all that are ordered before the one that stands here differ from the text
-    in a byte, and so do those behind it.
+    No suffix is a prefix of another, so every other suffix differs from the text in some byte, and a binary search
+    finds the one that does not.
     """
-    low, high = 0, n_rests
+    low, high = 0, n_suffixes
     while low < high:
         middle = (low + high) >> 1
-        rest = rests + SUFFIX_BYTES * middle
-        order = _order(text, rests + load_i64(rest), min(load_i64(rest + 8), n_bytes))
+        suffix = suffixes + SUFFIX_BYTES * middle
+        order = _order(text, suffixes + load_i64(suffix), min(load_i64(suffix + 8), n_bytes))
         if order == 0:
             return True
         if order < 0:
@@ -40,32 +40,32 @@ def _goes_on(text: int, n_bytes: int, rests: int, n_rests: int) -> bool:
 
 
 @inlined
-def _begins(text: int, n_more: int, table: int, row: int) -> bool:
-    """Whether a special text of that row may begin here, where n_more bytes follow on the beginning."""
+def _may_begin(text: int, n_more: int, table: int, row: int) -> bool:
+    """Return whether a special token of that row may begin at `text`, n_more bytes after the prefix being left."""
     size = load_i64(row + 8)
     if not same_bytes(text, table + load_i64(row), size):
         return False
-    return _goes_on(text + size, n_more, table + load_i64(row + 16), load_i64(row + 24))
+    return _has_suffix(text + size, n_more, table + load_i64(row + 16), load_i64(row + 24))
 
 
 @kernel
 def _may_hold(text: int, n_bytes: int, table: int, row: int) -> bool:
-    """Whether a special text of that row occurs, or may begin at the end."""
-    needle, size = table + load_i64(row), load_i64(row + 8)
-    # The second byte is compared as well; a beginning of one byte is compared with itself.
+    """Return whether a special token of that row occurs, or may begin at the end and be cut off."""
+    prefix, size = table + load_i64(row), load_i64(row + 8)
+    # The first two bytes are compared; a prefix of one byte compares it twice.
     second = min(size - 1, 1)
-    a, b = load_u8(needle), load_u8(needle + second)
+    a, b = load_u8(prefix), load_u8(prefix + second)
     at, last = 0, n_bytes - size
     while at + WIDTH < n_bytes:
         found = equal_pairs(text + at, text + at + second, a, b)
         while found != 0:
             place = at + lowest_bit(found)
             found &= found - 1
-            if place <= last and _begins(text + place, last - place, table, row):
+            if place <= last and _may_begin(text + place, last - place, table, row):
                 return True
         at += WIDTH
     while at <= last:
-        if load_u8(text + at) == a and _begins(text + at, last - at, table, row):
+        if load_u8(text + at) == a and _may_begin(text + at, last - at, table, row):
             return True
         at += 1
     return False
@@ -73,7 +73,7 @@ def _may_hold(text: int, n_bytes: int, table: int, row: int) -> bool:
 
 @kernel
 def may_hold_special(context: int, text: int, n_bytes: int) -> bool:
-    """Whether a special text occurs, or may begin at the end; always where they have too many beginnings."""
+    """Return whether a special token occurs or may be cut off at the end; True too where the table is empty (-1 rows)."""
     table, n_rows = load_i64(context + SPECIALS), load_i64(context + N_SPECIALS)
     for i in range(n_rows):
         if _may_hold(text, n_bytes, table, table + SPECIAL_ROW_BYTES * i):

@@ -19,7 +19,7 @@ from impls.core.dropout import Dropout
 from impls.core.model.model import Model
 
 
-class Dropping:
+class DropoutEncoder:
     """Leaves merges of a model out at random.
 
     Then symbols meet that never meet in byte pair encoding, and the one pair per token that the kernels keep is not
