@@ -113,7 +113,7 @@ class Context(SplitContext):
         self.hold(layout.KEY_MASKS, _KEY_MASKS)
 
     def _table(self, table: int, entry_bytes: int, bits: int, most_bits: int) -> None:
-        """An empty hash table of 2**bits entries that `lookup/growth` may enlarge to up to 2**most_bits of them."""
+        """Hold an empty hash table of 2**bits entries that `lookup/growth` may enlarge to 2**most_bits."""
         shift, limit, least_shift = _TABLES[table]
         in_use, memory = entry_bytes << bits, entry_bytes << most_bits
         array = growing_zeros(memory, in_use) if in_use <= _MOST_IN_SMALL_PAGES else aligned_zeros(memory)
@@ -158,7 +158,7 @@ class Context(SplitContext):
         self[layout.N_SPECIALS] = n_rows
 
     def make_arrays(self, api: NumpyApi) -> None:
-        """Lets the border make NumPy arrays."""
+        """Let the boundary make NumPy arrays."""
         self[layout.NEW_ARRAY] = api.empty
         self[layout.ARRAY_DATA] = api.get_pointer
         self[layout.ARRAY_KIND] = api.dtype
@@ -167,7 +167,7 @@ class Context(SplitContext):
         self[layout.N_DIMENSIONS] = 1
 
     def read_strings(self, strings: StrLayout) -> None:
-        """Lets the border take the characters of strings from where they stand."""
+        """Let the boundary read the characters of strings in place."""
         self[layout.STR_TYPE] = id(str)
         self[layout.STR_STATE] = strings.state
         self[layout.STR_SHIFT] = strings.shift
@@ -180,26 +180,26 @@ class Context(SplitContext):
         self[layout.TEXT_LIMIT] = _TEXT_BYTES
 
     def take_in_parts(self, cuts: np.ndarray) -> None:
-        """Lets the border encode long texts part by part; `cuts` is int64 by class, see `layout.CUTS`."""
+        """Let the boundary encode long texts part by part; `cuts` is int64 by class, see `layout.CUTS`."""
         self.hold(layout.CUTS, cuts)
         if is_checked():
             weakref.finalize(self, forget, declare(cuts))
 
     def hand_out_integers(self, integers: np.ndarray, list_items: int) -> None:
-        """Gives the border the table of int objects, see `builtins`, and where list objects hold their items."""
+        """Give the boundary the table of int objects, see `builtins`, and the offset of a list's items."""
         self.hold(layout.INTEGERS, integers)
         self[layout.LIST_ITEMS] = list_items
         if is_checked():
             weakref.finalize(self, forget, declare(integers))
 
     def touch_buffers(self) -> None:
-        """Has the system give the memory that a first text needs now, where nobody waits for it."""
+        """Touch the memory that a first text needs now, so that no call waits for its pages."""
         for slot in _BUFFERS:
             if self[slot] != 0:
                 self.held(slot)[: _IN_SMALL_PAGES : mmap.PAGESIZE] = 0
 
     def forget_pieces(self) -> None:
-        """Empties the caches of pieces but for the vocabulary's own, as in a new context."""
+        """Empty the caches of pieces except for the vocabulary's own, as in a new context."""
         self.native.reset_cache(self.address)
         n_entries = 1 << (64 - self[layout.LONG_SHIFT])
         self.held(layout.LONG)[: 32 * n_entries].fill(0)
@@ -209,7 +209,7 @@ class Context(SplitContext):
         self[layout.N_MET] = 0
 
     def tokens_merging_does_not_make(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """Ids (int32) of the tokens whose own bytes merge into something else."""
+        """Return the ids (int32) of the tokens whose bytes merge into something else."""
         n_tokens = len(starts) - 1
         found = np.empty(n_tokens, np.int32)
         with self.native.reachable(data, starts, found):
@@ -217,7 +217,7 @@ class Context(SplitContext):
         return found[:n_found].copy()
 
     def characters(self, lowest_as_right: np.ndarray, lowest_as_left: np.ndarray) -> np.ndarray:
-        """The table of characters to start from, int64 of shape (65536,)."""
+        """Build the table CHARACTERS, int64 of shape (65536,)."""
         table = np.empty(1 << 16, np.int64)
         with self.native.reachable(lowest_as_right, lowest_as_left, table):
             self.native.build_characters(
@@ -226,14 +226,14 @@ class Context(SplitContext):
         return table
 
     def lone_characters(self) -> np.ndarray | None:
-        """The ids of each character alone, int64 of shape (65536, 2), and zeros; None where they do not fit."""
+        """Return the ids of each character alone, and zeros, int64 of shape (65536, 2); None where they do not fit."""
         table, scratch = np.zeros((1 << 16, 2), np.int64), np.zeros(16, np.int32)
         with self.native.reachable(table, scratch):
             fit = self.native.build_character_ids(self.address, address(table), address(scratch))
         return table if fit else None
 
     def vocabulary_rows(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """Cache entries of the vocabulary, int64 of shape (n, 4)."""
+        """Return the cache entries of the vocabulary, int64 of shape (n, 4)."""
         n_tokens = len(starts) - 1
         rows = np.empty((n_tokens + 1, 4), np.int64)
         with self.native.reachable(data, starts, rows):

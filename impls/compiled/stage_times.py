@@ -1,4 +1,4 @@
-"""Where the time of one encoding goes, by timing the kernels alone: what a difference is left to is its stage."""
+"""The time of each stage of one encoding, measured by running the kernels separately; differences give the rest."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Split = Callable[[str], Sequence[str]]
 
 
 def stage_seconds(call_context: CallContext, text: str, split: Split | None) -> dict[str, float]:
-    """Seconds of each stage of one encoding of `text` to a list of ids.
+    """Return the seconds of each stage of one encoding of `text` to a list of ids.
 
-    `utf-8`: the text to bytes; `split`: the pieces; `look up`: keys and caches, when every piece is known; `merge`:
-    what an encoding takes longer when none is known but the vocabulary; `output`: ids to a list. The argument `split`
-    is given where the kernels do not split by themselves. Raises `plain.Uncovered`.
+    `utf-8`: the text to bytes; `split`: the pieces; `look up`: keys and caches, when every piece is known; `merge`: the
+    additional time when only the vocabulary is known; `output`: ids to a list. The argument `split` is given where the
+    kernels do not split by themselves. Raises `plain.Uncovered`.
     """
     context, native = call_context.context, call_context.context.native
     started = perf_counter()

@@ -1,4 +1,4 @@
-"""Everything a context points at that depends on the model alone, as flat arrays; built once, then read from disk."""
+"""Everything in a context that depends on the model alone, as flat arrays; built once, then read from disk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DECODED_IDS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ModelTables:
-    """Merging tables of a model, the rows its cache begins with, and what decoding needs."""
+    """Merging tables of a model, the initial entries of its cache, and what decoding needs."""
 
     pairs: np.ndarray
     """int64: what two symbols merge into, bucket by bucket, see `merge/pairs`."""
@@ -72,7 +72,7 @@ class ModelTables:
 
     @property
     def n_symbols(self) -> int:
-        """How many symbols there are."""
+        """Number of symbols."""
         return int(self.numbers[0])
 
     @property
@@ -82,12 +82,12 @@ class ModelTables:
 
 
 def model_digest(model: Model) -> str:
-    """SHA-256 (hex) of what the tables are made from, and of what makes them."""
+    """Return the SHA-256 (hex) of what the tables are made from, and of what makes them."""
     return hashlib.sha256(f"{_FORMAT} {source_digest()} {model.packed().digest}".encode()).hexdigest()
 
 
 def tables_of(model: Model) -> ModelTables:
-    """The tables of a model, from the user's cache where it holds them; raises `Unsupported` for too many tokens."""
+    """Return the tables of a model, from the user's cache or built; raise `Unsupported` for too many tokens."""
     path = cache_folder() / "tables" / f"{model_digest(model)[:32]}.bin"
     names = [field.name for field in fields(ModelTables)]
     kept = read_checked(path)
@@ -102,7 +102,7 @@ def tables_of(model: Model) -> ModelTables:
 
 
 def build_tables(model: Model) -> ModelTables:
-    """The tables, made from scratch."""
+    """Build the tables of a model."""
     native = Native.load()
     blob, starts = blob_of(model)
     data = np.frombuffer(blob + bytes(64), np.uint8)
@@ -155,7 +155,7 @@ def build_tables(model: Model) -> ModelTables:
 
 @dataclass(frozen=True, slots=True)
 class TokenIndex:
-    """Finds a token by its bytes; special tokens are not among them."""
+    """A hash table of tokens by their bytes, without special tokens."""
 
     data: np.ndarray
     """uint8: all tokens' bytes in id order, and 64 more."""
@@ -168,7 +168,7 @@ class TokenIndex:
 
 
 def token_index(model: Model) -> TokenIndex:
-    """The index of a model's tokens."""
+    """Return the index of a model's tokens."""
     blob, starts = blob_of(model)
     return _indexed(Native.load(), np.frombuffer(blob + bytes(64), np.uint8), starts)
 
@@ -183,7 +183,7 @@ def _indexed(native: Native, data: np.ndarray, starts: np.ndarray) -> TokenIndex
 
 
 def _parts(native: Native, model: Model, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The two parts of each token of a rank file, as int32 ids or -1."""
+    """Return the two parts of each token of a rank file, as int32 ids or -1."""
     n_tokens = len(starts) - 1
     index = _indexed(native, data, starts)
     lefts, rights = np.empty(n_tokens, np.int32), np.empty(n_tokens, np.int32)
@@ -210,7 +210,7 @@ def _parts(native: Native, model: Model, data: np.ndarray, starts: np.ndarray) -
 
 
 def _first_round(native: Native, symbols: Symbols, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The table of the parallel first round; unused, and left at NONE, where merges are not monotone."""
+    """Return the table of the parallel first round; all NONE, and unused, where merges are not monotone."""
     nothing = NONE | NONE << SYMBOL_BITS | NONE << (2 * SYMBOL_BITS)
     table = np.full(65536, nothing, np.int64)
     if not symbols.monotone:
@@ -255,7 +255,7 @@ def _characters(bare: ModelTables, symbols: Symbols) -> np.ndarray:
 
 
 def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: np.ndarray) -> ModelTables:
-    """The tables with the whole pieces they need and the cache rows of the vocabulary."""
+    """Return the tables with the whole pieces they need and the cache entries of the vocabulary."""
     from impls.compiled.context import Context
 
     context = Context(bare, None)
@@ -276,7 +276,7 @@ def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: 
 
 
 def _are_tokens(rows: np.ndarray, tables: ModelTables) -> np.ndarray:
-    """Whether each cache entry says no more than that the bytes of a token in `blob` have its id."""
+    """Return whether each cache entry says no more than that a token's bytes in `blob` have its id."""
     ids = rows[:, 2]
     plain: np.ndarray = (rows[:, 3] == 1 << COUNT_AT) & (ids >= 0) & (ids < len(tables.starts) - 1)
     ids = np.where(plain, ids, 0)

@@ -1,4 +1,4 @@
-"""`Compiled`: the kernels behind the interface."""
+"""`Compiled`: the kernels behind the interface of a tokenizer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Compiled(Tokenizer):
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "compiled"
 
     def __init__(self, model: Model) -> None:
-        """Prepares tables, or reads them from the user's cache; compiles the kernels on first use ever."""
+        """Prepare the tables, or read them from the user's cache; compile the kernels on first use."""
         super().__init__(model)
         if model.ignore_merges and model.sentencepiece is not None:
             raise Unsupported(self.name, "ignore_merges after SentencePiece's rules")
@@ -103,7 +103,7 @@ class Compiled(Tokenizer):
     def encode(
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> list[int]:
-        """Ids of `text`; see `Tokenizer.encode`."""
+        """Return the ids of `text`; see `Tokenizer.encode`."""
         try:
             if not (disallowed_special or allowed_special or self._added):
                 ids = self._list(text)
@@ -120,7 +120,7 @@ class Compiled(Tokenizer):
     def encode_array(
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> np.ndarray:
-        """Ids of `text` as uint32 of shape (n_tokens,)."""
+        """Return the ids of `text` as uint32 of shape (n_tokens,)."""
         try:
             if not (disallowed_special or allowed_special or self._added):
                 array = self._as_array(text)
@@ -139,7 +139,7 @@ class Compiled(Tokenizer):
         return self._array(self._model.normalize(repair_surrogates(text)))
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Ids of `text`, special and added tokens read as ordinary text; see `Tokenizer.encode_ordinary`."""
+        """Return the ids of `text`, special and added tokens read as ordinary text; see `Tokenizer.encode_ordinary`."""
         try:
             ids = self._list(text)
         except (UnicodeEncodeError, TypeError):
@@ -147,14 +147,14 @@ class Compiled(Tokenizer):
         return super().encode_ordinary(text) if ids is None else ids
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special and no surrogate is left."""
+        """Return the ids of a text in which nothing is special and no surrogate is left."""
         builtins = self._own.builtins if self._fast is not None and self._own_pieces.absent(text) else None
         found = None if builtins is None else builtins.encode_to_list(text)
         ids: list[int] = self._array(text).tolist() if found is None else found
         return ids
 
     def _written(self, text: str) -> str | None:
-        """What the kernels encode of a text, or None where that is more than theirs."""
+        """Return the normalised text for the kernels, or None where they alone cannot encode it."""
         if type(text) is not str:
             arguments.check_text(text)
         written = self._model.normalize(text)
@@ -178,14 +178,14 @@ class Compiled(Tokenizer):
             return plain.encode_pieces(call_context.context, "".join(pieces), pieces)
 
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
-        """As `_encode_text`, with merges left out; see `impls.core.dropout`. Only over bytes."""
+        """Return the ids with merges left out, see `impls.core.dropout`; only for byte-level models."""
         if self._model.alphabet == "chars":
             raise Unsupported(self.name, "leaves merges out (BPE-dropout) only over bytes")
         with self._pool.borrowed() as call_context:
             return self._dropout_encoder.encode(call_context.context, *self._pieces_of(call_context, text), dropout)
 
     def _encode_byte_piece(self, piece: bytes) -> list[int]:
-        """Ids of one piece that is no UTF-8: by the kernel that can leave merges out, since others read characters."""
+        """Return the ids of one piece that is not UTF-8, by the dropout kernel: the others read characters."""
         text = piece.decode("utf-8", "surrogateescape")
         if (whole := self._model.whole_piece(text)) is not None:
             return [whole]
@@ -195,7 +195,7 @@ class Compiled(Tokenizer):
             )
 
     def _pieces_of(self, call_context: CallContext, text: str) -> tuple[str, np.ndarray]:
-        """The text without what the pattern drops, and where its pieces end, in bytes: int32."""
+        """Return the text without what the pattern drops, and the ends of its pieces, in bytes: int32."""
         if self._automaton:
             try:
                 return text, plain.piece_ends(call_context.context, text)
@@ -206,7 +206,7 @@ class Compiled(Tokenizer):
         return text, plain.ends_of(text, pieces)
 
     def stage_seconds(self, text: str) -> dict[str, float]:
-        """Seconds by stage of one encoding of `text`, special text read as ordinary text."""
+        """Return the seconds by stage of one encoding of `text`, special tokens read as ordinary text."""
         text = self._model.normalize(repair_surrogates(text))
         with self._timed_pool.borrowed() as call_context:
             if self._automaton:
@@ -218,7 +218,7 @@ class Compiled(Tokenizer):
             return stage_seconds(call_context, kept, lambda _: self._splitter.split(text))
 
     def count(self, text: str) -> int:
-        """How many tokens `text` has, special text read as ordinary text; no id is built."""
+        """Count the tokens of `text`, special tokens read as ordinary text, without building ids."""
         if self._fast is not None and not self._model.added_tokens:
             try:
                 counted = self._fast.count_ids(text)
@@ -236,7 +236,7 @@ class Compiled(Tokenizer):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> list[list[int]]:
-        """One list of ids per text, in order; the threads run outside the interpreter lock."""
+        """Return one list of ids per text, in order; the threads run outside the interpreter lock."""
         batches = self._batches(allowed_special, disallowed_special)
         return arguments.encoded_batch(batches.lists, texts, threads)
 
@@ -248,7 +248,7 @@ class Compiled(Tokenizer):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> list[np.ndarray]:
-        """One array of ids (uint32) per text, in order; as `encode_batch`."""
+        """Return one array of ids (uint32) per text, in order; as `encode_batch`."""
         batches = self._batches(allowed_special, disallowed_special)
         return arguments.encoded_batch(batches.arrays, texts, threads)
 
@@ -260,7 +260,7 @@ class Compiled(Tokenizer):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> tuple[np.ndarray, np.ndarray]:
-        """All ids of all texts, uint32, and where each text's begin, int64 of shape (n_texts + 1,)."""
+        """Return the ids of all texts, uint32, and the offset of each text's first, int64 of shape (n_texts + 1,)."""
         batches = self._batches(allowed_special, disallowed_special)
         return arguments.encoded_batch(batches.ragged, texts, threads)
 
@@ -283,7 +283,7 @@ class Compiled(Tokenizer):
                 call_context.builtins.run_claimed(job, run, call_context)
 
     def _ready(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Ready:
-        """How batches go the fast way."""
+        """Return the function that prepares texts of a batch for the kernels."""
         look = int(not self._specials.none and bool(allowed_special or disallowed_special or self._added))
         if not self._model.rewrites_text and not self._own_pieces:
             return lambda texts: (texts, look)
@@ -297,9 +297,9 @@ class Compiled(Tokenizer):
         return lambda texts: (list(map(normalized, texts)), 0)
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """The text of the first `max_tokens` tokens, less a last character they hold only in part.
+        """Return the text of the first `max_tokens` tokens, without a last character they hold only in part.
 
-        Special text is read as ordinary text. No more of a long text is encoded than is needed.
+        Special tokens are read as ordinary text. No more of a long text is encoded than is needed.
         """
         arguments.check_text(text)
         max_tokens = arguments.token_limit(max_tokens)
@@ -326,7 +326,7 @@ class Compiled(Tokenizer):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> int:
-        """Encodes a UTF-8 text file to `.npy` or `.bin`, uint16 where every id fits, else uint32; returns how many ids.
+        """Encode a UTF-8 file to `.npy` or `.bin`, uint16 where every id fits, else uint32; return how many ids.
 
         The file is one text; memory stays bounded where the pattern certainly cuts at a line break between letters.
         """
@@ -344,7 +344,7 @@ class Compiled(Tokenizer):
     # --- decoding ------------------------------------------------------------------------------------------
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """The text of the ids; see `Tokenizer.decode`."""
+        """Decode the ids to text; see `Tokenizer.decode`."""
         if self._model.sentencepiece is not None:
             arguments.check_errors(errors)
             ids = arguments.id_list(ids)
@@ -359,7 +359,7 @@ class Compiled(Tokenizer):
         return super().decode(ids, errors)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes of the ids; see `Tokenizer.decode_bytes`."""
+        """Decode the ids to bytes; see `Tokenizer.decode_bytes`."""
         ids = ids if isinstance(ids, np.ndarray) else arguments.id_list(ids)
         if self._fast_decode is not None and type(ids) is list:
             data = self._fast_decode.decode_to_bytes(ids)
@@ -392,7 +392,7 @@ _living: weakref.WeakSet[Compiled] = weakref.WeakSet()
 
 
 def _without_other_threads() -> None:
-    """In a forked child: replace contexts whose threads are gone; they may have been halfway through a write."""
+    """Replace, in a forked child, contexts whose threads are gone, perhaps halfway through a write."""
     for tokenizer in list(_living):
         tokenizer._replace_context_of_another_thread()
 

@@ -73,7 +73,7 @@ _FAST_METHODS: dict[str, Callable[[int, int], int]] = {
 
 
 def compiled_entries() -> dict[str, Any]:
-    """Exported name -> compiled C callback, which can show its LLVM code."""
+    """Return the compiled C callbacks by exported name; each can show its LLVM code."""
     assert set(_PLAIN) == set(PLAIN), "impls.compiled.codegen.entry_points lists other plain functions"
     assert set(_METHODS) == set(METHODS), "impls.compiled.codegen.entry_points lists other methods"
     assert set(_FAST_METHODS) == set(FAST_METHODS), "impls.compiled.codegen.entry_points lists other fast methods"

@@ -41,12 +41,12 @@ _OPTIONS: dict[str, Any] = {
 
 
 def kernel(function: _Function) -> _Function:
-    """Compiled where it is called; LLVM decides about inlining."""
+    """Compile a function where it is called; LLVM decides about inlining."""
     return cast(_Function, numba.njit(**_OPTIONS)(function))
 
 
 def inlined(function: _Function) -> _Function:
-    """As `kernel`, always inlined."""
+    """Compile as `kernel`, always inlined."""
     return cast(_Function, numba.njit(forceinline=True, **_OPTIONS)(function))
 
 
@@ -55,18 +55,18 @@ OUTLINED: list[str] = []
 
 
 def outlined(function: _Function) -> _Function:
-    """As `kernel`, never inlined: a loop that seldom calls it is compiled as if it did not."""
+    """Compile as `kernel`, never inlined: a loop that seldom calls it is compiled as if it did not."""
     OUTLINED.append("".join(f"{len(name)}{name}" for name in (*function.__module__.split("."), function.__name__)))
     return kernel(function)
 
 
 def procedure(n_arguments: int, emit: Callable[..., None]) -> Callable[..., None]:
-    """As `operation`, without a value."""
+    """Return an intrinsic as `operation`, without a value."""
     return cast(Callable[..., None], operation(n_arguments, emit, types.void))
 
 
 def operation(n_arguments: int, emit: Callable[..., Any], returns: Any = _int) -> Callable[..., int]:
-    """An intrinsic of int64 arguments whose value `emit(builder, *arguments)` builds."""
+    """Return an intrinsic of int64 arguments whose value `emit(builder, *arguments)` builds."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value = emit(builder, *arguments)
@@ -117,13 +117,13 @@ def _emit_regions(builder: Any) -> Any:
 
 
 def _function(module: Any, name: str, returns: Any, n_arguments: int) -> Any:
-    """The declaration of a C function of pointer-sized arguments in `module`."""
+    """Return the declaration of a C function of pointer-sized arguments in `module`."""
     found = module.globals.get(name)
     return found or ir.Function(module, ir.FunctionType(returns, [_i64] * n_arguments), name)
 
 
 def external(name: str, n_arguments: int) -> Callable[..., int]:
-    """A C function of pointer-sized arguments that returns one."""
+    """Return a C function of pointer-sized arguments that returns one."""
 
     def emit(builder: Any, *arguments: Any) -> Any:
         return builder.call(_function(builder.module, name, _i64, n_arguments), arguments)
@@ -132,7 +132,7 @@ def external(name: str, n_arguments: int) -> Callable[..., int]:
 
 
 def external_void(name: str, n_arguments: int) -> Callable[..., None]:
-    """A C function of pointer-sized arguments that returns nothing."""
+    """Return a C function of pointer-sized arguments that returns nothing."""
 
     def emit(builder: Any, *arguments: Any) -> None:
         builder.call(_function(builder.module, name, ir.VoidType(), n_arguments), arguments)
@@ -141,7 +141,7 @@ def external_void(name: str, n_arguments: int) -> Callable[..., None]:
 
 
 def _call_pointer(n_arguments: int) -> Callable[..., int]:
-    """An intrinsic (address of a C function, *arguments), all of pointer size, that calls it."""
+    """Return an intrinsic (address of a C function, *arguments), all of pointer size, that calls it."""
 
     def emit(builder: Any, address: Any, *arguments: Any) -> Any:
         kind = ir.FunctionType(_i64, [_i64] * n_arguments)
@@ -199,7 +199,7 @@ if CHECKED:
 
     @kernel
     def reachable(address: int, n_bytes: int) -> bool:
-        """Whether the bytes lie in one declared region; counts a fault otherwise."""
+        """Return whether the bytes are in one declared region; count a fault otherwise."""
         table = _regions()
         entry = table + 64
         for _ in range(N_REGIONS):
@@ -213,7 +213,7 @@ if CHECKED:
 
     @kernel
     def declare_region(number: int, start: int, end: int) -> None:
-        """The region `number` (0 to 7 are the kernels' own) is [start, end)."""
+        """Declare the region `number` (0 to 7 are the kernels' own) to be [start, end)."""
         entry = _regions() + 64 + 16 * number
         _raw_store_64(entry, start)
         _raw_store_64(entry + 8, end)
@@ -241,24 +241,24 @@ if CHECKED:
 
     @kernel
     def atomic_add(address: int, n: int) -> int:
-        """Adds to a word others may add to; what it was before."""
+        """Add to a word that other threads change; return the value before."""
         return _raw_atomic_add(address, n) if reachable(address, 8) else 0
 
     @kernel
     def atomic_change(address: int, before: int, after: int) -> int:
-        """Puts `after` where `before` stands; 1 if it stood there."""
+        """Store `after` if the word is `before`; return 1 if it was, else 0."""
         return _raw_atomic_change(address, before, after) if reachable(address, 8) else 0
 
 else:
 
     @inlined
     def reachable(address: int, n_bytes: int) -> bool:
-        """Checked build only: whether the bytes lie in one declared region."""
+        """Return True; the checked build returns whether the bytes are in one declared region."""
         return True
 
     @inlined
     def declare_region(number: int, start: int, end: int) -> None:
-        """Checked build only: the region `number` is [start, end)."""
+        """Do nothing; the checked build declares the region `number` to be [start, end)."""
 
     load_u8, load_u16, load_u32 = _raw_load_u8, _raw_load_u16, _raw_load_u32
     load_i32, load_i64 = _raw_load_i32, _raw_load_i64
@@ -291,7 +291,7 @@ _IN_HUGE_PAGES = getattr(mmap, "MADV_HUGEPAGE", 0)
 
 @kernel
 def ask_for_huge_pages(address: int, n_bytes: int) -> None:
-    """For memory nobody has touched yet: megabytes of small pages take longer to come by."""
+    """Ask for huge pages for untouched memory: megabytes of small pages take longer to fault in."""
     start = (address + _HUGE_PAGE - 1) & -_HUGE_PAGE
     size = (address + n_bytes - start) & -_HUGE_PAGE
     if size > 0:
@@ -300,7 +300,7 @@ def ask_for_huge_pages(address: int, n_bytes: int) -> None:
 
 @kernel
 def allocate_large(region: int, n_bytes: int) -> int:
-    """As `allocate`, in huge pages where the system gives them; `release_large` ends its use."""
+    """Allocate as `allocate`, in huge pages where the system gives them; `release_large` frees it."""
     size = (n_bytes + _HUGE_PAGE - 1) & -_HUGE_PAGE
     address = _aligned_memory(_HUGE_PAGE, size)
     if address != 0:
@@ -311,7 +311,7 @@ def allocate_large(region: int, n_bytes: int) -> int:
 
 @kernel
 def reallocate(region: int, address: int, n_bytes: int) -> int:
-    """As `allocate`, keeping what `address` holds; that is released by the caller where this returns 0."""
+    """Resize memory of `allocate`, keeping its content; return 0 where there is none, the old still allocated."""
     moved = _raw_reallocate(address, n_bytes)
     if moved != 0:
         declare_region(region, moved, moved + n_bytes)
@@ -320,7 +320,7 @@ def reallocate(region: int, address: int, n_bytes: int) -> int:
 
 @kernel
 def allocate(region: int, n_bytes: int) -> int:
-    """Uninitialised memory, 0 where there is none; `region` (0 to 7) is what the checked build calls it."""
+    """Return the address of uninitialised memory, 0 where there is none; `region` (0 to 7) is for the checked build."""
     address = _raw_allocate(n_bytes)
     if address != 0:
         declare_region(region, address, address + n_bytes)

@@ -1,7 +1,7 @@
 """Ids as Python objects: lists of ints that are made once, and arrays made through NumPy's C API (`numpy_api`).
 
-An int is made when a list needs it for the first time. So those of frequent ids lie close together, in the order they
-were met in, and those no text holds cost nothing.
+An int is made when a list first needs it. So the ints of frequent ids are close together, in the order of their first
+occurrence, and those no text holds cost nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ long_from_long = external("PyLong_FromLong", 1)
 
 @outlined
 def _make_integer(place: int, token: int) -> int:
-    """Makes the int of an id, which the table holds from now on; 0 with an exception set where there is no memory."""
+    """Make the int of an id and store it in the table; return 0 with an exception set where there is no memory."""
     integer = long_from_long(token)
     store_64(place, integer)
     return integer
@@ -62,7 +62,7 @@ def _make_integer(place: int, token: int) -> int:
 
 @inlined
 def _integer(integers: int, token: int) -> int:
-    """The int of an id, whose reference is the table's own; 0 with an exception set where there is no memory."""
+    """Return the int of an id, a reference borrowed from the table; 0 with an exception set without memory."""
     place = integers + 8 * token
     integer = load_i64(place)
     if integer == 0:
@@ -72,9 +72,9 @@ def _integer(integers: int, token: int) -> int:
 
 @inlined
 def _fill_items(integers: int, ids: int, count: int, items: int) -> bool:
-    """Puts ints at `items`, each with a new reference; False with an exception set where there is no memory.
+    """Store ints at `items`, each with a new reference; return False with an exception set without memory.
 
-    What Py_INCREF and PyList_SET_ITEM of the public headers come to; an immortal int has the top bit of the count's
+    This is what Py_INCREF and PyList_SET_ITEM of the public headers do; an immortal int has the top bit of the count's
     lower half set, and is left to the function.
     """
     for i in range(count):
@@ -92,7 +92,7 @@ def _fill_items(integers: int, ids: int, count: int, items: int) -> bool:
 
 @inlined
 def _set_items(integers: int, ids: int, count: int, boxed: int) -> bool:
-    """As `_fill_items`, by calls."""
+    """Store ints as `_fill_items`, by calls."""
     for i in range(count):
         integer = _integer(integers, load_u32(ids + 4 * i))
         if integer == 0:
@@ -104,7 +104,7 @@ def _set_items(integers: int, ids: int, count: int, boxed: int) -> bool:
 
 @kernel
 def list_of_ids(context: int, ids: int, count: int) -> int:
-    """A list of ints; 0 with an exception set where there is no memory."""
+    """Return a new list of ints; 0 with an exception set where there is no memory."""
     boxed = list_new(count)
     if boxed == 0:
         return 0
@@ -125,14 +125,14 @@ def list_of_ids(context: int, ids: int, count: int) -> int:
 
 @inlined
 def _set_slice(boxed: int, begin: int, end: int, items: int) -> bool:
-    """Puts the items of a list, or none for 0, in place of some; False with an exception set without memory."""
+    """Replace items of a list with those of another, none for 0; False with an exception set without memory."""
     # What the function returns is a C int: its upper half says nothing.
     return _list_set_slice(boxed, begin, end, items) & 0xFFFFFFFF == 0
 
 
 @kernel
 def hidden_list(context: int, room: int) -> int:
-    """A list for `room` ids, which the collector does not show until `end_list`; 0 with an exception set."""
+    """Return a list for `room` ids, hidden from the garbage collector until `end_list`; 0 with an exception set."""
     boxed = list_new(room)
     if boxed != 0:
         _untrack(boxed)
@@ -143,9 +143,9 @@ def hidden_list(context: int, room: int) -> int:
 
 @kernel
 def put_ids(context: int, boxed: int, at: int, room: int, ids: int, count: int) -> bool:
-    """Puts ints into a list of `hidden_list` from `at` on; what there is no room for behind it.
+    """Store ints in a list of `hidden_list` from `at` on; append those there is no room for.
 
-    False with an exception set where there is no memory.
+    Returns False with an exception set where there is no memory.
     """
     n_within = min(count, room - at)
     items = peek(boxed + load_i64(context + LIST_ITEMS)) + 8 * at
@@ -163,7 +163,7 @@ def put_ids(context: int, boxed: int, at: int, room: int, ids: int, count: int) 
 
 @kernel
 def end_list(context: int, boxed: int, count: int, room: int) -> bool:
-    """Leaves a list of `hidden_list` its first `count` items; False with an exception set where there is no memory."""
+    """Truncate a list of `hidden_list` to `count` items and show it; False with an exception set without memory."""
     none, items = load_i64(context + NOTHING), peek(boxed + load_i64(context + LIST_ITEMS))
     for i in range(count, room):
         increment(none)
@@ -176,7 +176,7 @@ def end_list(context: int, boxed: int, count: int, room: int) -> bool:
 
 @kernel
 def empty_array(context: int, count: int) -> int:
-    """A new uint32 array of shape (count,); 0 with an exception set where there is no memory."""
+    """Return a new uint32 array of shape (count,); 0 with an exception set where there is no memory."""
     kind = load_i64(context + ARRAY_KIND)
     # PyArray_Empty takes a reference to the dtype over, and reads the shape from memory.
     increment(kind)
@@ -186,13 +186,13 @@ def empty_array(context: int, count: int) -> int:
 
 @kernel
 def ids_of_array(context: int, array: int) -> int:
-    """Where the ids of an array stand that has some."""
+    """Return the address of the ids of an array that is not empty."""
     return call_pointer_2(load_i64(context + ARRAY_DATA), array, context + ORIGIN)
 
 
 @kernel
 def array_of_ids(context: int, ids: int, count: int) -> int:
-    """As `empty_array`, holding these ids."""
+    """Return a new array of these ids; 0 as `empty_array`."""
     array = empty_array(context, count)
     if array != 0 and count > 0:
         copy_memory(ids_of_array(context, array), ids, 4 * count)
@@ -201,7 +201,7 @@ def array_of_ids(context: int, ids: int, count: int) -> int:
 
 @kernel
 def resize_array(context: int, array: int, count: int) -> bool:
-    """Gives an array that nobody else knows another size; False with an exception set where there is no memory."""
+    """Resize an array no other code knows; return False with an exception set where there is no memory."""
     store_64(context + SIZE, count)
     none = call_pointer_4(load_i64(context + RESIZE), array, context + SHAPE, 0, 0)
     if none == 0:

@@ -1,9 +1,9 @@
 """One text to ids: at once, or part by part where it is long.
 
-Memory nobody has touched yet is what a call may wait for longest, and memory for a whole long text is given back to
-the system after each call. A part's UTF-8 and ids need little of it, always the same, and the ids are moved to where
-they are to stay. A text is cut between two characters where its pattern cuts whatever stands around, which their
-classes tell (`pattern.tables.certain_cuts`).
+The first touch of memory is what a call may wait for longest, and memory for a whole long text is returned to the
+system after each call. A part's UTF-8 and ids need little memory, always the same, and the ids are moved to their
+destination. A text is cut between two characters where its pattern cuts whatever the context, which their classes tell
+(`pattern.tables.certain_cuts`).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ encode = external("bpebench_encode", 5)
 
 @kernel
 def room_for(context: int, n_bytes: int) -> int:
-    """A buffer for the ids of n_bytes of text: the context's own, or new memory; 0 where there is none."""
+    """Return a buffer for the ids of n_bytes of text: the context's own, or new memory; 0 where there is none."""
     if n_bytes <= load_i64(context + OUT_LIMIT):
         return load_i64(context + OUT)
     return allocate_large(OUT_REGION, 4 * n_bytes + PAD_BYTES)
@@ -67,14 +67,14 @@ def room_for(context: int, n_bytes: int) -> int:
 
 @kernel
 def give_back(context: int, out: int) -> None:
-    """Ends the use of a buffer of `room_for`."""
+    """Release a buffer of `room_for`."""
     if out != load_i64(context + OUT):
         release_large(out)
 
 
 @kernel
 def _encode(context: int, text: int, n_bytes: int, out: int, keep: int, look: int) -> int:
-    """`encode`; with `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL."""
+    """Call `encode`; with `look` 1 return MAY_BE_SPECIAL for a text that may hold a special token."""
     if look != 0 and may_hold_special(context, text, n_bytes):
         return MAY_BE_SPECIAL
     return encode(context, text, n_bytes, out, keep)
@@ -90,7 +90,7 @@ def _class_of(context: int, code: int) -> int:
 
 @kernel
 def _end_of_part(context: int, kind: int, characters: int, begin: int, n: int) -> int:
-    """Where the part ends that begins at character `begin` of n: cut as far back as it takes, or else longer."""
+    """Return the end of the part that begins at character `begin` of n: a certain cut near PART_CHARACTERS, or later."""
     cuts, size, least = load_i64(context + CUTS), PART_CHARACTERS, begin
     while begin + size < n:
         at = begin + size
@@ -108,9 +108,9 @@ def _end_of_part(context: int, kind: int, characters: int, begin: int, n: int) -
 
 @kernel
 def cut_up(context: int, text: int) -> tuple[int, int]:
-    """`characters_of` for a str that may be encoded part by part; -1 and nothing for another.
+    """Return `characters_of` for a str that may be encoded part by part; -1 and 0 for another.
 
-    What may be too large to be encoded at once is not cut up either: it would be refused the next time.
+    A text that may be too large to be encoded at once is not cut up either: a later call could refuse it.
     """
     kind, characters = -1, 0
     if load_i64(context + CUTS) != 0:
@@ -122,7 +122,7 @@ def cut_up(context: int, text: int) -> tuple[int, int]:
 
 @kernel
 def is_long(context: int, text: int) -> bool:
-    """Whether an object is a str that is longer than a part."""
+    """Return whether an object is a str longer than a part."""
     return state_of(context, text) >= 0 and length_of(text) > PART_CHARACTERS
 
 
@@ -130,10 +130,10 @@ def is_long(context: int, text: int) -> bool:
 def encode_part(
     context: int, kind: int, characters: int, begin: int, n: int, out: int, room: int, keep: int, look: int
 ) -> tuple[int, int]:
-    """The number of ids of the part that begins at character `begin` of n, and where it ends.
+    """Return the number of ids of the part that begins at character `begin` of n, and the part's end.
 
-    In place of a number NO_ROOM where it may have more ids than there is room for, NOT_UTF8, or what `encode_text`
-    says. Needs no interpreter lock.
+    In place of a number: NO_ROOM where the ids might not fit, NOT_UTF8, or a code of `encode_text`. Needs no
+    interpreter lock.
     """
     end = _end_of_part(context, kind, characters, begin, n)
     address = utf8_of_part(context, kind, characters + max(kind, 1) * begin, end - begin)
@@ -149,7 +149,7 @@ def encode_part(
 
 @kernel
 def count_in_parts(context: int, text: int) -> int:
-    """The number of ids of a long str that is cut up, or a negative one where that is not its way."""
+    """Count the ids of a long str part by part; negative where it is not encoded in parts."""
     kind, characters = cut_up(context, text)
     if kind < 0:
         return NO_ROOM
@@ -165,10 +165,10 @@ def count_in_parts(context: int, text: int) -> int:
 
 @kernel
 def encode_text(context: int, text: int, keep: int, look: int) -> tuple[int, int]:
-    """The number of ids of a str, at once, or a reason why there are none; and where they are, for `give_back`.
+    """Encode a str at once; return its number of ids, or an error code, and their address, for `give_back`.
 
-    With `keep` 0 ids are only counted; with `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL.
-    RAISED: an exception is set. The context is claimed; for a long text the interpreter lock is released meanwhile.
+    With `keep` 0 ids are only counted; with `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL. RAISED:
+    an exception is set. The context is claimed; for a long text the interpreter lock is released meanwhile.
     """
     address = utf8(context, text)
     if address == 0:

@@ -59,16 +59,16 @@ _raw_write_slots = operation(4, _emit_slots)
 
 @inlined
 def write_key(piece: int, mask: int, length: int, key: int) -> None:
-    """Writes the key of a piece to `key`: its 16 bytes under those at `mask`, with those at `length` set besides."""
+    """Write the key of a piece to `key`: 16 bytes, and-ed with those at `mask`, or-ed with those at `length`."""
     if reachable(piece, 16) and reachable(key, 16):
         _raw_write_key(piece, mask, length, key)
 
 
 @inlined
 def write_slots(keys: int, table: int, shift: int, slots: int) -> int:
-    """Writes the addresses of the first slots of KEYS keys, as `cache.short_slot` finds one.
+    """Write the addresses of the first slots of KEYS keys, as `cache.short_slot` computes them.
 
-    Returns a bit for each key whose second word is 0: no piece of up to 15 bytes has it.
+    Returns a bit for each key whose second word is 0, which no piece of up to 15 bytes has.
     """
     if reachable(keys, 16 * KEYS) and reachable(slots, 8 * KEYS):
         return _raw_write_slots(keys, table, shift, slots)

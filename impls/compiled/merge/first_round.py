@@ -1,11 +1,11 @@
-"""The parallel first round of merging: pairs of bytes that merge before anything else can take one of them away.
+"""The parallel first round of merging: pairs of bytes that merge before any other merge can take one of them.
 
 Exact by this argument. Where ranks are monotone (a merge ranks after those that make its parts) a pair of bytes may
-merge at once when its rank is below every merge that could take one of its two bytes away: those whose right part is
-that byte and whose left part ends with the byte before it (`right bound`), and the mirror image (`left bound`). Of two
-neighbouring pairs one at most is told to, as the rank of a pair is one of its bounds for the others.
+merge at once when its rank is below every merge that could take one of its two bytes: those whose right part is that
+byte and whose left part ends with the byte before it (`right bound`), and the mirror image (`left bound`). Of two
+neighbouring pairs at most one merges, as the rank of a pair is one of its neighbours' bounds.
 
-The entries of eight pairs and of their neighbours are compared at once, in portable vector code; a bit a pair says
+The entries of eight pairs and of their neighbours are compared at once, in portable vector code; a bit per pair says
 which merge.
 """
 
@@ -50,7 +50,7 @@ def _constant(values: list[int]) -> Any:
 
 
 def _lanes(builder: Any, a: Any, b: Any, first: int) -> Any:
-    """Those of two vectors, one behind the other, from the lane `first` on."""
+    """Return eight lanes of the concatenation of two vectors, from the lane `first` on."""
     lanes = ir.Constant(ir.VectorType(_i32, AT_ONCE), list(range(first, first + AT_ONCE)))
     return builder.shuffle_vector(a, b, lanes)
 
@@ -66,9 +66,9 @@ def _field(builder: Any, entries: Any, number: int) -> Any:
 
 
 def _emit_merging(builder: Any, table: Any, before: Any, at: Any, n_pairs: Any, made: Any) -> Any:
-    """A bit for each of the pairs of bytes from `at` on that merges, of at most AT_ONCE; stores what they would make.
+    """Return a bit for each of up to AT_ONCE pairs of bytes from `at` on that merges; store the symbols they make.
 
-    `table` is FIRST_ROUND, `before` the entry of the pair before these, `n_pairs` how many there still are.
+    `table` is FIRST_ROUND, `before` the entry of the pair before these, `n_pairs` the number of pairs left.
     """
     entries, first = builder.inttoptr(table, _i64.as_pointer()), builder.inttoptr(at, _i8.as_pointer())
 
@@ -99,7 +99,7 @@ _raw_merging = operation(5, _emit_merging)
 
 @inlined
 def _merging(table: int, piece: int, n_bytes: int, made: int) -> int:
-    """A bit for each byte of a piece of at most 64 that merges with the one behind it."""
+    """Return a bit for each byte of a piece of at most 64 that merges with the next one."""
     merging, i, before = 0, 0, -1
     while True:
         if reachable(piece + i, READ):
@@ -112,7 +112,7 @@ def _merging(table: int, piece: int, n_bytes: int, made: int) -> int:
 
 @outlined
 def _merging_by_one(table: int, piece: int, n_bytes: int, made: int) -> int:
-    """As `_merging`, for a piece behind which nothing may be read."""
+    """Return the bits as `_merging`, for a piece after which no byte may be read."""
     merging, before, here = 0, -1, -1
     if n_bytes > 1:
         here = load_i64(table + 8 * load_u16(piece))
@@ -130,7 +130,7 @@ def _merging_by_one(table: int, piece: int, n_bytes: int, made: int) -> int:
 
 @kernel
 def first_round(context: int, piece: int, n_bytes: int, symbols: int) -> int:
-    """Writes the symbols (int32) of a piece of at most MOST_SMALL bytes after that round; returns how many."""
+    """Write the symbols (int32) of a piece of at most MOST_SMALL bytes after the first round; return how many."""
     bytes_, made = load_i64(context + BYTE_SYMBOLS), load_i64(context + SMALL_SCRATCH) + MADE_AT
     table = load_i64(context + FIRST_ROUND)
     if piece + n_bytes + READ <= load_i64(context + READABLE_END):

@@ -1,4 +1,4 @@
-"""Byte pair encoding of a piece of up to 62 symbols: one parallel first round, then the lowest rank again and again.
+"""Byte pair encoding of a piece of up to 62 symbols: one parallel first round, then the lowest rank repeatedly.
 
 Models whose ranks are not monotone skip that round (see `first_round`). After it the lowest rank of all neighbours
 merges, leftmost first, which is the definition; alive symbols are bits of one word, so neighbours are found by counting
@@ -71,7 +71,7 @@ def _lowest_of_8(ranks: int) -> int:
 
 @kernel
 def _start(context: int, piece: int, n_bytes: int, symbols: int) -> int:
-    """The symbols to begin with; returns how many, or -1 where they are too many."""
+    """Write the initial symbols; return how many, or -1 where there are too many."""
     if load_i64(context + SPELLING_PAGES) != 0:
         return spell(context, piece, n_bytes, symbols, MOST_SMALL)
     if load_i64(context + MONOTONE) == 0:
@@ -83,7 +83,7 @@ def _start(context: int, piece: int, n_bytes: int, symbols: int) -> int:
 
 @kernel
 def merge_small(context: int, piece: int, n_bytes: int, out: int) -> int:
-    """Writes the symbols (int32) of a piece to `out`; returns how many, or -1 where it is too long for this way."""
+    """Write the symbols (int32) of a piece to `out`; return how many, or -1 where it is too long for this algorithm."""
     scratch = load_i64(context + SMALL_SCRATCH)
     symbols, ranks = scratch + SYMBOLS_AT, scratch + RANKS_AT
     n = _start(context, piece, n_bytes, symbols)

@@ -24,7 +24,7 @@ WHOLE_ENTRY_BYTES = 32
 
 @kernel
 def whole_id(context: int, piece: int, n_bytes: int) -> int:
-    """The id of a piece that is one token although merging does not make it, or -1."""
+    """Return the id of a piece that is one token although merging does not make it, or -1."""
     table, shift = load_i64(context + WHOLE), load_i64(context + WHOLE_SHIFT)
     h = hash_piece(piece, n_bytes)
     mask = shift_right(-1, shift)
@@ -40,7 +40,7 @@ def whole_id(context: int, piece: int, n_bytes: int) -> int:
 
 @kernel
 def put_whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> None:
-    """Adds a piece to a whole-piece table that has room."""
+    """Add a piece to a hash table of whole pieces, which must have room."""
     h = hash_piece(piece, n_bytes)
     mask = shift_right(-1, shift)
     slot = shift_right(h, shift)
@@ -55,7 +55,7 @@ def put_whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> N
 
 @kernel
 def piece_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
-    """Writes the ids (int32) of a piece to `out`; returns how many, or NO_MEMORY."""
+    """Write the ids (int32) of a piece to `out`; return how many, or NO_MEMORY."""
     if load_i64(context + WHOLE) != 0:
         token = whole_id(context, piece, n_bytes)
         if token >= 0:

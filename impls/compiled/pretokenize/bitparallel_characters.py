@@ -1,7 +1,7 @@
 """The window splitter of alphabets of characters: a piece begins wherever no token holds two neighbours side by side.
 
-That depends on the two alone (`pattern/borders`), so no window waits for what came before it. Pairs of ASCII are looked
-up by their two bytes; of the others, mostly SentencePiece's mark for a space, each is looked up by its class.
+That depends on the two characters alone (`pattern/borders`), so no window waits for the one before it. Pairs of ASCII
+are looked up by their two bytes; other characters, mostly SentencePiece's mark for a space, one by one by their class.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SPACE, SPACE_BYTES = 0x2581, 0x8196E2
 
 @inlined
 def _is_cut(transitions: int, stride: int, left: int, right: int) -> int:
-    """1 if a piece ends between two characters of these classes; state 1 + k stands behind one of class k."""
+    """Return 1 if a piece ends between characters of these two classes, else 0; state 1 + k follows class k."""
     return 1 if load_i32(transitions + 4 * ((left + 1) * stride + right)) & CUT else 0
 
 
@@ -39,14 +39,14 @@ def _pair(pairs: int, at: int, bit: int) -> int:
 
 @inlined
 def _eight(pairs: int, at: int) -> int:
-    """A bit for each of eight bytes of ASCII behind which a piece ends before another one of ASCII."""
+    """Return a bit for each of eight ASCII bytes after which a piece ends before another ASCII byte."""
     low = _pair(pairs, at, 0) | _pair(pairs, at, 1) | _pair(pairs, at, 2) | _pair(pairs, at, 3)
     return low | _pair(pairs, at, 4) | _pair(pairs, at, 5) | _pair(pairs, at, 6) | _pair(pairs, at, 7)
 
 
 @inlined
 def neighbour_starts(context: int, at: int, masks: int, left: int) -> int:
-    """Marks of the window at `at`, `left` bytes before the end of the text; 0 where no piece begins in it."""
+    """Return the starts of pieces in the window at `at`, `left` bytes before the end of the text, or 0."""
     pairs, starts = load_i64(context + ASCII_CUTS), 0
     for i in range(0, 64, 8):
         starts |= shift_left(_eight(pairs, at + i), i + 1)

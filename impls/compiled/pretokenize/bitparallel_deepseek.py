@@ -1,8 +1,8 @@
-"""Where pieces begin in 64 bytes, for deepseek's three stages: digits by threes, runs of ideographs, the rest.
+"""Starts of pieces in 64 bytes for deepseek's three stages: digits by threes, runs of ideographs, everything else.
 
-The bit-parallel twin of NAMED["deepseek"] in `patterns`, as `bitparallel_patterns` has them for patterns of one stage.
-A stage sees only its own part of the text: where digits or ideographs begin, white space before them is at its end.
-What is neither letter, mark, sign, digit nor white space cuts a window short, and so do kana.
+The bit-parallel twin of NAMED["deepseek"] in `patterns`; for patterns of one stage see `bitparallel_patterns`. A stage
+sees only its own part of the text: where digits or ideographs begin, white space before them is at the end of its part.
+A character that is no letter, mark, sign, digit or white space cuts a window short, and so do kana.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SINOGRAPHS = ANY_CASE
 
 @kernel
 def mark_kinds(context: int, at: int, masks: int) -> None:
-    """Completes LETTERS (marks are letters here) and fills CONTINUATION, SINOGRAPHS and CUTS for any window."""
+    """Complete LETTERS (which include marks here) and fill CONTINUATION, SINOGRAPHS and CUTS for any window."""
     deepseek_masks(at, masks)
     cuts = load_i64(masks + CONTROLS)
     store_64(masks + SINOGRAPHS, 0)
@@ -93,7 +93,7 @@ def mark_kinds(context: int, at: int, masks: int) -> None:
 
 @inlined
 def deepseek_starts(masks: int, letters: int, blanks: int) -> int:
-    """Marks where pieces begin; LETTERS and SINOGRAPHS are those of `mark_kinds`."""
+    """Return where pieces begin; LETTERS and SINOGRAPHS are those of `mark_kinds`."""
     digits, newlines = load_i64(masks + DIGITS), load_i64(masks + NEWLINES)
     high, sinographs = load_i64(masks + HIGH), load_i64(masks + SINOGRAPHS)
     spaces = blanks | newlines

@@ -1,7 +1,7 @@
-"""The window splitters: where pieces begin in 64 bytes, for gpt2, cl100k (and llama3), qwen, o200k and tekken.
+"""The window splitters: starts of pieces in 64 bytes, for gpt2, cl100k (and llama3), qwen, o200k and tekken.
 
 Each is the bit-parallel twin of its pattern in `core.text.patterns`; tests compare them with `regex`. Below, a `run` is
-a maximal stretch of one kind, and a piece that begins with white space takes its last character along.
+a maximal stretch of one class, and a piece led in by white space takes its last character.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ AHEAD_BYTES = 1024
 
 @inlined
 def _common_starts(masks: int, letters: int, blanks: int, punctuation: int, splitter: int) -> int:
-    """Marks that all but gpt2 share: runs, digits one by one or by threes, white space."""
+    """Return the starts that all patterns but gpt2 share: runs, digits one by one or by threes, white space."""
     digits, newlines = load_i64(masks + DIGITS), load_i64(masks + NEWLINES)
     spaces = blanks | newlines
     # Punctuation begins a piece unless a space leads it in; one such character leads a run of letters in.
@@ -91,7 +91,7 @@ def _common_starts(masks: int, letters: int, blanks: int, punctuation: int, spli
 
 @inlined
 def _split_contractions(starts: int, at: int, masks: int, letters: int) -> int:
-    """cl100k: a contraction at the beginning of a piece ends the piece."""
+    """Return `starts` with cl100k's contractions: one at the beginning of a piece ends the piece."""
     apostrophes = starts & load_i64(masks + APOSTROPHES) & shift_right(letters, 1)
     while apostrophes != 0:
         i = lowest_bit(apostrophes)
@@ -104,7 +104,7 @@ def _split_contractions(starts: int, at: int, masks: int, letters: int) -> int:
 
 @inlined
 def _suffix_contractions(starts: int, at: int, masks: int, letters: int, size: int) -> int:
-    """o200k: a contraction behind a word belongs to it, once."""
+    """Return `starts` with o200k's contractions: one after a word belongs to it, once."""
     apostrophes = load_i64(masks + APOSTROPHES) & shift_left(letters, 1) & shift_right(letters, 1)
     taken = -1
     while apostrophes != 0:
@@ -145,13 +145,13 @@ def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
 
 @inlined
 def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
-    """Marks of the window at `at`, `left` bytes before the end of the text, and the last; 0 where the automaton helps.
+    """Return the starts in the window at `at`, `left` bytes before the text's end, and the last; 0 for the automaton.
 
-    A space behind an ASCII letter begins a piece whatever follows. Where there is one the next window begins there, so
-    that it need not wait for the rest of this one: two comparisons tell.
+    A space after an ASCII letter begins a piece whatever follows. Where there is one the next window begins there, so
+    that it need not wait for the rest of this one: two comparisons find it.
 
-    `kind` is known when this is compiled: GPT2, O200K (tekken too, which knows no contractions), CL100K (qwen too) or
-    DEEPSEEK, NEIGHBOURS.
+    `kind` is a compile-time constant: GPT2, O200K (tekken too, which has no contractions), CL100K (qwen too), DEEPSEEK
+    or NEIGHBOURS.
     """
     if kind == NEIGHBOURS:
         starts = neighbour_starts(context, at, masks, left)
@@ -251,7 +251,7 @@ def windows_block(
     masks: int,
     splitter: int,
 ) -> int:
-    """As `scan.scan_block`, by windows; the end of the last piece is left at `masks`, which has 256 bytes."""
+    """Split a block as `scan.scan_block`, by windows; the end of the last piece is left at `masks`, of 256 bytes."""
     if splitter == GPT2:
         return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, splitter)
     if splitter == NEIGHBOURS:

@@ -1,4 +1,4 @@
-"""64 bytes at once: comparisons become bit masks, one bit a byte. Portable vector code; LLVM picks the instructions."""
+"""64 bytes at once: comparisons become bit masks, a bit per byte. Portable vector code; LLVM picks the instructions."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ _DEEPSEEK: list[Mask] = [
 
 
 def _masks(kinds: list[Mask], first: int) -> Any:
-    """An intrinsic (address of 64 bytes, address of masks) that stores one mask per kind, `first` bytes in."""
+    """Return an intrinsic (address of 64 bytes, address of masks) that stores one mask per kind, `first` bytes in."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = builder.load(builder.inttoptr(arguments[0], _vector.as_pointer()), align=1)
@@ -141,7 +141,7 @@ def _masks(kinds: list[Mask], first: int) -> Any:
 
 
 def _splat(builder: Any, value: Any) -> Any:
-    """The low byte of an int64, 64 times."""
+    """Return the low byte of an int64, 64 times."""
     nothing, zero = ir.Constant(_vector, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
     one = builder.insert_element(nothing, builder.trunc(value, _i8), ir.IntType(32)(0))
     return builder.shuffle_vector(one, nothing, zero)
@@ -185,63 +185,63 @@ _store_lead_masks = _masks([_between(0xC0, 0xFF)], LEADS)
 
 @inlined
 def ascii_masks(address: int, masks: int) -> None:
-    """Masks of the ASCII kinds of 64 bytes, and of bytes that are not ASCII."""
+    """Store the masks of the ASCII classes of 64 bytes, and of bytes that are not ASCII."""
     if reachable(address, WIDTH):
         _store_ascii_masks(address, masks)
 
 
 @inlined
 def high_masks(address: int, masks: int) -> None:
-    """Masks of lead and continuation bytes of 64 bytes."""
+    """Store the masks of lead and continuation bytes of 64 bytes."""
     if reachable(address, WIDTH):
         _store_high_masks(address, masks)
 
 
 @inlined
 def latin_masks(address: int, masks: int) -> None:
-    """Masks of 64 bytes for `alphabets.latin`."""
+    """Store the masks of 64 bytes for `alphabets.latin`."""
     if reachable(address, WIDTH):
         _store_latin_masks(address, masks)
 
 
 @inlined
 def greek_masks(address: int, masks: int) -> None:
-    """Masks of 64 bytes for `alphabets.greek_lower`."""
+    """Store the masks of 64 bytes for `alphabets.greek_lower`."""
     if reachable(address, WIDTH):
         _store_greek_masks(address, masks)
 
 
 @inlined
 def semitic_masks(address: int, masks: int) -> None:
-    """Masks of 64 bytes for `alphabets.semitic`."""
+    """Store the masks of 64 bytes for `alphabets.semitic`."""
     if reachable(address, WIDTH):
         _store_semitic_masks(address, masks)
 
 
 @inlined
 def kana_masks(address: int, masks: int) -> None:
-    """Masks of 64 bytes for `alphabets.kana`."""
+    """Store the masks of 64 bytes for `alphabets.kana`."""
     if reachable(address, WIDTH):
         _store_kana_masks(address, masks)
 
 
 @inlined
 def deepseek_masks(address: int, masks: int) -> None:
-    """Masks of 64 bytes that `bitparallel_deepseek` needs besides."""
+    """Store the masks of 64 bytes that only `bitparallel_deepseek` needs."""
     if reachable(address, WIDTH):
         _store_deepseek_masks(address, masks)
 
 
 @inlined
 def lead_masks(address: int, masks: int) -> None:
-    """A mask of those of 64 bytes that begin a character of several."""
+    """Store the mask of those of 64 bytes that begin a multi-byte character."""
     if reachable(address, WIDTH):
         _store_lead_masks(address, masks)
 
 
 @inlined
 def equal_pairs(address: int, other: int, a: int, b: int) -> int:
-    """A bit for each of 64 places where the byte from `address` on is `a` and the one from `other` on is `b`."""
+    """Return a bit for each of 64 offsets at which `address` holds the byte `a` and `other` the byte `b`."""
     if reachable(address, WIDTH) and reachable(other, WIDTH):
         return _raw_equal_pairs(address, other, a, b)
     return 0
@@ -249,6 +249,6 @@ def equal_pairs(address: int, other: int, a: int, b: int) -> int:
 
 @inlined
 def write_numbers(bits: int, first: int, address: int) -> None:
-    """Writes `first` + the number of each of up to MOST_NUMBERS bits, as int32, and what may be anything behind."""
+    """Write `first` + the index of each of up to MOST_NUMBERS set bits (int32), then arbitrary values."""
     if reachable(address, 4 * MOST_NUMBERS):
         _raw_write_numbers(bits, first, address)

@@ -41,7 +41,7 @@ def _has_suffix(text: int, n_bytes: int, suffixes: int, n_suffixes: int) -> bool
 
 @inlined
 def _may_begin(text: int, n_more: int, table: int, row: int) -> bool:
-    """Return whether a special token of that row may begin at `text`, n_more bytes after the prefix being left."""
+    """Return whether a special token of that row may be at `text`, which has n_more bytes after the prefix."""
     size = load_i64(row + 8)
     if not same_bytes(text, table + load_i64(row), size):
         return False
@@ -73,7 +73,7 @@ def _may_hold(text: int, n_bytes: int, table: int, row: int) -> bool:
 
 @kernel
 def may_hold_special(context: int, text: int, n_bytes: int) -> bool:
-    """Return whether a special token occurs or may be cut off at the end; True too where the table is empty (-1 rows)."""
+    """Return whether a special token occurs or may be cut off at the end; always where there are too many prefixes."""
     table, n_rows = load_i64(context + SPECIALS), load_i64(context + N_SPECIALS)
     for i in range(n_rows):
         if _may_hold(text, n_bytes, table, table + SPECIAL_ROW_BYTES * i):

@@ -1,4 +1,4 @@
-"""What of a context splits: slots and working space of one thread, and the automaton or the windows of a pattern."""
+"""The splitting part of a context: slots and working space of one thread, and the tables of a pattern."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FlagTables:
 
 @dataclass(frozen=True, slots=True)
 class Splitting:
-    """How a context splits."""
+    """How a context splits: the splitter and its tables."""
 
     splitter: int
     """No pattern at all, an automaton, stages, or windows over an automaton: `layout.WHOLE_TEXT` and so on."""
@@ -58,7 +58,7 @@ class SplitContext(Slots):
             weakref.finalize(self, forget, *numbers)
 
     def _prepare(self) -> None:
-        """What else kernels are to reach from the beginning."""
+        """Set what else kernels need from the start; subclasses override it."""
 
     def _splitting(self, splitting: Splitting) -> None:
         self[layout.SPLITTER] = splitting.splitter

@@ -135,7 +135,7 @@ class WorkerThread:
         return True
 
     def start(self) -> None:
-        """Start its thread if there is none yet; raises RuntimeError where the system has no more."""
+        """Start its thread if there is none yet; raise RuntimeError where the system has no more."""
         if not self.is_started:
             _thread.start_new_thread(self._serve, ())
             self.is_started = True

@@ -1,4 +1,4 @@
-"""Where everything lies while a vocabulary is learned: byte offsets of the int64 slots that kernels read by address.
+"""The memory layout of training: byte offsets of the int64 slots that kernels read by address.
 
 Must import nothing.
 """

@@ -1,4 +1,4 @@
-"""Distinct pieces of a corpus and how often each comes: the tables of `training/count_pieces`, enlarged as needed."""
+"""Distinct pieces of a corpus and their counts: the tables of `training/count_pieces`, enlarged as needed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_COUNTED = 1 << 31
 
 
 class Words(Slots):
-    """Not safe for two threads at once; `context` splits, if `splits`, otherwise `regex` does."""
+    """Counts of distinct pieces. Not thread-safe. If `splits`, `context` splits, otherwise `regex` does."""
 
     def __init__(self, context: SplitContext, stages: tuple[str, ...], *, splits: bool) -> None:
         super().__init__(layout.N_COUNTING)
@@ -42,17 +42,17 @@ class Words(Slots):
 
     @property
     def lengths(self) -> np.ndarray:
-        """int32 by piece: its bytes."""
+        """int32 by piece: its number of bytes."""
         return self.held(layout.LENGTHS)[: self[layout.N_PIECES]]
 
     def pieces(self) -> Iterator[str]:
-        """The pieces, in the order they were met in."""
+        """Yield the pieces, in the order of their first occurrence."""
         arena, lengths = self.held(layout.ARENA), self.lengths.tolist()
         for start, length in zip(self.held(layout.STARTS)[: len(lengths)].tolist(), lengths, strict=True):
             yield arena[start : start + length].tobytes().decode()
 
     def add(self, texts: list[bytes]) -> None:
-        """Counts the pieces of texts in UTF-8; raises `InvalidPattern` for one that the pattern does not cover."""
+        """Count the pieces of texts in UTF-8; raise `InvalidPattern` for a text the pattern does not cover."""
         n_bytes, longest = sum(map(len, texts)), max(map(len, texts), default=0)
         if longest > MOST_TEXT_BYTES:
             raise Unsupported(
@@ -91,7 +91,7 @@ class Words(Slots):
         self._enlarging(len(padded) + 8 * len(ends), lambda: self._native.count_split(*places, len(ends)), padded, ends)
 
     def take_over(self, other: Words) -> None:
-        """Adds the pieces another one has counted and collected."""
+        """Add the counts of another one, whose counts are collected."""
         self.collect()
         numbers = np.empty(len(other.counts), np.int32)
         self[layout.POSITION] = 0
@@ -105,7 +105,7 @@ class Words(Slots):
         np.add.at(self.counts, numbers, other.counts)
 
     def collect(self) -> None:
-        """Brings `counts` up to date."""
+        """Bring `counts` up to date."""
         counts = np.zeros(self[layout.N_PIECES], np.int64)
         counts[: len(self.counts)] = self.counts
         with self._native.reachable(counts, *self.arrays):
@@ -114,7 +114,7 @@ class Words(Slots):
         self._n_bytes = 0
 
     def _enlarging(self, n_bytes: int, kernel: Callable[[], int], *arrays: np.ndarray) -> int:
-        """Calls a kernel until it needs no more room, which pieces of `n_bytes` may take; what it returns."""
+        """Call a kernel, enlarging the tables for pieces of `n_bytes` until it has room; return its status."""
         while True:
             with self._native.reachable(*arrays, *self.arrays):
                 status = kernel()

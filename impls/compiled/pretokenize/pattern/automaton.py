@@ -48,7 +48,7 @@ class Automaton:
 
 
 def compile_pattern(pattern: str) -> Automaton:
-    """The automaton of one split stage; raises `NotExpressible`, also where it would take long to make."""
+    """Compile one split stage to an automaton; raise `NotExpressible`, also where that would take long."""
     try:
         tree = parse(pattern)
         program = _Program()
@@ -158,7 +158,7 @@ class _Subsets:
             raise NotExpressible("an automaton that takes long to make")
 
     def _closure(self, places: State) -> State:
-        """Every place that waits for a character, in order of preference, up to the first match."""
+        """Return every instruction that waits for a character, in order of preference, up to the first match."""
         waiting: list[int] = []
         seen: set[int] = set()
         stack = list(reversed(places))
@@ -180,7 +180,7 @@ class _Subsets:
         return tuple(waiting)
 
     def _step(self, state: State, of: list[bool] | None) -> tuple[State, bool]:
-        """The state after a character in the classes `of` (None: the end), and whether a match ends before it."""
+        """Return the state after a character of classes `of` (None: the end), and whether a match ends before it."""
         taken: list[int] = []
         seen: set[int] = set()
         stack = list(reversed(state))

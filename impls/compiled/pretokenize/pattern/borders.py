@@ -1,8 +1,8 @@
 """An automaton that cuts wherever no token reaches across, for alphabets of characters.
 
-A merge joins two neighbours to a token, so nothing merges across two characters that stand side by side in no token.
-Characters are taken together in coarse classes (blocks of code points, ASCII one by one), which finds fewer such
-places, never wrong ones. Knows tokens as texts; must not know models.
+A merge joins two neighbours to a token, so nothing merges across two characters that are neighbours in no token.
+Characters are grouped in coarse classes (blocks of code points, ASCII one by one), which finds fewer such places, never
+wrong ones. Knows tokens as texts; must not know models.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _BLOCK_STARTS = (
 
 
 def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay_together: bool) -> SplitTables:
-    """The automaton that cuts between two characters whose classes are neighbours in none of `tokens`.
+    """Build the automaton that cuts between two characters whose classes are neighbours in none of `tokens`.
 
-    Characters not `known` are a class of their own, in no token; two of them in a row are cut unless they are to stay
-    together.
+    Characters not `known` are a separate class, in no token; two of them in a row are cut unless
+    `unknown_stay_together`.
     """
     starts = np.array(_BLOCK_STARTS)
     unknown = len(starts)
@@ -50,7 +50,7 @@ def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay
 
 
 def ascii_pairs(tables: SplitTables) -> np.ndarray:
-    """uint8 of shape (65536,), by first | second << 8: 1 where these tables cut between two characters of ASCII."""
+    """Return 1 where these tables cut between two ASCII characters, by first | second << 8: uint8 of shape (65536,)."""
     classes = tables.ascii_classes.astype(np.int64)
     pairs = np.zeros((256, 256), np.uint8)
     # A row of the transitions is what came before, from the second row on.
@@ -59,7 +59,7 @@ def ascii_pairs(tables: SplitTables) -> np.ndarray:
 
 
 def _tables(class_of: np.ndarray, together: np.ndarray) -> SplitTables:
-    """State 0 starts; state 1 + k stands behind a character of class k."""
+    """Return the tables in which state 0 is the start, and state 1 + k follows a character of class k."""
     n = len(together)
     stride = n + 1
     following = ((np.arange(n) + 1) * stride) << FLAG_BITS

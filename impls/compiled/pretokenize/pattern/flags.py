@@ -23,7 +23,7 @@ _IDEOGRAPHS_AND_KANA = ((0x3040, 0x3100), (0x4E00, 0x9FA6))
 
 
 def character_flags(kind: Kind) -> np.ndarray:
-    """uint8 of shape (0x110000,)."""
+    """Return the flags of every code point: uint8 of shape (0x110000,)."""
     letters = members(r"\p{L}")
     flags = np.zeros(len(letters), np.uint8)
     if kind == "deepseek":

@@ -76,7 +76,7 @@ _MOST_COPIES = 64
 
 
 def parse(pattern: str) -> Node:
-    """The tree of `pattern`; raises `NotExpressible`."""
+    """Parse `pattern`; raise `NotExpressible`."""
     parser = _Parser(pattern)
     tree = parser.alternatives()
     if parser.at != len(pattern):
@@ -210,7 +210,7 @@ class _Parser:
             raise NotExpressible(f"the escape {self.pattern[self.at : self.at + 2]!r}")
 
     def _bracketed(self) -> None:
-        """Steps over `[...]`; nested sets and set operators are refused, `regex` reads the rest."""
+        """Step over `[...]`; refuse nested sets and set operators. `regex` reads what is between the brackets."""
         self.at += 1
         self.take("^")
         first = True
@@ -226,5 +226,5 @@ class _Parser:
 
 
 def _is_ascii_alphanumeric(character: str) -> bool:
-    """Return whether an escape of `character` may mean something; other letters are letters of a Unicode version."""
+    """Return whether an escape of `character` may have a meaning, which it has for ASCII letters and digits only."""
     return character.isascii() and character.isalnum()
