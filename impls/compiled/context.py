@@ -20,15 +20,15 @@ from impls.compiled.tables import ModelTables
 _LEAST_CACHE_BITS, _USUAL_CACHE_BITS, _MOST_CACHE_BITS = 14, 19, 20
 _LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS = 15, 17
 _LEAST_LONG_BITS, _MOST_LONG_BITS = 12, 17
-"""Slots of the caches of pieces, as powers of two: what they begin with, at least, and what they may grow to. That
-of short pieces begins with two to four times the vocabulary's entries, but not above its usual size for these."""
+"""log2 of the slots of the caches of pieces: initial size, at least, and maximum. That of short pieces starts with two
+to four times the vocabulary's entries, and at its usual size unless these need more."""
 _IN_SMALL_PAGES, _MOST_IN_SMALL_PAGES = 1 << 18, 1 << 20
-"""Bytes in small pages: of what is filled from its beginning on; of a table as it begins, or the arena, at most."""
+"""Bytes in small pages: of a buffer that is filled from its start on; of a new table, or the arena, at most."""
 _LONG_STORE_BYTES = 1 << 24
 _ARENA_IDS = 1 << 20
 _TEXT_BYTES = 1 << 24
 _OUT_IDS = 1 << 22
-"""Room for the ids of texts up to as many bytes; memory that no text has needed yet is only reserved."""
+"""Ids of texts of up to so many bytes fit; memory that no text has needed yet is only reserved."""
 
 _TABLES = {
     layout.CACHE: (layout.CACHE_SHIFT, layout.CACHE_LIMIT, layout.CACHE_LEAST_SHIFT),
@@ -117,7 +117,7 @@ class Context(SplitContext):
         shift, limit, least_shift = _TABLES[table]
         in_use, memory = entry_bytes << bits, entry_bytes << most_bits
         array = growing_zeros(memory, in_use) if in_use <= _MOST_IN_SMALL_PAGES else aligned_zeros(memory)
-        # A page comes at its first access, twice where that one only reads, as a lookup does: so here.
+        # A page is faulted in at its first access, and again at its first write: write now, as lookups only read.
         array[: in_use : mmap.PAGESIZE] = 0
         self.hold(table, array)
         self[shift] = 64 - bits
@@ -129,7 +129,7 @@ class Context(SplitContext):
         self.hold(layout.TOKEN_STARTS, self.tables.starts)
         self[layout.N_IDS] = len(self.tables.starts) - 1
         self.hold(layout.REPLACE, _REPLACE)
-        # None is never deallocated, so its address (what `id` gives in CPython) stays good.
+        # None is never deallocated, so its address (`id` in CPython) stays valid.
         self[layout.NOTHING] = id(None)
 
     def _whole(self) -> None:

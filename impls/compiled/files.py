@@ -13,7 +13,7 @@ import numpy as np
 from impls.core.errors import InvalidFile
 
 STEP_BYTES = 1 << 24
-"""Text that is encoded at once, roughly; a step ends where the pattern certainly cuts."""
+"""Text that is encoded at once, approximately; a step ends where the pattern certainly cuts."""
 _NPY_HEADER_BYTES = 128
 
 
@@ -68,7 +68,7 @@ def _steps(source: Path, total: int, cut: Callable[[bytes], int] | None) -> Iter
     """Yield (offset, bytes) of stretches that may be encoded one by one."""
     if total == 0:
         return
-    # Not through a memory map: one that reaches past the end of a file that became shorter ends the process.
+    # Not memory-mapped: an access past the end of a file that shrinks meanwhile kills the process.
     with source.open("rb") as file:
         start = 0
         while start < total:

@@ -87,7 +87,7 @@ N_SLOTS = 102
     WHOLE,  # hash table of whole pieces that merging does not make one token, or 0
     WHOLE_SHIFT,
     SMALL_SCRATCH,  # 2 KB: symbols and ranks of a small merge, what its first round makes
-    READABLE_END,  # behind the last byte that may be read of the text the pieces are of, or 0 where nobody knows
+    READABLE_END,  # end of the readable bytes of the text the pieces are in, or 0: unknown
     HEADS,  # int32 by symbol: first place in the queue of a rank, or -1
     LATEST,  # int32 by symbol: the place that was queued last, of whatever piece
     HEAD_BITS,  # one bit by symbol: the queue may hold something
@@ -117,7 +117,7 @@ N_SLOTS = 102
     LONG_STORE_LIMIT,
     MET,  # one bit by hash: a longer piece of ideographs was seen before
     N_MET,  # how many of them are set
-    KEY_MASKS,  # two int64 a row: masks of a key of 0 to 15 bytes, zeros; from KEY_LENGTHS on what is set besides
+    KEY_MASKS,  # two int64 a row: masks of a key of 0 to 15 bytes, zeros; from KEY_LENGTHS on the bits that are set
     # working space
     WORK,
     OUT,  # int32 ids of one call

@@ -33,13 +33,13 @@ def _zeros(n_bytes: int, in_small_pages: int) -> np.ndarray:
         array = np.zeros(n_bytes + _CACHE_LINE, np.uint8)
         start = -_place(array) % _CACHE_LINE
         return array[start : start + n_bytes]
-    # Private: a forked child has its own.
+    # Private: a forked child gets a copy.
     try:
         memory = mmap.mmap(-1, n_bytes + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError as error:
         raise MemoryError(f"no memory for {n_bytes} bytes: {error.strerror}") from error
     array = np.frombuffer(memory, np.uint8)
-    # Where the small pages end a large one begins.
+    # A large page must begin where the small pages end.
     start = -(_place(array) + in_small_pages) % _HUGE_PAGE
     with contextlib.suppress(OSError):
         if in_small_pages > 0:

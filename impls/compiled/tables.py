@@ -30,9 +30,9 @@ class ModelTables:
     """Merging tables of a model, the initial entries of its cache, and what decoding needs."""
 
     pairs: np.ndarray
-    """int64: what two symbols merge into, bucket by bucket, see `merge/pairs`."""
+    """int64: the pairs with the symbols they make, bucket by bucket, see `merge/pairs`."""
     buckets: np.ndarray
-    """int64: where the pairs of a bucket are."""
+    """int64: the word of each bucket."""
     handles: np.ndarray
     """int32 by symbol: its row of buckets."""
     first_round: np.ndarray
@@ -55,18 +55,18 @@ class ModelTables:
     blob: np.ndarray
     """uint8: all decoded token bytes."""
     starts: np.ndarray
-    """int64 of shape (n_ids + 1,): where a token begins in `blob`; -1 - start for an id no token has."""
+    """int64 of shape (n_ids + 1,): offset of a token in `blob`; -1 - offset for an id no token has."""
     whole: np.ndarray
-    """int32: ids of the tokens that are one piece although merging does not make them."""
+    """int32: ids of the tokens that whole pieces become although merging does not make them."""
     row_tokens: np.ndarray
-    """int32: tokens that stand in the cache from the start, their bytes those in `blob` and their ids themselves."""
+    """int32: tokens in the cache from the start, each the single id of its own bytes in `blob`."""
     rows: np.ndarray
-    """int64 of shape (n, 4): entries the cache holds from the start beside these."""
+    """int64 of shape (n, 4): the other entries in the cache from the start."""
     joins: np.ndarray
-    """uint8: between which characters tokens reach, see `joins`; empty where pieces are not cut into segments."""
+    """uint8: the pairs of characters that tokens reach across, see `joins`; empty where pieces are not cut into segments."""
     lone_characters: np.ndarray
-    """int64 of shape (65536, 2): the ids of each character of three bytes, and which others a token may hold the end of
-    before it, see `joins`; empty as `joins`."""
+    """int64 of shape (65536, 2): the ids of each three-byte character alone, and bits of the ends of characters that a
+    token may hold before it, see `joins`; empty as `joins`."""
     character_pairs: np.ndarray
     """int64 of shape (2n,): buckets of tokens of two such characters, see `joins`; empty as `joins`."""
 
@@ -160,11 +160,11 @@ class TokenIndex:
     data: np.ndarray
     """uint8: all tokens' bytes in id order, and 64 more."""
     starts: np.ndarray
-    """int64 of shape (n_tokens + 1,): where a token begins in `data`."""
+    """int64 of shape (n_tokens + 1,): offset of a token in `data`."""
     table: np.ndarray
     """int32, a power of two of open-addressing slots: a token's id, or -1."""
     shift: int
-    """What a hash is shifted right by to give a slot."""
+    """A slot is a hash shifted right by this."""
 
 
 def token_index(model: Model) -> TokenIndex:
@@ -231,7 +231,7 @@ def _first_round(native: Native, symbols: Symbols, data: np.ndarray, starts: np.
 
 def _decoding(model: Model) -> tuple[np.ndarray, np.ndarray]:
     by_id = model.bytes_by_id()
-    # What has a larger id is decoded by the interface's own dictionary.
+    # Larger ids are decoded by the dictionary of the interface.
     n_ids = min(max(by_id) + 1, max(len(model.tokens), _DECODED_IDS))
     tokens = [by_id.get(i, b"") for i in range(n_ids)]
     starts = np.zeros(n_ids + 1, np.int64)
@@ -267,7 +267,7 @@ def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: 
     rows = context.vocabulary_rows(data, starts)
     plain = _are_tokens(rows, bare)
     if model.alphabet == "bytes" and not len(bare.whole):
-        # A segment is looked up as a piece is, which would give a whole piece's id to a part of another.
+        # A segment is looked up as a piece is, which would give the id of a whole piece to a part of another.
         lone = context.lone_characters()
         if lone is not None:
             joins, lone[:, 1] = joins_of(token for token in model.tokens if token)

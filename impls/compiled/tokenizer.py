@@ -375,7 +375,7 @@ class Compiled(Tokenizer):
             array = np.asarray(ids if isinstance(ids, np.ndarray) else arguments.checked_ids(ids))
         except (OverflowError, ValueError):
             return None
-        # What is no array of whole numbers, or has masked ones, is looked at id by id.
+        # Anything but an array of integers, or a masked one, is decoded id by id.
         if array.ndim != 1 or array.dtype.kind not in "iub" or np.ma.isMaskedArray(ids):
             return None
         if bool((array < 0).any()) or bool((array >= 1 << 32).any()):

@@ -34,7 +34,7 @@ def image_of(entries: Mapping[str, Any], modules: Sequence[str]) -> bytes:
     whole = llvm.parse_assembly("")
     for text in modules or [entry.inspect_llvm() for entry in entries.values()]:
         whole.link_in(llvm.parse_assembly(_exported(text, entries)))
-    # Only now: one module calls functions of another, and linking makes one of those that are in several.
+    # Only after linking, which joins calls between modules, and functions that several modules define.
     for function in whole.functions:
         if not function.is_declaration and function.name not in entries:
             function.linkage = "internal"
@@ -63,9 +63,9 @@ def _refuse_what_needs_numba(module: Any) -> None:
 
 
 def _optimise(module: Any, machine: Any) -> None:
-    # First of all what must be inlined is, so that everything else sees functions as they will be.
+    # Level 0 inlines what must be inlined, so that the passes after it see functions in their final form.
     _run(module, machine, 0, vectorised=False)
-    # The checked build is large: a check stands at every access. It is kept small rather than fast.
+    # The checked build has a check at every access: it is optimised for size rather than speed.
     _run(module, machine, 1 if is_checked() else 3, vectorised=not is_checked())
 
 
@@ -78,7 +78,7 @@ def _run(module: Any, machine: Any, level: int, *, vectorised: bool) -> None:
 
 
 if __name__ == "__main__":
-    # Nearly all that Numba makes here lives on: garbage is looked for less often than in usual programs.
+    # Nearly all objects Numba makes here stay alive, so the garbage collector runs less often than usual.
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
     Path(sys.argv[1]).write_bytes(object_file())

@@ -44,10 +44,10 @@ _NO_KERNELS = (
     "compiled/pretokenize/pattern/flags.py",
     "compiled/pretokenize/pattern/steps.py",
 )
-"""What kernels and their compilation depend on besides the modules of kernels, which import `codegen.memory`."""
+"""What the kernels and their compilation depend on besides the modules that import `codegen.memory`."""
 _REGIONS_SYMBOL = "bpebench_regions"
 LONGEST_WAIT_SECONDS = 120.0
-"""For another process that compiles; then this one compiles too."""
+"""Maximum wait for another process that compiles; after it this process compiles too."""
 
 
 def is_checked() -> bool:
@@ -98,7 +98,7 @@ class Kernels:
     """The loaded object file; one per process, see `kernels`."""
 
     def __init__(self, image: bytes) -> None:
-        # An engine is made for a module; left in, that empty one would be compiled, which takes 2 ms and 5 MB.
+        # An engine needs a module; unless removed, this empty one would be compiled, which takes 2 ms and 5 MB.
         module = llvm.parse_assembly("")
         self._engine = llvm.create_mcjit_compiler(module, target_machine())
         self._engine.remove_module(module)
@@ -144,13 +144,13 @@ def _new_lock() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # A thread that was loading does not go on in a forked child.
+    # A thread that was loading does not exist in a forked child.
     os.register_at_fork(after_in_child=_new_lock)
 
 
 def kernels() -> Kernels:
     """Return the kernels; compile them when the cache does not hold them."""
-    # Loaded once: those that a second thread loads would go when they are forgotten, addresses and all.
+    # Loaded once: a second engine would be freed with its addresses still in use.
     with _loading:
         return _loaded()
 
@@ -199,7 +199,7 @@ def _compile() -> bytes:
         path = Path(folder) / "kernels.o"
         folders = [entry or str(Path.cwd()) for entry in sys.path]
         environment = os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(folders)}
-        # -P: the folder this runs in might hold another package of our name.
+        # -P: the current folder might hold another package of our name.
         command = [sys.executable, "-P", "-m", "impls.compiled.codegen", str(path)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:

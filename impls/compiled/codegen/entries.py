@@ -78,7 +78,7 @@ def compiled_entries() -> dict[str, Any]:
     assert set(_METHODS) == set(METHODS), "impls.compiled.codegen.entry_points lists other methods"
     assert set(_FAST_METHODS) == set(FAST_METHODS), "impls.compiled.codegen.entry_points lists other fast methods"
     entries = {name: _plain(body, PLAIN[name]) for name, body in _PLAIN.items()}
-    # Where Numba links each entry as it compiles it, what the others call by name must have an address by then.
+    # Where Numba links each entry as it compiles it, what other entries call by name must have an address by then.
     if entries["encode"].address:
         llvm.add_symbol(PREFIX + "encode", entries["encode"].address)
     entries |= {name: _method(body) for name, body in _METHODS.items()}

@@ -41,7 +41,7 @@ def _locked(handle: int, longest_seconds: float, waiting: Callable[[], None]) ->
     if fcntl is None:
         return False
     deadline = time.monotonic() + longest_seconds
-    told = False
+    reported = False
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -52,7 +52,7 @@ def _locked(handle: int, longest_seconds: float, waiting: Callable[[], None]) ->
             return False
         else:
             return True
-        if not told:
+        if not reported:
             waiting()
-            told = True
+            reported = True
         time.sleep(_PAUSE_SECONDS)

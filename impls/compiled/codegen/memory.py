@@ -1,10 +1,10 @@
 """Memory by address: loads, stores and bit operations on int64, and the `kernel` decorators.
 
-Numba turns an overflowing int64 product into undefined behaviour (`mul nsw`) and mixes uint64 with int64 into
-float64; so everything is int64 and what may wrap has an operation of its own here.
+Numba compiles int64 products as `mul nsw`, undefined where they overflow, and mixes uint64 with int64 into float64;
+so everything is int64, and arithmetic that may wrap has separate operations here.
 
-In the checked build (environment variable BPEBENCH_COMPILED_BUILD=checked) every access is compared with the
-regions that were declared, one by one; what lies outside is counted as a fault, reads as 0 and is not written.
+In the checked build (environment variable BPEBENCH_COMPILED_BUILD=checked) every access is checked against the
+declared regions; one outside is counted as a fault, reads as 0 and is not written.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _int = types.int64
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "boundscheck": False,
-    # Kernels are called by kernels and through callbacks; nobody calls one from Python.
+    # Kernels are called by kernels and through callbacks, never from Python.
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "no_rewrites": True,
@@ -51,7 +51,7 @@ def inlined(function: _Function) -> _Function:
 
 
 OUTLINED: list[str] = []
-"""What the names of functions that are never inlined hold, once compiled."""
+"""Parts of the mangled names of the functions that are never inlined."""
 
 
 def outlined(function: _Function) -> _Function:
@@ -154,7 +154,7 @@ call_pointer_2, call_pointer_4 = _call_pointer(2), _call_pointer(4)
 
 shift_left = operation(2, lambda builder, a, b: builder.shl(a, b))
 shift_right = operation(2, lambda builder, a, b: builder.lshr(a, b))
-"""Logical: zeros come in from the left."""
+"""Logical shift: zeros come in from the left."""
 wrapping_add = operation(2, lambda builder, a, b: builder.add(a, b))
 wrapping_multiply = operation(2, lambda builder, a, b: builder.mul(a, b))
 lowest_bit = operation(1, lambda builder, a: builder.cttz(a, _i1(0)))
@@ -185,10 +185,10 @@ _raw_atomic_store = procedure(
     2, lambda builder, a, value: builder.store_atomic(value, _pointer(builder, a), "release", 8)
 )
 _raw_atomic_add = operation(2, lambda builder, a, n: builder.atomic_rmw("add", _pointer(builder, a), n, "seq_cst"))
-"""(address, n): adds and returns what was there before. Atomic words are int64 on a boundary of 8 bytes."""
+"""(address, n): add n; return the value before. Atomic words are int64, 8-byte aligned."""
 
 _raw_atomic_change = operation(3, _emit_change)
-"""(address, before, after): 1 if `before` was there, where `after` is now; else 0."""
+"""(address, before, after): compare and swap; 1 if `before` was there, else 0."""
 
 _raw_load_u8, _raw_load_u16, _raw_load_u32 = _load(_i8, False), _load(_i16, False), _load(_i32, False)
 _raw_load_i32, _raw_load_i64 = _load(_i32, True), _load(_i64, True)
@@ -268,23 +268,23 @@ else:
 
 peek, peek_u8, peek_u16, peek_u32 = _raw_load_i64, _raw_load_u8, _raw_load_u16, _raw_load_u32
 poke_32, poke_64 = _raw_store_32, _raw_store_64
-"""Words of memory the interpreter owns; not compared with the regions."""
+"""Access to memory the interpreter owns, which is not checked against the regions."""
 
 _raw_allocate = external("PyMem_RawMalloc", 1)
 _raw_reallocate = external("PyMem_RawRealloc", 2)
 release_memory = external_void("PyMem_RawFree", 1)
 increment = external_void("Py_IncRef", 1)
-"""One reference more to an object."""
+"""Add a reference to an object."""
 decrement = external_void("Py_DecRef", 1)
-"""One reference less to an object."""
+"""Drop a reference to an object."""
 copy_memory = external_void("memcpy", 3)
-"""(to, from, bytes), which lie in different objects."""
+"""(to, from, bytes), which must not overlap."""
 
 
 _aligned_memory = external("aligned_alloc", 2)
 _advise = external("madvise", 3)
 release_large = external_void("free", 1)
-"""Ends the use of what `allocate_large` gave."""
+"""Free memory of `allocate_large`."""
 _HUGE_PAGE = 1 << 21
 _IN_HUGE_PAGES = getattr(mmap, "MADV_HUGEPAGE", 0)
 

@@ -69,7 +69,7 @@ bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
 
 
 IDS_AT_ONCE = 1 << 18
-"""A megabyte of ids, which the second cache holds beside what encodes."""
+"""A megabyte of ids, which fits the second-level cache beside the encoder's tables."""
 
 
 @kernel

@@ -136,7 +136,7 @@ def shared_integers(count: int) -> np.ndarray:
     """
     global _integers
     if len(_integers) < count:
-        # All of it is written, so that the first list does not wait for its pages.
+        # All of it is written, so that the first list does not wait for page faults.
         larger = np.empty(max(count, 1 << 12), np.int64)
         larger[: len(_integers)] = _integers
         larger[len(_integers) :] = 0

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-# Places in the table of functions, part of NumPy's binary interface since 1.7 (numpy/__multiarray_api.h).
+# Indices in the table of functions, part of NumPy's ABI since 1.7 (numpy/__multiarray_api.h).
 _C_API_VERSION, _RESIZE, _GET_POINTER, _EMPTY = 0, 80, 160, 184
 _KNOWN_VERSIONS = (0x1000009, 0x2000000)
 
@@ -18,7 +18,7 @@ class NumpyApi:
     """Addresses of functions, and of the dtype they are given."""
 
     empty: int
-    """PyArray_Empty(number of dimensions, shape, dtype (taken over), Fortran order) -> new array."""
+    """PyArray_Empty(number of dimensions, shape, dtype (reference stolen), Fortran order) -> new array."""
     get_pointer: int
     """PyArray_GetPtr(array, indices) -> address of an element."""
     resize: int

@@ -40,9 +40,9 @@ from impls.compiled.layout import (
 )
 
 MANY_ITEMS = 1 << 19
-"""Of a list whose items take megabytes, which nobody has touched yet."""
+"""From this length on the untouched items of a list take megabytes."""
 MOST_REFERENCES = 1 << 31
-"""Where the lower half of a reference count is left to the interpreter: it may be an immortal object's."""
+"""A lower half of a reference count from here on is left to the interpreter: the object may be immortal."""
 
 list_new = external("PyList_New", 1)
 list_set = external("PyList_SetItem", 3)
@@ -126,7 +126,7 @@ def list_of_ids(context: int, ids: int, count: int) -> int:
 @inlined
 def _set_slice(boxed: int, begin: int, end: int, items: int) -> bool:
     """Replace items of a list with those of another, none for 0; False with an exception set without memory."""
-    # What the function returns is a C int: its upper half says nothing.
+    # The function returns a C int: the upper half of the register is undefined.
     return _list_set_slice(boxed, begin, end, items) & 0xFFFFFFFF == 0
 
 
@@ -178,7 +178,7 @@ def end_list(context: int, boxed: int, count: int, room: int) -> bool:
 def empty_array(context: int, count: int) -> int:
     """Return a new uint32 array of shape (count,); 0 with an exception set where there is no memory."""
     kind = load_i64(context + ARRAY_KIND)
-    # PyArray_Empty takes a reference to the dtype over, and reads the shape from memory.
+    # PyArray_Empty steals a reference to the dtype, and reads the shape from memory.
     increment(kind)
     store_64(context + SIZE, count)
     return call_pointer_4(load_i64(context + NEW_ARRAY), 1, context + SIZE, kind, 0)

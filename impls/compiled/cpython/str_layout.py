@@ -25,13 +25,13 @@ class StrLayout:
     """Offsets within a str object whose characters follow its header."""
 
     state: int
-    """Of the 32-bit word that holds kind (three bits), compact and ASCII (one each)."""
+    """Offset of the 32-bit word that holds kind (three bits), compact and ASCII (one each)."""
     shift: int
-    """Of the kind within that word."""
+    """Bit position of the kind within that word."""
     utf8: int
-    """Of the address of the UTF-8 that the object keeps, 0 where it keeps none."""
+    """Offset of the address of the cached UTF-8, which is 0 where none is cached."""
     data: int
-    """Of the characters, where one is not ASCII."""
+    """Offset of the characters, where not all are ASCII."""
 
 
 def str_layout() -> StrLayout | None:
@@ -43,7 +43,7 @@ def str_layout() -> StrLayout | None:
 
 @cache
 def _found() -> StrLayout | None:
-    # New objects: neither interned nor with their UTF-8 beside them.
+    # New objects: neither interned nor with cached UTF-8.
     samples = {kind: "".join(list(text)) for kind, text in _SAMPLES.items()}
     sizes = {sys.getsizeof(text) - kind * (len(text) + 1) for kind, text in samples.items()}
     if len(sizes) != 1:

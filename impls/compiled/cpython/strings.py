@@ -37,7 +37,7 @@ from impls.compiled.layout import (
 
 TEXT_REGION = 0
 TYPE_AT, LENGTH_AT = 8, 16
-"""Where an object holds its type, and a str the number of its characters."""
+"""Offsets of the type of an object, and of the length of a str."""
 
 utf8_and_size = external("PyUnicode_AsUTF8AndSize", 2)
 object_type = external("PyObject_Type", 1)
@@ -58,7 +58,7 @@ def type_of(context: int, item: int) -> int:
 def state_of(context: int, text: int) -> int:
     """Return the state word of a str, see `str_layout`; -1 for any other object, or where no layout is known."""
     state_at = load_i64(context + STR_STATE)
-    # Only a str itself is read here: what else may come, the interpreter judges.
+    # Only an exact str is read here; the interpreter handles any other object.
     if state_at == 0 or peek(text + TYPE_AT) != load_i64(context + STR_TYPE):
         return -1
     return shift_right(peek_u32(text + state_at), load_i64(context + STR_SHIFT))
@@ -68,7 +68,7 @@ def state_of(context: int, text: int) -> int:
 def kind_of(context: int, text: int) -> int:
     """Return the bytes per character of a str that is to be transcoded; 0 for one that is not."""
     state = state_of(context, text)
-    # Characters behind the header, not all of them ASCII, and no UTF-8 kept beside them.
+    # Compact, not all ASCII, and without cached UTF-8.
     if state < 0 or (state >> 3) & 3 != 1 or peek(text + load_i64(context + STR_UTF8)) != 0:
         return 0
     return state & 7
@@ -123,7 +123,7 @@ def own_utf8(context: int, text: int) -> int:
 
     Needs no interpreter lock: a str does not change.
     """
-    # Not `kind_of`: since then somebody else may have had the interpreter keep its UTF-8 beside it.
+    # Not `kind_of`: other code may have made the interpreter cache the UTF-8 meanwhile.
     kind, characters = state_of(context, text) & 7, text + load_i64(context + STR_DATA)
     return _write_utf8(context, kind, characters, length_of(text), load_i64(context + TEXT))
 

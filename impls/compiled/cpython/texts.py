@@ -51,10 +51,10 @@ from impls.compiled.pretokenize.special_search import may_hold_special
 
 OUT_REGION = 2
 RELEASE_FROM_BYTES = 1024
-"""Shorter texts are encoded while the interpreter lock is held."""
+"""Shorter texts are encoded with the interpreter lock held."""
 
 encode = external("bpebench_encode", 5)
-"""`kernels.encode.encode`, linked by its exported name so that it is compiled once."""
+"""`lookup.encode.encode`, linked by its exported name so that it is compiled once."""
 
 
 @kernel
@@ -90,17 +90,20 @@ def _class_of(context: int, code: int) -> int:
 
 @kernel
 def _end_of_part(context: int, kind: int, characters: int, begin: int, n: int) -> int:
-    """Return the end of the part that begins at character `begin` of n: a certain cut near PART_CHARACTERS, or later."""
+    """Return the end of the part that begins at character `begin` of n.
+
+    A part ends at the last certain cut within PART_CHARACTERS, or at a later one where that has none.
+    """
     cuts, size, least = load_i64(context + CUTS), PART_CHARACTERS, begin
     while begin + size < n:
         at = begin + size
-        behind = _class_of(context, character(kind, characters, at))
+        after = _class_of(context, character(kind, characters, at))
         while at > least + 1:
             at -= 1
             before = _class_of(context, character(kind, characters, at))
-            if shift_right(load_i64(cuts + 8 * before), behind) & 1:
+            if shift_right(load_i64(cuts + 8 * before), after) & 1:
                 return at + 1
-            behind = before
+            after = before
         least = begin + size - 1
         size += size
     return n

@@ -153,7 +153,7 @@ def transcode(kind: int, source: int, n_characters: int, target: int, scratch: i
         for k in range(8):
             store_64(scratch + 8 * k, 0)
         copy_memory(scratch, source + i * kind, rest * kind)
-        # What is filled up with zeros takes a byte each.
+        # The padding zeros take a byte each.
         n_bytes = _step(kind, scratch, at)
         if n_bytes < 0:
             return -1

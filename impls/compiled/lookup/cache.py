@@ -49,10 +49,10 @@ from impls.compiled.lookup.hashing import K1, K2, K3, key_high, key_low, mix
 SHORT_ENTRY, MEDIUM_ENTRY, CACHE_LINE = 32, 64, 64
 ARENA_COUNT = 15
 AHEAD = 16
-"""How many tokens before its turn a token's slot is fetched, when the table is filled."""
+"""Prefetch distance, in tokens, when the table is filled."""
 MOST_SHORT_IDS, MOST_MEDIUM_IDS = 4, 7
 IDS_OF_PAIR = NONE | (NONE << 32)
-"""Two ids in one word, without what else it holds."""
+"""Mask of the two ids in a word that also holds other fields."""
 
 
 @inlined

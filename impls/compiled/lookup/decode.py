@@ -6,7 +6,7 @@ from impls.compiled.codegen.memory import kernel, load_i64, load_u32, store_64
 from impls.compiled.layout import N_IDS, TOKEN_BYTES, TOKEN_STARTS
 
 COPY_BYTES = 16
-"""How far a copy may run past the end of a token, in the blob and in `out`."""
+"""A copy may run so far past the end of a token, in the blob and in `out`."""
 
 
 @kernel

@@ -38,9 +38,9 @@ from impls.compiled.lookup.cache_long import ENTRY as LONG_ENTRY
 from impls.compiled.lookup.hashing import mix
 
 SHORT_MARK, LONG_MARK, MEDIUM_MARK = 8, 16, 24
-"""Where the word of an entry stands that is 0 in an empty slot; it tells the tables apart."""
+"""Offset of an entry's word that is 0 in an empty slot; it also identifies the table."""
 LEAST_WAITING = 512
-"""More than neighbouring slots are full in a row: chance fills a few hundred, at three quarters of all slots."""
+"""More than the longest run of full slots: at three quarters of all slots chance makes runs of a few hundred."""
 PAGE_BYTES = 4096
 
 
@@ -82,21 +82,21 @@ def _spread(context: int, start: int, before: int, shift: int, size: int, mark: 
     """Move the entries of a table with the shift `before` to their slots in the enlarged table."""
     end = start + shift_left(size, 64 - before)
     for page in range(end, start + shift_left(size, 64 - shift), PAGE_BYTES):
-        # The first access to a page writes: one that reads would have to be followed by a second one that writes.
+        # Make the first access to a page a write: a read would cost a second page fault at the first write.
         store_64(page, 0)
     waiting, most = 0, min(RECORDS_BYTES, end - start)
     while waiting + size <= most and (waiting < LEAST_WAITING * size or load_i64(start + waiting + mark) != 0):
         waiting += size
-    aside = load_i64(context + WORK) + RECORDS_AT
+    kept = load_i64(context + WORK) + RECORDS_AT
     for at in range(0, waiting, size):
-        _move(start + at, aside + at, size)
+        _move(start + at, kept + at, size)
     entry = end
     while entry > start + waiting:
         entry -= size
         if load_i64(entry + mark) != 0:
             _move(entry, _empty_slot(start, shift, _hash_of_entry(context, entry, mark), size, mark), size)
     for at in range(0, waiting, size):
-        entry = aside + at
+        entry = kept + at
         if load_i64(entry + mark) != 0:
             _move(entry, _empty_slot(start, shift, _hash_of_entry(context, entry, mark), size, mark), size)
 

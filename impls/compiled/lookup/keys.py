@@ -10,12 +10,12 @@ from impls.compiled.codegen.memory import inlined, operation, procedure, reachab
 from impls.compiled.lookup.hashing import K1, K2, K3
 
 KEYS = 8
-"""How many slots are found at once."""
+"""Number of slots computed at once."""
 _i32, _i64 = ir.IntType(32), ir.IntType(64)
 _key = ir.VectorType(_i64, 2)
 _words = ir.VectorType(_i64, KEYS)
 _SHIFT_OF_ENTRIES = 5
-"""Entries have 32 bytes, `cache.SHORT_ENTRY`."""
+"""log2 of `cache.SHORT_ENTRY`."""
 
 
 def _all(value: int) -> Any:

@@ -45,7 +45,7 @@ from impls.compiled.lookup.records import MEDIUM_KEY
 from impls.compiled.merge.segments import is_cut
 
 IN_LONG = 255
-"""The number of ids of a piece whose ids are too many for its entry: the cache of long pieces holds them."""
+"""In place of the number of ids: they do not fit the entry, the cache of long pieces holds them."""
 
 
 @inlined
@@ -82,7 +82,7 @@ def keep_short(context: int, low: int, high: int, ids: int, count: int) -> None:
     if load_i64(entry + 8) != 0:
         return
     if load_i64(context + CACHE_COUNT) >= load_i64(context + CACHE_LIMIT):
-        # Full: what is there serves on for a while, so that text which comes again finds a part of itself.
+        # Full: keep the entries for a while, so that repeated text still gets hits.
         refused = load_i64(context + N_REFUSED) + 1
         store_64(context + N_REFUSED, refused)
         if refused < load_i64(context + CACHE_LIMIT):

@@ -42,7 +42,7 @@ from impls.compiled.lookup.keys import KEYS, write_key, write_slots
 MEDIUM_KEY = 1
 LONGEST_SHORT, LONGEST_MEDIUM = 15, 31
 WIDEST_READ = 32
-"""Bytes a record may read from the beginning of its piece on."""
+"""Maximum number of bytes that a record reads from the start of its piece on."""
 
 
 @inlined
@@ -87,13 +87,13 @@ def prefetch_listed(context: int) -> None:
 
 
 @outlined
-def _write_keys(masks: int, text: int, start: int, ends: int, behind: int, wide: int, key: int) -> int:
+def _write_keys(masks: int, text: int, start: int, ends: int, ends_end: int, wide: int, key: int) -> int:
     """Write keys while pieces start up to byte `wide`; return the address of the first end left.
 
-    The int32 ends of the pieces are from address `ends` up to `behind`.
+    The int32 ends of the pieces are from address `ends` up to `ends_end`.
     """
     begin = start
-    while ends < behind and begin <= wide:
+    while ends < ends_end and begin <= wide:
         end = load_i32(ends)
         row = masks + 16 * smaller(end - begin, LONGEST_SHORT + 1)
         write_key(text + begin, row, row + KEY_LENGTHS, key)
@@ -104,9 +104,9 @@ def _write_keys(masks: int, text: int, start: int, ends: int, behind: int, wide:
 
 
 @outlined
-def _write_keys_by_byte(text: int, begin: int, ends: int, behind: int, key: int) -> None:
+def _write_keys_by_byte(text: int, begin: int, ends: int, ends_end: int, key: int) -> None:
     """Write the keys as `_write_keys`, near the end of the readable bytes."""
-    while ends < behind:
+    while ends < ends_end:
         end = load_i32(ends)
         low, high = 0, 0
         if end - begin <= LONGEST_SHORT:
@@ -133,13 +133,13 @@ def record_pieces(context: int, text: int, readable: int, start: int, ends: int,
     """Write the records of pieces, the first of which starts at `start`; `readable` bytes of the text may be read."""
     work, masks = load_i64(context + WORK), load_i64(context + KEY_MASKS)
     keys, slots, longer = work + RECORDS_AT, work + SLOTS_AT, work + LONGER_AT
-    behind = ends + 4 * n_pieces
-    rest = _write_keys(masks, text, start, ends, behind, readable - WIDEST_READ, keys)
-    if rest < behind:
+    ends_end = ends + 4 * n_pieces
+    rest = _write_keys(masks, text, start, ends, ends_end, readable - WIDEST_READ, keys)
+    if rest < ends_end:
         begin = start
         if rest > ends:
             begin = load_i32(rest - 4)
-        _write_keys_by_byte(text, begin, rest, behind, keys + 4 * (rest - ends))
+        _write_keys_by_byte(text, begin, rest, ends_end, keys + 4 * (rest - ends))
     _write_slots(keys, n_pieces, load_i64(context + CACHE), load_i64(context + CACHE_SHIFT), slots, longer)
     for first in range(0, n_pieces, 64):
         bits = load_i64(longer + (first >> 3)) & shift_right(-1, 64 - min(64, n_pieces - first))

@@ -38,8 +38,8 @@ def _stands_alone(context: int, at: int, entry: int, first: bool, last: bool) ->
         if shift_right(before, 2 * SYMBOL_BITS) <= (shift_right(entry, SYMBOL_BITS) & NONE):
             return False
     if not last:
-        behind = load_i64(bounds + 8 * load_u16(at + 2))
-        if (shift_right(behind, SYMBOL_BITS) & NONE) <= shift_right(entry, 2 * SYMBOL_BITS):
+        after = load_i64(bounds + 8 * load_u16(at + 2))
+        if (shift_right(after, SYMBOL_BITS) & NONE) <= shift_right(entry, 2 * SYMBOL_BITS):
             return False
     return True
 

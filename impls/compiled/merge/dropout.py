@@ -38,7 +38,7 @@ THRESHOLD, START, FIRST_PIECE, RESULTS, BY_BYTES, BLOB, STARTS, TABLE, SHIFT = r
 GAMMA, MIX_1, MIX_2 = -7046029254386353131, -4658895280553007687, -7723592293110705685
 """0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9 and 0x94D049BB133111EB as int64."""
 
-# One place of the piece, four int32: symbol (GONE once it is part of the one before), neighbours, rank of the pair.
+# A position of the piece, four int32: symbol (GONE once merged into the one before), neighbours, rank of the pair.
 PLACE_BYTES = 16
 FOLLOWING, PREVIOUS, RANK = 4, 8, 12
 GONE = -1
@@ -138,7 +138,7 @@ def _merge_piece(context: int, parameters: int, piece: int, n_bytes: int, places
     for i in range(n_bytes):
         size = _offer(context, parameters, piece, n_bytes, places, heap, size, i)
     bottom = heap + 8 * CANDIDATES_PER_BYTE * n_bytes
-    aside = bottom
+    left_out = bottom
     while size > 0:
         candidate = load_i64(heap)
         _remove_first(heap, size)
@@ -149,17 +149,17 @@ def _merge_piece(context: int, parameters: int, piece: int, n_bytes: int, places
         coin = shift_right(_mix(coins), 11)
         coins = wrapping_add(coins, GAMMA)
         if coin < threshold:
-            aside -= 8
-            store_64(aside, candidate)
+            left_out -= 8
+            store_64(left_out, candidate)
             continue
         symbol = rank
         if results != 0:
             symbol = load_i32(results + 4 * rank)
         _merge_at(places, n_bytes, i, symbol)
-        while aside < bottom:
-            waiting = load_i64(aside)
-            aside += 8
-            _push(heap, size, waiting)
+        while left_out < bottom:
+            candidate = load_i64(left_out)
+            left_out += 8
+            _push(heap, size, candidate)
             size += 1
         size = _offer(context, parameters, piece, n_bytes, places, heap, size, i)
         previous = load_i32(places + PLACE_BYTES * i + PREVIOUS)

@@ -35,10 +35,9 @@ from impls.compiled.layout import BYTE_SYMBOLS, FIRST_ROUND, NONE, READABLE_END,
 
 AT_ONCE = 8
 READ = AT_ONCE + 2
-"""Bytes that are read for so many pairs and the one behind them, whether they belong to the piece or not: as many
-behind the piece at most."""
+"""Bytes that are read for so many pairs and the next one, even past the end of the piece: so many past it at most."""
 MADE_AT = 1344
-"""int32 in SMALL_SCRATCH, behind what `merge_small` keeps there: what each pair of bytes merges into, or NONE."""
+"""int32 in SMALL_SCRATCH, after the space of `merge_small`: the symbol each pair of bytes makes, or NONE."""
 
 _i8, _i16, _i32, _i64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _entries, _symbols = ir.VectorType(_i64, AT_ONCE), ir.VectorType(_i32, AT_ONCE)
@@ -79,13 +78,13 @@ def _emit_merging(builder: Any, table: Any, before: Any, at: Any, n_pairs: Any, 
     here = _unknown
     for number in range(AT_ONCE):
         here = builder.insert_element(here, entry(number), _i32(number))
-    # A pair that is not there stands in nobody's way: all its fields are NONE.
+    # A missing pair blocks no merge: all its fields are NONE.
     numbers = _constant(list(range(AT_ONCE)))
     exists = builder.icmp_signed("<", numbers, _splat(builder, n_pairs))
     here = builder.select(exists, here, _constant([-1] * AT_ONCE))
-    behind = builder.select(builder.icmp_signed("<", _i64(AT_ONCE), n_pairs), entry(AT_ONCE), _i64(-1))
+    following = builder.select(builder.icmp_signed("<", _i64(AT_ONCE), n_pairs), entry(AT_ONCE), _i64(-1))
     earlier = builder.insert_element(_unknown, before, _i32(AT_ONCE - 1))
-    later = builder.insert_element(_unknown, behind, _i32(0))
+    later = builder.insert_element(_unknown, following, _i32(0))
     rank = _field(builder, here, 0)
     right_bound = _field(builder, _lanes(builder, earlier, here, AT_ONCE - 1), 2)
     left_bound = _field(builder, _lanes(builder, here, later, 1), 1)
@@ -117,14 +116,14 @@ def _merging_by_one(table: int, piece: int, n_bytes: int, made: int) -> int:
     if n_bytes > 1:
         here = load_i64(table + 8 * load_u16(piece))
     for i in range(n_bytes - 1):
-        behind = load_i64(table + 8 * load_u16(piece + i + 1)) if i + 2 < n_bytes else -1
+        following = load_i64(table + 8 * load_u16(piece + i + 1)) if i + 2 < n_bytes else -1
         rank = here & NONE
         merges = (rank < (shift_right(before, 2 * SYMBOL_BITS) & NONE)) & (
-            rank < (shift_right(behind, SYMBOL_BITS) & NONE)
+            rank < (shift_right(following, SYMBOL_BITS) & NONE)
         )
         store_32(made + 4 * i, rank)
         merging |= shift_left(choose(merges, 1, 0), i)
-        before, here = here, behind
+        before, here = here, following
     return merging
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from impls.compiled.layout import COUNT_AT, JOINS_SHIFT, NONE, SYMBOL_BITS
 
 _K1 = np.uint64(-7046029254386353131 % (1 << 64))
-"""That of `lookup/hashing`."""
+"""As in `lookup/hashing`."""
 _LEAD, _AFTER = 0xE0, 0xF0
 
 

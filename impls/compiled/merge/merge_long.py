@@ -1,19 +1,19 @@
 """Byte pair encoding of a piece of any length, in time linear in it: a queue per rank.
 
-Ranks are small integers, so the priority queue is an array of lists, one per rank, and a bitmap of those that may
-hold something. With monotone ranks the bitmap is walked once; a model whose merges rank out of order moves the
-cursor back. Equal ranks merge leftmost first: a list is in the order of places. What a merge adds belongs behind what
-was added last, mostly, so the search for where it belongs begins there.
+Ranks are small integers, so the priority queue is an array of lists, one per rank, and a bitmap of those that may not
+be empty. With monotone ranks the bitmap is walked once; a model whose merges rank out of order moves the cursor back.
+Equal ranks merge leftmost first: a list is in the order of positions. A new position mostly belongs after the last one
+added, so the search for its place begins there.
 
 A piece larger than a window is merged window by window, each small enough for the processor's cache. That is exact by
 this argument. Take the symbols a text merges to, and any two neighbours: merging their bytes alone gives these two,
-since nothing that happened in the text crossed their borders. The other way round, symbols of which all neighbours
-are such pairs are what the text merges to: before the first merge across any border everything goes on between the
-borders as it does in each pair alone, and there no merge across comes (of equal ranks the leftmost one first, here as
-there). Windows overlap, and the symbols of one are followed up to a symbol that both have, from there on those of the
-other; so every two neighbours come from one window. Where two windows have no symbol in common, the piece is merged
-whole. A window that holds the same bytes as the one before is not merged again. Memory: 24 bytes per byte of two
-windows, or then of the piece.
+since no merge in the text crossed their boundaries. Conversely, symbols of which all neighbours are such pairs are what
+the text merges to: before the first merge across any boundary everything between the boundaries happens as it does in
+each pair alone, and there no merge across happens (of equal ranks the leftmost one comes first, here as there). Windows
+overlap, and the symbols of one are used up to a symbol that both have, from there on those of the other; so every two
+neighbours come from one window. Where two windows have no symbol in common, the piece is merged whole. A window that
+holds the same bytes as the one before is not merged again. Memory: 24 bytes per byte of two windows, or else of the
+piece.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from impls.compiled.lookup.hashing import same_bytes
 from impls.compiled.merge.pairs import merged
 from impls.compiled.sentencepiece.spelling import spell
 
-# One place of the piece, six int32: symbol, neighbours, rank of the pair it begins, neighbours in that rank's queue.
+# A position of the piece, six int32: symbol, neighbours, rank of the pair it begins, neighbours in that rank's queue.
 PLACE_BYTES = 24
 FOLLOWING, PREVIOUS, RANK, LATER, EARLIER = 4, 8, 12, 16, 20
 REGION = 1
 WINDOW_BYTES = 4096
 OVERLAP_BYTES = 512
-"""At most; the later window begins at the first symbol of the one before that begins so near its end."""
+"""Maximum; a window begins at the first symbol that starts so near the end of the window before."""
 
 
 @kernel
@@ -72,21 +72,21 @@ def _enqueue(context: int, places: int, n_places: int, i: int, rank: int) -> Non
         _enqueue_first(context, places, i, rank)
         store_32(latest, i)
         return
-    # What was queued last may have gone since, or be of another piece.
+    # The last position queued may be stale, or of another piece.
     before = load_i32(latest)
     if before > i or before >= n_places or load_i32(places + PLACE_BYTES * before + RANK) != rank:
         before = first
-    behind = load_i32(places + PLACE_BYTES * before + LATER)
-    while behind >= 0 and behind < i:
-        before = behind
-        behind = load_i32(places + PLACE_BYTES * before + LATER)
+    after = load_i32(places + PLACE_BYTES * before + LATER)
+    while after >= 0 and after < i:
+        before = after
+        after = load_i32(places + PLACE_BYTES * before + LATER)
     at = places + PLACE_BYTES * i
     store_32(at + RANK, rank)
-    store_32(at + LATER, behind)
+    store_32(at + LATER, after)
     store_32(at + EARLIER, before)
     store_32(places + PLACE_BYTES * before + LATER, i)
-    if behind >= 0:
-        store_32(places + PLACE_BYTES * behind + EARLIER, i)
+    if after >= 0:
+        store_32(places + PLACE_BYTES * after + EARLIER, i)
     store_32(latest, i)
 
 
@@ -261,7 +261,7 @@ def _merge_in_windows(context: int, piece: int, n_bytes: int, places: int, out: 
         cut = _first_from(places, begin, size - OVERLAP_BYTES)
         at = _write(places, begin, cut, at)
         n_later = min(WINDOW_BYTES, n_bytes - start - cut)
-        # Text that repeats itself: the same bytes merge to the same symbols.
+        # Repetitive text: the same bytes merge to the same symbols.
         again = n_later == size and same_bytes(piece + start, piece + start + cut, size)
         if not again:
             _merge_window(context, piece + start + cut, n_later, later)

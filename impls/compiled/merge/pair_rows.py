@@ -12,9 +12,9 @@ from impls.core.errors import Unsupported
 
 _MOST_IN_BUCKET = 8
 _MOST_PLACES, _MOST_BUCKETS = NONE, (1 << (HANDLE_BITS - 1)) - 1
-"""What the numbers of places and buckets have bits for."""
+"""Limits of the bit fields of slot and bucket numbers."""
 _K1 = np.uint64(-7046029254386353131 % (1 << 64))
-"""That of `lookup/hashing`."""
+"""As in `lookup/hashing`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class PairRows:
     """The table of merges: what two symbols merge into."""
 
     pairs: np.ndarray
-    """int64, `symbol << 43 | its handle << 21 | right`; -1 in an empty slot, and in the first."""
+    """int64, `symbol << 43 | its handle << 21 | right`; -1 in an empty slot, which the first always is."""
     buckets: np.ndarray
     """int64, see `merge/pairs`."""
     handles: np.ndarray

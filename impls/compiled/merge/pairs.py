@@ -40,7 +40,7 @@ from impls.compiled.layout import (
 from impls.compiled.lookup.hashing import K1
 
 NO_PAIR = (NONE << HANDLE_BITS) | ((1 << HANDLE_BITS) - 1)
-"""What `joined` says of two symbols that do not merge: no symbol, and no handle."""
+"""The result of `joined` for two symbols that do not merge: no symbol, and no handle."""
 _LOW_HALF = (1 << 32) - 1
 _MOST_MULTIPLIER = 1 << 22
 

@@ -1,4 +1,4 @@
-"""The ids of one piece that is not in the cache: the whole-piece table, then merging, then symbols to ids."""
+"""The ids of one piece that is not in the cache: the table of whole pieces, then merging, then symbols to ids."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from impls.compiled.merge.merge_long import merge_long
 from impls.compiled.merge.merge_small import merge_small
 
 MOST_FOR_SMALL = 3 * MOST_SMALL
-"""Bytes of a piece that may begin with few enough symbols."""
+"""Maximum size of a piece that may start with few enough symbols, three bytes each."""
 
 WHOLE_ENTRY_BYTES = 32
-"""hash, address of the bytes, their number, id; a number of 0 marks an empty slot."""
+"""An entry: hash, address of the bytes, number of bytes, id; 0 bytes mark an empty slot."""
 
 
 @kernel

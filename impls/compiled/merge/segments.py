@@ -51,7 +51,7 @@ from impls.compiled.pretokenize.scan import code_point, width
 
 LONGEST_SHORT = 15
 LEAST = 6
-"""Bytes of two characters of three bytes."""
+"""Bytes of two three-byte characters."""
 
 
 @kernel
@@ -236,7 +236,7 @@ def unknown_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
         n, cuts = _read_characters(context, piece, n_bytes, begin)
         end = load_i32(places + 4 * n)
         if end < n_bytes and cuts != 0:
-            # Where the last of these segments ends is not known yet: the next round begins with it.
+            # The end of the last segment is not known yet: the next round starts with it.
             n = 63 - leading_zeros(cuts)
             end = load_i32(places + 4 * n)
             cuts ^= shift_left(1, n)

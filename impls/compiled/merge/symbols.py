@@ -29,7 +29,7 @@ class Symbols:
     """int32 by symbol: its id; None where symbols are ids."""
     n_symbols: int
     monotone: bool
-    """Every merge ranks after those that make its parts."""
+    """Whether every merge ranks after those that make its parts."""
 
 
 def blob_of(model: Model) -> tuple[bytes, np.ndarray]:
@@ -79,7 +79,7 @@ def listed_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
     pairs = np.fromiter(chain.from_iterable(model.merges), np.int64, 2 * n).reshape(-1, 2)
     results = np.fromiter(model.merge_results, np.int64, n)
     ranks = np.arange(n)
-    # Of a pair that is listed twice the later rank counts.
+    # Of a pair listed twice the later rank counts.
     last = {(int(left), int(right)): rank for rank, (left, right) in enumerate(pairs.tolist())}
     if len(last) != n:
         ranks = np.fromiter(last.values(), np.int64, len(last))
@@ -121,7 +121,7 @@ def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> 
     made: list[int] = []
     monotone = True
     for rank, (left, right) in enumerate(pairs.tolist()):
-        # A part no merge makes never occurs.
+        # A part that no merge makes never occurs.
         for a in symbols_of.get(left, ()):
             for b in symbols_of.get(right, ()):
                 lefts.append(a)

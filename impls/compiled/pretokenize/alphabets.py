@@ -42,7 +42,7 @@ from impls.compiled.pretokenize.byte_masks import (
 )
 
 WHOLE = (1 << 63) - 1
-"""All bytes of a window but the last, whose character may go on behind it."""
+"""All bytes of a window but the last, whose character may continue after it."""
 
 
 @inlined

@@ -55,12 +55,12 @@ from impls.compiled.pretokenize.pattern.flags import BOTH_CASES, CUT, LETTER, MA
 from impls.compiled.pretokenize.scan import code_point, width
 
 READABLE = 96
-"""Bytes that may be read from a window on: 64, and those of a record of a piece that begins in its last byte."""
+"""Bytes that must be readable from a window's start on: 64, and those read for a piece at its last byte."""
 EDGE = 4
-"""Bytes before the far edge whose marks may still change: the longest contraction is three bytes long."""
+"""Bytes before the far edge whose marks may still change: the longest contraction has three bytes."""
 LEAST = 8
-"""Windows cut shorter than this are left to the automaton."""
-# Masks of their own, by offset, beside those of `pretokenize/byte_masks`
+"""Minimum size of a window that was cut short; smaller ones are left to the automaton."""
+# Masks, by offset, in addition to those of `pretokenize/byte_masks`
 ANY_CASE, MARKS, CUTS = 160, 168, 176
 
 
@@ -190,8 +190,8 @@ def newline_starts(newlines: int, blanks: int, punctuation: int) -> int:
     piece, and the blanks after it begin another.
     """
     spaces = blanks | newlines
-    behind = shift_left(punctuation, 1) & newlines
-    free = spaces & ~carried(behind, newlines)
+    attached = shift_left(punctuation, 1) & newlines
+    free = spaces & ~carried(attached, newlines)
     starts = free & ~shift_left(free, 1)
     blank_starts = shift_left(newlines, 1) & blanks
     if run_ends(blank_starts, blanks) & newlines == 0:

@@ -57,7 +57,7 @@ def neighbour_starts(context: int, at: int, masks: int, left: int) -> int:
         transitions, stride = load_i64(context + TRANSITIONS), load_i64(context + END_CLASS) + 1
         ascii_classes = load_i64(context + ASCII_CLASSES)
         pages, page_classes = load_i64(context + PAGES), load_i64(context + PAGE_CLASSES)
-        behind, class_before = -1, 0
+        next_at, class_before = -1, 0
         space = load_u8(page_classes + (load_u16(pages + 2 * (SPACE >> 6)) << 6) + (SPACE & 63))
         while leads != 0:
             i = lowest_bit(leads)
@@ -67,11 +67,11 @@ def neighbour_starts(context: int, at: int, masks: int, left: int) -> int:
             if load_u32(at + i) & 0xFFFFFF != SPACE_BYTES:
                 here = class_at(ascii_classes, pages, page_classes, at + i, byte)
             if i > 0:
-                before = class_before if i == behind else load_u8(ascii_classes + load_u8(at + i - 1))
+                before = class_before if i == next_at else load_u8(ascii_classes + load_u8(at + i - 1))
                 starts |= shift_left(_is_cut(transitions, stride, before, here), i)
-            behind, class_before = i + width(byte), here
-            following = load_u8(at + behind)
-            if behind < 64 and following < 128:
+            next_at, class_before = i + width(byte), here
+            following = load_u8(at + next_at)
+            if next_at < 64 and following < 128:
                 cut = _is_cut(transitions, stride, here, load_u8(ascii_classes + following))
-                starts |= shift_left(cut, behind)
+                starts |= shift_left(cut, next_at)
     return starts & within & ~1

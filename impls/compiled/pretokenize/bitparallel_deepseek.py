@@ -50,7 +50,7 @@ from impls.compiled.pretokenize.pattern.flags import CUT, LETTER
 from impls.compiled.pretokenize.scan import width
 
 SINOGRAPHS = ANY_CASE
-"""The slot of this pattern's masks for the second stage's ideographs; it does not tell case."""
+"""The ideographs of the second stage; the slot is free, as this pattern does not distinguish case."""
 
 
 @kernel
@@ -100,7 +100,7 @@ def deepseek_starts(masks: int, letters: int, blanks: int) -> int:
     punctuation = ~(letters | digits | spaces)
     words = letters & ~sinographs
     leading = punctuation & ~shift_left(punctuation, 1) & ~shift_left(load_i64(masks + SPACES), 1)
-    # One sign of ASCII leads letters of ASCII in; letters of another kind behind these begin a piece.
+    # One ASCII sign leads in ASCII letters; other letters after these begin a piece.
     plain = words & ~high
     led_in = shift_left(leading & ~high, 1) & plain
     starts = leading | (words & ~shift_left(words, 1) & ~shift_left(blanks, 1) & ~led_in)
@@ -111,5 +111,5 @@ def deepseek_starts(masks: int, letters: int, blanks: int) -> int:
         starts |= newline_starts(newlines, blanks, punctuation)
     else:
         starts |= spaces & ~shift_left(spaces, 1)
-    # The last blank goes with what follows, unless that is another stage's.
+    # The last blank belongs to what follows, unless that is another stage's.
     return starts | (blanks & ~shift_right(spaces | digits | sinographs, 1))

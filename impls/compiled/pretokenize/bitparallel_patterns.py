@@ -64,7 +64,7 @@ from impls.compiled.pretokenize.scan import piece_end
 from impls.compiled.pretokenize.stages import begin_stages, piece_end_by_stages
 
 AHEAD_BYTES = 1024
-"""How far before its turn text is fetched."""
+"""Prefetch distance."""
 
 
 @inlined
@@ -72,7 +72,7 @@ def _common_starts(masks: int, letters: int, blanks: int, punctuation: int, spli
     """Return the starts that all patterns but gpt2 share: runs, digits one by one or by threes, white space."""
     digits, newlines = load_i64(masks + DIGITS), load_i64(masks + NEWLINES)
     spaces = blanks | newlines
-    # Punctuation begins a piece unless a space leads it in; one such character leads a run of letters in.
+    # Punctuation begins a piece unless a space leads it in; a single such character leads in a run of letters.
     leading = punctuation & ~shift_left(punctuation, 1) & ~shift_left(load_i64(masks + SPACES), 1)
     continuation = load_i64(masks + CONTINUATION)
     letter_runs = letters & ~shift_left(letters, 1)
@@ -135,7 +135,7 @@ def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
         i = lowest_bit(apostrophes)
         apostrophes &= apostrophes - 1
         n = is_contraction(at + i)
-        # The pattern tells case; the second letter has to be looked at too.
+        # The pattern distinguishes case, so the second letter must be lower case too.
         if n > 0 and i < 60 and (n == 1 or (shift_right(load_i64(masks + UPPER), i + 2) & 1) == 0):
             starts &= ~shift_left(1, i + 1)
             starts |= shift_left(1, i + 1 + n) & letters
@@ -172,10 +172,10 @@ def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: i
     letters, upper = load_i64(masks + LETTERS), load_i64(masks + UPPER)
     if kind == O200K:
         if load_i64(masks + HIGH) != 0:
-            # Upper case behind a letter of no case needs the automaton; so does a mark that follows no letter.
+            # Upper case after a letter without case needs the automaton; so does a mark that follows no letter.
             cuts |= upper & shift_left(load_i64(masks + ANY_CASE), 1)
             cuts |= load_i64(masks + MARKS) & ~load_i64(masks + CONTINUATION) & ~shift_left(letters, 1)
-        # Behind punctuation a slash may follow line breaks.
+        # After punctuation a slash may follow line breaks.
         cuts |= shift_left(load_i64(masks + NEWLINES), 1) & load_i64(masks + SLASHES)
     size = min(min(size, lowest_bit(cuts)), left)
     if size < LEAST:

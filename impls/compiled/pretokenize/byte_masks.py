@@ -18,9 +18,9 @@ _vector = ir.VectorType(_i8, WIDTH)
 _COMPRESS = "llvm.experimental.vector.compress.v64i8"
 _LANES = 16
 MOST_NUMBERS = 32
-"""How many numbers `write_numbers` writes at most, and always has room for."""
+"""Maximum number of numbers `write_numbers` writes; there must always be room for so many."""
 HAS_COMPRESS = bool(llvm.get_host_cpu_features().get("avx512vbmi2", False))
-"""Whether this processor moves chosen bytes of a vector together: elsewhere `write_numbers` takes long."""
+"""Whether this processor compresses vectors of bytes; `write_numbers` is slow where it does not."""
 
 # Masks of `ascii_masks`, by offset
 LETTERS, DIGITS, NEWLINES, SPACES, OTHER_SPACES, APOSTROPHES, HIGH, UPPER, SLASHES = range(0, 72, 8)
@@ -28,7 +28,7 @@ LETTERS, DIGITS, NEWLINES, SPACES, OTHER_SPACES, APOSTROPHES, HIGH, UPPER, SLASH
 CONTINUATION, CYRILLIC_D0, CYRILLIC_D1, IDEOGRAPHS, LEAD_E4, LEAD_E9, BELOW_B0, BELOW_A0, FROM_B8, UP_TO_BE = range(
     80, 160, 8
 )
-# Masks of `latin_masks`, `greek_masks`, `semitic_masks` and `kana_masks`, by offset; of one of them at a time
+# Masks of `latin_masks`, `greek_masks`, `semitic_masks` and `kana_masks`, by offset; they share the space
 LEAD_C3, LEAD_C4, LEAD_C5, SIGNS, UP_TO_9E, ODD, UP_TO_88, FROM_B9, ONLY_BF = range(192, 264, 8)
 LEAD_CE, FROM_AC, LEAD_CF, UP_TO_8E = range(192, 224, 8)
 LEAD_D7, FROM_90_TO_AA, LEAD_D8, FROM_A0, LEAD_D9, FROM_81_TO_8A = range(192, 240, 8)

@@ -12,7 +12,7 @@ from impls.compiled.codegen.memory import inlined, kernel, load_i64, load_u8, wr
 _TOPS = -0x7F7F7F7F7F7F7F80
 """0x80 in every byte."""
 _FROM_A, _BEHIND_Z = 0x1F1F1F1F1F1F1F1F, 0x0505050505050505
-"""What raises the top bit of a byte that is at least `a`, or behind `z`."""
+"""Adding it sets the top bit of a byte that is at least `a`, or after `z`."""
 LEAST_RUN = 32
 
 

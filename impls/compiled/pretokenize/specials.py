@@ -47,7 +47,7 @@ class SpecialTokenIndex:
             return np.zeros(1, np.uint8), -1
         rows: list[tuple[int, int, int, int]] = []
         all_rows = SPECIAL_ROW_BYTES * len(self.suffixes)
-        behind, at = b"", all_rows
+        payload, at = b"", all_rows
         for text, suffixes in self.suffixes.items():
             prefix, encoded = text.encode(), [suffix.encode() for suffix in suffixes]
             index, place = b"", SUFFIX_BYTES * len(encoded)
@@ -56,9 +56,9 @@ class SpecialTokenIndex:
                 place += len(suffix)
             rows.append((at + place, len(prefix), at, len(encoded)))
             more = index + b"".join(encoded) + prefix
-            behind += more.ljust(-len(more) % 8 + len(more), b"\0")
-            at = all_rows + len(behind)
-        return np.frombuffer(np.array(rows, np.int64).tobytes() + behind + bytes(1), np.uint8), len(rows)
+            payload += more.ljust(-len(more) % 8 + len(more), b"\0")
+            at = all_rows + len(payload)
+        return np.frombuffer(np.array(rows, np.int64).tobytes() + payload + bytes(1), np.uint8), len(rows)
 
 
 class Specials:

@@ -17,7 +17,7 @@ from impls.compiled.slots import Slots
 
 @dataclass(frozen=True, slots=True)
 class FlagTables:
-    """`pretokenize/pattern/flags` by page."""
+    """The flags of `pretokenize/pattern/flags` as a two-level table."""
 
     pages: np.ndarray
     """uint16 of shape (0x4400,)."""
@@ -30,7 +30,7 @@ class Splitting:
     """How a context splits: the splitter and its tables."""
 
     splitter: int
-    """No pattern at all, an automaton, stages, or windows over an automaton: `layout.WHOLE_TEXT` and so on."""
+    """No pattern, an automaton, stages, or windows over an automaton: `layout.WHOLE_TEXT` and so on."""
     tables: SplitTables | None
     flags: FlagTables | None = None
     stages: tuple[SplitTables, ...] = ()

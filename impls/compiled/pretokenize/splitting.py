@@ -132,7 +132,7 @@ def _flag_tables(kind: Kind) -> FlagTables:
 
 def _kept(what: str, make: Callable[[], Mapping[str, np.ndarray]]) -> Mapping[str, np.ndarray]:
     """Return the arrays of `make`, from the user's cache where they are there."""
-    # The digest covers the kernels; what makes the tables is pure Python and has a version of its own.
+    # The digest covers the kernels; the code that makes the tables is pure Python, with a version number.
     key = hashlib.sha256("\0".join((str(_FORMAT), regex.__version__, source_digest(), what)).encode()).hexdigest()
     path = cache_folder() / "patterns" / f"{key[:32]}.bin"
     kept = read_checked(path)

@@ -27,8 +27,8 @@ def _stage_end(stage: int, text: int, n_bytes: int, start: int) -> int:
 def begin_stages(context: int) -> None:
     """Reset the stages for a new text."""
     stage = load_i64(context + STAGES)
-    behind = stage + STAGE_BYTES * load_i64(context + N_STAGES)
-    while stage < behind:
+    end_of_stages = stage + STAGE_BYTES * load_i64(context + N_STAGES)
+    while stage < end_of_stages:
         store_64(stage + STAGE_END, 0)
         stage += STAGE_BYTES
 
@@ -40,9 +40,9 @@ def piece_end_by_stages(context: int, text: int, n_bytes: int, begin: int) -> in
     `begin` must never decrease within a text.
     """
     stage = load_i64(context + STAGES)
-    behind = stage + STAGE_BYTES * load_i64(context + N_STAGES)
+    end_of_stages = stage + STAGE_BYTES * load_i64(context + N_STAGES)
     end = n_bytes
-    while stage < behind:
+    while stage < end_of_stages:
         if load_i64(stage + STAGE_END) <= begin:
             end = _stage_end(stage, text, end, begin)
             if end < 0:

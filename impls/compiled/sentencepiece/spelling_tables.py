@@ -31,13 +31,13 @@ class Spelling:
     pages: np.ndarray
     """uint16 of shape (0x4400,): page of each 64 code points."""
     symbols: np.ndarray
-    """int32 of shape (n_pages * 64,): symbol of a character, or -1; -2 where it is spelled in bytes and others are
+    """int32 of shape (n_pages * 64,): symbol of a character, or -1; -2 where it is spelled in bytes though others are
     unknown."""
     last_symbols: np.ndarray
     """As `symbols`, where a character ends a piece, or with `continuing_prefix` begins it; empty where that is the
     same."""
     unknown: int
-    """Symbol of a character that has none; -1: it is spelled in bytes."""
+    """Symbol of an unknown character; -1: it is spelled in bytes."""
     fuses_unknown: bool
     """Whether unknown characters in a row are one symbol."""
 
@@ -74,7 +74,7 @@ def from_characters(model: Model) -> tuple[Symbols, Spelling]:
         256 if missing else -1 if byte_ids else 0,
         fuses,
     )
-    # First round and whole characters begin from bytes: such a model is treated as one whose ranks are in any order.
+    # First round and whole characters start from bytes: such a model is treated as one whose ranks are not monotone.
     return replace(symbols, byte_symbols=bytes_, monotone=False), spelling
 
 

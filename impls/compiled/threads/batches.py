@@ -38,7 +38,7 @@ class Density:
 
 
 class Batches:
-    """The batches of a tokenizer: `run` runs them with a context, `pool` lends contexts to worker threads.
+    """The batches of a tokenizer: `run` runs a job with a context, `pool` lends contexts to worker threads.
 
     `ready` is None where every text takes the careful path; otherwise contexts have built-ins.
     """

@@ -66,10 +66,10 @@ from impls.compiled.training.pair_table import (
 from impls.compiled.training.tokens import append_token, is_reserved, is_short_enough, n_token_bytes
 
 AHEAD = 12
-"""How many places before its turn a cell is fetched."""
+"""Prefetch distance, in positions."""
 ROW = 16
 GAIN, TIMES, NOT_STORED = 0, 8, -1
-"""In a row: what is gained; how often, and later where the next place goes, or NOT_STORED."""
+"""Offsets in a row: the gain; the number of occurrences, later the next index of their list, or NOT_STORED."""
 MERGE_BYTES = 24
 
 
@@ -159,8 +159,8 @@ def _merge(learning: int, left: int, right: int, new: int, places: int, n_places
         if load_i32(second) != right:
             continue
         weight = load_i32(cell + 4)
-        before, behind = load_i32(cell - CELL_BYTES), second + CELL_BYTES * right_span
-        after = load_i32(behind)
+        before, past = load_i32(cell - CELL_BYTES), second + CELL_BYTES * right_span
+        after = load_i32(past)
         if before >= 0:
             n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, before, weight)
             _note_event(left_events, n_lefts, before, place - load_i32(spans + 4 * before))
@@ -171,8 +171,8 @@ def _merge(learning: int, left: int, right: int, new: int, places: int, n_places
             n_rights += 1
         store_32(cell, new)
         store_32(second, ABSORBED)
-        store_32(behind - CELL_BYTES, new)
-    # What stood left of the pair and is the new symbol itself had been a right neighbour in the occurrence before.
+        store_32(past - CELL_BYTES, new)
+    # Where the left neighbour is the new symbol itself, the occurrence before counted it as a right neighbour.
     twice = load_i64(lefts + ROW * new + GAIN)
     for i in range(n_touched_lefts):
         before = load_i32(touched_lefts + 4 * i)

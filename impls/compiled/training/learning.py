@@ -21,9 +21,9 @@ from impls.core.specification import TrainingSpec
 
 _LEAST_BITS = 10
 _FALL = 4
-"""How many times lower the next threshold is."""
+"""Each threshold is so many times lower than the one before."""
 _SHARE = 8
-"""The first threshold is the number of pieces, divided by so many times the merges that are wanted."""
+"""The first threshold is the number of pieces divided by so many times the number of merges."""
 _MOST = (1 << 31) - 1
 _N_CHARACTERS = 0x110000
 _USUAL_TOKEN_BYTES = 8

@@ -64,7 +64,7 @@ def _counted(texts: Iterable[str], spec: TrainingSpec) -> Words:
         words.collect()
         return words
 
-    # The rule `first` needs the pieces in the order they were met in.
+    # The rule `first` needs the pieces in the order of their first occurrence.
     n_threads = 1 if spec.ties == "first" else min(len(first_batches), _n_cores())
     if n_threads <= 1:
         return count()

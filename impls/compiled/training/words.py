@@ -17,9 +17,9 @@ from impls.core.errors import Unsupported
 from impls.core.text.patterns import Splitter
 
 _BITS, _ARENA_BYTES = 16, 1 << 20
-"""What the table begins with: entries, as a power of two; and bytes of pieces."""
+"""Initial size of the table: log2 of its entries, and bytes of pieces."""
 _MOST_COUNTED = 1 << 31
-"""Counts are collected before as many bytes have been read: no entry can count further."""
+"""Counts are collected before so many bytes have been read, the most an entry can count."""
 
 
 class Words(Slots):
@@ -37,7 +37,7 @@ class Words(Slots):
         self.hold(layout.ARENA, aligned_zeros(_ARENA_BYTES))
         self[layout.ARENA_BYTES] = _ARENA_BYTES
         self.counts = np.zeros(0, np.int64)
-        """int64 by piece, once they are collected."""
+        """int64 by piece, as of the last `collect`."""
         self._n_bytes = 0
 
     @property
@@ -77,7 +77,7 @@ class Words(Slots):
         )
         if status == UNCOVERED:
             for text in texts:
-                # One of these raises, and names what is not covered.
+                # One of these raises, and names the text that is not covered.
                 self._splitter.split(text.decode())
             raise Uncovered
 

@@ -22,7 +22,7 @@ _BLOCK_STARTS = (
     *(0x2580, 0x2581, 0x2582, 0x2600, 0x3000, 0x3040, 0x3100, 0x3400, 0xA000, 0xAC00, 0xD800, 0xF900, 0xFB00, 0xFE00),
     *(0xFF00, 0x10000, 0x1F000, 0x20000),
 )
-"""Where classes begin; U+2581, SentencePiece's mark for a space, has its own."""
+"""First code points of the classes; U+2581, SentencePiece's mark for a space, is a separate class."""
 
 
 def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay_together: bool) -> SplitTables:
@@ -41,7 +41,7 @@ def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay
     for token in tokens:
         classes = class_of[np.fromiter(map(ord, token), np.int64, len(token))]
         together[classes[:-1], classes[1:]] = True
-    # Classes with the same neighbours are one.
+    # Merge classes with the same neighbours.
     _, smallest, quotient = np.unique(
         np.concatenate((together, together.T), axis=1), axis=0, return_index=True, return_inverse=True
     )
@@ -53,7 +53,7 @@ def ascii_pairs(tables: SplitTables) -> np.ndarray:
     """Return 1 where these tables cut between two ASCII characters, by first | second << 8: uint8 of shape (65536,)."""
     classes = tables.ascii_classes.astype(np.int64)
     pairs = np.zeros((256, 256), np.uint8)
-    # A row of the transitions is what came before, from the second row on.
+    # From the second row on, a row of the transitions is the class of the character before.
     pairs[:128, :128] = (tables.rows[1 + classes][:, classes] & CUT != 0).T
     return pairs.ravel()
 

@@ -12,7 +12,7 @@ import regex
 
 N_CODE_POINTS = 0x110000
 UNICODE_VERSION = "16"
-"""Of `regex` 2025.7.34."""
+"""That of `regex` 2025.7.34."""
 _PAGE = 64
 
 

@@ -1,4 +1,4 @@
-"""What the window splitters need to know of a character that is not ASCII, a byte of flags per code point."""
+"""Flags of non-ASCII characters for the window splitters, a byte per code point."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from impls.compiled.pretokenize.pattern.classes import members
 
 LETTER, CUT, UPPER_CASE, BOTH_CASES, MARK = 1, 2, 4, 8, 16
-"""A letter (for all patterns but those without case: a mark too); not for windows; upper or title case only; taken by
+"""A letter (for patterns with case and deepseek's: a mark too); cuts windows short; upper or title case only; matched by
 both of the pattern's cases; a mark."""
 
 Kind = Literal["without case", "with case", "deepseek"]

@@ -14,7 +14,7 @@ import regex
 
 
 class NotExpressible(Exception):
-    """The pattern is outside what the automaton can express; the text says why."""
+    """The pattern is outside what the automaton can express; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The end of the text; `or_before_newline` for `$`, which also matches before a last line break."""
+    """The end of the text; `or_before_newline` for `$`, which also matches before a final line break."""
 
     or_before_newline: bool
 

@@ -31,7 +31,7 @@ class SplitTables:
     end: int
     """Class of the end of the text."""
     has_gaps: bool = False
-    """Whether what lies between matches is a piece too; the transitions know nothing of it."""
+    """Whether the text between matches is a piece too; the transitions do not cover it."""
 
     @property
     def rows(self) -> np.ndarray:
@@ -95,10 +95,10 @@ def certain_cuts(stage: SplitTables) -> np.ndarray:
     if stage.has_gaps:
         return found
     for before in range(stage.end):
-        # Going back to the last match reads the character again, from another of these states.
-        behind = rows[sorted(_after(rows, [before]))]
-        if len(behind) and (behind[:, stage.end] & CUT).all():
-            found[before] = ((behind[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
+        # Resuming at the last match reads the character again, from another of these states.
+        after = rows[sorted(_after(rows, [before]))]
+        if len(after) and (after[:, stage.end] & CUT).all():
+            found[before] = ((after[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
     return found
 
 
@@ -109,8 +109,8 @@ def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | 
     """
     cuts = certain_cuts(stage)
     for text in kept_whole:
-        for before, behind in pairwise(map(stage.class_of, text)):
-            cuts[before, behind] = False
+        for before, after in pairwise(map(stage.class_of, text)):
+            cuts[before, after] = False
     if not cuts.any() or stage.end > 64:
         return None
     bits: np.ndarray = cuts.astype(np.uint64) << np.arange(stage.end, dtype=np.uint64)
@@ -130,13 +130,13 @@ def cuts_at_line_breaks(stages: Sequence[SplitTables]) -> bool:
 def _always_cuts(stage: SplitTables) -> bool:
     """Return whether such a line break is always a separate piece."""
     rows, words, newline = _rows(stage)
-    # Going back to the last match reads the line break again, from another of these states.
+    # Resuming at the last match reads the line break again, from another of these states.
     breaks = {entry for row in _after(rows, words) if not (entry := int(rows[row, newline])) & RESUME}
     first = int(rows[0, newline])
     if first & RESUME or not all(entry & CUT for entry in breaks):
         return False
-    behind = rows[[(entry >> FLAG_BITS) // rows.shape[1] for entry in {*breaks, first}]]
-    return bool((behind[:, [*words, stage.end]] & CUT).all())
+    after = rows[[(entry >> FLAG_BITS) // rows.shape[1] for entry in {*breaks, first}]]
+    return bool((after[:, [*words, stage.end]] & CUT).all())
 
 
 def _may_be_cut(stage: SplitTables) -> bool:
@@ -149,11 +149,11 @@ def _may_be_cut(stage: SplitTables) -> bool:
         entry = int(rows[before, newline])
         if entry & RESUME:
             continue
-        behind = rows[(entry >> FLAG_BITS) // stride]
-        if not behind[stage.end] & CUT:
+        after = rows[(entry >> FLAG_BITS) // stride]
+        if not after[stage.end] & CUT:
             return False
         for word in words:
-            following, afresh = int(behind[word]), int(rows[0, word])
+            following, afresh = int(after[word]), int(rows[0, word])
             if following & CUT:
                 continue
             if following & RESUME or following >> FLAG_BITS != afresh >> FLAG_BITS or afresh & RESUME:
