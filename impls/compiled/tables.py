@@ -63,7 +63,7 @@ class ModelTables:
     rows: np.ndarray
     """int64 of shape (n, 4): the other entries in the cache from the start."""
     joins: np.ndarray
-    """uint8: the pairs of characters that tokens reach across, see `joins`; empty where pieces are not cut into segments."""
+    """uint8: bitmap of the pairs of characters in tokens, see `joins`; empty where pieces are not cut into segments."""
     lone_characters: np.ndarray
     """int64 of shape (65536, 2): the ids of each three-byte character alone, and bits of the ends of characters that a
     token may hold before it, see `joins`; empty as `joins`."""

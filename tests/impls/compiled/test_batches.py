@@ -1,4 +1,4 @@
-"""Batches of `compiled`: waves of texts shared by threads, whatever is in them and whoever else is at work."""
+"""Batches of `compiled`: waves of texts shared by threads, whatever the texts and whichever other threads run."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_any_number_of_texts_in_any_number_of_waves(
 
 @pytest.mark.parametrize("allowed", ["", "all"])
 @pytest.mark.parametrize("places", [[0], [5, 6], [1299], range(0, 1300, 7)])
-def test_texts_that_need_care_stand_where_they_belong(
+def test_texts_that_need_care_are_in_their_places(
     tokenizer: Compiled, model: Model, places: range | list[int], allowed: str
 ) -> None:
     texts = texts_of(1300)
@@ -246,7 +246,7 @@ def test_a_late_worker_does_not_get_a_second_context(
 
 
 def test_a_worker_that_comes_when_all_is_over_does_nothing_there(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was called by a job of one model, and is ready when another's job has called it."""
+    """A job of one model called it, and it is ready when a job of another model has called it."""
     monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
     monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
     spec = impls.TrainingSpec(vocab_size=290, pattern="gpt2")
@@ -284,7 +284,7 @@ def test_a_worker_that_comes_when_all_is_over_does_nothing_there(model: Model, m
 
 
 def test_jobs_of_several_models_share_workers(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    """New tokenizers all the time, so that workers are called, and jobs are often over before they are ready."""
+    """New tokenizers all the time, so that workers are called, and jobs often end before these are ready."""
     monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
     monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
     spec = impls.TrainingSpec(vocab_size=290, pattern="gpt2")
@@ -397,7 +397,7 @@ def test_a_forked_child_has_threads_of_its_own(tokenizer: Compiled, model: Model
 
 
 def test_a_str_may_get_its_utf8_kept_by_others_at_any_time(fast: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The interpreter keeps it beside the characters when somebody asks for it: here, once the texts were fetched."""
+    """The interpreter caches it in the str when any code asks for it: here, after the texts were fetched."""
     utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
     utf8.restype, utf8.argtypes = ctypes.c_char_p, [ctypes.py_object, ctypes.c_void_p]
     texts = [f"kedi paspasın {i} üstünde 日本語" for i in range(20)]

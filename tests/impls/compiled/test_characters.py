@@ -1,4 +1,4 @@
-"""`compiled` over characters: pieces that end otherwise than they go on, and texts with characters it does not know."""
+"""`compiled` over characters: pieces whose ends differ from their insides, and texts with unknown characters."""
 
 from __future__ import annotations
 

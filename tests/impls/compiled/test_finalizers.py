@@ -1,4 +1,4 @@
-"""Others' Python code may run within a call: what the call has found is its own until the last object exists."""
+"""Other Python code may run within a call: the call's ids stay its own until the last object exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Safety: the checked build, in which every access is compared with what may be reached, finds none outside."""
+"""Memory safety: the checked build, which checks every access against the declared regions, finds none outside."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ os._exit(0)
 """
 
 
-def test_nothing_behind_a_text_is_read() -> None:
+def test_nothing_after_a_text_is_read() -> None:
     done = run(BEFORE_A_CLOSED_PAGE)
     assert (done.returncode, done.stdout) == (0, "nothing was read behind a text\n"), done.stderr
 

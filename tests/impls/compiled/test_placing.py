@@ -26,7 +26,7 @@ def tokenizer(monkeypatch: pytest.MonkeyPatch) -> Compiled:
 
 @pytest.fixture
 def on_processor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
-    """Has the calling thread believe it runs there."""
+    """Make the calling thread believe it runs there."""
     allowed = os.sched_getaffinity(0)
     yield lambda number: monkeypatch.setattr(placing, "_processor", lambda: number)
     os.sched_setaffinity(0, allowed)

@@ -1,4 +1,4 @@
-"""Pieces are cut where no token reaches across; tokens that begin or end inside a character are what could go wrong."""
+"""Pieces are cut where no token reaches across; tokens that begin or end inside a character are the risk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHARACTERS = [chr(code) for code in (*range(0x4E00, 0x4E50, 3), *range(0x3041, 0
 
 
 def may_join(bitmap: np.ndarray, ends: np.ndarray, left: str, right: str) -> bool:
-    """As `merge/segments` asks."""
+    """Look up a pair of characters as `merge/segments` does."""
     bit = ((((ord(left) << 16) | ord(right)) * joins._K1.item()) % (1 << 64)) >> JOINS_SHIFT
     return bool(bitmap[bit >> 3] >> (bit & 7) & 1 or int(ends[ord(right)]) >> (ord(left) & 63) & 1)
 
@@ -39,7 +39,7 @@ def test_every_pair_that_a_token_holds_may_join(seed: int) -> None:
 
 
 def random_model(rng: random.Random, letters: list[str]) -> Model:
-    """Merges of neighbours met in a text, wherever its characters begin and end."""
+    """Return a model with merges of neighbours found in a text, wherever its characters begin and end."""
     text = "".join(rng.choices(letters, k=400)).encode()
     symbols = [bytes([byte]) for byte in text]
     tokens = [bytes([byte]) for byte in range(256)]

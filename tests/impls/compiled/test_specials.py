@@ -1,4 +1,4 @@
-"""Special texts are found in the kernels: what they all begin with, then the rest; nothing else is taken for one."""
+"""Special tokens are found in the kernels by common prefix and suffix; no other text is taken for one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def with_specials(model: Model, texts: tuple[str, ...]) -> Model:
 
 
 def texts_of(rng: random.Random, specials: tuple[str, ...]) -> str:
-    """Pieces of special texts, whole ones now and then, other text between them."""
+    """Return parts of special tokens, sometimes whole ones, with other text between them."""
     parts = []
     for _ in range(rng.randrange(1, 30)):
         special = rng.choice(specials or ("<|end|>",))
@@ -87,7 +87,7 @@ def test_texts_that_hold_but_a_beginning_are_encoded_at_once(plain_model: Model,
     tokenizer = Compiled(with_specials(plain_model, SETS[name]))
     builtins = tokenizer._own.builtins
     if builtins is None:
-        pytest.skip("the plain border has no built-ins")
+        pytest.skip("the plain boundary has no built-ins")
     for special in SETS[name]:
         text = f"the cat {special[:-1]}. kedi"
         assert builtins.encode_to_list_unless_special(text) == tokenizer.encode_ordinary(text)
@@ -100,7 +100,7 @@ def test_special_texts_that_begin_with_another_are_not_looked_for() -> None:
 
 
 def test_a_special_text_is_found_wherever_a_part_ends(plain_model: Model) -> None:
-    """Parts may end within what is behind the beginning that all share."""
+    """Parts may end inside a token, after the prefix that all share."""
     special, long = "<|fim x y|>", layout.PART_CHARACTERS
     tokenizer = Compiled(with_specials(plain_model, (special, "<|go|>")))
     token = tokenizer.model.special_tokens[special]

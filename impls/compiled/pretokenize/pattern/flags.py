@@ -9,7 +9,7 @@ import numpy as np
 from impls.compiled.pretokenize.pattern.classes import members
 
 LETTER, CUT, UPPER_CASE, BOTH_CASES, MARK = 1, 2, 4, 8, 16
-"""A letter (for patterns with case and deepseek's: a mark too); cuts windows short; upper or title case only; matched by
+"""A letter (or a mark, in patterns with case and deepseek's); cuts windows short; upper or title case only; matched by
 both of the pattern's cases; a mark."""
 
 Kind = Literal["without case", "with case", "deepseek"]
