@@ -35,7 +35,7 @@ def encode_file(
         raise InvalidFile(str(target), "ids are written to .npy or .bin")
     about = source.stat()
     if not stat.S_ISREG(about.st_mode):
-        raise InvalidFile(str(source), "this is no regular file; save it to one first")
+        raise InvalidFile(str(source), "not a regular file; save it to one first")
     total = about.st_size
     n_ids, done = 0, 0
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as out:
@@ -47,7 +47,7 @@ def encode_file(
                 try:
                     text = data.decode()
                 except UnicodeDecodeError as error:
-                    raise InvalidFile(str(source), f"no UTF-8 at byte {start + error.start}") from None
+                    raise InvalidFile(str(source), f"not UTF-8 at byte {start + error.start}") from None
                 ids = encode(text).astype(kind)
                 out.write(ids.tobytes())
                 n_ids, done = n_ids + len(ids), start + len(data)
@@ -77,7 +77,7 @@ def _steps(source: Path, total: int, cut: Callable[[bytes], int] | None) -> Iter
                 file.seek(start)
                 stretch = file.read(size)
                 if len(stretch) < min(size, total - start):
-                    raise InvalidFile(str(source), f"it became shorter than {total} bytes while it was read")
+                    raise InvalidFile(str(source), f"it shrank below {total} bytes while it was read")
                 end = len(stretch) if cut is None or start + size >= total else cut(stretch)
                 if end > 0:
                     break

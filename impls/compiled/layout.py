@@ -49,8 +49,7 @@ N_REGIONS = 128
 """Number of regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_NAMED = 102
-N_SLOTS = 102
+N_SLOTS = 101
 (
     # splitting
     SPLITTER,  # WHOLE_TEXT and so on, below
@@ -128,7 +127,6 @@ N_SLOTS = 102
     TOKEN_BYTES,
     TOKEN_STARTS,  # int64 by id, n_ids + 1 of them; a start of -1 - x marks an id no token has
     N_IDS,
-    LONGEST_TOKEN,
     # the CPython boundary
     INTEGERS,  # addresses of int objects by id, 0 for one no list has needed yet
     SPECIALS,  # the table of special tokens, see below,
@@ -161,7 +159,7 @@ N_SLOTS = 102
     CACHE_LEAST_SHIFT,  # the shift of the table at its maximum size
     MEDIUM_LEAST_SHIFT,
     LONG_LEAST_SHIFT,
-) = range(0, 8 * N_NAMED, 8)
+) = range(0, 8 * N_SLOTS, 8)
 
 # Values of the slot SPLITTER; from CL100K on, windows over an automaton (deepseek: over stages).
 # NEIGHBOURS: alphabets of characters, cut between any two characters no token holds side by side

@@ -180,7 +180,7 @@ class Compiled(Tokenizer):
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
         """Return the ids with merges left out, see `impls.core.dropout`; only for byte-level models."""
         if self._model.alphabet == "chars":
-            raise Unsupported(self.name, "leaves merges out (BPE-dropout) only over bytes")
+            raise Unsupported(self.name, "BPE-dropout is for byte-level models only")
         with self._pool.borrowed() as call_context:
             return self._dropout_encoder.encode(call_context.context, *self._pieces_of(call_context, text), dropout)
 

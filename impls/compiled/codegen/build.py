@@ -192,7 +192,7 @@ def target_machine() -> Any:
 def _compile() -> bytes:
     """Compile all entries in another process; return the object file."""
     if not sys.executable:
-        raise Unsupported("compiled", "its kernels are compiled by a Python of their own, and none is known here")
+        raise Unsupported("compiled", "its kernels are compiled by another Python process, but sys.executable is empty")
     _say("compiling the kernels of 'compiled' (once per machine and version) ...")
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:

@@ -14,8 +14,8 @@ from llvmlite import binding as llvm
 from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX
 from impls.compiled.cpython import boundary
 from impls.compiled.cpython.interpreter import long_as_address
-from impls.compiled.lookup import decode, encode
-from impls.compiled.merge import characters, dropout, pairs, prepare, segments
+from impls.compiled.lookup import cache, decode, encode
+from impls.compiled.merge import characters, derive, dropout, pairs, piece, prepare, segments
 from impls.compiled.threads import batch, batch_results, worker_kernels
 from impls.compiled.training import cells, count_pieces, learn, list_pairs, pair_table
 
@@ -25,17 +25,17 @@ _PLAIN: dict[str, Callable[..., int]] = {
     "split": encode.split,
     "decoded_bytes": decode.decoded_bytes,
     "decode": decode.decode,
-    "reset_cache": prepare.reset,
+    "reset_cache": cache.reset_cache,
     "build_pairs": pairs.build_pairs,
     "build_first_round": prepare.build_first_round,
     "fill_rows": prepare.fill_rows,
-    "put_whole": prepare.whole,
+    "put_whole": piece.put_whole,
     "build_characters": characters.build_characters,
     "build_character_ids": segments.build_character_ids,
-    "load_rows": prepare.load_rows,
+    "load_rows": cache.load_vocabulary,
     "find_whole": prepare.find_whole,
-    "index_tokens": prepare.index,
-    "derive": prepare.derived,
+    "index_tokens": derive.index_tokens,
+    "derive": derive.derive,
     "encode_with_dropout": dropout.encode_with_dropout,
     "count_texts": count_pieces.count_texts,
     "count_split": count_pieces.count_split,

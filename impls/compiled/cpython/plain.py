@@ -58,15 +58,6 @@ def ends_of(text: str, pieces: Sequence[str]) -> np.ndarray:
     return np.cumsum(np.fromiter(lengths, np.int32, len(pieces)), dtype=np.int32)
 
 
-def count(context: Context, text: str) -> int:
-    """Count the ids of a text without surrogates, without keeping them."""
-    data = _utf8(text)
-    out = np.empty(len(data) + _PAD_IDS, np.uint32)
-    with context.native.reachable(data, out):
-        n_ids = context.native.encode(context.address, address(data), len(data), address(out), 0)
-    return checked(n_ids)
-
-
 def piece_ends(context: Context, text: str) -> np.ndarray:
     """Return the ends of a text's pieces, in bytes of its UTF-8: int32 of shape (n_pieces,)."""
     data = _utf8(text)

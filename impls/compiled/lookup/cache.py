@@ -105,12 +105,13 @@ def _fill_memory(start: int, end: int) -> None:
 
 
 @kernel
-def reset_cache(context: int) -> None:
-    """Forget every piece except the vocabulary's own."""
+def reset_cache(context: int) -> int:
+    """Forget every piece except the vocabulary's own; return 0."""
     start = load_i64(context + CACHE)
     _fill_memory(start, start + shift_left(SHORT_ENTRY, 64 - load_i64(context + CACHE_SHIFT)))
     load_vocabulary(context)
     reset_medium(context)
+    return 0
 
 
 @inlined
@@ -123,8 +124,8 @@ def _key_of_token(context: int, token: int) -> tuple[int, int]:
 
 
 @kernel
-def load_vocabulary(context: int) -> None:
-    """Insert the vocabulary's own entries into an empty table."""
+def load_vocabulary(context: int) -> int:
+    """Insert the vocabulary's own entries into an empty table; return 0."""
     tokens = load_i64(context + CACHE_TOKENS)
     n_tokens = load_i64(context + N_CACHE_TOKENS)
     for i in range(n_tokens):
@@ -141,6 +142,7 @@ def load_vocabulary(context: int) -> None:
         row += SHORT_ENTRY
     store_64(context + CACHE_COUNT, n_tokens + n_rows)
     store_64(context + ARENA_USED, 0)
+    return 0
 
 
 @kernel

@@ -13,8 +13,11 @@ from impls.compiled.lookup.hashing import hash_piece, same_bytes
 
 
 @kernel
-def index_tokens(blob: int, starts: int, n_tokens: int, table: int, shift: int) -> None:
-    """Fill an open-addressing hash table of int32 token ids (-1: empty slot) by their bytes; skip empty tokens."""
+def index_tokens(blob: int, starts: int, n_tokens: int, table: int, shift: int) -> int:
+    """Fill an open-addressing hash table of int32 token ids (-1: empty slot) by their bytes; return 0.
+
+    Empty tokens are left out.
+    """
     mask = shift_right(-1, shift)
     for token in range(n_tokens):
         start = load_i64(starts + 8 * token)
@@ -24,6 +27,7 @@ def index_tokens(blob: int, starts: int, n_tokens: int, table: int, shift: int) 
             while load_i32(table + 4 * slot) >= 0:
                 slot = (slot + 1) & mask
             store_32(table + 4 * slot, token)
+    return 0
 
 
 @kernel
@@ -74,10 +78,8 @@ def _last_cut(blob: int, starts: int, table: int, shift: int, piece: int, length
 
 
 @kernel
-def derive(
-    blob: int, starts: int, n_tokens: int, table: int, shift: int, lefts: int, rights: int, scratch: int
-) -> None:
-    """Write the two parts (int32) of each token, or -1.
+def derive(blob: int, starts: int, n_tokens: int, table: int, shift: int, lefts: int, rights: int, scratch: int) -> int:
+    """Write the two parts (int32) of each token, or -1; return 0.
 
     That is for a byte, a gap, a token that merging does not make, and one of more than LONGEST_DERIVED bytes.
     """
@@ -92,3 +94,4 @@ def derive(
                 right = token_of(blob, starts, table, shift, blob + start + cut, length - cut)
         store_32(lefts + 4 * token, left)
         store_32(rights + 4 * token, right)
+    return 0

@@ -39,8 +39,8 @@ def whole_id(context: int, piece: int, n_bytes: int) -> int:
 
 
 @kernel
-def put_whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> None:
-    """Add a piece to a hash table of whole pieces, which must have room."""
+def put_whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> int:
+    """Add a piece to a hash table of whole pieces, which must have room; return 0."""
     h = hash_piece(piece, n_bytes)
     mask = shift_right(-1, shift)
     slot = shift_right(h, shift)
@@ -51,6 +51,7 @@ def put_whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> N
     store_64(entry + 8, piece)
     store_64(entry + 16, n_bytes)
     store_64(entry + 24, token)
+    return 0
 
 
 @kernel

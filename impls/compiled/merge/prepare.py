@@ -5,47 +5,9 @@ from __future__ import annotations
 from impls.compiled.codegen.memory import kernel, load_i32, load_i64, load_u8, shift_right, store_32, store_64
 from impls.compiled.cpython.texts import give_back, room_for
 from impls.compiled.layout import COUNT_AT, NO_MEMORY, NONE, OUT, READABLE_END, SYMBOL_BITS
-from impls.compiled.lookup.cache import ARENA_COUNT, load_vocabulary, reset_cache, short_entry
+from impls.compiled.lookup.cache import ARENA_COUNT, short_entry
 from impls.compiled.lookup.hashing import key_high_by_byte, key_low_by_byte
-from impls.compiled.merge.derive import derive, index_tokens
-from impls.compiled.merge.piece import piece_ids, put_whole
-
-
-@kernel
-def reset(context: int) -> int:
-    """Reset the cache to the vocabulary's own entries; return 0."""
-    reset_cache(context)
-    return 0
-
-
-@kernel
-def load_rows(context: int) -> int:
-    """Insert the vocabulary's own entries into a new cache, whose memory is zero; return 0."""
-    load_vocabulary(context)
-    return 0
-
-
-@kernel
-def index(blob: int, starts: int, n_tokens: int, table: int, shift: int) -> int:
-    """Call `index_tokens`; return 0."""
-    index_tokens(blob, starts, n_tokens, table, shift)
-    return 0
-
-
-@kernel
-def derived(
-    blob: int, starts: int, n_tokens: int, table: int, shift: int, lefts: int, rights: int, scratch: int
-) -> int:
-    """Call `derive`; return 0."""
-    derive(blob, starts, n_tokens, table, shift, lefts, rights, scratch)
-    return 0
-
-
-@kernel
-def whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> int:
-    """Call `put_whole`; return 0."""
-    put_whole(table, shift, piece, n_bytes, token)
-    return 0
+from impls.compiled.merge.piece import piece_ids
 
 
 @kernel

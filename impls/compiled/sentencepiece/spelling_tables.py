@@ -54,7 +54,7 @@ def from_characters(model: Model) -> tuple[Symbols, Spelling]:
     if model.merge_rule == "pairs":
         pairs, results = possible_merges(model)
     elif model.end_of_word is not None:
-        raise Unsupported("compiled", "end_of_word and merges by joined text; it takes listed merges")
+        raise Unsupported("compiled", "end_of_word with merges by joined text; it needs listed merges")
     else:
         pairs, results = _made_by_concatenation(model)
     symbols = renumbered(pairs, results, base)

@@ -11,8 +11,6 @@ import numpy as np
 import regex
 
 N_CODE_POINTS = 0x110000
-UNICODE_VERSION = "16"
-"""That of `regex` 2025.7.34."""
 _PAGE = 64
 
 

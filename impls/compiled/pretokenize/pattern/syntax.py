@@ -137,7 +137,7 @@ class _Parser:
         found = regex.compile(r"\{(\d+)(,(\d*))?\}").match(self.pattern, self.at)
         if found is None:
             if self.peek() == "{":
-                raise NotExpressible("a brace that is no plain {m,n}")
+                raise NotExpressible("a brace that is not a plain {m,n}")
             return None
         self.at = found.end()
         least = int(found[1])
@@ -145,7 +145,7 @@ class _Parser:
             return least, least
         most = int(found[3]) if found[3] else None
         if most is not None and most < least:
-            raise NotExpressible("a repetition whose bounds are the wrong way round")
+            raise NotExpressible("a repetition whose maximum is below its minimum")
         return least, most
 
     def atom(self) -> Node:
@@ -200,7 +200,7 @@ class _Parser:
         if following in ("p", "P"):
             found = _PROPERTY.match(self.pattern, self.at)
             if found is None:
-                raise NotExpressible("a property that is no plain \\p{Name}")
+                raise NotExpressible("a property that is not a plain \\p{Name}")
             self.at = found.end()
         elif found := _NUMBERED.match(self.pattern, self.at):
             self.at = found.end()
