@@ -60,9 +60,9 @@ class Compiled(Tokenizer):
             splitting is not None and model.sentencepiece is None and cuts_at_line_breaks(splitting.automata)
         )
         self._specials = Specials(model)
-        specials = SpecialTokenIndex.of(model.whole_token_ids)
-        cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, specials.suffixes)
-        shared = tables_of(model), splitting or Splitting(AUTOMATON, None), specials.table(), cuts
+        index = SpecialTokenIndex.of(model.whole_token_ids)
+        cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, index.suffixes)
+        shared = tables_of(model), splitting or Splitting(AUTOMATON, None), index.table(), cuts
         self._pool, self._timed_pool = Pool(*shared), Pool(*shared)
         self._dropout_encoder = DropoutEncoder(model)
         self._density = Density()

@@ -90,7 +90,7 @@ print("checked")
 """
 
 
-@pytest.mark.parametrize("border", ["fast", "plain"])
-def test_windows_reach_nothing_outside(border: str) -> None:
-    done = run(CHECKED, BPEBENCH_COMPILED_BUILD="checked", BPEBENCH_COMPILED_BORDER=border)
+@pytest.mark.parametrize("boundary", ["fast", "plain"])
+def test_windows_reach_nothing_outside(boundary: str) -> None:
+    done = run(CHECKED, BPEBENCH_COMPILED_BUILD="checked", BPEBENCH_COMPILED_BORDER=boundary)
     assert done.stdout == "checked\n", done.stderr[-2000:]

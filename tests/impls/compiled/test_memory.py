@@ -68,7 +68,7 @@ print("checked")
 def test_no_access_lies_outside_what_may_be_reached() -> None:
     digits_apart = r"\p{N}{1,3}|\P{N}+" + "\n" + NAMED["gpt2"][0]
     by_regex = r"a++ab|\S+|\s+" + "\n" + r"\S+|\s+"
-    for pattern, border in (
+    for pattern, boundary in (
         ("cl100k", "fast"),
         ("o200k", "plain"),
         ("gpt2", "fast"),
@@ -76,8 +76,8 @@ def test_no_access_lies_outside_what_may_be_reached() -> None:
         (digits_apart, "fast"),
         (by_regex, "fast"),
     ):
-        done = run(FUZZ, pattern, BPEBENCH_COMPILED_BUILD="checked", BPEBENCH_COMPILED_BORDER=border)
-        assert done.stdout == "checked\n", (pattern, border, done.stderr[-2000:])
+        done = run(FUZZ, pattern, BPEBENCH_COMPILED_BUILD="checked", BPEBENCH_COMPILED_BORDER=boundary)
+        assert done.stdout == "checked\n", (pattern, boundary, done.stderr[-2000:])
 
 
 BEFORE_A_CLOSED_PAGE = """

@@ -255,9 +255,9 @@ def test_a_pattern_that_leaves_text_out_raises_as_the_others_do() -> None:
         Compiled(model).encode("aac")
 
 
-@pytest.mark.parametrize("border", ["fast", "plain"])
-def test_a_normalized_model_is_normalized_before_it_is_split(border: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", border)
+@pytest.mark.parametrize("boundary", ["fast", "plain"])
+def test_a_normalized_model_is_normalized_before_it_is_split(boundary: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", boundary)
     model = Model(tokens=tuple(BYTES), normalization="nfc", pattern="gpt2", special_tokens={"<e\u0301>": 300})
     fast, reference = Compiled(model), Priority(model)
     texts = ["e\u0301", "é", "plain", "", "e\u0301\ud83d", "\ud83d\udc4d e\u0301", "\u1100\u1161", "e\u0301" * 5000]
@@ -277,12 +277,12 @@ def test_a_normalized_model_is_normalized_before_it_is_split(border: str, monkey
     assert fast.encode("<é>") == reference.encode("<é>")
 
 
-@pytest.mark.parametrize("border", ["fast", "plain"])
+@pytest.mark.parametrize("boundary", ["fast", "plain"])
 def test_a_family_with_everything_unusual_encodes_as_priority_does(
-    border: str, monkeypatch: pytest.MonkeyPatch
+    boundary: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ids from an offset, three stages, tokens always recognised, no common prefix, NFC, whole pieces."""
-    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", border)
+    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", boundary)
     rng = random.Random(2)
     regular = random_rank_file(rng)
     shifted = (None,) * 100 + regular.tokens

@@ -50,11 +50,11 @@ def texts_of(rng: random.Random, specials: tuple[str, ...]) -> str:
 
 
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("border", ["fast", "plain"])
+@pytest.mark.parametrize("boundary", ["fast", "plain"])
 def test_ids_and_refusals_are_those_of_priority(
-    plain_model: Model, monkeypatch: pytest.MonkeyPatch, name: str, border: str, fuzz: int
+    plain_model: Model, monkeypatch: pytest.MonkeyPatch, name: str, boundary: str, fuzz: int
 ) -> None:
-    if border == "plain":
+    if boundary == "plain":
         monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
     model = with_specials(plain_model, SETS[name])
     tokenizer, reference, rng, refused = Compiled(model), Priority(model), random.Random(4), 0
