@@ -109,7 +109,7 @@ class Context(SplitContext):
         self[layout.ARENA_LIMIT] = _ARENA_IDS
         self.hold(layout.LONG_STORE, growing_zeros(_LONG_STORE_BYTES, _IN_SMALL_PAGES))
         self[layout.LONG_STORE_LIMIT] = _LONG_STORE_BYTES
-        self.hold(layout.MET, np.zeros(1 << (layout.MET_BITS - 6), np.int64))
+        self.hold(layout.SEEN, np.zeros(1 << (layout.SEEN_BITS - 6), np.int64))
         self.hold(layout.KEY_MASKS, _KEY_MASKS)
 
     def _table(self, table: int, entry_bytes: int, bits: int, most_bits: int) -> None:
@@ -179,13 +179,13 @@ class Context(SplitContext):
         self.hold(layout.TEXT, text)
         self[layout.TEXT_LIMIT] = _TEXT_BYTES
 
-    def take_in_parts(self, cuts: np.ndarray) -> None:
+    def encode_in_parts(self, cuts: np.ndarray) -> None:
         """Let the boundary encode long texts part by part; `cuts` is int64 by class, see `layout.CUTS`."""
         self.hold(layout.CUTS, cuts)
         if is_checked():
             weakref.finalize(self, forget, declare(cuts))
 
-    def hand_out_integers(self, integers: np.ndarray, list_items: int) -> None:
+    def share_integers(self, integers: np.ndarray, list_items: int) -> None:
         """Give the boundary the table of int objects, see `builtins`, and the offset of a list's items."""
         self.hold(layout.INTEGERS, integers)
         self[layout.LIST_ITEMS] = list_items
@@ -205,8 +205,8 @@ class Context(SplitContext):
         self.held(layout.LONG)[: 32 * n_entries].fill(0)
         self[layout.LONG_COUNT] = 0
         self[layout.LONG_USED] = 0
-        self.held(layout.MET).fill(0)
-        self[layout.N_MET] = 0
+        self.held(layout.SEEN).fill(0)
+        self[layout.N_SEEN] = 0
 
     def tokens_merging_does_not_make(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Return the ids (int32) of the tokens whose bytes merge into something else."""

@@ -37,8 +37,8 @@ COUNT_AT = 21
 KEY_LENGTHS = 17 * 16
 """Offset in KEY_MASKS of the rows that set the top byte of a key to its length."""
 
-MET_BITS = 16
-"""Number of hash bits that choose a bit of MET."""
+SEEN_BITS = 16
+"""Number of hash bits that choose a bit of SEEN."""
 
 LONGEST_DERIVED = 1024
 """Bytes of the longest token whose parts `merge/derive` finds, in time that grows with their square."""
@@ -114,8 +114,8 @@ N_SLOTS = 101
     LONG_STORE,  # their bytes and ids
     LONG_USED,
     LONG_STORE_LIMIT,
-    MET,  # one bit by hash: a longer piece of ideographs was seen before
-    N_MET,  # how many of them are set
+    SEEN,  # one bit by hash: a longer piece of ideographs was seen before
+    N_SEEN,  # how many of them are set
     KEY_MASKS,  # two int64 a row: masks of a key of 0 to 15 bytes, zeros; from KEY_LENGTHS on the bits that are set
     # working space
     WORK,

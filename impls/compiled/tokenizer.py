@@ -21,7 +21,7 @@ from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks
 from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
 from impls.compiled.pretokenize.split_context import Splitting
 from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, windows_wanted, with_borders
-from impls.compiled.sentencepiece.own_pieces import OwnPieces, without_hidden_space
+from impls.compiled.sentencepiece.special_pieces import SpecialPieces, without_hidden_space
 from impls.compiled.sentencepiece.spelling_tables import borders
 from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of
@@ -55,7 +55,7 @@ class Compiled(Tokenizer):
         self._automaton = splitting is not None
         if splitting is not None and model.alphabet == "chars" and (tables := borders(model)) is not None:
             splitting, self.splitting = with_borders(splitting, tables, with_windows=windows_wanted())
-        self._own_pieces = OwnPieces(model)
+        self._special_pieces = SpecialPieces(model)
         self._cuts_at_line_breaks = (
             splitting is not None and model.sentencepiece is None and cuts_at_line_breaks(splitting.automata)
         )
@@ -75,7 +75,7 @@ class Compiled(Tokenizer):
         self._own = call_context
         builtins = call_context.builtins
         self._fast = builtins if self._automaton else None
-        rewrites = self._model.rewrites_text or bool(self._own_pieces)
+        rewrites = self._model.rewrites_text or bool(self._special_pieces)
         if self._fast is not None and rewrites:
             self._fast = self._fast.after(self._written)
         self._fast_decode = builtins
@@ -148,7 +148,7 @@ class Compiled(Tokenizer):
 
     def _encode_text(self, text: str) -> list[int]:
         """Return the ids of a text in which nothing is special and no surrogate is left."""
-        builtins = self._own.builtins if self._fast is not None and self._own_pieces.absent(text) else None
+        builtins = self._own.builtins if self._fast is not None and self._special_pieces.absent(text) else None
         found = None if builtins is None else builtins.encode_to_list(text)
         ids: list[int] = self._array(text).tolist() if found is None else found
         return ids
@@ -158,10 +158,10 @@ class Compiled(Tokenizer):
         if type(text) is not str:
             arguments.check_text(text)
         written = self._model.normalize(text)
-        return written if self._own_pieces.absent(written) else None
+        return written if self._special_pieces.absent(written) else None
 
     def _array(self, text: str) -> np.ndarray:
-        return self._own_pieces.encode(text, self._merged) if self._own_pieces else self._merged(text)
+        return self._special_pieces.encode(text, self._merged) if self._special_pieces else self._merged(text)
 
     def _merged(self, text: str) -> np.ndarray:
         with self._pool.borrowed() as call_context:
@@ -285,7 +285,7 @@ class Compiled(Tokenizer):
     def _ready(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Ready:
         """Return the function that prepares texts of a batch for the kernels."""
         look = int(not self._specials.none and bool(allowed_special or disallowed_special or self._added))
-        if not self._model.rewrites_text and not self._own_pieces:
+        if not self._model.rewrites_text and not self._special_pieces:
             return lambda texts: (texts, look)
         if not look:
             return lambda texts: (list(map(self._written, texts)), 0)

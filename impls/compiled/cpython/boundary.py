@@ -22,7 +22,7 @@ from impls.compiled.cpython.interpreter import (
     list_get,
     list_size,
     long_as_long,
-    nothing,
+    new_none,
     restore_thread,
     save_thread,
     this_thread,
@@ -30,13 +30,13 @@ from impls.compiled.cpython.interpreter import (
 from impls.compiled.cpython.pyobjects import (
     array_of_ids,
     empty_array,
-    end_list,
-    hidden_list,
+    finish_list,
     ids_of_array,
     list_of_ids,
     long_from_long,
-    put_ids,
     resize_array,
+    store_ids,
+    untracked_list,
 )
 from impls.compiled.cpython.strings import length_of, type_of
 from impls.compiled.cpython.texts import (
@@ -45,8 +45,8 @@ from impls.compiled.cpython.texts import (
     cut_up,
     encode_part,
     encode_text,
-    give_back,
     is_long,
+    release_ids,
 )
 from impls.compiled.layout import (
     BUSY,
@@ -80,9 +80,9 @@ def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
     wherever an object is made, as the garbage collector, and so any finalizer, may run there.
     """
     if load_i64(context + BUSY) != 0 or (as_array and load_i64(context + NEW_ARRAY) == 0):
-        return nothing(context)
+        return new_none(context)
     if look != 0 and load_i64(context + N_SPECIALS) < 0:
-        return nothing(context)
+        return new_none(context)
     store_64(context + BUSY, 1)
     result = 0
     if is_long(context, text):
@@ -101,12 +101,12 @@ def _at_once(context: int, text: int, look: int, as_array: bool) -> int:
     if count == RAISED:
         return 0
     if count < 0:
-        result = nothing(context)
+        result = new_none(context)
     elif as_array:
         result = array_of_ids(context, out, count)
     else:
         result = list_of_ids(context, out, count)
-    give_back(context, out)
+    release_ids(context, out)
     return result
 
 
@@ -144,7 +144,7 @@ def _array_in_parts(context: int, text: int, look: int) -> int:
             return array
         decrement(array)
     clear_error()
-    return nothing(context) if count == MAY_BE_SPECIAL else 0
+    return new_none(context) if count == MAY_BE_SPECIAL else 0
 
 
 @kernel
@@ -168,8 +168,8 @@ def _list_in_parts(context: int, text: int, look: int) -> int:
             restore_thread(state)
             if boxed == 0:
                 room = waiting if begin >= n else waiting * n // begin * 17 // 16
-                boxed = hidden_list(context, room)
-            if boxed == 0 or not put_ids(context, boxed, total, room, out, waiting):
+                boxed = untracked_list(context, room)
+            if boxed == 0 or not store_ids(context, boxed, total, room, out, waiting):
                 count = NO_MEMORY
             total += waiting
             room = max(room, total)
@@ -177,11 +177,11 @@ def _list_in_parts(context: int, text: int, look: int) -> int:
             state = save_thread()
     restore_thread(state)
     if boxed != 0:
-        if count >= 0 and end_list(context, boxed, total, room):
+        if count >= 0 and finish_list(context, boxed, total, room):
             return boxed
         decrement(boxed)
     clear_error()
-    return nothing(context) if count == MAY_BE_SPECIAL else 0
+    return new_none(context) if count == MAY_BE_SPECIAL else 0
 
 
 @kernel
@@ -223,7 +223,7 @@ def encode_to_array_unless_special(context: int, text: int) -> int:
 def count_ids(context: int, text: int) -> int:
     """str -> int, the number of ids."""
     if load_i64(context + BUSY) != 0:
-        return nothing(context)
+        return new_none(context)
     store_64(context + BUSY, 1)
     count, out = NO_ROOM, load_i64(context + OUT)
     if is_long(context, text):
@@ -231,11 +231,11 @@ def count_ids(context: int, text: int) -> int:
     if count < 0:
         count, out = encode_text(context, text, 0, 0)
     if count != RAISED:
-        give_back(context, out)
+        release_ids(context, out)
     store_64(context + BUSY, 0)
     if count == RAISED:
         return 0
-    return long_from_long(count) if count >= 0 else nothing(context)
+    return long_from_long(count) if count >= 0 else new_none(context)
 
 
 @kernel
@@ -278,7 +278,7 @@ def decode_to_str(context: int, ids: int) -> int:
     """list of int -> str, bad UTF-8 replaced."""
     out, n_bytes = _gather(context, ids, list_size(ids))
     if out == 0:
-        return nothing(context)
+        return new_none(context)
     text = decode_utf8(out, n_bytes, load_i64(context + REPLACE))
     release_memory(out)
     return text
@@ -289,7 +289,7 @@ def decode_to_bytes(context: int, ids: int) -> int:
     """list of int -> bytes."""
     out, n_bytes = _gather(context, ids, list_size(ids))
     if out == 0:
-        return nothing(context)
+        return new_none(context)
     result = bytes_from_memory(out, n_bytes)
     release_memory(out)
     return result

@@ -40,7 +40,7 @@ def restored_after_long_wait(context: int, state: int) -> bool:
 
 
 @kernel
-def nothing(context: int) -> int:
+def new_none(context: int) -> int:
     """Return None as a new reference."""
     none = load_i64(context + NOTHING)
     increment(none)

@@ -131,8 +131,8 @@ def _set_slice(boxed: int, begin: int, end: int, items: int) -> bool:
 
 
 @kernel
-def hidden_list(context: int, room: int) -> int:
-    """Return a list for `room` ids, hidden from the garbage collector until `end_list`; 0 with an exception set."""
+def untracked_list(context: int, room: int) -> int:
+    """Return a list for `room` ids, hidden from the garbage collector until `finish_list`; 0 with an exception set."""
     boxed = list_new(room)
     if boxed != 0:
         _untrack(boxed)
@@ -142,8 +142,8 @@ def hidden_list(context: int, room: int) -> int:
 
 
 @kernel
-def put_ids(context: int, boxed: int, at: int, room: int, ids: int, count: int) -> bool:
-    """Store ints in a list of `hidden_list` from `at` on; append those there is no room for.
+def store_ids(context: int, boxed: int, at: int, room: int, ids: int, count: int) -> bool:
+    """Store ints in a list of `untracked_list` from `at` on; append those there is no room for.
 
     Returns False with an exception set where there is no memory.
     """
@@ -162,8 +162,8 @@ def put_ids(context: int, boxed: int, at: int, room: int, ids: int, count: int) 
 
 
 @kernel
-def end_list(context: int, boxed: int, count: int, room: int) -> bool:
-    """Truncate a list of `hidden_list` to `count` items and show it; False with an exception set without memory."""
+def finish_list(context: int, boxed: int, count: int, room: int) -> bool:
+    """Truncate a list of `untracked_list` to `count` items and show it; False with an exception set without memory."""
     none, items = load_i64(context + NOTHING), peek(boxed + load_i64(context + LIST_ITEMS))
     for i in range(count, room):
         increment(none)

@@ -140,7 +140,7 @@ def _write_utf8(context: int, kind: int, characters: int, n: int, target: int) -
 
 
 @kernel
-def give_back_utf8(context: int) -> None:
+def release_utf8(context: int) -> None:
     """Release what `utf8` wrote."""
     large = load_i64(context + LARGE_TEXT)
     if large != 0:
@@ -152,7 +152,7 @@ def give_back_utf8(context: int) -> None:
 def utf8_of_part(context: int, kind: int, characters: int, n: int) -> int:
     """Return the address of the UTF-8 of n characters of a kind that is not -1, its size left in SIZE.
 
-    0 for a surrogate, or where there is no memory. The caller releases it by `give_back_utf8`.
+    0 for a surrogate, or where there is no memory. The caller releases it by `release_utf8`.
     """
     if kind == 0:
         store_64(context + SIZE, n)
@@ -166,7 +166,7 @@ def utf8_of_part(context: int, kind: int, characters: int, n: int) -> int:
     if target != 0:
         address = _write_utf8(context, kind, characters, n, target)
     if address == 0:
-        give_back_utf8(context)
+        release_utf8(context)
     return address
 
 
@@ -174,7 +174,7 @@ def utf8_of_part(context: int, kind: int, characters: int, n: int) -> int:
 def utf8(context: int, text: int) -> int:
     """Return the address of the UTF-8 of a str, its size left in SIZE; 0 with an exception set where it has none.
 
-    The caller releases it by `give_back_utf8`.
+    The caller releases it by `release_utf8`.
     """
     kind = kind_of(context, text)
     if kind != 0:

@@ -23,9 +23,9 @@ from impls.compiled.cpython.interpreter import restore_thread, save_thread
 from impls.compiled.cpython.strings import (
     character,
     characters_of,
-    give_back_utf8,
     length_of,
     most_utf8_bytes,
+    release_utf8,
     state_of,
     utf8,
     utf8_of_part,
@@ -58,7 +58,7 @@ encode = external("bpebench_encode", 5)
 
 
 @kernel
-def room_for(context: int, n_bytes: int) -> int:
+def buffer_for_ids(context: int, n_bytes: int) -> int:
     """Return a buffer for the ids of n_bytes of text: the context's own, or new memory; 0 where there is none."""
     if n_bytes <= load_i64(context + OUT_LIMIT):
         return load_i64(context + OUT)
@@ -66,8 +66,8 @@ def room_for(context: int, n_bytes: int) -> int:
 
 
 @kernel
-def give_back(context: int, out: int) -> None:
-    """Release a buffer of `room_for`."""
+def release_ids(context: int, out: int) -> None:
+    """Release a buffer of `buffer_for_ids`."""
     if out != load_i64(context + OUT):
         release_large(out)
 
@@ -146,7 +146,7 @@ def encode_part(
     count = NO_ROOM
     if n_bytes <= room:
         count = _encode(context, address, n_bytes, out, keep, look)
-    give_back_utf8(context)
+    release_utf8(context)
     return count, end
 
 
@@ -168,7 +168,7 @@ def count_in_parts(context: int, text: int) -> int:
 
 @kernel
 def encode_text(context: int, text: int, keep: int, look: int) -> tuple[int, int]:
-    """Encode a str at once; return its number of ids, or an error code, and their address, for `give_back`.
+    """Encode a str at once; return its number of ids, or an error code, and their address, for `release_ids`.
 
     With `keep` 0 ids are only counted; with `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL. RAISED:
     an exception is set. The context is claimed; for a long text the interpreter lock is released meanwhile.
@@ -177,9 +177,9 @@ def encode_text(context: int, text: int, keep: int, look: int) -> tuple[int, int
     if address == 0:
         return RAISED, load_i64(context + OUT)
     n_bytes = load_i64(context + SIZE)
-    out = room_for(context, n_bytes)
+    out = buffer_for_ids(context, n_bytes)
     if out == 0:
-        give_back_utf8(context)
+        release_utf8(context)
         return NO_MEMORY, load_i64(context + OUT)
     if n_bytes < RELEASE_FROM_BYTES:
         count = _encode(context, address, n_bytes, out, keep, look)
@@ -187,5 +187,5 @@ def encode_text(context: int, text: int, keep: int, look: int) -> tuple[int, int
         state = save_thread()
         count = _encode(context, address, n_bytes, out, keep, look)
         restore_thread(state)
-    give_back_utf8(context)
+    release_utf8(context)
     return count, out

@@ -20,12 +20,12 @@ from impls.compiled.layout import (
     MEDIUM_COUNT,
     MEDIUM_LIMIT,
     MEDIUM_SHIFT,
-    MET,
-    MET_BITS,
     N_CACHE_ROWS,
     N_CACHE_TOKENS,
-    N_MET,
     N_REFUSED,
+    N_SEEN,
+    SEEN,
+    SEEN_BITS,
 )
 from impls.compiled.lookup.cache import (
     MEDIUM_ENTRY,
@@ -164,24 +164,24 @@ def keep_medium(context: int, piece: int, n_bytes: int, ids: int, count: int) ->
 
 
 @inlined
-def _met_before(context: int, h: int) -> bool:
+def _seen_before(context: int, h: int) -> bool:
     """Return whether a piece with that hash was seen before, as far as one bit can tell, and set that bit.
 
     Pieces that occur once are not worth a place in a cache (Einziger, Friedman, Manes 2017, "TinyLFU"). When half of
     the bits are set, all are cleared.
     """
-    bits, n_met = load_i64(context + MET), load_i64(context + N_MET)
-    bit = shift_right(h, 64 - MET_BITS)
+    bits, n_seen = load_i64(context + SEEN), load_i64(context + N_SEEN)
+    bit = shift_right(h, 64 - SEEN_BITS)
     place = bits + ((bit >> 6) << 3)
     word = load_i64(place)
     if shift_right(word, bit & 63) & 1:
         return True
-    if n_met >= 1 << (MET_BITS - 1):
-        for i in range(1 << (MET_BITS - 6)):
+    if n_seen >= 1 << (SEEN_BITS - 1):
+        for i in range(1 << (SEEN_BITS - 6)):
             store_64(bits + 8 * i, 0)
-        word, n_met = 0, 0
+        word, n_seen = 0, 0
     store_64(place, word | shift_left(1, bit & 63))
-    store_64(context + N_MET, n_met + 1)
+    store_64(context + N_SEEN, n_seen + 1)
     return False
 
 
@@ -203,7 +203,7 @@ def keep_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry:
     """
     if high != -1:
         keep_short(context, low, high, ids, count)
-    elif is_cut(context, piece, n_bytes) and not _met_before(
+    elif is_cut(context, piece, n_bytes) and not _seen_before(
         context, medium_hash(context, piece, n_bytes) if low == MEDIUM_KEY else low
     ):
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import kernel, load_i32, load_i64, load_u8, shift_right, store_32, store_64
-from impls.compiled.cpython.texts import give_back, room_for
+from impls.compiled.cpython.texts import buffer_for_ids, release_ids
 from impls.compiled.layout import COUNT_AT, NO_MEMORY, NONE, OUT, READABLE_END, SYMBOL_BITS
 from impls.compiled.lookup.cache import ARENA_COUNT, short_entry
 from impls.compiled.lookup.hashing import key_high_by_byte, key_low_by_byte
@@ -20,13 +20,13 @@ def find_whole(context: int, blob: int, starts: int, n_tokens: int, found: int) 
         length = load_i64(starts + 8 * token + 8) - start
         if length < 1:
             continue
-        out = room_for(context, length)
+        out = buffer_for_ids(context, length)
         if out == 0:
             return NO_MEMORY
         if piece_ids(context, blob + start, length, out) != 1 or load_i32(out) != token:
             store_32(found + 4 * n_found, token)
             n_found += 1
-        give_back(context, out)
+        release_ids(context, out)
     return n_found
 
 

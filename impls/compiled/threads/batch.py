@@ -65,7 +65,7 @@ from impls.compiled.layout import (
     WORKER_STATE,
 )
 from impls.compiled.pretokenize.special_search import may_hold_special
-from impls.compiled.threads.worker_kernels import begin_or_call
+from impls.compiled.threads.worker_kernels import wait_for_job
 
 BATCH_REGION = 3
 TASK_BYTES = 4096
@@ -214,7 +214,7 @@ def work(context: int, job: int, most_bytes_more: int) -> bool:
 def run_worker(worker: int) -> int:
     """Work on every job this worker is asked for until it is called; return its state then. No interpreter lock."""
     while True:
-        call = begin_or_call(worker)
+        call = wait_for_job(worker)
         if call != 0:
             return call
         job, context = load_i64(worker + WORKER_JOB), load_i64(worker + WORKER_CONTEXT)

@@ -20,7 +20,7 @@ from impls.compiled.cpython.interpreter import (
     call_with_one,
     long_as_address,
     long_as_long,
-    nothing,
+    new_none,
     restore_thread,
     save_thread,
     this_thread,
@@ -170,7 +170,7 @@ def batch_copy(context: int, arguments: int) -> int:
     state = save_thread()
     _copy_what_is_ready(job, out, room)
     restore_thread(state)
-    return nothing(context)
+    return new_none(context)
 
 
 @kernel
@@ -185,7 +185,7 @@ def _close(job: int) -> None:
 def batch_close(context: int, arguments: int) -> int:
     """(job) -> None: end a wave: wait until no worker is at work on it, and release its memory."""
     _close(long_as_address(peek(arguments)))
-    return nothing(context)
+    return new_none(context)
 
 
 @kernel
@@ -196,7 +196,7 @@ def run_claimed(context: int, arguments: int) -> int:
     the claim ends and no worker is at work on the job.
     """
     if load_i64(context + BUSY) != 0:
-        return nothing(context)
+        return new_none(context)
     store_64(context + BUSY, this_thread())
     result = call_with_one(peek(arguments + 8), peek(arguments + 16))
     job = long_as_address(peek(arguments))

@@ -45,7 +45,7 @@ class Loan:
 class Pool:
     """Contexts over one model and pattern.
 
-    `specials` is the table of its special tokens; `cuts`, where there are some, is for `Context.take_in_parts`.
+    `specials` is the table of its special tokens; `cuts`, where there are some, is for `Context.encode_in_parts`.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ def _call_context(
     if not available():
         return CallContext(context, None)
     n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)
-    context.hand_out_integers(shared_integers(n_ids), list_items_offset())
+    context.share_integers(shared_integers(n_ids), list_items_offset())
     context.search_for(specials)
     api = numpy_api()
     if api is not None:
@@ -122,5 +122,5 @@ def _call_context(
     if strings is not None:
         context.read_strings(strings)
         if cuts is not None:
-            context.take_in_parts(cuts)
+            context.encode_in_parts(cuts)
     return CallContext(context, Builtins.of(context))

@@ -72,7 +72,7 @@ def _is_called(state: int) -> bool:
 
 
 @kernel
-def begin_or_call(worker: int) -> int:
+def wait_for_job(worker: int) -> int:
     """Sleep until this worker has begun a job, and return 0, or until it is called, and return its state."""
     lock = load_i64(worker + WORKER_LOCK)
     while True:

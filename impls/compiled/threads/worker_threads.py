@@ -69,7 +69,7 @@ class BatchJob:
         done = 0
         while done < len(texts):
             n_texts = main.batch_fetch(self.address, texts, done, 2 + 2 * self._n_workers, look)
-            self._ask_for_help()
+            self._ask_workers()
             yield done, n_texts
             main.batch_close(self.address)
             done += n_texts
@@ -89,7 +89,7 @@ class BatchJob:
         found: list[int] = np.flatnonzero(counts < 0).tolist()
         return found
 
-    def _ask_for_help(self) -> None:
+    def _ask_workers(self) -> None:
         n_wanted = min(self._n_workers, int(self._memory[JOB_N_TASKS >> 3]) - 1)
         if n_wanted <= 0:
             return

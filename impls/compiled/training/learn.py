@@ -57,11 +57,11 @@ from impls.compiled.training.pair_table import (
     COUNT,
     LIST_END,
     LIST_LENGTH,
+    add_pair,
     entry_of,
     key_of,
     left_of,
     right_of,
-    take_in,
 )
 from impls.compiled.training.tokens import append_token, is_reserved, is_short_enough, n_token_bytes
 
@@ -109,7 +109,7 @@ def _gain(learning: int, row: int, left: int, right: int, count: int) -> None:
         return
     key = key_of(left, right)
     entry = entry_of(learning, key)
-    take_in(learning, entry, key)
+    add_pair(learning, entry, key)
     used = load_i64(learning + POOL_USED)
     store_64(entry + COUNT, count)
     store_64(entry + LIST_END, used + times)

@@ -28,18 +28,18 @@ from impls.compiled.training.layout import (
     SUMS,
     THRESHOLD,
 )
-from impls.compiled.training.pair_heap import append, put_in_order
+from impls.compiled.training.pair_heap import append, heapify
 from impls.compiled.training.pair_table import (
     COUNT,
     ENTRY,
     LIST_END,
     LIST_LENGTH,
+    add_pair,
     entry_of,
     key_of,
     left_of,
     right_of,
     sum_place,
-    take_in,
 )
 from impls.compiled.training.tokens import is_short_enough
 
@@ -87,7 +87,7 @@ def count_pairs(learning: int) -> int:
                     if load_i64(learning + N_PAIRS) == most:
                         store_64(learning + CELL, place)
                         return NO_ROOM
-                    take_in(learning, entry, key)
+                    add_pair(learning, entry, key)
                 if load_i64(entry) != 0:
                     store_64(entry + COUNT, load_i64(entry + COUNT) + load_i32(cell_at(cells, place) + 4))
                     store_64(entry + LIST_LENGTH, load_i64(entry + LIST_LENGTH) + 1)
@@ -124,5 +124,5 @@ def list_pairs(learning: int) -> int:
     for entry in range(table, end_of_table, ENTRY):
         if load_i64(entry) != 0:
             append(learning, load_i64(entry + COUNT), tie_of(learning, entry), load_i64(entry))
-    put_in_order(learning)
+    heapify(learning)
     return longest

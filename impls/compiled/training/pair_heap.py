@@ -84,14 +84,14 @@ def push(learning: int, count: int, tie: int, key: int) -> None:
 
 @kernel
 def append(learning: int, count: int, tie: int, key: int) -> None:
-    """Add an entry at the end; `put_in_order` must follow."""
+    """Add an entry at the end; `heapify` must follow."""
     n = load_i64(learning + N_HEAP)
     _set(load_i64(learning + HEAP) + ENTRY * n, count, tie, key)
     store_64(learning + N_HEAP, n + 1)
 
 
 @kernel
-def put_in_order(learning: int) -> None:
+def heapify(learning: int) -> None:
     """Establish the heap order of all entries."""
     heap, n = load_i64(learning + HEAP), load_i64(learning + N_HEAP)
     i = (n - 2) >> 2

@@ -61,7 +61,7 @@ def entry_of(learning: int, key: int) -> int:
 
 
 @inlined
-def take_in(learning: int, entry: int, key: int) -> None:
+def add_pair(learning: int, entry: int, key: int) -> None:
     """Turn an empty entry into that of a pair."""
     store_64(entry, key)
     store_64(learning + N_PAIRS, load_i64(learning + N_PAIRS) + 1)
@@ -79,7 +79,7 @@ def spread_pairs(learning: int, table: int, shift: int, least: int) -> int:
         key = load_i64(at)
         if key != 0 and load_i64(at + COUNT) >= least:
             entry = entry_of(learning, key)
-            take_in(learning, entry, key)
+            add_pair(learning, entry, key)
             store_64(entry + COUNT, load_i64(at + COUNT))
             store_64(entry + LIST_END, load_i64(at + LIST_END))
             store_64(entry + LIST_LENGTH, load_i64(at + LIST_LENGTH))

@@ -75,7 +75,7 @@ def _counted(texts: Iterable[str], spec: TrainingSpec) -> Words:
         finally:
             stopped.set()
     for other in others:
-        first.take_over(other)
+        first.add_counts(other)
     return first
 
 

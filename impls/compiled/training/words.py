@@ -90,7 +90,7 @@ class Words(Slots):
         self[layout.POSITION] = 0
         self._enlarging(len(padded) + 8 * len(ends), lambda: self._native.count_split(*places, len(ends)), padded, ends)
 
-    def take_over(self, other: Words) -> None:
+    def add_counts(self, other: Words) -> None:
         """Add the counts of another one, whose counts are collected."""
         self.collect()
         numbers = np.empty(len(other.counts), np.int32)

@@ -224,7 +224,7 @@ def test_a_late_worker_does_not_get_a_second_context(
     fast.encode_batch(texts, threads=4)  # so that several threads wait for work
     begun, waves, made = threading.Event(), threading.Semaphore(0), []
     tokenizer = Compiled(model)
-    make, ask = tokenizer._pool.make, worker_threads.BatchJob._ask_for_help
+    make, ask = tokenizer._pool.make, worker_threads.BatchJob._ask_workers
 
     def make_when_the_third_wave_has_begun() -> Loan:
         made.append(threading.current_thread())
@@ -239,7 +239,7 @@ def test_a_late_worker_does_not_get_a_second_context(
         waves.release()
 
     monkeypatch.setattr(tokenizer._pool, "make", make_when_the_third_wave_has_begun)
-    monkeypatch.setattr(worker_threads.BatchJob, "_ask_for_help", ask_and_count)
+    monkeypatch.setattr(worker_threads.BatchJob, "_ask_workers", ask_and_count)
     expected = [Priority(model).encode(text) for text in texts]
     assert tokenizer.encode_batch(texts, threads=2) == expected
     assert len(made) == 1
@@ -262,21 +262,21 @@ def test_a_worker_that_comes_when_all_is_over_does_nothing_there(model: Model, m
         return make()
 
     monkeypatch.setattr(first._pool, "make", make_late)
-    ask = worker_threads.BatchJob._ask_for_help
+    ask = worker_threads.BatchJob._ask_workers
 
     def ask_and_wait(job: worker_threads.BatchJob) -> None:
         ask(job)
         assert called.wait(timeout=60)
 
     with monkeypatch.context() as patch:
-        patch.setattr(worker_threads.BatchJob, "_ask_for_help", ask_and_wait)
+        patch.setattr(worker_threads.BatchJob, "_ask_workers", ask_and_wait)
         assert first.encode_batch(texts, threads=2) == [Priority(model).encode(text) for text in texts]
 
     def ask_and_let_go(job: worker_threads.BatchJob) -> None:
         ask(job)
         over.set()
 
-    monkeypatch.setattr(worker_threads.BatchJob, "_ask_for_help", ask_and_let_go)
+    monkeypatch.setattr(worker_threads.BatchJob, "_ask_workers", ask_and_let_go)
     expected = [Priority(other).encode(text) for text in texts]
     for _ in range(20):
         assert second.encode_batch(texts, threads=2) == expected
@@ -402,5 +402,5 @@ def test_a_str_may_get_its_utf8_kept_by_others_at_any_time(fast: Compiled, monke
     utf8.restype, utf8.argtypes = ctypes.c_char_p, [ctypes.py_object, ctypes.c_void_p]
     texts = [f"kedi paspasın {i} üstünde 日本語" for i in range(20)]
     expected = list(map(fast.encode, texts))
-    monkeypatch.setattr(worker_threads.BatchJob, "_ask_for_help", lambda job: [utf8(text, None) for text in texts])
+    monkeypatch.setattr(worker_threads.BatchJob, "_ask_workers", lambda job: [utf8(text, None) for text in texts])
     assert fast.encode_batch([*texts], threads=1) == expected

@@ -148,9 +148,9 @@ def test_what_was_met_is_forgotten_when_half_of_the_bits_are_set() -> None:
     for _ in range(40):
         text = " ".join("".join(rng.choices(CHARACTERS, k=8)) for _ in range(1200))
         assert compiled.encode(text) == reference.encode(text)
-        most = max(most, int(slots[layout.N_MET >> 3]))
-    bits = compiled._own.context.held(layout.MET)
+        most = max(most, int(slots[layout.N_SEEN >> 3]))
+    bits = compiled._own.context.held(layout.SEEN)
     n_set = sum(int(word).bit_count() for word in bits.view(np.uint64))
-    assert n_set == slots[layout.N_MET >> 3] < most <= 1 << (layout.MET_BITS - 1)
+    assert n_set == slots[layout.N_SEEN >> 3] < most <= 1 << (layout.SEEN_BITS - 1)
     compiled._own.context.forget_pieces()
     assert not bits.any()

@@ -21,7 +21,7 @@ from impls.core.text.text import special_matcher
 Merge = Callable[[str], np.ndarray]
 
 
-class OwnPieces:
+class SpecialPieces:
     """The user-defined and unused pieces of a model. Raises `Unsupported` for split stages before user-defined ones."""
 
     def __init__(self, model: Model) -> None:
