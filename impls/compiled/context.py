@@ -13,22 +13,22 @@ from impls.compiled.codegen.native import address, declare, forget
 from impls.compiled.cpython.numpy_api import NumpyApi
 from impls.compiled.cpython.str_layout import StrLayout
 from impls.compiled.pages import aligned_zeros, growing_zeros
-from impls.compiled.pretokenize.specials import SoughtTable
+from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import SplitContext, Splitting
 from impls.compiled.tables import ModelTables
 
 _LEAST_CACHE_BITS, _USUAL_CACHE_BITS, _MOST_CACHE_BITS = 14, 19, 20
 _LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS = 15, 17
 _LEAST_LONG_BITS, _MOST_LONG_BITS = 12, 17
-"""Slots of the caches of pieces, as powers of two: what they begin with, at least, and what they may grow to. That
-of short pieces begins with two to four times the vocabulary's entries, but not above its usual size for these."""
+"""log2 of the slots of the caches of pieces: initial size, at least, and maximum. That of short pieces starts with two
+to four times the vocabulary's entries, and at its usual size unless these need more."""
 _IN_SMALL_PAGES, _MOST_IN_SMALL_PAGES = 1 << 18, 1 << 20
-"""Bytes in small pages: of what is filled from its beginning on; of a table as it begins, or the arena, at most."""
+"""Bytes in small pages: of a buffer that is filled from its start on; of a new table, or the arena, at most."""
 _LONG_STORE_BYTES = 1 << 24
 _ARENA_IDS = 1 << 20
 _TEXT_BYTES = 1 << 24
 _OUT_IDS = 1 << 22
-"""Room for the ids of texts up to as many bytes; memory that no text has needed yet is only reserved."""
+"""Ids of texts of up to so many bytes fit; memory that no text has needed yet is only reserved."""
 
 _TABLES = {
     layout.CACHE: (layout.CACHE_SHIFT, layout.CACHE_LIMIT, layout.CACHE_LEAST_SHIFT),
@@ -109,15 +109,15 @@ class Context(SplitContext):
         self[layout.ARENA_LIMIT] = _ARENA_IDS
         self.hold(layout.LONG_STORE, growing_zeros(_LONG_STORE_BYTES, _IN_SMALL_PAGES))
         self[layout.LONG_STORE_LIMIT] = _LONG_STORE_BYTES
-        self.hold(layout.MET, np.zeros(1 << (layout.MET_BITS - 6), np.int64))
+        self.hold(layout.SEEN, np.zeros(1 << (layout.SEEN_BITS - 6), np.int64))
         self.hold(layout.KEY_MASKS, _KEY_MASKS)
 
     def _table(self, table: int, entry_bytes: int, bits: int, most_bits: int) -> None:
-        """An empty hash table of 2**bits entries that `lookup/growth` may enlarge to up to 2**most_bits of them."""
+        """Hold an empty hash table of 2**bits entries that `lookup/growth` may enlarge to 2**most_bits."""
         shift, limit, least_shift = _TABLES[table]
         in_use, memory = entry_bytes << bits, entry_bytes << most_bits
         array = growing_zeros(memory, in_use) if in_use <= _MOST_IN_SMALL_PAGES else aligned_zeros(memory)
-        # A page comes at its first access, twice where that one only reads, as a lookup does: so here.
+        # A page is faulted in at its first access, and again at its first write: write now, as lookups only read.
         array[: in_use : mmap.PAGESIZE] = 0
         self.hold(table, array)
         self[shift] = 64 - bits
@@ -129,7 +129,7 @@ class Context(SplitContext):
         self.hold(layout.TOKEN_STARTS, self.tables.starts)
         self[layout.N_IDS] = len(self.tables.starts) - 1
         self.hold(layout.REPLACE, _REPLACE)
-        # None is never deallocated, so its address (what `id` gives in CPython) stays good.
+        # None is never deallocated, so its address (`id` in CPython) stays valid.
         self[layout.NOTHING] = id(None)
 
     def _whole(self) -> None:
@@ -149,16 +149,16 @@ class Context(SplitContext):
             end = -1 - end if end < 0 else end
             self.native.put_whole(address(table), 64 - bits, blob + start, end - start, token)
 
-    def look_for(self, sought: SoughtTable) -> None:
-        """Tells the kernels what special texts there are."""
-        table, n_rows = sought
+    def search_for(self, specials: SpecialTokenTable) -> None:
+        """Give the kernels the special tokens to search for."""
+        table, n_rows = specials
         if is_checked():
             weakref.finalize(self, forget, declare(table))
-        self.hold(layout.SOUGHT, table)
-        self[layout.N_SOUGHT] = n_rows
+        self.hold(layout.SPECIALS, table)
+        self[layout.N_SPECIALS] = n_rows
 
     def make_arrays(self, api: NumpyApi) -> None:
-        """Lets the border make NumPy arrays."""
+        """Let the boundary make NumPy arrays."""
         self[layout.NEW_ARRAY] = api.empty
         self[layout.ARRAY_DATA] = api.get_pointer
         self[layout.ARRAY_KIND] = api.dtype
@@ -167,7 +167,7 @@ class Context(SplitContext):
         self[layout.N_DIMENSIONS] = 1
 
     def read_strings(self, strings: StrLayout) -> None:
-        """Lets the border take the characters of strings from where they stand."""
+        """Let the boundary read the characters of strings in place."""
         self[layout.STR_TYPE] = id(str)
         self[layout.STR_STATE] = strings.state
         self[layout.STR_SHIFT] = strings.shift
@@ -179,37 +179,37 @@ class Context(SplitContext):
         self.hold(layout.TEXT, text)
         self[layout.TEXT_LIMIT] = _TEXT_BYTES
 
-    def take_in_parts(self, cuts: np.ndarray) -> None:
-        """Lets the border encode long texts part by part; `cuts` is int64 by class, see `layout.CUTS`."""
+    def encode_in_parts(self, cuts: np.ndarray) -> None:
+        """Let the boundary encode long texts part by part; `cuts` is int64 by class, see `layout.CUTS`."""
         self.hold(layout.CUTS, cuts)
         if is_checked():
             weakref.finalize(self, forget, declare(cuts))
 
-    def hand_out_integers(self, integers: np.ndarray, list_items: int) -> None:
-        """Gives the border the table of int objects, see `builtins`, and where list objects hold their items."""
+    def share_integers(self, integers: np.ndarray, list_items: int) -> None:
+        """Give the boundary the table of int objects, see `builtins`, and the offset of a list's items."""
         self.hold(layout.INTEGERS, integers)
         self[layout.LIST_ITEMS] = list_items
         if is_checked():
             weakref.finalize(self, forget, declare(integers))
 
     def touch_buffers(self) -> None:
-        """Has the system give the memory that a first text needs now, where nobody waits for it."""
+        """Touch the memory that a first text needs now, so that no call waits for its pages."""
         for slot in _BUFFERS:
             if self[slot] != 0:
                 self.held(slot)[: _IN_SMALL_PAGES : mmap.PAGESIZE] = 0
 
     def forget_pieces(self) -> None:
-        """Empties the caches of pieces but for the vocabulary's own, as in a new context."""
+        """Empty the caches of pieces except for the vocabulary's own, as in a new context."""
         self.native.reset_cache(self.address)
         n_entries = 1 << (64 - self[layout.LONG_SHIFT])
         self.held(layout.LONG)[: 32 * n_entries].fill(0)
         self[layout.LONG_COUNT] = 0
         self[layout.LONG_USED] = 0
-        self.held(layout.MET).fill(0)
-        self[layout.N_MET] = 0
+        self.held(layout.SEEN).fill(0)
+        self[layout.N_SEEN] = 0
 
     def tokens_merging_does_not_make(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """Ids (int32) of the tokens whose own bytes merge into something else."""
+        """Return the ids (int32) of the tokens whose bytes merge into something else."""
         n_tokens = len(starts) - 1
         found = np.empty(n_tokens, np.int32)
         with self.native.reachable(data, starts, found):
@@ -217,7 +217,7 @@ class Context(SplitContext):
         return found[:n_found].copy()
 
     def characters(self, lowest_as_right: np.ndarray, lowest_as_left: np.ndarray) -> np.ndarray:
-        """The table of characters to start from, int64 of shape (65536,)."""
+        """Build the table CHARACTERS, int64 of shape (65536,)."""
         table = np.empty(1 << 16, np.int64)
         with self.native.reachable(lowest_as_right, lowest_as_left, table):
             self.native.build_characters(
@@ -226,14 +226,14 @@ class Context(SplitContext):
         return table
 
     def lone_characters(self) -> np.ndarray | None:
-        """The ids of each character alone, int64 of shape (65536, 2), and zeros; None where they do not fit."""
+        """Return the ids of each character alone, and zeros, int64 of shape (65536, 2); None where they do not fit."""
         table, scratch = np.zeros((1 << 16, 2), np.int64), np.zeros(16, np.int32)
         with self.native.reachable(table, scratch):
             fit = self.native.build_character_ids(self.address, address(table), address(scratch))
         return table if fit else None
 
     def vocabulary_rows(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """Cache entries of the vocabulary, int64 of shape (n, 4)."""
+        """Return the cache entries of the vocabulary, int64 of shape (n, 4)."""
         n_tokens = len(starts) - 1
         rows = np.empty((n_tokens + 1, 4), np.int64)
         with self.native.reachable(data, starts, rows):

@@ -1,4 +1,4 @@
-"""A text file to a file of ids: read in bounded steps, written as it goes, renamed when whole."""
+"""Encodes a text file to a file of ids: read in bounded steps, written as it goes, renamed when complete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from impls.core.errors import InvalidFile
 
 STEP_BYTES = 1 << 24
-"""Text that is encoded at once, roughly; a step ends where the pattern certainly cuts."""
+"""Text that is encoded at once, approximately; a step ends where the pattern certainly cuts."""
 _NPY_HEADER_BYTES = 128
 
 
@@ -25,17 +25,17 @@ def encode_file(
     cut: Callable[[bytes], int] | None,
     progress: Callable[[int, int], None] | None,
 ) -> int:
-    """Writes the ids of a UTF-8 file to `target` (`.npy`, or raw numbers for `.bin`); returns how many.
+    """Write the ids of a UTF-8 file to `target` (`.npy`, or raw numbers for `.bin`); return how many.
 
     `cut` finds where a stretch of bytes may end without changing ids, or 0; None: the whole file is one step.
-    `progress` gets (bytes done, bytes in all). Raises `InvalidFile` for bytes that are no UTF-8, with their offset,
-    and for a source that is no regular file or becomes shorter meanwhile.
+    `progress` gets (bytes done, bytes in all). Raises `InvalidFile` for invalid UTF-8, with its offset, and for a
+    source that is no regular file or shrinks meanwhile.
     """
     if target.suffix not in (".npy", ".bin"):
         raise InvalidFile(str(target), "ids are written to .npy or .bin")
     about = source.stat()
     if not stat.S_ISREG(about.st_mode):
-        raise InvalidFile(str(source), "this is no regular file; save it to one first")
+        raise InvalidFile(str(source), "not a regular file; save it to one first")
     total = about.st_size
     n_ids, done = 0, 0
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as out:
@@ -47,7 +47,7 @@ def encode_file(
                 try:
                     text = data.decode()
                 except UnicodeDecodeError as error:
-                    raise InvalidFile(str(source), f"no UTF-8 at byte {start + error.start}") from None
+                    raise InvalidFile(str(source), f"not UTF-8 at byte {start + error.start}") from None
                 ids = encode(text).astype(kind)
                 out.write(ids.tobytes())
                 n_ids, done = n_ids + len(ids), start + len(data)
@@ -65,10 +65,10 @@ def encode_file(
 
 
 def _steps(source: Path, total: int, cut: Callable[[bytes], int] | None) -> Iterator[tuple[int, bytes]]:
-    """(offset, bytes) of stretches that may be encoded one by one."""
+    """Yield (offset, bytes) of stretches that may be encoded one by one."""
     if total == 0:
         return
-    # Not through a memory map: one that reaches past the end of a file that became shorter ends the process.
+    # Not memory-mapped: an access past the end of a file that shrinks meanwhile kills the process.
     with source.open("rb") as file:
         start = 0
         while start < total:
@@ -77,7 +77,7 @@ def _steps(source: Path, total: int, cut: Callable[[bytes], int] | None) -> Iter
                 file.seek(start)
                 stretch = file.read(size)
                 if len(stretch) < min(size, total - start):
-                    raise InvalidFile(str(source), f"it became shorter than {total} bytes while it was read")
+                    raise InvalidFile(str(source), f"it shrank below {total} bytes while it was read")
                 end = len(stretch) if cut is None or start + size >= total else cut(stretch)
                 if end > 0:
                     break
@@ -87,17 +87,17 @@ def _steps(source: Path, total: int, cut: Callable[[bytes], int] | None) -> Iter
 
 
 def _npy_header(n_ids: int, kind: np.dtype[np.unsignedinteger]) -> bytes:
-    """Version 1.0 of the .npy format, padded to a fixed size so that it can be written last."""
+    """Return a header of .npy version 1.0, padded to a fixed size so that it can be written last."""
     header = f"{{'descr': '{kind.newbyteorder('<').str}', 'fortran_order': False, 'shape': ({n_ids},), }}"
     size = _NPY_HEADER_BYTES - 10
     return b"\x93NUMPY\x01\x00" + size.to_bytes(2, "little") + header.ljust(size - 1).encode() + b"\n"
 
 
 def last_safe_cut(data: bytes) -> int:
-    """End of the last line break that has an ASCII letter or digit on each side, or 0.
+    """Return the end of the last line break that has an ASCII letter or digit on each side, or 0.
 
-    There the patterns gpt2, cl100k, o200k and turkish cut whatever stands around: a line break joins neither the word
-    before it nor the word behind it.
+    The patterns gpt2, cl100k, o200k and turkish always cut there: a line break joins neither the word before it nor the
+    word after it.
     """
     end = len(data)
     while (at := data.rfind(b"\n", 1, end - 1)) > 0:
@@ -108,5 +108,5 @@ def last_safe_cut(data: bytes) -> int:
 
 
 def print_progress(done: int, total: int) -> None:
-    """One line on standard error per step."""
+    """Print one line on standard error."""
     print(f"bpebench: encoded {done:,} of {total:,} bytes", file=sys.stderr, flush=True)

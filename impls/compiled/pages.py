@@ -1,8 +1,7 @@
 """Memory for large tables: zeroed, aligned, and in huge pages where the system gives them.
 
-A probe of a large table misses the processor's cache of addresses as well, unless pages are large (2 MB on most
-machines). Pages nothing touches cost nothing, but the first touch of a large one takes all of it. Where nothing of the
-kind exists this is ordinary memory.
+A probe of a large table misses the TLB as well, unless pages are large (2 MB on most machines). Pages nothing touches
+cost nothing, but the first touch of a large one takes all of it. Where there are no huge pages this is ordinary memory.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ _HUGE_PAGE = 1 << 21
 
 
 def aligned_zeros(n_bytes: int) -> np.ndarray:
-    """Zeroed uint8 memory that begins on a cache line, or on a huge page where it is as large as one."""
+    """Return zeroed uint8 memory, aligned to a cache line, or to a huge page where it is as large as one."""
     return _zeros(n_bytes, 0)
 
 
 def growing_zeros(n_bytes: int, small_bytes: int) -> np.ndarray:
-    """As `aligned_zeros`, for what is used from its beginning on: the first `small_bytes` are in small pages.
+    """Return memory as `aligned_zeros`, to be used from its start on: the first `small_bytes` are in small pages.
 
     The first touch of a large page takes more time than that of a small one, but less than those of all it replaces.
     """
@@ -34,13 +33,13 @@ def _zeros(n_bytes: int, in_small_pages: int) -> np.ndarray:
         array = np.zeros(n_bytes + _CACHE_LINE, np.uint8)
         start = -_place(array) % _CACHE_LINE
         return array[start : start + n_bytes]
-    # Private: a forked child has its own.
+    # Private: a forked child gets a copy.
     try:
         memory = mmap.mmap(-1, n_bytes + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError as error:
         raise MemoryError(f"no memory for {n_bytes} bytes: {error.strerror}") from error
     array = np.frombuffer(memory, np.uint8)
-    # Where the small pages end a large one begins.
+    # A large page must begin where the small pages end.
     start = -(_place(array) + in_small_pages) % _HUGE_PAGE
     with contextlib.suppress(OSError):
         if in_small_pages > 0:

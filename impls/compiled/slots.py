@@ -1,4 +1,4 @@
-"""An int64 array that kernels get by address: numbers, and addresses of arrays that live as long."""
+"""An int64 array that kernels read by address: numbers, and addresses of arrays it keeps alive."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from impls.compiled.codegen.native import address
 
 
 class Slots:
-    """Slots by byte offset, as a layout names them."""
+    """Slots by byte offset, as a layout module names them."""
 
     def __init__(self, n_slots: int) -> None:
         self.slots = np.zeros(n_slots, np.int64)
@@ -22,19 +22,19 @@ class Slots:
         self.slots[slot >> 3] = value
 
     def hold(self, slot: int, array: np.ndarray) -> None:
-        """The slot points at the array, in place of what it pointed at."""
+        """Point the slot at an array, in place of the one before."""
         self._held[slot] = array
         self[slot] = address(array)
 
     def held(self, slot: int) -> np.ndarray:
-        """What a slot points at."""
+        """Return the array a slot points at."""
         return self._held[slot]
 
     def keep(self, name: str, array: np.ndarray) -> None:
-        """The array lives as long as the slots, which point at it by way of another one."""
+        """Keep an array alive as long as the slots, which point at it through another array."""
         self._held[name] = array
 
     @property
     def arrays(self) -> list[np.ndarray]:
-        """All that kernels may touch through these slots."""
+        """All arrays kernels may reach through these slots."""
         return [self.slots, *self._held.values()]

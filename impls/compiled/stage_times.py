@@ -1,4 +1,4 @@
-"""Where the time of one encoding goes, by timing the kernels alone: what a difference is left to is its stage."""
+"""The time of each stage of one encoding, measured by running the kernels separately; differences give the rest."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from impls.compiled.codegen.native import address
 from impls.compiled.cpython import plain
 from impls.compiled.layout import PAD_BYTES
-from impls.compiled.threads.pool import Worker
+from impls.compiled.threads.pool import CallContext
 
 Split = Callable[[str], Sequence[str]]
 
 
-def stage_seconds(worker: Worker, text: str, split: Split | None) -> dict[str, float]:
-    """Seconds of each stage of one encoding of `text` to a list of ids.
+def stage_seconds(call_context: CallContext, text: str, split: Split | None) -> dict[str, float]:
+    """Return the seconds of each stage of one encoding of `text` to a list of ids.
 
-    `utf-8`: the text to bytes; `split`: the pieces; `look up`: keys and caches, when every piece is known; `merge`:
-    what an encoding takes longer when none is known but the vocabulary; `output`: ids to a list. The argument `split`
-    is given where the kernels do not split by themselves. Raises `plain.Uncovered`.
+    `utf-8`: the text to bytes; `split`: the pieces; `look up`: keys and caches, when every piece is known; `merge`: the
+    additional time when only the vocabulary is known; `output`: ids to a list. The argument `split` is given where the
+    kernels do not split by themselves. Raises `plain.Uncovered`.
     """
-    context, native = worker.context, worker.context.native
+    context, native = call_context.context, call_context.context.native
     started = perf_counter()
     data = np.frombuffer(text.encode(), np.uint8)
     utf8 = perf_counter() - started
@@ -47,8 +47,8 @@ def stage_seconds(worker: Worker, text: str, split: Split | None) -> dict[str, f
         cold, n_ids = _timed(encode)
         warm, _ = _timed(encode)
     output, _ = _timed(lambda: len(out[: plain.checked(n_ids)].tolist()))
-    if worker.builtins is not None and split is None:
-        encode_to_list = worker.builtins.encode_to_list
+    if call_context.builtins is not None and split is None:
+        encode_to_list = call_context.builtins.encode_to_list
         whole, _ = _timed(lambda: len(encode_to_list(text) or ()))
         output = max(0.0, whole - utf8 - warm)
     return {

@@ -1,4 +1,4 @@
-"""Everything a context points at that depends on the model alone, as flat arrays; built once, then read from disk."""
+"""Everything in a context that depends on the model alone, as flat arrays; built once, then read from disk."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _DECODED_IDS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ModelTables:
-    """Merging tables of a model, the rows its cache begins with, and what decoding needs."""
+    """Merging tables of a model, the initial entries of its cache, and what decoding needs."""
 
     pairs: np.ndarray
-    """int64: what two symbols merge into, bucket by bucket, see `merge/pairs`."""
+    """int64: the pairs with the symbols they make, bucket by bucket, see `merge/pairs`."""
     buckets: np.ndarray
-    """int64: where the pairs of a bucket are."""
+    """int64: the word of each bucket."""
     handles: np.ndarray
     """int32 by symbol: its row of buckets."""
     first_round: np.ndarray
@@ -55,24 +55,24 @@ class ModelTables:
     blob: np.ndarray
     """uint8: all decoded token bytes."""
     starts: np.ndarray
-    """int64 of shape (n_ids + 1,): where a token begins in `blob`; -1 - start for an id no token has."""
+    """int64 of shape (n_ids + 1,): offset of a token in `blob`; -1 - offset for an id no token has."""
     whole: np.ndarray
-    """int32: ids of the tokens that are one piece although merging does not make them."""
+    """int32: ids of the tokens that whole pieces become although merging does not make them."""
     row_tokens: np.ndarray
-    """int32: tokens that stand in the cache from the start, their bytes those in `blob` and their ids themselves."""
+    """int32: tokens in the cache from the start, each the single id of its own bytes in `blob`."""
     rows: np.ndarray
-    """int64 of shape (n, 4): entries the cache holds from the start beside these."""
+    """int64 of shape (n, 4): the other entries in the cache from the start."""
     joins: np.ndarray
-    """uint8: between which characters tokens reach, see `joins`; empty where pieces are not cut into segments."""
+    """uint8: bitmap of the pairs of characters in tokens, see `joins`; empty where pieces are not cut into segments."""
     lone_characters: np.ndarray
-    """int64 of shape (65536, 2): the ids of each character of three bytes, and which others a token may hold the end of
-    before it, see `joins`; empty as `joins`."""
+    """int64 of shape (65536, 2): the ids of each three-byte character alone, and bits of the ends of characters that a
+    token may hold before it, see `joins`; empty as `joins`."""
     character_pairs: np.ndarray
     """int64 of shape (2n,): buckets of tokens of two such characters, see `joins`; empty as `joins`."""
 
     @property
     def n_symbols(self) -> int:
-        """How many symbols there are."""
+        """Number of symbols."""
         return int(self.numbers[0])
 
     @property
@@ -82,12 +82,12 @@ class ModelTables:
 
 
 def model_digest(model: Model) -> str:
-    """SHA-256 (hex) of what the tables are made from, and of what makes them."""
+    """Return the SHA-256 (hex) of what the tables are made from, and of what makes them."""
     return hashlib.sha256(f"{_FORMAT} {source_digest()} {model.packed().digest}".encode()).hexdigest()
 
 
 def tables_of(model: Model) -> ModelTables:
-    """The tables of a model, from the user's cache where it holds them; raises `Unsupported` for too many tokens."""
+    """Return the tables of a model, from the user's cache or built; raise `Unsupported` for too many tokens."""
     path = cache_folder() / "tables" / f"{model_digest(model)[:32]}.bin"
     names = [field.name for field in fields(ModelTables)]
     kept = read_checked(path)
@@ -102,7 +102,7 @@ def tables_of(model: Model) -> ModelTables:
 
 
 def build_tables(model: Model) -> ModelTables:
-    """The tables, made from scratch."""
+    """Build the tables of a model."""
     native = Native.load()
     blob, starts = blob_of(model)
     data = np.frombuffer(blob + bytes(64), np.uint8)
@@ -155,20 +155,20 @@ def build_tables(model: Model) -> ModelTables:
 
 @dataclass(frozen=True, slots=True)
 class TokenIndex:
-    """Finds a token by its bytes; special tokens are not among them."""
+    """A hash table of tokens by their bytes, without special tokens."""
 
     data: np.ndarray
     """uint8: all tokens' bytes in id order, and 64 more."""
     starts: np.ndarray
-    """int64 of shape (n_tokens + 1,): where a token begins in `data`."""
+    """int64 of shape (n_tokens + 1,): offset of a token in `data`."""
     table: np.ndarray
     """int32, a power of two of open-addressing slots: a token's id, or -1."""
     shift: int
-    """What a hash is shifted right by to give a slot."""
+    """A slot is a hash shifted right by this."""
 
 
 def token_index(model: Model) -> TokenIndex:
-    """The index of a model's tokens."""
+    """Return the index of a model's tokens."""
     blob, starts = blob_of(model)
     return _indexed(Native.load(), np.frombuffer(blob + bytes(64), np.uint8), starts)
 
@@ -183,7 +183,7 @@ def _indexed(native: Native, data: np.ndarray, starts: np.ndarray) -> TokenIndex
 
 
 def _parts(native: Native, model: Model, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The two parts of each token of a rank file, as int32 ids or -1."""
+    """Return the two parts of each token of a rank file, as int32 ids or -1."""
     n_tokens = len(starts) - 1
     index = _indexed(native, data, starts)
     lefts, rights = np.empty(n_tokens, np.int32), np.empty(n_tokens, np.int32)
@@ -210,7 +210,7 @@ def _parts(native: Native, model: Model, data: np.ndarray, starts: np.ndarray) -
 
 
 def _first_round(native: Native, symbols: Symbols, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The table of the parallel first round; unused, and left at NONE, where merges are not monotone."""
+    """Return the table of the parallel first round; all NONE, and unused, where merges are not monotone."""
     nothing = NONE | NONE << SYMBOL_BITS | NONE << (2 * SYMBOL_BITS)
     table = np.full(65536, nothing, np.int64)
     if not symbols.monotone:
@@ -231,7 +231,7 @@ def _first_round(native: Native, symbols: Symbols, data: np.ndarray, starts: np.
 
 def _decoding(model: Model) -> tuple[np.ndarray, np.ndarray]:
     by_id = model.bytes_by_id()
-    # What has a larger id is decoded by the interface's own dictionary.
+    # Larger ids are decoded by the dictionary of the interface.
     n_ids = min(max(by_id) + 1, max(len(model.tokens), _DECODED_IDS))
     tokens = [by_id.get(i, b"") for i in range(n_ids)]
     starts = np.zeros(n_ids + 1, np.int64)
@@ -255,7 +255,7 @@ def _characters(bare: ModelTables, symbols: Symbols) -> np.ndarray:
 
 
 def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: np.ndarray) -> ModelTables:
-    """The tables with the whole pieces they need and the cache rows of the vocabulary."""
+    """Return the tables with the whole pieces they need and the cache entries of the vocabulary."""
     from impls.compiled.context import Context
 
     context = Context(bare, None)
@@ -267,7 +267,7 @@ def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: 
     rows = context.vocabulary_rows(data, starts)
     plain = _are_tokens(rows, bare)
     if model.alphabet == "bytes" and not len(bare.whole):
-        # A segment is looked up as a piece is, which would give a whole piece's id to a part of another.
+        # A segment is looked up as a piece is, which would give the id of a whole piece to a part of another.
         lone = context.lone_characters()
         if lone is not None:
             joins, lone[:, 1] = joins_of(token for token in model.tokens if token)
@@ -276,7 +276,7 @@ def _with_vocabulary(bare: ModelTables, model: Model, data: np.ndarray, starts: 
 
 
 def _are_tokens(rows: np.ndarray, tables: ModelTables) -> np.ndarray:
-    """Whether each cache entry says no more than that the bytes of a token in `blob` have its id."""
+    """Return whether each cache entry says no more than that a token's bytes in `blob` have its id."""
     ids = rows[:, 2]
     plain: np.ndarray = (rows[:, 3] == 1 << COUNT_AT) & (ids >= 0) & (ids < len(tables.starts) - 1)
     ids = np.where(plain, ids, 0)

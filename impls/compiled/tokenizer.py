@@ -1,4 +1,4 @@
-"""`Compiled`: the kernels behind the interface."""
+"""`Compiled`: the kernels behind the interface of a tokenizer."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from impls.compiled.cpython import plain
 from impls.compiled.cpython.plain import Uncovered
 from impls.compiled.files import last_safe_cut
 from impls.compiled.layout import AUTOMATON, BUSY
-from impls.compiled.merge.dropping import Dropping
+from impls.compiled.merge.dropout_encoder import DropoutEncoder
 from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks
-from impls.compiled.pretokenize.specials import Sought, Specials
+from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
 from impls.compiled.pretokenize.split_context import Splitting
 from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, windows_wanted, with_borders
-from impls.compiled.sentencepiece.own_pieces import OwnPieces, without_hidden_space
+from impls.compiled.sentencepiece.special_pieces import SpecialPieces, without_hidden_space
 from impls.compiled.sentencepiece.spelling_tables import borders
 from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of
 from impls.compiled.threads.batches import Batches, Density, Ready
-from impls.compiled.threads.pool import Pool, Worker
+from impls.compiled.threads.pool import CallContext, Pool
 from impls.core import arguments
 from impls.core.arguments import SpecialSet
 from impls.core.dropout import Dropout
@@ -44,7 +44,7 @@ class Compiled(Tokenizer):
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "compiled"
 
     def __init__(self, model: Model) -> None:
-        """Prepares tables, or reads them from the user's cache; compiles the kernels on first use ever."""
+        """Prepare the tables, or read them from the user's cache; compile the kernels on first use."""
         super().__init__(model)
         if model.ignore_merges and model.sentencepiece is not None:
             raise Unsupported(self.name, "ignore_merges after SentencePiece's rules")
@@ -55,37 +55,37 @@ class Compiled(Tokenizer):
         self._automaton = splitting is not None
         if splitting is not None and model.alphabet == "chars" and (tables := borders(model)) is not None:
             splitting, self.splitting = with_borders(splitting, tables, with_windows=windows_wanted())
-        self._own_pieces = OwnPieces(model)
+        self._special_pieces = SpecialPieces(model)
         self._cuts_at_line_breaks = (
             splitting is not None and model.sentencepiece is None and cuts_at_line_breaks(splitting.automata)
         )
         self._specials = Specials(model)
-        sought = Sought.of(model.whole_token_ids)
-        cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, sought.rests)
-        workers_of = tables_of(model), splitting or Splitting(AUTOMATON, None), sought.table(), cuts
-        self._pool, self._timed_pool = Pool(*workers_of), Pool(*workers_of)
-        self._dropping = Dropping(model)
+        index = SpecialTokenIndex.of(model.whole_token_ids)
+        cuts = None if splitting is None or model.sentencepiece else cuts_of(splitting, index.suffixes)
+        shared = tables_of(model), splitting or Splitting(AUTOMATON, None), index.table(), cuts
+        self._pool, self._timed_pool = Pool(*shared), Pool(*shared)
+        self._dropout_encoder = DropoutEncoder(model)
         self._density = Density()
-        # One worker serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
+        # One context serves every call that holds the interpreter lock; a long text marks it as busy meanwhile.
         self._use(self._pool.new())
         _living.add(self)
 
-    def _use(self, worker: Worker) -> None:
-        """Make it the worker of this tokenizer's own, and its built-ins those of `encode` and the others."""
-        self._own = worker
-        builtins = worker.builtins
+    def _use(self, call_context: CallContext) -> None:
+        """Make it this tokenizer's own context, whose built-ins `encode` and the others call."""
+        self._own = call_context
+        builtins = call_context.builtins
         self._fast = builtins if self._automaton else None
-        rewrites = self._model.rewrites_text or bool(self._own_pieces)
+        rewrites = self._model.rewrites_text or bool(self._special_pieces)
         if self._fast is not None and rewrites:
             self._fast = self._fast.after(self._written)
         self._fast_decode = builtins
         fast = self._fast
         self._list = _never if fast is None else fast.encode_to_list
         self._as_array = _never if fast is None else fast.encode_to_array
-        # What `encode` tries first; it looks for special tokens in the text as it is given.
-        looking = None if rewrites else fast
-        self._list_unless_special = _never if looking is None else looking.encode_to_list_unless_special
-        self._array_unless_special = _never if looking is None else looking.encode_to_array_unless_special
+        # `encode` tries these first; they search the text as given for special tokens.
+        searching = None if rewrites else fast
+        self._list_unless_special = _never if searching is None else searching.encode_to_list_unless_special
+        self._array_unless_special = _never if searching is None else searching.encode_to_array_unless_special
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -94,7 +94,7 @@ class Compiled(Tokenizer):
 
         return train(texts, spec)
 
-    def _leave_worker_of_another_thread(self) -> None:
+    def _replace_context_of_another_thread(self) -> None:
         if self._own.context[BUSY] not in (0, 1, threading.get_ident()):
             self._use(self._pool.new())
 
@@ -103,7 +103,7 @@ class Compiled(Tokenizer):
     def encode(
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> list[int]:
-        """Ids of `text`; see `Tokenizer.encode`."""
+        """Return the ids of `text`; see `Tokenizer.encode`."""
         try:
             if not (disallowed_special or allowed_special or self._added):
                 ids = self._list(text)
@@ -120,7 +120,7 @@ class Compiled(Tokenizer):
     def encode_array(
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> np.ndarray:
-        """Ids of `text` as uint32 of shape (n_tokens,)."""
+        """Return the ids of `text` as uint32 of shape (n_tokens,)."""
         try:
             if not (disallowed_special or allowed_special or self._added):
                 array = self._as_array(text)
@@ -139,7 +139,7 @@ class Compiled(Tokenizer):
         return self._array(self._model.normalize(repair_surrogates(text)))
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Ids of `text`, special and added tokens read as ordinary text; see `Tokenizer.encode_ordinary`."""
+        """Return the ids of `text`, special and added tokens read as ordinary text; see `Tokenizer.encode_ordinary`."""
         try:
             ids = self._list(text)
         except (UnicodeEncodeError, TypeError):
@@ -147,56 +147,58 @@ class Compiled(Tokenizer):
         return super().encode_ordinary(text) if ids is None else ids
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special and no surrogate is left."""
-        builtins = self._own.builtins if self._fast is not None and self._own_pieces.absent(text) else None
+        """Return the ids of a text in which nothing is special and no surrogate is left."""
+        builtins = self._own.builtins if self._fast is not None and self._special_pieces.absent(text) else None
         found = None if builtins is None else builtins.encode_to_list(text)
         ids: list[int] = self._array(text).tolist() if found is None else found
         return ids
 
     def _written(self, text: str) -> str | None:
-        """What the kernels encode of a text, or None where that is more than theirs."""
+        """Return the normalised text for the kernels, or None where they alone cannot encode it."""
         if type(text) is not str:
             arguments.check_text(text)
         written = self._model.normalize(text)
-        return written if self._own_pieces.absent(written) else None
+        return written if self._special_pieces.absent(written) else None
 
     def _array(self, text: str) -> np.ndarray:
-        return self._own_pieces.encode(text, self._merged) if self._own_pieces else self._merged(text)
+        return self._special_pieces.encode(text, self._merged) if self._special_pieces else self._merged(text)
 
     def _merged(self, text: str) -> np.ndarray:
-        with self._pool.worker() as worker:
+        with self._pool.borrowed() as call_context:
             if self._automaton:
-                if worker.builtins is not None and self._own.context[BUSY]:
-                    array = worker.builtins.encode_to_array(text)
+                if call_context.builtins is not None and self._own.context[BUSY]:
+                    array = call_context.builtins.encode_to_array(text)
                     if array is not None:
                         return array
                 try:
-                    return plain.encode(worker.context, text)
+                    return plain.encode(call_context.context, text)
                 except Uncovered:
                     pass
             pieces = self._splitter.split(text)
-            return plain.encode_pieces(worker.context, "".join(pieces), pieces)
+            return plain.encode_pieces(call_context.context, "".join(pieces), pieces)
 
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
-        """As `_encode_text`, with merges left out; see `impls.core.dropout`. Only over bytes."""
+        """Return the ids with merges left out, see `impls.core.dropout`; only for byte-level models."""
         if self._model.alphabet == "chars":
-            raise Unsupported(self.name, "leaves merges out (BPE-dropout) only over bytes")
-        with self._pool.worker() as worker:
-            return self._dropping.encode(worker.context, *self._pieces_of(worker, text), dropout)
+            raise Unsupported(self.name, "BPE-dropout is for byte-level models only")
+        with self._pool.borrowed() as call_context:
+            return self._dropout_encoder.encode(call_context.context, *self._pieces_of(call_context, text), dropout)
 
     def _encode_byte_piece(self, piece: bytes) -> list[int]:
-        """Ids of one piece that is no UTF-8: by the kernel that can leave merges out, since others read characters."""
+        """Return the ids of one piece that is not UTF-8, by the dropout kernel: the others read characters."""
         text = piece.decode("utf-8", "surrogateescape")
         if (whole := self._model.whole_piece(text)) is not None:
             return [whole]
-        with self._pool.worker() as worker:
-            return self._dropping.encode(worker.context, text, np.array([len(piece)], np.int32), Dropout(0.0, 0))
+        with self._pool.borrowed() as call_context:
+            return self._dropout_encoder.encode(
+                call_context.context, text, np.array([len(piece)], np.int32), Dropout(0.0, 0)
+            )
 
-    def _pieces_of(self, worker: Worker, text: str) -> tuple[str, np.ndarray]:
-        """The text without what the pattern drops, and where its pieces end, in bytes: int32."""
+    def _pieces_of(self, call_context: CallContext, text: str) -> tuple[str, np.ndarray]:
+        """Return the text without what the pattern drops, and the ends of its pieces, in bytes: int32."""
         if self._automaton:
             try:
-                return text, plain.piece_ends(worker.context, text)
+                return text, plain.piece_ends(call_context.context, text)
             except Uncovered:
                 pass
         pieces = self._splitter.split(text)
@@ -204,19 +206,19 @@ class Compiled(Tokenizer):
         return text, plain.ends_of(text, pieces)
 
     def stage_seconds(self, text: str) -> dict[str, float]:
-        """Seconds by stage of one encoding of `text`, special text read as ordinary text."""
+        """Return the seconds by stage of one encoding of `text`, special tokens read as ordinary text."""
         text = self._model.normalize(repair_surrogates(text))
-        with self._timed_pool.worker() as worker:
+        with self._timed_pool.borrowed() as call_context:
             if self._automaton:
                 try:
-                    return stage_seconds(worker, text, None)
+                    return stage_seconds(call_context, text, None)
                 except Uncovered:
                     pass
             kept = "".join(self._splitter.split(text))
-            return stage_seconds(worker, kept, lambda _: self._splitter.split(text))
+            return stage_seconds(call_context, kept, lambda _: self._splitter.split(text))
 
     def count(self, text: str) -> int:
-        """How many tokens `text` has, special text read as ordinary text; no id is built."""
+        """Count the tokens of `text`, special tokens read as ordinary text, without building ids."""
         if self._fast is not None and not self._model.added_tokens:
             try:
                 counted = self._fast.count_ids(text)
@@ -234,7 +236,7 @@ class Compiled(Tokenizer):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> list[list[int]]:
-        """One list of ids per text, in order; the threads run outside the interpreter lock."""
+        """Return one list of ids per text, in order; the threads run outside the interpreter lock."""
         batches = self._batches(allowed_special, disallowed_special)
         return arguments.encoded_batch(batches.lists, texts, threads)
 
@@ -246,7 +248,7 @@ class Compiled(Tokenizer):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> list[np.ndarray]:
-        """One array of ids (uint32) per text, in order; as `encode_batch`."""
+        """Return one array of ids (uint32) per text, in order; as `encode_batch`."""
         batches = self._batches(allowed_special, disallowed_special)
         return arguments.encoded_batch(batches.arrays, texts, threads)
 
@@ -258,7 +260,7 @@ class Compiled(Tokenizer):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> tuple[np.ndarray, np.ndarray]:
-        """All ids of all texts, uint32, and where each text's begin, int64 of shape (n_texts + 1,)."""
+        """Return the ids of all texts, uint32, and the offset of each text's first, int64 of shape (n_texts + 1,)."""
         batches = self._batches(allowed_special, disallowed_special)
         return arguments.encoded_batch(batches.ragged, texts, threads)
 
@@ -271,33 +273,33 @@ class Compiled(Tokenizer):
         ready = None if self._fast is None else self._ready(allowed_special, disallowed_special)
         return Batches(self._run_claimed, self._pool, ready, one, self._density)
 
-    def _run_claimed(self, job: int, run: Callable[[Worker], bool]) -> None:
-        """Run it, and close the job, with this tokenizer's own worker, or where it is in use one nobody else uses."""
+    def _run_claimed(self, job: int, run: Callable[[CallContext], bool]) -> None:
+        """Call `run` with this tokenizer's own context, or a borrowed one where that is in use; close the job."""
         builtins = self._own.builtins
         if builtins is not None and builtins.run_claimed(job, run, self._own) is not None:
             return
-        with self._pool.worker() as worker:
-            if worker.builtins is not None:
-                worker.builtins.run_claimed(job, run, worker)
+        with self._pool.borrowed() as call_context:
+            if call_context.builtins is not None:
+                call_context.builtins.run_claimed(job, run, call_context)
 
     def _ready(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Ready:
-        """How batches go the fast way."""
+        """Return the function that prepares texts of a batch for the kernels."""
         look = int(not self._specials.none and bool(allowed_special or disallowed_special or self._added))
-        if not self._model.rewrites_text and not self._own_pieces:
+        if not self._model.rewrites_text and not self._special_pieces:
             return lambda texts: (texts, look)
         if not look:
             return lambda texts: (list(map(self._written, texts)), 0)
 
-        # Special tokens are sought in the text as it was given.
+        # Special tokens are searched for in the text as given.
         def normalized(text: str) -> str | None:
             return self._written(text) if self._specials.absent(text) else None
 
         return lambda texts: (list(map(normalized, texts)), 0)
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """The text of the first `max_tokens` tokens, less a last character they hold only in part.
+        """Return the text of the first `max_tokens` tokens, without a last character they hold only in part.
 
-        Special text is read as ordinary text. No more of a long text is encoded than is needed.
+        Special tokens are read as ordinary text. No more of a long text is encoded than is needed.
         """
         arguments.check_text(text)
         max_tokens = arguments.token_limit(max_tokens)
@@ -324,7 +326,7 @@ class Compiled(Tokenizer):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> int:
-        """Encodes a UTF-8 text file to `.npy` or `.bin`, uint16 where every id fits, else uint32; returns how many ids.
+        """Encode a UTF-8 file to `.npy` or `.bin`, uint16 where every id fits, else uint32; return how many ids.
 
         The file is one text; memory stays bounded where the pattern certainly cuts at a line break between letters.
         """
@@ -342,7 +344,7 @@ class Compiled(Tokenizer):
     # --- decoding ------------------------------------------------------------------------------------------
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """The text of the ids; see `Tokenizer.decode`."""
+        """Decode the ids to text; see `Tokenizer.decode`."""
         if self._model.sentencepiece is not None:
             arguments.check_errors(errors)
             ids = arguments.id_list(ids)
@@ -357,7 +359,7 @@ class Compiled(Tokenizer):
         return super().decode(ids, errors)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes of the ids; see `Tokenizer.decode_bytes`."""
+        """Decode the ids to bytes; see `Tokenizer.decode_bytes`."""
         ids = ids if isinstance(ids, np.ndarray) else arguments.id_list(ids)
         if self._fast_decode is not None and type(ids) is list:
             data = self._fast_decode.decode_to_bytes(ids)
@@ -373,26 +375,26 @@ class Compiled(Tokenizer):
             array = np.asarray(ids if isinstance(ids, np.ndarray) else arguments.checked_ids(ids))
         except (OverflowError, ValueError):
             return None
-        # What is no array of whole numbers, or has masked ones, is looked at id by id.
+        # Anything but an array of integers, or a masked one, is decoded id by id.
         if array.ndim != 1 or array.dtype.kind not in "iub" or np.ma.isMaskedArray(ids):
             return None
         if bool((array < 0).any()) or bool((array >= 1 << 32).any()):
             return None
-        with self._pool.worker() as worker:
-            return plain.decode(worker.context, np.ascontiguousarray(array, np.uint32))
+        with self._pool.borrowed() as call_context:
+            return plain.decode(call_context.context, np.ascontiguousarray(array, np.uint32))
 
 
 def _never(text: str) -> None:
-    """Stands where no built-in is."""
+    """Stand in for a missing built-in: return None."""
 
 
 _living: weakref.WeakSet[Compiled] = weakref.WeakSet()
 
 
 def _without_other_threads() -> None:
-    """In a forked child: replace workers whose threads are gone; they may have been halfway through a change."""
+    """Replace, in a forked child, contexts whose threads are gone, perhaps halfway through a write."""
     for tokenizer in list(_living):
-        tokenizer._leave_worker_of_another_thread()
+        tokenizer._replace_context_of_another_thread()
 
 
 if hasattr(os, "register_at_fork"):

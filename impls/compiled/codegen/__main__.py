@@ -22,7 +22,7 @@ from impls.compiled.codegen.sources import collected
 
 
 def object_file() -> bytes:
-    """All entries in one object file; everything that is not exported is internal to it."""
+    """Compile all entries to one object file, in which everything else is internal."""
     expose_regions()
     with collected() as modules:
         entries = compiled_entries()
@@ -30,11 +30,11 @@ def object_file() -> bytes:
 
 
 def image_of(entries: Mapping[str, Any], modules: Sequence[str]) -> bytes:
-    """The object file of callbacks by exported name, from the `modules` that were collected; see `sources`."""
+    """Return the object file of callbacks by exported name, from their collected `modules`; see `sources`."""
     whole = llvm.parse_assembly("")
     for text in modules or [entry.inspect_llvm() for entry in entries.values()]:
         whole.link_in(llvm.parse_assembly(_exported(text, entries)))
-    # Only now: one module calls functions of another, and linking makes one of those that are in several.
+    # Only after linking, which joins calls between modules, and functions that several modules define.
     for function in whole.functions:
         if not function.is_declaration and function.name not in entries:
             function.linkage = "internal"
@@ -48,7 +48,7 @@ def image_of(entries: Mapping[str, Any], modules: Sequence[str]) -> bytes:
 
 
 def _exported(code: str, entries: Mapping[str, Any]) -> str:
-    """`code` with the callbacks it defines under the names they are exported by."""
+    """Return `code` with the callbacks it defines under their exported names."""
     for name, entry in entries.items():
         if entry.native_name in code:
             code = code.replace(f'@"{entry.native_name}"', f"@{name}").replace(f"@{entry.native_name}", f"@{name}")
@@ -56,21 +56,21 @@ def _exported(code: str, entries: Mapping[str, Any]) -> str:
 
 
 def _refuse_what_needs_numba(module: Any) -> None:
-    """A kernel that may raise calls Numba's own runtime, which is not there when the object file is loaded."""
+    """Raise RuntimeError for a kernel that may raise: it calls Numba's runtime, which the loading process lacks."""
     for function in module.functions:
         if function.is_declaration and function.name.startswith(("numba_", "NRT_")):
             raise RuntimeError(f"a kernel needs {function.name}, so it can raise or allocates; it must do neither")
 
 
 def _optimise(module: Any, machine: Any) -> None:
-    # First of all what must be inlined is, so that everything else sees functions as they will be.
+    # Level 0 inlines what must be inlined, so that the passes after it see functions in their final form.
     _run(module, machine, 0, vectorised=False)
-    # The checked build is large: a check stands at every access. It is kept small rather than fast.
+    # The checked build has a check at every access: it is optimised for size rather than speed.
     _run(module, machine, 1 if is_checked() else 3, vectorised=not is_checked())
 
 
 def _run(module: Any, machine: Any, level: int, *, vectorised: bool) -> None:
-    """LLVM's own passes of an optimisation level."""
+    """Run LLVM's own passes of an optimisation level."""
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_vectorization = options.slp_vectorization = vectorised
     builder = llvm.create_pass_builder(machine, options)
@@ -78,7 +78,7 @@ def _run(module: Any, machine: Any, level: int, *, vectorised: bool) -> None:
 
 
 if __name__ == "__main__":
-    # Nearly all that Numba makes here lives on: garbage is looked for less often than in usual programs.
+    # Nearly all objects Numba makes here stay alive, so the garbage collector runs less often than usual.
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
     Path(sys.argv[1]).write_bytes(object_file())

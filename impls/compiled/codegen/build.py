@@ -1,9 +1,9 @@
 """The object file of the kernels: compiled by Numba once, kept in the user's cache, loaded by llvmlite alone.
 
-The key of the cache is a digest of every source that goes into it, of the versions of Numba, llvmlite and Python and
-of the processor's features. A file is written whole and renamed. Of several processes that start at once one compiles
-and the others wait for it, but not for ever; where the cache cannot be written, or others can write it, each compiles
-for itself.
+The key of the cache is a digest of every source that goes into it, of the versions of Numba, llvmlite and Python and of
+the processor's features. A file is written whole, then renamed. Of several processes that start at once one compiles
+and the others wait for it, up to a limit; where the cache cannot be written, or others can write it, each compiles for
+itself.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ _NO_KERNELS = (
     "compiled/pretokenize/pattern/flags.py",
     "compiled/pretokenize/pattern/steps.py",
 )
-"""What kernels and their compilation depend on besides the modules of kernels, which import `codegen.memory`."""
+"""What the kernels and their compilation depend on besides the modules that import `codegen.memory`."""
 _REGIONS_SYMBOL = "bpebench_regions"
 LONGEST_WAIT_SECONDS = 120.0
-"""For another process that compiles; then this one compiles too."""
+"""Maximum wait for another process that compiles; after it this process compiles too."""
 
 
 def is_checked() -> bool:
-    """Whether this process runs the build that checks every access to memory (for tests; slow)."""
+    """Return whether this process runs the build that checks every access to memory (for tests; slow)."""
     return os.environ.get("BPEBENCH_COMPILED_BUILD") == "checked"
 
 
 @cache
 def source_digest() -> str:
-    """SHA-256 (hex) of the sources of the kernels, and of what compiles them."""
+    """Return the SHA-256 (hex) of the sources of the kernels, and of what compiles them."""
     hasher = hashlib.sha256()
     for name, content in _sources():
         hasher.update(f"{name}\0".encode() + content + b"\0")
@@ -76,7 +76,7 @@ def source_digest() -> str:
 
 
 def _sources() -> Iterator[tuple[str, bytes]]:
-    """Path and content of every module that the object file depends on."""
+    """Yield path and content of every module that the object file depends on."""
     for path in sorted((_IMPLS / "compiled").rglob("*.py")):
         content = path.read_bytes()
         if _MARK in content or path.parent.name == "codegen":
@@ -86,7 +86,7 @@ def _sources() -> Iterator[tuple[str, bytes]]:
 
 
 def _numba_version() -> str:
-    """Numba's version, read off its own file: asking for the metadata of a package takes 2 ms, importing Numba 300."""
+    """Return Numba's version from its own file: package metadata takes 2 ms, importing Numba 300."""
     found = find_spec("numba")
     if found is not None and found.origin is not None:
         with contextlib.suppress(OSError):
@@ -98,7 +98,7 @@ class Kernels:
     """The loaded object file; one per process, see `kernels`."""
 
     def __init__(self, image: bytes) -> None:
-        # An engine is made for a module; left in, that empty one would be compiled, which takes 2 ms and 5 MB.
+        # An engine needs a module; unless removed, this empty one would be compiled, which takes 2 ms and 5 MB.
         module = llvm.parse_assembly("")
         self._engine = llvm.create_mcjit_compiler(module, target_machine())
         self._engine.remove_module(module)
@@ -106,23 +106,23 @@ class Kernels:
         self._engine.finalize_object()
 
     def address(self, name: str) -> int:
-        """Where an exported function begins."""
+        """Return the address of an exported function."""
         address: int = self._engine.get_function_address(PREFIX + name)
         if not address:
             raise RuntimeError(f"the object file of the compiled kernels exports no {name!r}")
         return address
 
     def plain(self, name: str) -> Any:
-        """An exported plain function as a ctypes function of int64; calls release the interpreter lock."""
+        """Return an exported plain function as a ctypes function of int64; calls release the interpreter lock."""
         kind = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * PLAIN[name])
         return kind(self.address(name))
 
 
 @cache
 def regions() -> Any:
-    """The checked build's table: faults, address and size of the last one, ..., then pairs (start, end) from 8 on.
+    """Return the checked build's table: number of faults, address and size of the last one, ..., regions from 8 on.
 
-    int64 of shape (8 + 2 * N_REGIONS,); kept for the life of the process.
+    A region is a pair (start, end). int64 of shape (8 + 2 * N_REGIONS,); kept for the life of the process.
     """
     import numpy as np
 
@@ -130,7 +130,7 @@ def regions() -> Any:
 
 
 def expose_regions() -> None:
-    """Checked build: makes the table known to the linker, which has to know it before kernels are loaded."""
+    """Make the checked build's table known to the linker, which needs it before kernels are loaded."""
     if is_checked():
         llvm.add_symbol(_REGIONS_SYMBOL, regions().ctypes.data)
 
@@ -144,13 +144,13 @@ def _new_lock() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    # A thread that was loading does not go on in a forked child.
+    # A thread that was loading does not exist in a forked child.
     os.register_at_fork(after_in_child=_new_lock)
 
 
 def kernels() -> Kernels:
-    """The kernels, compiled when the cache does not hold them."""
-    # Loaded once: those that a second thread loads would go when they are forgotten, addresses and all.
+    """Return the kernels; compile them when the cache does not hold them."""
+    # Loaded once: a second engine would be freed with its addresses still in use.
     with _loading:
         return _loaded()
 
@@ -177,7 +177,7 @@ def _kept(path: Path) -> bytes | None:
 
 
 def target_machine() -> Any:
-    """A target machine for this processor."""
+    """Return a target machine for this processor."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_default_triple().create_target_machine(
@@ -190,16 +190,16 @@ def target_machine() -> Any:
 
 
 def _compile() -> bytes:
-    """The object file of all entries, made by another process."""
+    """Compile all entries in another process; return the object file."""
     if not sys.executable:
-        raise Unsupported("compiled", "its kernels are compiled by a Python of their own, and none is known here")
+        raise Unsupported("compiled", "its kernels are compiled by another Python process, but sys.executable is empty")
     _say("compiling the kernels of 'compiled' (once per machine and version) ...")
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernels.o"
         folders = [entry or str(Path.cwd()) for entry in sys.path]
         environment = os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(folders)}
-        # -P: the folder this runs in might hold another package of our name.
+        # -P: the current folder might hold another package of our name.
         command = [sys.executable, "-P", "-m", "impls.compiled.codegen", str(path)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:

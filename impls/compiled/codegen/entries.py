@@ -12,11 +12,11 @@ import numba
 from llvmlite import binding as llvm
 
 from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX
-from impls.compiled.cpython import border
+from impls.compiled.cpython import boundary
 from impls.compiled.cpython.interpreter import long_as_address
-from impls.compiled.lookup import decode, encode
-from impls.compiled.merge import characters, dropout, pairs, prepare, segments
-from impls.compiled.threads import batch, batch_results, helpers
+from impls.compiled.lookup import cache, decode, encode
+from impls.compiled.merge import characters, derive, dropout, pairs, piece, prepare, segments
+from impls.compiled.threads import batch, batch_results, worker_kernels
 from impls.compiled.training import cells, count_pieces, learn, list_pairs, pair_table
 
 _PLAIN: dict[str, Callable[..., int]] = {
@@ -25,17 +25,17 @@ _PLAIN: dict[str, Callable[..., int]] = {
     "split": encode.split,
     "decoded_bytes": decode.decoded_bytes,
     "decode": decode.decode,
-    "reset_cache": prepare.reset,
+    "reset_cache": cache.reset_cache,
     "build_pairs": pairs.build_pairs,
     "build_first_round": prepare.build_first_round,
     "fill_rows": prepare.fill_rows,
-    "put_whole": prepare.whole,
+    "put_whole": piece.put_whole,
     "build_characters": characters.build_characters,
     "build_character_ids": segments.build_character_ids,
-    "load_rows": prepare.load_rows,
+    "load_rows": cache.load_vocabulary,
     "find_whole": prepare.find_whole,
-    "index_tokens": prepare.index,
-    "derive": prepare.derived,
+    "index_tokens": derive.index_tokens,
+    "derive": derive.derive,
     "encode_with_dropout": dropout.encode_with_dropout,
     "count_texts": count_pieces.count_texts,
     "count_split": count_pieces.count_split,
@@ -49,18 +49,18 @@ _PLAIN: dict[str, Callable[..., int]] = {
     "spread_pairs": pair_table.spread_pairs,
     "list_pairs": list_pairs.list_pairs,
     "learn": learn.learn,
-    "ask_helper": helpers.ask_helper,
-    "change_state": helpers.change_state,
-    "help_out": batch.help_out,
+    "ask_worker": worker_kernels.ask_worker,
+    "change_state": worker_kernels.change_state,
+    "run_worker": batch.run_worker,
 }
 _METHODS: dict[str, Callable[[int, int], int]] = {
-    "encode_to_list": border.encode_to_list,
-    "encode_to_list_unless_special": border.encode_to_list_unless_special,
-    "encode_to_array": border.encode_to_array,
-    "encode_to_array_unless_special": border.encode_to_array_unless_special,
-    "count_ids": border.count_ids,
-    "decode_to_str": border.decode_to_str,
-    "decode_to_bytes": border.decode_to_bytes,
+    "encode_to_list": boundary.encode_to_list,
+    "encode_to_list_unless_special": boundary.encode_to_list_unless_special,
+    "encode_to_array": boundary.encode_to_array,
+    "encode_to_array_unless_special": boundary.encode_to_array_unless_special,
+    "count_ids": boundary.count_ids,
+    "decode_to_str": boundary.decode_to_str,
+    "decode_to_bytes": boundary.decode_to_bytes,
 }
 _FAST_METHODS: dict[str, Callable[[int, int], int]] = {
     "run_claimed": batch_results.run_claimed,
@@ -73,12 +73,12 @@ _FAST_METHODS: dict[str, Callable[[int, int], int]] = {
 
 
 def compiled_entries() -> dict[str, Any]:
-    """Exported name -> compiled C callback, which can show its LLVM code."""
+    """Return the compiled C callbacks by exported name; each can show its LLVM code."""
     assert set(_PLAIN) == set(PLAIN), "impls.compiled.codegen.entry_points lists other plain functions"
     assert set(_METHODS) == set(METHODS), "impls.compiled.codegen.entry_points lists other methods"
     assert set(_FAST_METHODS) == set(FAST_METHODS), "impls.compiled.codegen.entry_points lists other fast methods"
     entries = {name: _plain(body, PLAIN[name]) for name, body in _PLAIN.items()}
-    # Where Numba links each entry as it compiles it, what the others call by name must have an address by then.
+    # Where Numba links each entry as it compiles it, what other entries call by name must have an address by then.
     if entries["encode"].address:
         llvm.add_symbol(PREFIX + "encode", entries["encode"].address)
     entries |= {name: _method(body) for name, body in _METHODS.items()}

@@ -33,9 +33,9 @@ PLAIN = {
     "spread_pairs": 4,
     "list_pairs": 1,
     "learn": 1,
-    "ask_helper": 3,
+    "ask_worker": 3,
     "change_state": 3,
-    "help_out": 1,
+    "run_worker": 1,
 }
 METHODS = (
     "encode_to_list",

@@ -1,4 +1,4 @@
-"""One process at a time, where the system can say so; nobody waits for ever."""
+"""A file lock with a time limit: one process at a time, where the system has such locks."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PAUSE_SECONDS = 0.05
 
 @contextmanager
 def turn(path: Path, longest_seconds: float, waiting: Callable[[], None]) -> Iterator[bool]:
-    """Holds the lock of the file `path` while the block runs; `waiting` is called once where another holds it.
+    """Hold the lock of the file `path` while the block runs; call `waiting` once where another process holds it.
 
-    Gives False where the lock was not had within `longest_seconds`, or cannot be had at all: a folder that cannot be
-    written, a system without such locks. The system takes it back when its holder ends, however it ends.
+    Yields False where the lock was not acquired within `longest_seconds`, or cannot be: a folder that cannot be
+    written, a system without such locks. The system releases it when its holder ends, however it ends.
     """
     try:
         make_folder(path.parent)
@@ -41,7 +41,7 @@ def _locked(handle: int, longest_seconds: float, waiting: Callable[[], None]) ->
     if fcntl is None:
         return False
     deadline = time.monotonic() + longest_seconds
-    told = False
+    reported = False
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -52,7 +52,7 @@ def _locked(handle: int, longest_seconds: float, waiting: Callable[[], None]) ->
             return False
         else:
             return True
-        if not told:
+        if not reported:
             waiting()
-            told = True
+            reported = True
         time.sleep(_PAUSE_SECONDS)

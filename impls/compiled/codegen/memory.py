@@ -1,10 +1,10 @@
 """Memory by address: loads, stores and bit operations on int64, and the `kernel` decorators.
 
-Numba turns an overflowing int64 product into undefined behaviour (`mul nsw`) and mixes uint64 with int64 into
-float64; so everything is int64 and what may wrap has an operation of its own here.
+Numba compiles int64 products as `mul nsw`, undefined where they overflow, and mixes uint64 with int64 into float64;
+so everything is int64, and arithmetic that may wrap has separate operations here.
 
-In the checked build (environment variable BPEBENCH_COMPILED_BUILD=checked) every access is compared with the
-regions that were declared, one by one; what lies outside is counted as a fault, reads as 0 and is not written.
+In the checked build (environment variable BPEBENCH_COMPILED_BUILD=checked) every access is checked against the
+declared regions; one outside is counted as a fault, reads as 0 and is not written.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _int = types.int64
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "boundscheck": False,
-    # Kernels are called by kernels and through callbacks; nobody calls one from Python.
+    # Kernels are called by kernels and through callbacks, never from Python.
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "no_rewrites": True,
@@ -41,32 +41,32 @@ _OPTIONS: dict[str, Any] = {
 
 
 def kernel(function: _Function) -> _Function:
-    """Compiled where it is called; LLVM decides about inlining."""
+    """Compile a function where it is called; LLVM decides about inlining."""
     return cast(_Function, numba.njit(**_OPTIONS)(function))
 
 
 def inlined(function: _Function) -> _Function:
-    """As `kernel`, always inlined."""
+    """Compile as `kernel`, always inlined."""
     return cast(_Function, numba.njit(forceinline=True, **_OPTIONS)(function))
 
 
 OUTLINED: list[str] = []
-"""What the names of functions that are never inlined hold, once compiled."""
+"""Parts of the mangled names of the functions that are never inlined."""
 
 
 def outlined(function: _Function) -> _Function:
-    """As `kernel`, never inlined: a loop that seldom calls it is compiled as if it did not."""
+    """Compile as `kernel`, never inlined: a loop that seldom calls it is compiled as if it did not."""
     OUTLINED.append("".join(f"{len(name)}{name}" for name in (*function.__module__.split("."), function.__name__)))
     return kernel(function)
 
 
 def procedure(n_arguments: int, emit: Callable[..., None]) -> Callable[..., None]:
-    """As `operation`, without a value."""
+    """Return an intrinsic as `operation`, without a value."""
     return cast(Callable[..., None], operation(n_arguments, emit, types.void))
 
 
 def operation(n_arguments: int, emit: Callable[..., Any], returns: Any = _int) -> Callable[..., int]:
-    """An intrinsic of int64 arguments whose value `emit(builder, *arguments)` builds."""
+    """Return an intrinsic of int64 arguments whose value `emit(builder, *arguments)` builds."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value = emit(builder, *arguments)
@@ -117,13 +117,13 @@ def _emit_regions(builder: Any) -> Any:
 
 
 def _function(module: Any, name: str, returns: Any, n_arguments: int) -> Any:
-    """The declaration of a C function of pointer-sized arguments in `module`."""
+    """Return the declaration of a C function of pointer-sized arguments in `module`."""
     found = module.globals.get(name)
     return found or ir.Function(module, ir.FunctionType(returns, [_i64] * n_arguments), name)
 
 
 def external(name: str, n_arguments: int) -> Callable[..., int]:
-    """A C function of pointer-sized arguments that returns one."""
+    """Return a C function of pointer-sized arguments that returns one."""
 
     def emit(builder: Any, *arguments: Any) -> Any:
         return builder.call(_function(builder.module, name, _i64, n_arguments), arguments)
@@ -132,7 +132,7 @@ def external(name: str, n_arguments: int) -> Callable[..., int]:
 
 
 def external_void(name: str, n_arguments: int) -> Callable[..., None]:
-    """A C function of pointer-sized arguments that returns nothing."""
+    """Return a C function of pointer-sized arguments that returns nothing."""
 
     def emit(builder: Any, *arguments: Any) -> None:
         builder.call(_function(builder.module, name, ir.VoidType(), n_arguments), arguments)
@@ -141,7 +141,7 @@ def external_void(name: str, n_arguments: int) -> Callable[..., None]:
 
 
 def _call_pointer(n_arguments: int) -> Callable[..., int]:
-    """An intrinsic (address of a C function, *arguments), all of pointer size, that calls it."""
+    """Return an intrinsic (address of a C function, *arguments), all of pointer size, that calls it."""
 
     def emit(builder: Any, address: Any, *arguments: Any) -> Any:
         kind = ir.FunctionType(_i64, [_i64] * n_arguments)
@@ -154,7 +154,7 @@ call_pointer_2, call_pointer_4 = _call_pointer(2), _call_pointer(4)
 
 shift_left = operation(2, lambda builder, a, b: builder.shl(a, b))
 shift_right = operation(2, lambda builder, a, b: builder.lshr(a, b))
-"""Logical: zeros come in from the left."""
+"""Logical shift: zeros come in from the left."""
 wrapping_add = operation(2, lambda builder, a, b: builder.add(a, b))
 wrapping_multiply = operation(2, lambda builder, a, b: builder.mul(a, b))
 lowest_bit = operation(1, lambda builder, a: builder.cttz(a, _i1(0)))
@@ -185,10 +185,10 @@ _raw_atomic_store = procedure(
     2, lambda builder, a, value: builder.store_atomic(value, _pointer(builder, a), "release", 8)
 )
 _raw_atomic_add = operation(2, lambda builder, a, n: builder.atomic_rmw("add", _pointer(builder, a), n, "seq_cst"))
-"""(address, n): adds and returns what was there before. Atomic words are int64 on a boundary of 8 bytes."""
+"""(address, n): add n; return the value before. Atomic words are int64, 8-byte aligned."""
 
 _raw_atomic_change = operation(3, _emit_change)
-"""(address, before, after): 1 if `before` was there, where `after` is now; else 0."""
+"""(address, before, after): compare and swap; 1 if `before` was there, else 0."""
 
 _raw_load_u8, _raw_load_u16, _raw_load_u32 = _load(_i8, False), _load(_i16, False), _load(_i32, False)
 _raw_load_i32, _raw_load_i64 = _load(_i32, True), _load(_i64, True)
@@ -199,7 +199,7 @@ if CHECKED:
 
     @kernel
     def reachable(address: int, n_bytes: int) -> bool:
-        """Whether the bytes lie in one declared region; counts a fault otherwise."""
+        """Return whether the bytes are in one declared region; count a fault otherwise."""
         table = _regions()
         entry = table + 64
         for _ in range(N_REGIONS):
@@ -213,7 +213,7 @@ if CHECKED:
 
     @kernel
     def declare_region(number: int, start: int, end: int) -> None:
-        """The region `number` (0 to 7 are the kernels' own) is [start, end)."""
+        """Declare the region `number` (0 to 7 are the kernels' own) to be [start, end)."""
         entry = _regions() + 64 + 16 * number
         _raw_store_64(entry, start)
         _raw_store_64(entry + 8, end)
@@ -241,24 +241,24 @@ if CHECKED:
 
     @kernel
     def atomic_add(address: int, n: int) -> int:
-        """Adds to a word others may add to; what it was before."""
+        """Add to a word that other threads change; return the value before."""
         return _raw_atomic_add(address, n) if reachable(address, 8) else 0
 
     @kernel
     def atomic_change(address: int, before: int, after: int) -> int:
-        """Puts `after` where `before` stands; 1 if it stood there."""
+        """Store `after` if the word is `before`; return 1 if it was, else 0."""
         return _raw_atomic_change(address, before, after) if reachable(address, 8) else 0
 
 else:
 
     @inlined
     def reachable(address: int, n_bytes: int) -> bool:
-        """Checked build only: whether the bytes lie in one declared region."""
+        """Return True; the checked build returns whether the bytes are in one declared region."""
         return True
 
     @inlined
     def declare_region(number: int, start: int, end: int) -> None:
-        """Checked build only: the region `number` is [start, end)."""
+        """Do nothing; the checked build declares the region `number` to be [start, end)."""
 
     load_u8, load_u16, load_u32 = _raw_load_u8, _raw_load_u16, _raw_load_u32
     load_i32, load_i64 = _raw_load_i32, _raw_load_i64
@@ -268,30 +268,30 @@ else:
 
 peek, peek_u8, peek_u16, peek_u32 = _raw_load_i64, _raw_load_u8, _raw_load_u16, _raw_load_u32
 poke_32, poke_64 = _raw_store_32, _raw_store_64
-"""Words of memory the interpreter owns; not compared with the regions."""
+"""Access to memory the interpreter owns, which is not checked against the regions."""
 
 _raw_allocate = external("PyMem_RawMalloc", 1)
 _raw_reallocate = external("PyMem_RawRealloc", 2)
 release_memory = external_void("PyMem_RawFree", 1)
 increment = external_void("Py_IncRef", 1)
-"""One reference more to an object."""
+"""Add a reference to an object."""
 decrement = external_void("Py_DecRef", 1)
-"""One reference less to an object."""
+"""Drop a reference to an object."""
 copy_memory = external_void("memcpy", 3)
-"""(to, from, bytes), which lie in different objects."""
+"""(to, from, bytes), which must not overlap."""
 
 
 _aligned_memory = external("aligned_alloc", 2)
 _advise = external("madvise", 3)
 release_large = external_void("free", 1)
-"""Ends the use of what `allocate_large` gave."""
+"""Free memory of `allocate_large`."""
 _HUGE_PAGE = 1 << 21
 _IN_HUGE_PAGES = getattr(mmap, "MADV_HUGEPAGE", 0)
 
 
 @kernel
 def ask_for_huge_pages(address: int, n_bytes: int) -> None:
-    """For memory nobody has touched yet: megabytes of small pages take longer to come by."""
+    """Ask for huge pages for untouched memory: megabytes of small pages take longer to fault in."""
     start = (address + _HUGE_PAGE - 1) & -_HUGE_PAGE
     size = (address + n_bytes - start) & -_HUGE_PAGE
     if size > 0:
@@ -300,7 +300,7 @@ def ask_for_huge_pages(address: int, n_bytes: int) -> None:
 
 @kernel
 def allocate_large(region: int, n_bytes: int) -> int:
-    """As `allocate`, in huge pages where the system gives them; `release_large` ends its use."""
+    """Allocate as `allocate`, in huge pages where the system gives them; `release_large` frees it."""
     size = (n_bytes + _HUGE_PAGE - 1) & -_HUGE_PAGE
     address = _aligned_memory(_HUGE_PAGE, size)
     if address != 0:
@@ -311,7 +311,7 @@ def allocate_large(region: int, n_bytes: int) -> int:
 
 @kernel
 def reallocate(region: int, address: int, n_bytes: int) -> int:
-    """As `allocate`, keeping what `address` holds; that is released by the caller where this returns 0."""
+    """Resize memory of `allocate`, keeping its content; return 0 where there is none, the old still allocated."""
     moved = _raw_reallocate(address, n_bytes)
     if moved != 0:
         declare_region(region, moved, moved + n_bytes)
@@ -320,7 +320,7 @@ def reallocate(region: int, address: int, n_bytes: int) -> int:
 
 @kernel
 def allocate(region: int, n_bytes: int) -> int:
-    """Uninitialised memory, 0 where there is none; `region` (0 to 7) is what the checked build calls it."""
+    """Return the address of uninitialised memory, 0 where there is none; `region` (0 to 7) is for the checked build."""
     address = _raw_allocate(n_bytes)
     if address != 0:
         declare_region(region, address, address + n_bytes)

@@ -1,4 +1,4 @@
-"""The plain functions of the kernels, typed, and addresses of arrays. The plain border stands on these alone."""
+"""The plain functions of the kernels, typed, and addresses of arrays. The plain boundary uses these alone."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 class Function(Protocol):
-    """A C function of int64."""
+    """A C function of int64 arguments."""
 
     def __call__(self, *arguments: int) -> int:
-        """Calls it; the interpreter lock is released meanwhile."""
+        """Call it; the interpreter lock is released meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """The plain functions; arguments stand in their kernels' docstrings."""
+    """The plain functions; for their arguments see the kernels' docstrings."""
 
     encode: Function
     encode_pieces: Function
@@ -56,18 +56,18 @@ class Native:
     spread_pairs: Function
     list_pairs: Function
     learn: Function
-    ask_helper: Function
+    ask_worker: Function
     change_state: Function
-    help_out: Function
+    run_worker: Function
 
     @staticmethod
     def load() -> Native:
-        """The functions of this process, compiled on first use."""
+        """Return the functions of this process; compile them on first use."""
         return _native()
 
     @contextmanager
     def reachable(self, *arrays: np.ndarray) -> Iterator[None]:
-        """Declares arrays to the checked build while the block runs."""
+        """Declare arrays to the checked build while the block runs."""
         numbers = [declare(array) for array in arrays] if is_checked() else []
         try:
             yield
@@ -82,7 +82,7 @@ def _native() -> Native:
 
 
 def address(array: np.ndarray) -> int:
-    """Where the data of an array begins; the caller keeps the array alive while kernels use it."""
+    """Return the address of an array's data; the caller keeps the array alive while kernels use it."""
     place: int = array.__array_interface__["data"][0]
     return place
 
@@ -91,7 +91,7 @@ _declaring = Lock()
 
 
 def declare(array: np.ndarray) -> int:
-    """Checked build: kernels may reach this array; returns the number to `forget` it by."""
+    """Declare an array that kernels may reach (checked build); return the number to `forget` it by."""
     table = regions()
     with _declaring:
         for number in range(N_OWN_REGIONS, N_REGIONS):
@@ -103,12 +103,12 @@ def declare(array: np.ndarray) -> int:
 
 
 def forget(*numbers: int) -> None:
-    """Checked build: the arrays declared as `numbers` are out of reach again."""
+    """Withdraw the declarations of arrays (checked build)."""
     for number in numbers:
         regions()[8 + 2 * number : 10 + 2 * number] = 0
 
 
 def faults() -> tuple[int, int, int]:
-    """Checked build: how many accesses lay outside every region, and address and size of the last one."""
+    """Return the number of accesses outside every region, and address and size of the last (checked build)."""
     count, place, n_bytes = regions()[:3].tolist()
     return count, place, n_bytes

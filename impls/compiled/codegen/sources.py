@@ -1,8 +1,8 @@
-"""LLVM code of what Numba compiles, taken as it is lowered.
+"""LLVM code of what Numba compiles, collected as it is lowered.
 
-Numba links, optimises and translates every function for itself, with all the functions it calls, to be able to run it
-at once. Here nothing is run: all functions are linked once, optimised once and translated once, so a library of code
-only collects. And of what type `a + b` is Numba asks all it knows about adding, wherever kernels add: here once.
+Numba links, optimises and translates every function by itself, with all the functions it calls, so that it can run at
+once. Here nothing is run: all functions are linked once, optimised once and translated once, so a code library only
+collects. And the type of `a + b`, for which Numba asks all its overloads wherever kernels add, is asked once.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ _readable: Callable[[str], str] = normalize_ir_text
 
 @contextmanager
 def collected() -> Iterator[list[str]]:
-    """The LLVM modules (text) of what is compiled while the block runs, one a function; none can be called, ever.
+    """Collect the LLVM modules (text) of what is compiled while the block runs, one a function; none can be called.
 
-    Empty where a release of Numba makes its libraries in another way: then they are made, and can be read, as usual.
+    Yields an empty list where a release of Numba makes its libraries in another way: then they are made, and can be
+    read, as usual.
     """
     modules: list[str] = []
 
     class Collecting(JITCodeLibrary):
-        """Keeps modules in place of linking them."""
+        """Collects modules instead of linking them."""
 
         def add_ir_module(self, ir_module: Any) -> None:
             modules.append(_readable(str(ir_module)))
@@ -59,9 +60,9 @@ def collected() -> Iterator[list[str]]:
 
 @contextmanager
 def _types_remembered() -> Iterator[None]:
-    """What type a built-in function has for arguments of some types is found out once, failures too.
+    """Cache the types of calls of built-in functions by argument types, failures too.
 
-    Not where a release of Numba has no such method, or it is not inherited: then it is found out every time.
+    Does nothing where a release of Numba has no such method, or does not inherit it.
     """
     functions: Any = types.Function
     usual = getattr(functions, "get_call_type", None)

@@ -1,1 +1,1 @@
-"""Where Python's objects are read and made: the only room that knows how str, list, int and arrays look inside."""
+"""The boundary to CPython: the only room that knows the memory layout of str, list, int and arrays."""

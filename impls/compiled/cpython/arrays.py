@@ -11,7 +11,7 @@ _ALIGNMENT = 64
 
 
 def packed(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """The arrays as bytes; `unpacked` gives them back."""
+    """Serialise the arrays; `unpacked` is the inverse."""
     header = json.dumps([(name, array.dtype.str, array.shape) for name, array in arrays.items()]).encode()
     parts = [len(header).to_bytes(8, "little"), header]
     size = 8 + len(header)
@@ -24,7 +24,7 @@ def packed(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def unpacked(data: np.ndarray) -> dict[str, np.ndarray]:
-    """Views of the arrays in `data`, uint8, by name in order."""
+    """Return views of the arrays in `data`, uint8, by name in order."""
     header_size = int.from_bytes(data[:8].tobytes(), "little")
     position = 8 + header_size
     arrays: dict[str, np.ndarray] = {}

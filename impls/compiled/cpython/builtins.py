@@ -1,7 +1,7 @@
-"""Built-in functions made of the kernels' methods: the fast border, through the stable part of the public C API.
+"""The fast boundary: built-in functions made of the kernels' methods, through the stable part of the public C API.
 
 `PyCFunction_NewEx` binds a C function to an int that holds the address of a context. Available on CPython with an
-interpreter lock; elsewhere, and where BPEBENCH_COMPILED_BORDER=plain asks for it, the plain border does the work.
+interpreter lock; elsewhere, and where BPEBENCH_COMPILED_BORDER=plain asks for it, the plain boundary is used.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _MethodDefinition(ctypes.Structure):
 
 
 def available() -> bool:
-    """Whether this interpreter can have the fast border."""
+    """Return whether this interpreter supports the fast boundary."""
     if os.environ.get("BPEBENCH_COMPILED_BORDER") == "plain":
         return False
     locked = getattr(sys, "_is_gil_enabled", lambda: True)()
@@ -43,10 +43,10 @@ def available() -> bool:
 
 
 def list_items_offset() -> int:
-    """Where a list object holds the address of its items; 0 where that cannot be relied on.
+    """Return the offset, in a list object, of the address of its items; 0 where that cannot be relied on.
 
-    PyList_SET_ITEM and Py_INCREF are macros of the public headers. What they come to is tried out on objects of our
-    own; where it is not found so, or BPEBENCH_COMPILED_BORDER=calls asks for it, the functions are called instead.
+    PyList_SET_ITEM and Py_INCREF are macros of the public headers. Their effect is tested on objects of our own; where
+    it differs, or BPEBENCH_COMPILED_BORDER=calls asks for it, the functions are called instead.
     """
     if os.environ.get("BPEBENCH_COMPILED_BORDER") == "calls" or hasattr(sys, "gettotalrefcount"):
         return 0
@@ -66,7 +66,7 @@ def list_items_offset() -> int:
 
 
 def _counts_references_in_front(thing: object) -> bool:
-    """Whether the first four bytes of an object go up by one with each new reference."""
+    """Return whether the first four bytes of an object count its references."""
     count = ctypes.c_uint32.from_address(id(thing))
     before = count.value
     more = [thing] * 5
@@ -75,7 +75,7 @@ def _counts_references_in_front(thing: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Builtins:
-    """The built-ins of one context. Each returns None where the plain border has to take over."""
+    """The built-ins of one context. Each returns None where the plain boundary has to take over."""
 
     encode_to_list: Callable[[str], list[int] | None]
     encode_to_list_unless_special: Callable[[str], list[int] | None]
@@ -93,13 +93,13 @@ class Builtins:
 
     @staticmethod
     def of(context: Context) -> Builtins:
-        """The built-ins bound to `context`, which must outlive them."""
+        """Return the built-ins bound to `context`, which must outlive them."""
         return Builtins(*[_bound(field.name, context.address) for field in fields(Builtins)])
 
     def after(self, change: Callable[[str], str | None]) -> Builtins:
-        """These built-ins, those that take one text taking what `change` makes of it; None is answered with None.
+        """Return these built-ins, applied to `change(text)` where they take a text; None gives None.
 
-        Those that look for special tokens are not to be used: they would look at the changed text.
+        Those that search for special tokens must not be used: they would search the changed text.
         """
 
         def changed(take: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -130,13 +130,13 @@ _integers = np.zeros(0, np.int64)
 
 
 def shared_integers(count: int) -> np.ndarray:
-    """Addresses (int64) of the int objects 0 to count - 1 and more, 0 for those that no list has needed yet.
+    """Return the addresses (int64) of the int objects 0 to count - 1, 0 for one no list has needed yet.
 
-    Shared by all tokenizers, which put what they make there; it is never given back.
+    All tokenizers share the table and add to it; it is never released.
     """
     global _integers
     if len(_integers) < count:
-        # All of it is written, so that the first list does not wait for its pages.
+        # All of it is written, so that the first list does not wait for page faults.
         larger = np.empty(max(count, 1 << 12), np.int64)
         larger[: len(_integers)] = _integers
         larger[len(_integers) :] = 0

@@ -1,4 +1,4 @@
-"""Functions of the interpreter's public C API that several parts of the border call."""
+"""Functions of the interpreter's public C API that several modules of the boundary call."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def _nanoseconds(context: int) -> int:
 
 @kernel
 def restored_after_long_wait(context: int, state: int) -> bool:
-    """As `restore_thread`; whether that took long, as it does where other threads run Python all the time.
+    """Call `restore_thread`; return whether it took long, as it does where other threads always run Python.
 
-    The interpreter lets each of them go on for 5 ms before another gets its turn.
+    The interpreter lets each of them run for 5 ms before it switches.
     """
     before = _nanoseconds(context)
     restore_thread(state)
@@ -40,8 +40,8 @@ def restored_after_long_wait(context: int, state: int) -> bool:
 
 
 @kernel
-def nothing(context: int) -> int:
-    """None, as a new reference."""
+def new_none(context: int) -> int:
+    """Return None as a new reference."""
     none = load_i64(context + NOTHING)
     increment(none)
     return none

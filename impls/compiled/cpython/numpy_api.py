@@ -1,4 +1,4 @@
-"""Three functions of NumPy's public C API, found where NumPy's own headers find them: in the capsule `_ARRAY_API`."""
+"""Three functions of NumPy's public C API, from where NumPy's own headers take them: the capsule `_ARRAY_API`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-# Places in the table of functions, part of NumPy's binary interface since 1.7 (numpy/__multiarray_api.h).
+# Indices in the table of functions, part of NumPy's ABI since 1.7 (numpy/__multiarray_api.h).
 _C_API_VERSION, _RESIZE, _GET_POINTER, _EMPTY = 0, 80, 160, 184
 _KNOWN_VERSIONS = (0x1000009, 0x2000000)
 
@@ -18,7 +18,7 @@ class NumpyApi:
     """Addresses of functions, and of the dtype they are given."""
 
     empty: int
-    """PyArray_Empty(number of dimensions, shape, dtype (taken over), Fortran order) -> new array."""
+    """PyArray_Empty(number of dimensions, shape, dtype (reference stolen), Fortran order) -> new array."""
     get_pointer: int
     """PyArray_GetPtr(array, indices) -> address of an element."""
     resize: int
@@ -29,7 +29,7 @@ class NumpyApi:
 
 @cache
 def numpy_api() -> NumpyApi | None:
-    """What the border needs to make arrays; None where NumPy's binary interface is another, or does not answer so."""
+    """Return the C API for making arrays; None for an unknown ABI, or one that fails a test."""
     core = getattr(np, "_core", None) or getattr(np, "core", None)
     capsule = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)
     if capsule is None:
@@ -54,7 +54,7 @@ _UINT32 = np.dtype(np.uint32)
 
 
 def _answers(api: NumpyApi) -> bool:
-    """Whether the functions do on a small array what they should."""
+    """Return whether the functions work as expected on a small array."""
     index = ctypes.c_ssize_t * 1
     empty = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_int, index, ctypes.py_object, ctypes.c_int)(api.empty)
     get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, index)(api.get_pointer)

@@ -1,6 +1,6 @@
-"""The plain border: bytes, NumPy arrays and ctypes around the plain kernels. Works wherever ctypes does.
+"""The plain boundary: bytes, NumPy arrays and ctypes around the plain kernels. Works wherever ctypes does.
 
-Every function takes a context nobody else is using. `Uncovered` says that the pattern leaves text out.
+Every function takes a context no other call is using. `Uncovered` says that the pattern leaves text out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PAD_IDS = PAD_BYTES // 4
 
 
 def _utf8(text: str) -> np.ndarray:
-    """The UTF-8 of a text, uint8; raises `Unsupported` for one that is too long for the kernels."""
+    """Return the UTF-8 of a text, uint8; raise `Unsupported` for a text too long for the kernels."""
     data = np.frombuffer(text.encode(), np.uint8)
     if len(data) > MOST_TEXT_BYTES:
         most = f"{MOST_TEXT_BYTES:,} at most: cut it at a line break, or encode it from a file (`encode_file`)"
@@ -32,7 +32,7 @@ def _utf8(text: str) -> np.ndarray:
 
 
 def encode(context: Context, text: str) -> np.ndarray:
-    """Ids of a text without surrogates, uint32 of shape (n_tokens,)."""
+    """Return the ids of a text without surrogates, uint32 of shape (n_tokens,)."""
     data = _utf8(text)
     out = np.empty(len(data) + _PAD_IDS, np.uint32)
     with context.native.reachable(data, out):
@@ -41,7 +41,7 @@ def encode(context: Context, text: str) -> np.ndarray:
 
 
 def encode_pieces(context: Context, text: str, pieces: Sequence[str]) -> np.ndarray:
-    """Ids of a text that `pieces` cut, uint32 of shape (n_tokens,)."""
+    """Return the ids of a text that consists of `pieces`, uint32 of shape (n_tokens,)."""
     data = _utf8(text)
     ends = ends_of(text, pieces)
     out = np.empty(len(data) + _PAD_IDS, np.uint32)
@@ -53,22 +53,13 @@ def encode_pieces(context: Context, text: str, pieces: Sequence[str]) -> np.ndar
 
 
 def ends_of(text: str, pieces: Sequence[str]) -> np.ndarray:
-    """Where pieces end, in bytes of the UTF-8 of the text they cut: int32 of shape (n_pieces,)."""
+    """Return the ends of pieces, in bytes of their text's UTF-8: int32 of shape (n_pieces,)."""
     lengths = map(len, pieces) if text.isascii() else (len(piece.encode()) for piece in pieces)
     return np.cumsum(np.fromiter(lengths, np.int32, len(pieces)), dtype=np.int32)
 
 
-def count(context: Context, text: str) -> int:
-    """Number of ids of a text without surrogates; none is kept."""
-    data = _utf8(text)
-    out = np.empty(len(data) + _PAD_IDS, np.uint32)
-    with context.native.reachable(data, out):
-        n_ids = context.native.encode(context.address, address(data), len(data), address(out), 0)
-    return checked(n_ids)
-
-
 def piece_ends(context: Context, text: str) -> np.ndarray:
-    """Where the pieces of a text end, in bytes of its UTF-8: int32 of shape (n_pieces,)."""
+    """Return the ends of a text's pieces, in bytes of its UTF-8: int32 of shape (n_pieces,)."""
     data = _utf8(text)
     out = np.empty(len(data) + _PAD_IDS, np.int32)
     with context.native.reachable(data, out):
@@ -77,7 +68,7 @@ def piece_ends(context: Context, text: str) -> np.ndarray:
 
 
 def decode(context: Context, ids: np.ndarray) -> bytes | None:
-    """Bytes of uint32 ids, or None where one of them is unknown."""
+    """Return the bytes of uint32 ids, or None where one of them is unknown."""
     with context.native.reachable(ids):
         n_bytes = context.native.decoded_bytes(context.address, address(ids), len(ids))
     if n_bytes < 0:
@@ -89,7 +80,7 @@ def decode(context: Context, ids: np.ndarray) -> bytes | None:
 
 
 def checked(count: int) -> int:
-    """A count a kernel gave back; raises for what stands in place of one."""
+    """Return a count that a kernel returned; raise `Uncovered` or MemoryError for an error code."""
     if count == UNCOVERED:
         raise Uncovered
     if count == NO_MEMORY:
@@ -98,7 +89,7 @@ def checked(count: int) -> int:
 
 
 def shrunk(out: np.ndarray, count: int) -> np.ndarray:
-    """The first `count` entries; what lies behind is given back."""
+    """Return `out` cut to its first `count` entries; the memory of the others is released."""
     checked(count)
     out.resize(count, refcheck=False)
     return out

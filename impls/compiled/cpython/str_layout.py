@@ -1,7 +1,7 @@
-"""Where a str holds its characters: what the macros PyUnicode_KIND and PyUnicode_DATA of the public headers come to.
+"""The offset of a str's characters: what the macros PyUnicode_KIND and PyUnicode_DATA of the public headers compute.
 
-Read off strings of our own and tried out on others; where anything is not found as expected, no layout is given and
-PyUnicode_AsUTF8AndSize does the work.
+Read off strings of our own and tested on others; where anything is not as expected, no layout is returned and
+PyUnicode_AsUTF8AndSize is used.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ _SAMPLES = {
 
 @dataclass(frozen=True, slots=True)
 class StrLayout:
-    """Offsets within a str object whose characters stand behind its header."""
+    """Offsets within a str object whose characters follow its header."""
 
     state: int
-    """Of the 32-bit word that holds kind (three bits), compact and ASCII (one each)."""
+    """Offset of the 32-bit word that holds kind (three bits), compact and ASCII (one each)."""
     shift: int
-    """Of the kind within that word."""
+    """Bit position of the kind within that word."""
     utf8: int
-    """Of the address of the UTF-8 that the object keeps, 0 where it keeps none."""
+    """Offset of the address of the cached UTF-8, which is 0 where none is cached."""
     data: int
-    """Of the characters, where one is not ASCII."""
+    """Offset of the characters, where not all are ASCII."""
 
 
 def str_layout() -> StrLayout | None:
-    """The layout of this interpreter's strings; None where it cannot be relied on, or is not to be used."""
+    """Return the layout of this interpreter's strings; None where it cannot be relied on, or must not be used."""
     if os.environ.get("BPEBENCH_COMPILED_BORDER") == "calls" or ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
     return _found() if sys.byteorder == "little" and not hasattr(sys, "gettotalrefcount") else None
@@ -43,7 +43,7 @@ def str_layout() -> StrLayout | None:
 
 @cache
 def _found() -> StrLayout | None:
-    # New objects: neither interned nor with their UTF-8 beside them.
+    # New objects: neither interned nor with cached UTF-8.
     samples = {kind: "".join(list(text)) for kind, text in _SAMPLES.items()}
     sizes = {sys.getsizeof(text) - kind * (len(text) + 1) for kind, text in samples.items()}
     if len(sizes) != 1:
@@ -68,7 +68,7 @@ def _word(text: str, offset: int) -> int:
 
 
 def _holds(text: str, data: int, kind: int) -> bool:
-    """Whether the object says its type and length where it should, and its characters stand at `data`."""
+    """Return whether an object has its type and length where expected, and its characters at `data`."""
     if ctypes.c_void_p.from_address(id(text) + _TYPE_AT).value != id(str):
         return False
     if ctypes.c_ssize_t.from_address(id(text) + _LENGTH_AT).value != len(text):
@@ -78,7 +78,7 @@ def _holds(text: str, data: int, kind: int) -> bool:
 
 
 def _utf8_offset(text: str, data: int) -> int | None:
-    """Where the address of the UTF-8 stands once it was asked for, and 0 stood before."""
+    """Return the offset of the cached UTF-8's address, which is 0 until the UTF-8 is asked for."""
     words = range(_LENGTH_AT + 8, data, 8)
     before = {offset: ctypes.c_void_p.from_address(id(text) + offset).value for offset in words}
     as_utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize

@@ -1,4 +1,4 @@
-"""UTF-8 of strings: written from their characters where `str_layout` knows these, else asked of the interpreter."""
+"""UTF-8 of strings: transcoded from their characters where `str_layout` is known, else asked of the interpreter."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from impls.compiled.layout import (
 
 TEXT_REGION = 0
 TYPE_AT, LENGTH_AT = 8, 16
-"""Where an object holds its type, and a str the number of its characters."""
+"""Offsets of the type of an object, and of the length of a str."""
 
 utf8_and_size = external("PyUnicode_AsUTF8AndSize", 2)
 object_type = external("PyObject_Type", 1)
@@ -45,7 +45,7 @@ object_type = external("PyObject_Type", 1)
 
 @kernel
 def type_of(context: int, item: int) -> int:
-    """The address of the type of an object."""
+    """Return the address of the type of an object."""
     if load_i64(context + STR_STATE) != 0:
         return peek(item + TYPE_AT)
     found = object_type(item)
@@ -56,9 +56,9 @@ def type_of(context: int, item: int) -> int:
 
 @kernel
 def state_of(context: int, text: int) -> int:
-    """How a str holds its characters, as `str_layout` found it; -1 for any other object, or where nothing is known."""
+    """Return the state word of a str, see `str_layout`; -1 for any other object, or where no layout is known."""
     state_at = load_i64(context + STR_STATE)
-    # Only a str itself is read here: what else may come, the interpreter judges.
+    # Only an exact str is read here; the interpreter handles any other object.
     if state_at == 0 or peek(text + TYPE_AT) != load_i64(context + STR_TYPE):
         return -1
     return shift_right(peek_u32(text + state_at), load_i64(context + STR_SHIFT))
@@ -66,9 +66,9 @@ def state_of(context: int, text: int) -> int:
 
 @kernel
 def kind_of(context: int, text: int) -> int:
-    """Bytes each character takes in a str whose UTF-8 is to be written from them; 0 where that is not its way."""
+    """Return the bytes per character of a str that is to be transcoded; 0 for one that is not."""
     state = state_of(context, text)
-    # Characters behind the header, not all of them ASCII, and no UTF-8 kept beside them.
+    # Compact, not all ASCII, and without cached UTF-8.
     if state < 0 or (state >> 3) & 3 != 1 or peek(text + load_i64(context + STR_UTF8)) != 0:
         return 0
     return state & 7
@@ -76,19 +76,19 @@ def kind_of(context: int, text: int) -> int:
 
 @inlined
 def length_of(text: int) -> int:
-    """How many characters a str has."""
+    """Return the number of characters of a str."""
     return peek(text + LENGTH_AT)
 
 
 @inlined
 def most_utf8_bytes(kind: int) -> int:
-    """Bytes of UTF-8 that a character of that kind takes at most."""
+    """Return the maximum number of UTF-8 bytes of a character of that kind."""
     return 1 + min(kind, 3)
 
 
 @kernel
 def characters_of(context: int, text: int) -> tuple[int, int]:
-    """The kind of a str's characters and where they stand: 0 for ASCII; -1 where they are not looked at here."""
+    """Return the kind of a str's characters and their address: 0 for ASCII; -1 where they cannot be read here."""
     state, kind = state_of(context, text), kind_of(context, text)
     if state >= 0 and (state >> 3) & 3 == 3:
         return 0, utf8_and_size(text, context + SIZE)
@@ -97,7 +97,7 @@ def characters_of(context: int, text: int) -> tuple[int, int]:
 
 @kernel
 def character(kind: int, characters: int, i: int) -> int:
-    """A character of those that stand there."""
+    """Return the character at index `i`."""
     if kind <= 1:
         return peek_u8(characters + i)
     return peek_u16(characters + 2 * i) if kind == 2 else peek_u32(characters + 4 * i)
@@ -105,32 +105,32 @@ def character(kind: int, characters: int, i: int) -> int:
 
 @kernel
 def _most_bytes(context: int, text: int) -> int:
-    """Bytes the UTF-8 of a str may take that is to be written from its characters; 0 where that is not its way."""
+    """Return the maximum number of UTF-8 bytes of a str that is to be transcoded; 0 for one that is not."""
     kind = kind_of(context, text)
     return 0 if kind == 0 else length_of(text) * most_utf8_bytes(kind)
 
 
 @kernel
 def most_bytes(context: int, text: int) -> int:
-    """Bytes the UTF-8 of a str may take that is to be written by `own_utf8`; 0 where that is not its way."""
+    """Return the maximum number of UTF-8 bytes of a str that `own_utf8` can transcode; 0 for any other."""
     n_bytes = _most_bytes(context, text)
     return n_bytes if n_bytes <= load_i64(context + TEXT_LIMIT) else 0
 
 
 @kernel
 def own_utf8(context: int, text: int) -> int:
-    """Address of the UTF-8 of a str for which `most_bytes` is not 0, its size left in SIZE; 0 for a surrogate.
+    """Transcode a str for which `most_bytes` is not 0; return its address, its size left in SIZE; 0 for a surrogate.
 
     Needs no interpreter lock: a str does not change.
     """
-    # Not `kind_of`: since then somebody else may have had the interpreter keep its UTF-8 beside it.
+    # Not `kind_of`: other code may have made the interpreter cache the UTF-8 meanwhile.
     kind, characters = state_of(context, text) & 7, text + load_i64(context + STR_DATA)
     return _write_utf8(context, kind, characters, length_of(text), load_i64(context + TEXT))
 
 
 @kernel
 def _write_utf8(context: int, kind: int, characters: int, n: int, target: int) -> int:
-    """`target`, where the UTF-8 of n characters is now, its size left in SIZE; 0 for a surrogate."""
+    """Transcode n characters to `target`; return it, the size left in SIZE; 0 for a surrogate."""
     scratch = load_i64(context + WORK) + BUFFER_AT
     n_bytes = transcode(kind, characters, n, target, scratch)
     if n_bytes < 0:
@@ -140,8 +140,8 @@ def _write_utf8(context: int, kind: int, characters: int, n: int, target: int) -
 
 
 @kernel
-def give_back_utf8(context: int) -> None:
-    """Ends the use of what `utf8` wrote."""
+def release_utf8(context: int) -> None:
+    """Release what `utf8` wrote."""
     large = load_i64(context + LARGE_TEXT)
     if large != 0:
         release_large(large)
@@ -150,9 +150,9 @@ def give_back_utf8(context: int) -> None:
 
 @kernel
 def utf8_of_part(context: int, kind: int, characters: int, n: int) -> int:
-    """Address of the UTF-8 of n characters of that kind, which is not -1, its size left in SIZE.
+    """Return the address of the UTF-8 of n characters of a kind that is not -1, its size left in SIZE.
 
-    0 for a surrogate, or where there is no memory. The caller ends its use by `give_back_utf8`.
+    0 for a surrogate, or where there is no memory. The caller releases it by `release_utf8`.
     """
     if kind == 0:
         store_64(context + SIZE, n)
@@ -166,15 +166,15 @@ def utf8_of_part(context: int, kind: int, characters: int, n: int) -> int:
     if target != 0:
         address = _write_utf8(context, kind, characters, n, target)
     if address == 0:
-        give_back_utf8(context)
+        release_utf8(context)
     return address
 
 
 @kernel
 def utf8(context: int, text: int) -> int:
-    """Address of the UTF-8 of a str, its size left in SIZE; 0 with an exception set where it has none.
+    """Return the address of the UTF-8 of a str, its size left in SIZE; 0 with an exception set where it has none.
 
-    The caller ends its use by `give_back_utf8`.
+    The caller releases it by `release_utf8`.
     """
     kind = kind_of(context, text)
     if kind != 0:

@@ -1,9 +1,9 @@
 """One text to ids: at once, or part by part where it is long.
 
-Memory nobody has touched yet is what a call may wait for longest, and memory for a whole long text is given back to
-the system after each call. A part's UTF-8 and ids need little of it, always the same, and the ids are moved to where
-they are to stay. A text is cut between two characters where its pattern cuts whatever stands around, which their
-classes tell (`pattern.tables.certain_cuts`).
+The first touch of memory is what a call may wait for longest, and memory for a whole long text is returned to the
+system after each call. A part's UTF-8 and ids need little memory, always the same, and the ids are moved to their
+destination. A text is cut between two characters where its pattern cuts whatever the context, which their classes tell
+(`pattern.tables.certain_cuts`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from impls.compiled.cpython.interpreter import restore_thread, save_thread
 from impls.compiled.cpython.strings import (
     character,
     characters_of,
-    give_back_utf8,
     length_of,
     most_utf8_bytes,
+    release_utf8,
     state_of,
     utf8,
     utf8_of_part,
@@ -47,34 +47,34 @@ from impls.compiled.layout import (
     RAISED,
     SIZE,
 )
-from impls.compiled.pretokenize.needle import may_hold_special
+from impls.compiled.pretokenize.special_search import may_hold_special
 
 OUT_REGION = 2
 RELEASE_FROM_BYTES = 1024
-"""Shorter texts are encoded while the interpreter lock is held."""
+"""Shorter texts are encoded with the interpreter lock held."""
 
 encode = external("bpebench_encode", 5)
-"""`kernels.encode.encode`, linked by its exported name so that it is compiled once."""
+"""`lookup.encode.encode`, linked by its exported name so that it is compiled once."""
 
 
 @kernel
-def room_for(context: int, n_bytes: int) -> int:
-    """A buffer for the ids of n_bytes of text: the context's own, or new memory; 0 where there is none."""
+def buffer_for_ids(context: int, n_bytes: int) -> int:
+    """Return a buffer for the ids of n_bytes of text: the context's own, or new memory; 0 where there is none."""
     if n_bytes <= load_i64(context + OUT_LIMIT):
         return load_i64(context + OUT)
     return allocate_large(OUT_REGION, 4 * n_bytes + PAD_BYTES)
 
 
 @kernel
-def give_back(context: int, out: int) -> None:
-    """Ends the use of a buffer of `room_for`."""
+def release_ids(context: int, out: int) -> None:
+    """Release a buffer of `buffer_for_ids`."""
     if out != load_i64(context + OUT):
         release_large(out)
 
 
 @kernel
 def _encode(context: int, text: int, n_bytes: int, out: int, keep: int, look: int) -> int:
-    """`encode`; with `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL."""
+    """Call `encode`; with `look` 1 return MAY_BE_SPECIAL for a text that may hold a special token."""
     if look != 0 and may_hold_special(context, text, n_bytes):
         return MAY_BE_SPECIAL
     return encode(context, text, n_bytes, out, keep)
@@ -90,17 +90,20 @@ def _class_of(context: int, code: int) -> int:
 
 @kernel
 def _end_of_part(context: int, kind: int, characters: int, begin: int, n: int) -> int:
-    """Where the part ends that begins at character `begin` of n: cut as far back as it takes, or else longer."""
+    """Return the end of the part that begins at character `begin` of n.
+
+    A part ends at the last certain cut within PART_CHARACTERS, or at a later one where that has none.
+    """
     cuts, size, least = load_i64(context + CUTS), PART_CHARACTERS, begin
     while begin + size < n:
         at = begin + size
-        behind = _class_of(context, character(kind, characters, at))
+        after = _class_of(context, character(kind, characters, at))
         while at > least + 1:
             at -= 1
             before = _class_of(context, character(kind, characters, at))
-            if shift_right(load_i64(cuts + 8 * before), behind) & 1:
+            if shift_right(load_i64(cuts + 8 * before), after) & 1:
                 return at + 1
-            behind = before
+            after = before
         least = begin + size - 1
         size += size
     return n
@@ -108,9 +111,9 @@ def _end_of_part(context: int, kind: int, characters: int, begin: int, n: int) -
 
 @kernel
 def cut_up(context: int, text: int) -> tuple[int, int]:
-    """`characters_of` for a str that may be encoded part by part; -1 and nothing for another.
+    """Return `characters_of` for a str that may be encoded part by part; -1 and 0 for another.
 
-    What may be too large to be encoded at once is not cut up either: it would be refused the next time.
+    A text that may be too large to be encoded at once is not cut up either: a later call could refuse it.
     """
     kind, characters = -1, 0
     if load_i64(context + CUTS) != 0:
@@ -122,7 +125,7 @@ def cut_up(context: int, text: int) -> tuple[int, int]:
 
 @kernel
 def is_long(context: int, text: int) -> bool:
-    """Whether an object is a str that is longer than a part."""
+    """Return whether an object is a str longer than a part."""
     return state_of(context, text) >= 0 and length_of(text) > PART_CHARACTERS
 
 
@@ -130,10 +133,10 @@ def is_long(context: int, text: int) -> bool:
 def encode_part(
     context: int, kind: int, characters: int, begin: int, n: int, out: int, room: int, keep: int, look: int
 ) -> tuple[int, int]:
-    """The number of ids of the part that begins at character `begin` of n, and where it ends.
+    """Return the number of ids of the part that begins at character `begin` of n, and the part's end.
 
-    In place of a number NO_ROOM where it may have more ids than there is room for, NOT_UTF8, or what `encode_text`
-    says. Needs no interpreter lock.
+    In place of a number: NO_ROOM where the ids might not fit, NOT_UTF8, or a code of `encode_text`. Needs no
+    interpreter lock.
     """
     end = _end_of_part(context, kind, characters, begin, n)
     address = utf8_of_part(context, kind, characters + max(kind, 1) * begin, end - begin)
@@ -143,13 +146,13 @@ def encode_part(
     count = NO_ROOM
     if n_bytes <= room:
         count = _encode(context, address, n_bytes, out, keep, look)
-    give_back_utf8(context)
+    release_utf8(context)
     return count, end
 
 
 @kernel
 def count_in_parts(context: int, text: int) -> int:
-    """The number of ids of a long str that is cut up, or a negative one where that is not its way."""
+    """Count the ids of a long str part by part; negative where it is not encoded in parts."""
     kind, characters = cut_up(context, text)
     if kind < 0:
         return NO_ROOM
@@ -165,18 +168,18 @@ def count_in_parts(context: int, text: int) -> int:
 
 @kernel
 def encode_text(context: int, text: int, keep: int, look: int) -> tuple[int, int]:
-    """The number of ids of a str, at once, or a reason why there are none; and where they are, for `give_back`.
+    """Encode a str at once; return its number of ids, or an error code, and their address, for `release_ids`.
 
-    With `keep` 0 ids are only counted; with `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL.
-    RAISED: an exception is set. The context is claimed; for a long text the interpreter lock is released meanwhile.
+    With `keep` 0 ids are only counted; with `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL. RAISED:
+    an exception is set. The context is claimed; for a long text the interpreter lock is released meanwhile.
     """
     address = utf8(context, text)
     if address == 0:
         return RAISED, load_i64(context + OUT)
     n_bytes = load_i64(context + SIZE)
-    out = room_for(context, n_bytes)
+    out = buffer_for_ids(context, n_bytes)
     if out == 0:
-        give_back_utf8(context)
+        release_utf8(context)
         return NO_MEMORY, load_i64(context + OUT)
     if n_bytes < RELEASE_FROM_BYTES:
         count = _encode(context, address, n_bytes, out, keep, look)
@@ -184,5 +187,5 @@ def encode_text(context: int, text: int, keep: int, look: int) -> tuple[int, int
         state = save_thread()
         count = _encode(context, address, n_bytes, out, keep, look)
         restore_thread(state)
-    give_back_utf8(context)
+    release_utf8(context)
     return count, out

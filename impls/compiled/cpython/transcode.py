@@ -1,4 +1,4 @@
-"""Code points to UTF-8, sixteen at once: what `str` holds in one, two or four bytes a character becomes its UTF-8.
+"""Code points to UTF-8, sixteen at once, from the one, two or four bytes a character of a str.
 
 Every character gets as many bytes of a vector as the longest may need; those in use are moved together (a vector
 "compress", which LLVM spells out where the processor has none).
@@ -25,19 +25,19 @@ def _vector(kind: Any, value: int) -> Any:
 
 
 def _load(builder: Any, address: Any, held: Any, wanted: Any) -> Any:
-    """Sixteen integers of the type `held` as `wanted`, which is no narrower."""
+    """Load sixteen integers of the type `held`, widened to `wanted`."""
     kind = ir.VectorType(held, GROUP)
     data = builder.load(builder.inttoptr(address, kind.as_pointer()), align=1)
     return data if held is wanted else builder.zext(data, ir.VectorType(wanted, GROUP))
 
 
 def _declared(builder: Any, name: str, signature: Any) -> Any:
-    """The declaration of an LLVM intrinsic over vectors."""
+    """Return the declaration of an LLVM intrinsic over vectors."""
     return builder.module.globals.get(name) or ir.Function(builder.module, signature, name)
 
 
 def _together(builder: Any, lanes: Any, used: Any, target: Any, n_bytes: int) -> None:
-    """Stores the bytes of `lanes` whose byte in `used` is not 0, one behind another."""
+    """Store the bytes of `lanes` whose byte in `used` is not 0, contiguously."""
     kind = ir.VectorType(_i8, n_bytes)
     mask = builder.icmp_unsigned("!=", builder.bitcast(used, kind), ir.Constant(kind, [0] * n_bytes))
     signature = ir.FunctionType(kind, [kind, ir.VectorType(ir.IntType(1), n_bytes), kind])
@@ -47,7 +47,7 @@ def _together(builder: Any, lanes: Any, used: Any, target: Any, n_bytes: int) ->
 
 
 def _count(builder: Any, condition: Any) -> Any:
-    """How many of sixteen conditions hold, as an int64."""
+    """Return how many of sixteen conditions hold, as an int64."""
     bits = builder.zext(builder.bitcast(condition, _i16), _i64)
     return builder.ctpop(bits)
 
@@ -57,13 +57,13 @@ def _at_least(builder: Any, codes: Any, kind: Any, limit: int) -> Any:
 
 
 def _tail_byte(builder: Any, codes: Any, kind: Any, shift: int) -> Any:
-    """The continuation byte of six bits, from `shift` on."""
+    """Return the continuation byte of the six bits from `shift` on."""
     shifted = builder.lshr(codes, _vector(kind, shift)) if shift else codes
     return builder.or_(builder.and_(shifted, _vector(kind, 0x3F)), _vector(kind, 0x80))
 
 
 def _up_to_two(held: Any) -> Callable[..., int]:
-    """(source, target) -> bytes written, for characters below U+0800."""
+    """Return an intrinsic (source, target) -> bytes written, for characters below U+0800."""
 
     def emit(builder: Any, source: Any, target: Any) -> Any:
         codes = _load(builder, source, held, _i16)
@@ -79,7 +79,7 @@ def _up_to_two(held: Any) -> Callable[..., int]:
 
 
 def _up_to_four(held: Any) -> Callable[..., int]:
-    """(source, target) -> bytes written, for any characters; -1 where one of them is a surrogate."""
+    """Return an intrinsic (source, target) -> bytes written, for any characters; -1 for a surrogate."""
 
     def emit(builder: Any, source: Any, target: Any) -> Any:
         codes = _load(builder, source, held, _i32)
@@ -135,7 +135,7 @@ def _step(kind: int, source: int, target: int) -> int:
 
 @kernel
 def transcode(kind: int, source: int, n_characters: int, target: int, scratch: int) -> int:
-    """Writes the UTF-8 of characters of `kind` (1, 2, 4) bytes; returns its bytes, or -1 where one is a surrogate.
+    """Write the UTF-8 of characters of `kind` (1, 2, 4) bytes; return its size, or -1 for a surrogate.
 
     `target` needs STEP_BYTES more than the text takes at most, `scratch` has 64 bytes.
     """
@@ -153,7 +153,7 @@ def transcode(kind: int, source: int, n_characters: int, target: int, scratch: i
         for k in range(8):
             store_64(scratch + 8 * k, 0)
         copy_memory(scratch, source + i * kind, rest * kind)
-        # What is filled up with zeros takes a byte each.
+        # The padding zeros take a byte each.
         n_bytes = _step(kind, scratch, at)
         if n_bytes < 0:
             return -1

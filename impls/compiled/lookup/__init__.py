@@ -1,1 +1,1 @@
-"""Ids of pieces that were met before: keys, hash tables that grow, and decoding."""
+"""Ids of known pieces: keys, hash tables that grow, and decoding."""

@@ -1,9 +1,10 @@
 """The cache of pieces: open addressing over 32-byte entries (up to 15 bytes) and 64-byte entries (16 to 31 bytes).
 
 A short entry: key, key with the length in its top byte, id0 | id1 << 32, id2 | count << 21 | id3 << 32. A count of
-ARENA_COUNT sends to the arena: its third word is the place there, the upper half of the fourth the number of ids.
-A medium entry: four words of the piece with the length in the top byte, seven ids, their number. It is bounded: a
-table that is full for long, and as large as it may get (see `growth`), starts again from the vocabulary's own entries.
+ARENA_COUNT means that the ids are in the arena: the third word is their offset there, the upper half of the fourth
+their number. A medium entry: four words of the piece with the length in the top byte, seven ids, their number. The
+cache is bounded: a table that has been full for long, at its maximum size (see `growth`), restarts from the
+vocabulary's own entries.
 """
 
 from __future__ import annotations
@@ -48,36 +49,36 @@ from impls.compiled.lookup.hashing import K1, K2, K3, key_high, key_low, mix
 SHORT_ENTRY, MEDIUM_ENTRY, CACHE_LINE = 32, 64, 64
 ARENA_COUNT = 15
 AHEAD = 16
-"""How many tokens before its turn a token's slot is fetched, when the table is filled."""
+"""Prefetch distance, in tokens, when the table is filled."""
 MOST_SHORT_IDS, MOST_MEDIUM_IDS = 4, 7
 IDS_OF_PAIR = NONE | (NONE << 32)
-"""Two ids in one word, without what else it holds."""
+"""Mask of the two ids in a word that also holds other fields."""
 
 
 @inlined
 def short_slot(context: int, low: int, high: int) -> int:
-    """Address of the first entry a short key may stand in."""
+    """Return the address of the first slot of a short key."""
     return load_i64(context + CACHE) + SHORT_ENTRY * shift_right(mix(low, high), load_i64(context + CACHE_SHIFT))
 
 
 @inlined
 def _ends_search(entry: int, low: int, high: int) -> bool:
-    """Whether an entry is empty or holds that key."""
+    """Return whether an entry is empty or holds that key."""
     stored = load_i64(entry + 8)
     return stored == 0 or (stored == high and load_i64(entry) == low)
 
 
 @inlined
 def next_line(entry: int) -> int:
-    """The first entry of the next cache line."""
+    """Return the address of the first entry of the next cache line."""
     return (entry | (CACHE_LINE - 1)) + 1
 
 
 @kernel
 def find(context: int, low: int, high: int, entry: int) -> int:
-    """The entry of a key whose first slot `entry` is, or the empty one where it belongs.
+    """Return the entry of a key whose first slot is `entry`, or the empty entry where it belongs.
 
-    After the first slot comes the other one of its cache line, then line by line.
+    The probe sequence is the first slot, the other slot of its cache line, then slot by slot from the next line on.
     """
     if _ends_search(entry, low, high):
         return entry
@@ -104,17 +105,18 @@ def _fill_memory(start: int, end: int) -> None:
 
 
 @kernel
-def reset_cache(context: int) -> None:
-    """Forgets every piece but the vocabulary's own."""
+def reset_cache(context: int) -> int:
+    """Forget every piece except the vocabulary's own; return 0."""
     start = load_i64(context + CACHE)
     _fill_memory(start, start + shift_left(SHORT_ENTRY, 64 - load_i64(context + CACHE_SHIFT)))
     load_vocabulary(context)
     reset_medium(context)
+    return 0
 
 
 @inlined
 def _key_of_token(context: int, token: int) -> tuple[int, int]:
-    """The key of a token of up to 15 bytes; reads 16 bytes of the blob."""
+    """Return the key of a token of up to 15 bytes; reads 16 bytes of the blob."""
     masks = load_i64(context + KEY_MASKS)
     start = load_i64(load_i64(context + TOKEN_STARTS) + 8 * token)
     piece, length = load_i64(context + TOKEN_BYTES) + start, token_length(context, token, start)
@@ -122,8 +124,8 @@ def _key_of_token(context: int, token: int) -> tuple[int, int]:
 
 
 @kernel
-def load_vocabulary(context: int) -> None:
-    """Puts the vocabulary's own entries into an empty table."""
+def load_vocabulary(context: int) -> int:
+    """Insert the vocabulary's own entries into an empty table; return 0."""
     tokens = load_i64(context + CACHE_TOKENS)
     n_tokens = load_i64(context + N_CACHE_TOKENS)
     for i in range(n_tokens):
@@ -140,6 +142,7 @@ def load_vocabulary(context: int) -> None:
         row += SHORT_ENTRY
     store_64(context + CACHE_COUNT, n_tokens + n_rows)
     store_64(context + ARENA_USED, 0)
+    return 0
 
 
 @kernel
@@ -153,7 +156,7 @@ def _put(context: int, low: int, high: int, third: int, fourth: int) -> None:
 
 @kernel
 def reset_medium(context: int) -> None:
-    """Forgets every piece of 16 to 31 bytes."""
+    """Forget every piece of 16 to 31 bytes."""
     start = load_i64(context + MEDIUM)
     _fill_memory(start, start + shift_left(MEDIUM_ENTRY, 64 - load_i64(context + MEDIUM_SHIFT)))
     store_64(context + MEDIUM_COUNT, 0)
@@ -179,7 +182,7 @@ def _needs_arena(ids: int, count: int) -> bool:
 
 @kernel
 def short_entry(context: int, entry: int, low: int, high: int, ids: int, count: int) -> bool:
-    """Writes an entry; False, and nothing written, where the arena has no room."""
+    """Write an entry; return False, with nothing written, where the arena has no room."""
     third, fourth = 0, shift_left(count, COUNT_AT)
     if _needs_arena(ids, count):
         used = load_i64(context + ARENA_USED)
@@ -203,7 +206,7 @@ def short_entry(context: int, entry: int, low: int, high: int, ids: int, count: 
 
 @kernel
 def copy_from_arena(context: int, entry: int, out: int) -> int:
-    """Writes the ids of an entry that sends to the arena; returns how many."""
+    """Write the ids of an entry whose ids are in the arena; return how many."""
     count = shift_right(load_i64(entry + 24), 32)
     arena = load_i64(context + ARENA) + 4 * load_i64(entry + 16)
     for i in range(count):
@@ -213,7 +216,7 @@ def copy_from_arena(context: int, entry: int, out: int) -> int:
 
 @inlined
 def write_short(context: int, entry: int, out: int) -> int:
-    """Writes the ids of a short entry (always 16 bytes or more); returns how many."""
+    """Write the ids of a short entry (always 16 bytes or more); return how many."""
     fourth = load_i64(entry + 24)
     store_64(out, load_i64(entry + 16))
     store_64(out + 8, fourth & IDS_OF_PAIR)
@@ -225,7 +228,7 @@ def write_short(context: int, entry: int, out: int) -> int:
 
 @inlined
 def medium_hash(context: int, piece: int, n_bytes: int) -> int:
-    """A hash of a piece of 16 to 31 bytes, or of its entry, before its slot is taken from the top; reads 32 bytes."""
+    """Return the hash of a piece of 16 to 31 bytes, or of its entry; its top bits are the slot. Reads 32 bytes."""
     masks = load_i64(context + KEY_MASKS) + 16 * (n_bytes - 16)
     h = wrapping_multiply(load_i64(piece), K1)
     h ^= wrapping_multiply(
@@ -237,6 +240,6 @@ def medium_hash(context: int, piece: int, n_bytes: int) -> int:
 
 @inlined
 def medium_slot(context: int, piece: int, n_bytes: int) -> int:
-    """Address of the first entry a piece of 16 to 31 bytes may stand in; reads 32 bytes."""
+    """Return the address of the first slot of a piece of 16 to 31 bytes; reads 32 bytes."""
     h = medium_hash(context, piece, n_bytes)
     return load_i64(context + MEDIUM) + MEDIUM_ENTRY * shift_right(h, load_i64(context + MEDIUM_SHIFT))

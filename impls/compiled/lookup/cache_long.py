@@ -1,8 +1,8 @@
-"""The cache of pieces of up to 255 bytes that are too long for the other two: their bytes and ids lie in a store.
+"""The cache of pieces of 32 to 255 bytes; their bytes and ids are in a separate store.
 
-An entry: hash, place in the store, bytes, ids; no bytes mark an empty slot. In the store the piece, padded to 8, comes
-before its ids. Bounded: when the store fills up, or the table and it
-may not grow (see `growth`), all of them are forgotten.
+An entry: hash, address in the store, number of bytes, number of ids; 0 bytes mark an empty slot. In the store the
+piece, padded to a multiple of 8, precedes its ids. The cache is bounded: when the store is full, or the table is and
+may not grow (see `growth`), all of it is forgotten.
 """
 
 from __future__ import annotations
@@ -64,19 +64,19 @@ def _keep(context: int, entry: int, h: int, piece: int, n_bytes: int, ids: int, 
 
 @inlined
 def long_hash(piece: int, n_bytes: int) -> int:
-    """A hash of a piece, reading no byte behind it; even."""
+    """Return the hash of a piece, which is even; reads no byte after the piece."""
     return hash_piece(piece, n_bytes) & -2
 
 
 @inlined
 def long_slot(context: int, h: int) -> int:
-    """Address of the first entry a piece with that hash may stand in."""
+    """Return the address of the first slot of a piece with that hash."""
     return load_i64(context + LONG) + ENTRY * shift_right(h, load_i64(context + LONG_SHIFT))
 
 
 @kernel
 def _find(context: int, piece: int, n_bytes: int, h: int, entry: int) -> int:
-    """The entry of a piece, from `entry` on, or the empty one where it belongs."""
+    """Return the entry of a piece, probing from `entry` on, or the empty entry where it belongs."""
     start = load_i64(context + LONG)
     end = start + shift_left(ENTRY, 64 - load_i64(context + LONG_SHIFT))
     while True:
@@ -92,7 +92,7 @@ def _find(context: int, piece: int, n_bytes: int, h: int, entry: int) -> int:
 
 @kernel
 def known_long(context: int, piece: int, n_bytes: int, h: int, entry: int, out: int) -> int:
-    """Writes the ids of a piece of up to LONGEST_LONG bytes that the table holds; returns how many, or 0."""
+    """Write the ids of a piece of up to LONGEST_LONG bytes that the table holds; return how many, or 0."""
     entry = _find(context, piece, n_bytes, h, entry)
     if load_i64(entry + 16) == 0:
         return 0
@@ -105,7 +105,7 @@ def known_long(context: int, piece: int, n_bytes: int, h: int, entry: int, out: 
 
 @kernel
 def keep_long(context: int, piece: int, n_bytes: int, h: int, ids: int, count: int) -> None:
-    """Takes a piece of up to LONGEST_LONG bytes that the table does not hold into it."""
+    """Insert a piece of up to LONGEST_LONG bytes that the table does not hold."""
     room = n_bytes + 4 * count + 16
     if load_i64(context + LONG_COUNT) >= load_i64(context + LONG_LIMIT) or load_i64(
         context + LONG_USED

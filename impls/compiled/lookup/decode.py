@@ -6,12 +6,12 @@ from impls.compiled.codegen.memory import kernel, load_i64, load_u32, store_64
 from impls.compiled.layout import N_IDS, TOKEN_BYTES, TOKEN_STARTS
 
 COPY_BYTES = 16
-"""How far a copy may run past the end of a token, in the blob and in `out`."""
+"""A copy may run so far past the end of a token, in the blob and in `out`."""
 
 
 @kernel
 def token_start(context: int, token: int) -> int:
-    """Where the bytes of a token begin in the blob; negative for an id no token has."""
+    """Return the offset of a token's bytes in the blob; negative for an id no token has."""
     if token < 0 or token >= load_i64(context + N_IDS):
         return -1
     return load_i64(load_i64(context + TOKEN_STARTS) + 8 * token)
@@ -19,7 +19,7 @@ def token_start(context: int, token: int) -> int:
 
 @kernel
 def token_length(context: int, token: int, start: int) -> int:
-    """Bytes of a token that begins at `start`; the mark of an unknown id behind it keeps its place too."""
+    """Return the number of bytes of the token that starts at `start`; the next id may be unknown."""
     end = load_i64(load_i64(context + TOKEN_STARTS) + 8 * token + 8)
     if end < 0:
         end = -1 - end
@@ -28,7 +28,7 @@ def token_length(context: int, token: int, start: int) -> int:
 
 @kernel
 def copy_token(context: int, start: int, length: int, out: int) -> None:
-    """Writes a token, and up to COPY_BYTES - 1 bytes behind it."""
+    """Write a token, and up to COPY_BYTES - 1 more bytes."""
     source = load_i64(context + TOKEN_BYTES) + start
     i = 0
     while i < length:
@@ -39,7 +39,7 @@ def copy_token(context: int, start: int, length: int, out: int) -> None:
 
 @kernel
 def decoded_bytes(context: int, ids: int, n_ids: int) -> int:
-    """How many bytes n_ids uint32 decode to, or -1 - position of the first unknown one."""
+    """Return how many bytes n_ids uint32 decode to, or -1 - index of the first unknown one."""
     total = 0
     for i in range(n_ids):
         token = load_u32(ids + 4 * i)
@@ -52,7 +52,7 @@ def decoded_bytes(context: int, ids: int, n_ids: int) -> int:
 
 @kernel
 def decode(context: int, ids: int, n_ids: int, out: int) -> int:
-    """Writes the bytes of known ids to `out`, which has COPY_BYTES to spare; returns how many."""
+    """Write the bytes of known ids to `out`, which has COPY_BYTES to spare; return how many."""
     at = out
     for i in range(n_ids):
         token = load_u32(ids + 4 * i)

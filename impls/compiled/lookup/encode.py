@@ -39,14 +39,14 @@ from impls.compiled.lookup.growth import make_room
 from impls.compiled.lookup.look_up import keep_ids, known_ids
 from impls.compiled.lookup.records import prefetch_listed, record_pieces
 from impls.compiled.merge.segments import unknown_ids
+from impls.compiled.pretokenize.bitparallel_patterns import windows_block
 from impls.compiled.pretokenize.scan import scan_block
-from impls.compiled.pretokenize.split_windows import windows_block
 from impls.compiled.pretokenize.stages import stages_block
 
 
 @kernel
 def _ends_of_block(context: int, text: int, n_bytes: int, start: int, limit: int) -> int:
-    """As `split_block`, for splitters that make no records."""
+    """Split a block as `split_block`, for splitters other than windows."""
     work = load_i64(context + WORK)
     ends, state = work + BOUNDS_AT, work + MASKS_AT
     splitter = load_i64(context + SPLITTER)
@@ -61,10 +61,10 @@ def _ends_of_block(context: int, text: int, n_bytes: int, start: int, limit: int
 
 @kernel
 def split_block(context: int, text: int, n_bytes: int, readable: int, start: int, limit: int, record: int) -> int:
-    """Ends of the pieces from `start` on, into the working space; returns how many, or UNCOVERED.
+    """Write the ends of the pieces from `start` on to the working space; return how many, or UNCOVERED.
 
-    `readable` bytes from `text` on may be read. The end of the last piece is left at MASKS_AT, the pieces' records
-    from RECORDS_AT on, where `record` is 1.
+    `readable` bytes from `text` on may be read. The end of the last piece is left at MASKS_AT and, where `record` is 1,
+    the pieces' records from RECORDS_AT on.
     """
     work = load_i64(context + WORK)
     splitter = load_i64(context + SPLITTER)
@@ -80,7 +80,7 @@ def split_block(context: int, text: int, n_bytes: int, readable: int, start: int
 
 @outlined
 def _other_piece(context: int, piece: int, length: int, low: int, high: int, entry: int, out: int) -> int:
-    """Writes the ids of a piece whose first slot does not hold it; returns how many, or NO_MEMORY."""
+    """Write the ids of a piece that is not in its first slot; return how many, or NO_MEMORY."""
     count = known_ids(context, piece, length, low, high, entry, out)
     if count != 0:
         return count
@@ -93,7 +93,7 @@ def _other_piece(context: int, piece: int, length: int, low: int, high: int, ent
 
 @kernel
 def look_up_block(context: int, text: int, start: int, ends: int, n_pieces: int, out: int) -> int:
-    """Ids of the recorded pieces of a block that begins at `start`; returns where `out` ends, or NO_MEMORY."""
+    """Write the ids of a block's recorded pieces, the first from `start` on; return the end of `out`, or NO_MEMORY."""
     key, slot = load_i64(context + WORK) + RECORDS_AT, load_i64(context + WORK) + SLOTS_AT
     prefetch_listed(context)
     for i in range(n_pieces):
@@ -116,7 +116,7 @@ def look_up_block(context: int, text: int, start: int, ends: int, n_pieces: int,
 
 @kernel
 def _padded(context: int, text: int, n_bytes: int) -> int:
-    """A copy of a short text with zeros behind it."""
+    """Copy a short text to the working space, zeros after it; return its address."""
     buffer = load_i64(context + WORK) + BUFFER_AT
     i = 0
     while i + 8 <= n_bytes:
@@ -133,10 +133,10 @@ def _padded(context: int, text: int, n_bytes: int) -> int:
 
 @kernel
 def encode(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
-    """Number of ids of a text, written to `out`; UNCOVERED where the pattern leaves text out, or NO_MEMORY.
+    """Write the ids of a text to `out`; return how many, UNCOVERED where the pattern leaves text out, or NO_MEMORY.
 
-    With `keep` 0 the ids are only counted: every block is written over the one before it. A text of more than
-    MOST_TEXT_BYTES is refused as NO_MEMORY.
+    With `keep` 0 ids are only counted: every block overwrites the one before it. A text of more than MOST_TEXT_BYTES is
+    refused as NO_MEMORY.
     """
     if n_bytes == 0:
         return 0
@@ -167,7 +167,7 @@ def encode(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
 
 @kernel
 def encode_pieces(context: int, text: int, n_bytes: int, ends: int, n_pieces: int, out: int) -> int:
-    """As `encode`, for a text that was split elsewhere: `ends` holds n_pieces int32."""
+    """Write the ids as `encode`, of a text split elsewhere: `ends` holds n_pieces int32."""
     if n_bytes > MOST_TEXT_BYTES:
         return NO_MEMORY
     store_64(context + READABLE_END, text + n_bytes)
@@ -186,7 +186,7 @@ def encode_pieces(context: int, text: int, n_bytes: int, ends: int, n_pieces: in
 
 @kernel
 def split(context: int, text: int, n_bytes: int, out: int) -> int:
-    """Ends (int32) of all pieces of a text; returns how many, UNCOVERED, or NO_MEMORY as `encode`."""
+    """Write the ends (int32) of all pieces of a text; return how many, UNCOVERED, or NO_MEMORY as `encode`."""
     if n_bytes == 0:
         return 0
     if n_bytes > MOST_TEXT_BYTES:

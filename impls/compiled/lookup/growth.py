@@ -1,11 +1,11 @@
-"""Tables of pieces begin small and grow in place, in memory that was reserved for the largest they may get.
+"""Hash tables of pieces start small and grow in place, in memory that is reserved for their maximum size.
 
-Only between blocks: the records of a block hold addresses of slots. So each grows as soon as another block's pieces
-might not find room. A slot is the top bits of a hash, so the entries of slot i belong into slots 2i and 2i + 1 of a
-table twice as large, or 4i to 4i + 3 of one four times as large. Taken from the last to the first, each finds these
-empty, or held by what was moved before. The first ones, which would meet slots that have not been taken yet, wait in
-the working space until all others have moved. Where neighbouring slots are so full that this does not hold, an entry
-may get lost; its piece is then made again.
+They grow only between blocks, as the records of a block hold addresses of slots: a table grows as soon as the pieces of
+another block might not fit. A slot is the top bits of a hash, so the entries of slot i move to slots 2i and 2i + 1 of a
+table twice as large, or 4i to 4i + 3 of one four times as large. Moving them from the last to the first finds these
+slots empty, or taken by entries moved before. The first entries, whose new slots would still hold old ones, are kept in
+the working space until all others have moved. Where long runs of slots are so full that this does not hold, an entry
+may get lost; its piece is then merged again.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from impls.compiled.lookup.cache_long import ENTRY as LONG_ENTRY
 from impls.compiled.lookup.hashing import mix
 
 SHORT_MARK, LONG_MARK, MEDIUM_MARK = 8, 16, 24
-"""Where the word of an entry stands that is 0 in an empty slot; it tells the tables apart."""
+"""Offset of an entry's word that is 0 in an empty slot; it also identifies the table."""
 LEAST_WAITING = 512
-"""More than neighbouring slots are full in a row: chance fills a few hundred, at three quarters of all slots."""
+"""More than the longest run of full slots: at three quarters of all slots chance makes runs of a few hundred."""
 PAGE_BYTES = 4096
 
 
@@ -79,37 +79,37 @@ def _empty_slot(start: int, shift: int, h: int, size: int, mark: int) -> int:
 
 @inlined
 def _spread(context: int, start: int, before: int, shift: int, size: int, mark: int) -> None:
-    """Moves the entries of a table with the shift `before` to their slots in a larger one, whose rest is empty."""
+    """Move the entries of a table with the shift `before` to their slots in the enlarged table."""
     end = start + shift_left(size, 64 - before)
     for page in range(end, start + shift_left(size, 64 - shift), PAGE_BYTES):
-        # The first access to a page writes: one that reads would have to be followed by a second one that writes.
+        # Make the first access to a page a write: a read would cost a second page fault at the first write.
         store_64(page, 0)
     waiting, most = 0, min(RECORDS_BYTES, end - start)
     while waiting + size <= most and (waiting < LEAST_WAITING * size or load_i64(start + waiting + mark) != 0):
         waiting += size
-    aside = load_i64(context + WORK) + RECORDS_AT
+    kept = load_i64(context + WORK) + RECORDS_AT
     for at in range(0, waiting, size):
-        _move(start + at, aside + at, size)
+        _move(start + at, kept + at, size)
     entry = end
     while entry > start + waiting:
         entry -= size
         if load_i64(entry + mark) != 0:
             _move(entry, _empty_slot(start, shift, _hash_of_entry(context, entry, mark), size, mark), size)
     for at in range(0, waiting, size):
-        entry = aside + at
+        entry = kept + at
         if load_i64(entry + mark) != 0:
             _move(entry, _empty_slot(start, shift, _hash_of_entry(context, entry, mark), size, mark), size)
 
 
 @inlined
 def _short_room(context: int) -> int:
-    """How many entries for short pieces there is room for besides those of a block; below 0 there is none."""
+    """Return how many short pieces fit besides those of a block; negative where the block may not fit."""
     return load_i64(context + CACHE_LIMIT) - load_i64(context + CACHE_COUNT) - BLOCK_BYTES
 
 
 @inlined
 def _longer_room(context: int, count: int, limit: int) -> int:
-    """As `_short_room` for the other tables, which are small: they grow when half their slots are full.
+    """Return the same for the other tables, in other units: they are small, and grow when half full.
 
     Their limit is three quarters of the slots.
     """
@@ -120,7 +120,7 @@ def _longer_room(context: int, count: int, limit: int) -> int:
 def _grow(
     context: int, table: int, shift: int, limit: int, least_shift: int, size: int, mark: int, doublings: int
 ) -> None:
-    """Enlarges a table, of which these are the slots of the context, unless it is as large as it may get."""
+    """Enlarge a table, given by its slots in the context, unless it has its maximum size."""
     before = load_i64(context + shift)
     now = max(before - doublings, load_i64(context + least_shift))
     if now >= before:
@@ -143,7 +143,7 @@ def _enlarge(context: int, short: int, medium: int, long: int) -> None:
 
 @inlined
 def make_room(context: int) -> None:
-    """Enlarges every table that may lack room for the pieces of a block. Not while records are in use."""
+    """Enlarge every table that may lack room for the pieces of a block. Must not run while records are in use."""
     short = _short_room(context)
     medium = _longer_room(context, MEDIUM_COUNT, MEDIUM_LIMIT)
     long = _longer_room(context, LONG_COUNT, LONG_LIMIT)

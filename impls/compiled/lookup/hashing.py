@@ -24,14 +24,14 @@ K3 = 1609587929392839161
 
 @inlined
 def mix(low: int, high: int) -> int:
-    """A hash of two words, before its slot is taken from the top."""
+    """Return the hash of two words; its top bits are the slot."""
     h = wrapping_multiply(low, K1) ^ wrapping_multiply(high, K2)
     return wrapping_multiply(h ^ shift_right(h, 32), K3)
 
 
 @kernel
 def key_low_by_byte(piece: int, n_bytes: int) -> int:
-    """The first word of the key of a piece of up to 15 bytes, reading no byte behind it."""
+    """Return the first word of the key of a piece of up to 15 bytes; reads no byte after the piece."""
     word = 0
     for i in range(min(n_bytes, 8)):
         word |= shift_left(load_u8(piece + i), 8 * i)
@@ -40,7 +40,7 @@ def key_low_by_byte(piece: int, n_bytes: int) -> int:
 
 @kernel
 def key_high_by_byte(piece: int, n_bytes: int) -> int:
-    """The second word: bytes 8 to 14, and the length in the top byte."""
+    """Return the second word of the key: bytes 8 to 14, and the length in the top byte."""
     word = shift_left(n_bytes, 56)
     for i in range(8, n_bytes):
         word |= shift_left(load_u8(piece + i), 8 * (i - 8))
@@ -49,19 +49,19 @@ def key_high_by_byte(piece: int, n_bytes: int) -> int:
 
 @inlined
 def key_low(masks: int, piece: int, n_bytes: int) -> int:
-    """As `key_low_by_byte`, reading 8 bytes at once; `masks` is what KEY_MASKS holds."""
+    """Return the first word as `key_low_by_byte`, reading 8 bytes at once; `masks` is the address in KEY_MASKS."""
     return load_i64(piece) & load_i64(masks + 16 * n_bytes)
 
 
 @inlined
 def key_high(masks: int, piece: int, n_bytes: int) -> int:
-    """As `key_high_by_byte`, reading 8 bytes at once."""
+    """Return the second word as `key_high_by_byte`, reading 8 bytes at once."""
     return (load_i64(piece + 8) & load_i64(masks + 16 * n_bytes + 8)) | shift_left(n_bytes, 56)
 
 
 @kernel
 def hash_piece(piece: int, n_bytes: int) -> int:
-    """A hash of a piece of any length, reading no byte behind it."""
+    """Return the hash of a piece of any length; reads no byte after the piece."""
     h = wrapping_multiply(n_bytes, K3)
     i = 0
     while i + 8 <= n_bytes:
@@ -78,7 +78,7 @@ def hash_piece(piece: int, n_bytes: int) -> int:
 
 @kernel
 def same_bytes(a: int, b: int, n_bytes: int) -> bool:
-    """Whether two runs of bytes are equal."""
+    """Return whether two runs of bytes are equal."""
     i = 0
     while i + 8 <= n_bytes:
         if load_i64(a + i) != load_i64(b + i):
@@ -93,5 +93,5 @@ def same_bytes(a: int, b: int, n_bytes: int) -> bool:
 
 @inlined
 def smaller(a: int, b: int) -> int:
-    """The smaller of two, without a branch."""
+    """Return the smaller of two numbers, without a branch."""
     return choose(a < b, a, b)

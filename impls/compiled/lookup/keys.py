@@ -10,12 +10,12 @@ from impls.compiled.codegen.memory import inlined, operation, procedure, reachab
 from impls.compiled.lookup.hashing import K1, K2, K3
 
 KEYS = 8
-"""How many slots are found at once."""
+"""Number of slots computed at once."""
 _i32, _i64 = ir.IntType(32), ir.IntType(64)
 _key = ir.VectorType(_i64, 2)
 _words = ir.VectorType(_i64, KEYS)
 _SHIFT_OF_ENTRIES = 5
-"""Entries have 32 bytes, `cache.SHORT_ENTRY`."""
+"""log2 of `cache.SHORT_ENTRY`."""
 
 
 def _all(value: int) -> Any:
@@ -59,16 +59,16 @@ _raw_write_slots = operation(4, _emit_slots)
 
 @inlined
 def write_key(piece: int, mask: int, length: int, key: int) -> None:
-    """Writes the key of a piece to `key`: its 16 bytes under those at `mask`, with those at `length` set besides."""
+    """Write the key of a piece to `key`: 16 bytes, and-ed with those at `mask`, or-ed with those at `length`."""
     if reachable(piece, 16) and reachable(key, 16):
         _raw_write_key(piece, mask, length, key)
 
 
 @inlined
 def write_slots(keys: int, table: int, shift: int, slots: int) -> int:
-    """Writes the addresses of the first slots of KEYS keys, as `cache.short_slot` finds one.
+    """Write the addresses of the first slots of KEYS keys, as `cache.short_slot` computes them.
 
-    Returns a bit for each key whose second word is 0: no piece of up to 15 bytes has it.
+    Returns a bit for each key whose second word is 0, which no piece of up to 15 bytes has.
     """
     if reachable(keys, 16 * KEYS) and reachable(slots, 8 * KEYS):
         return _raw_write_slots(keys, table, shift, slots)

@@ -1,4 +1,4 @@
-"""Ids of pieces that their first slot does not hold: found further on, or made and kept."""
+"""Ids of pieces that are not in their first slot: found further on in the caches, or merged and inserted."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from impls.compiled.layout import (
     MEDIUM_COUNT,
     MEDIUM_LIMIT,
     MEDIUM_SHIFT,
-    MET,
-    MET_BITS,
     N_CACHE_ROWS,
     N_CACHE_TOKENS,
-    N_MET,
     N_REFUSED,
+    N_SEEN,
+    SEEN,
+    SEEN_BITS,
 )
 from impls.compiled.lookup.cache import (
     MEDIUM_ENTRY,
@@ -45,14 +45,15 @@ from impls.compiled.lookup.records import MEDIUM_KEY
 from impls.compiled.merge.segments import is_cut
 
 IN_LONG = 255
-"""The number of ids of a piece whose ids are too many for its entry: the cache of long pieces holds them."""
+"""In place of the number of ids: they do not fit the entry, the cache of long pieces holds them."""
 
 
 @inlined
 def _exchange(first: int, found: int) -> None:
-    """Puts the entry at `found` into its first slot, and what stands there at `found`.
+    """Exchange the entry at `found` with the one in its first slot.
 
-    Both are still found: nothing is ever taken out, so every slot from where the other one belongs to `found` is full.
+    Both are still found: entries are never removed, so every slot between the other entry's first slot and `found` is
+    taken.
     """
     for k in range(0, SHORT_ENTRY, 8):
         word = load_i64(first + k)
@@ -62,9 +63,9 @@ def _exchange(first: int, found: int) -> None:
 
 @kernel
 def known_short(context: int, low: int, high: int, entry: int, out: int) -> int:
-    """Writes the ids of a piece of up to 15 bytes that its first slot, `entry`, does not hold; 0 where none does.
+    """Write the ids of a piece of up to 15 bytes that is not in its first slot, `entry`; return 0 for a miss.
 
-    A piece that is found further on moves into its first slot: there the vocabulary came first, not what text is of.
+    A hit moves to the first slot: the vocabulary was inserted first, in an order that says nothing about the text.
     """
     found = find(context, low, high, entry)
     if load_i64(found + 8) == 0:
@@ -76,12 +77,12 @@ def known_short(context: int, low: int, high: int, entry: int, out: int) -> int:
 
 @kernel
 def keep_short(context: int, low: int, high: int, ids: int, count: int) -> None:
-    """Takes a piece into the cache that was not known, but may be by now: a segment is kept as a piece is."""
+    """Insert a piece that was a miss, but may be there by now: the segments of a piece are inserted as pieces are."""
     entry = find(context, low, high, short_slot(context, low, high))
     if load_i64(entry + 8) != 0:
         return
     if load_i64(context + CACHE_COUNT) >= load_i64(context + CACHE_LIMIT):
-        # Full: what is there serves on for a while, so that text which comes again finds a part of itself.
+        # Full: keep the entries for a while, so that repeated text still gets hits.
         refused = load_i64(context + N_REFUSED) + 1
         store_64(context + N_REFUSED, refused)
         if refused < load_i64(context + CACHE_LIMIT):
@@ -97,7 +98,7 @@ def keep_short(context: int, low: int, high: int, ids: int, count: int) -> None:
 
 @inlined
 def _last_words(context: int, piece: int, n_bytes: int) -> tuple[int, int]:
-    """The last two of the four words of a piece of 16 to 31 bytes."""
+    """Return the last two of the four words of a piece of 16 to 31 bytes."""
     masks = load_i64(context + KEY_MASKS) + 16 * (n_bytes - 16)
     return (
         load_i64(piece + 16) & load_i64(masks),
@@ -107,7 +108,7 @@ def _last_words(context: int, piece: int, n_bytes: int) -> tuple[int, int]:
 
 @kernel
 def find_medium(context: int, piece: int, n_bytes: int, entry: int) -> int:
-    """The entry of a piece of 16 to 31 bytes, from `entry` on, or the empty one where it belongs; reads 32 bytes."""
+    """Return the entry of a piece of 16 to 31 bytes, probing from `entry` on, or the empty one; reads 32 bytes."""
     w0, w1 = load_i64(piece), load_i64(piece + 8)
     w2, w3 = _last_words(context, piece, n_bytes)
     start = load_i64(context + MEDIUM)
@@ -124,7 +125,7 @@ def find_medium(context: int, piece: int, n_bytes: int, entry: int) -> int:
 
 @kernel
 def known_medium(context: int, piece: int, n_bytes: int, entry: int, out: int) -> int:
-    """Writes the ids of a piece of 16 to 31 bytes, looked up from `entry` on; returns how many, or 0."""
+    """Write the ids of a piece of 16 to 31 bytes, probing from `entry` on; return how many, 0 for a miss."""
     entry = find_medium(context, piece, n_bytes, entry)
     if load_i64(entry + 24) == 0:
         return 0
@@ -141,7 +142,7 @@ def known_medium(context: int, piece: int, n_bytes: int, entry: int, out: int) -
 
 @kernel
 def keep_medium(context: int, piece: int, n_bytes: int, ids: int, count: int) -> None:
-    """Takes a piece of 16 to 31 bytes that is not known into the cache; of many ids into that of long pieces too."""
+    """Insert a piece of 16 to 31 bytes that was a miss; one of many ids goes to the cache of long pieces too."""
     entry = find_medium(context, piece, n_bytes, medium_slot(context, piece, n_bytes))
     if load_i64(entry + 24) == 0:
         if load_i64(context + MEDIUM_COUNT) >= load_i64(context + MEDIUM_LIMIT):
@@ -163,30 +164,30 @@ def keep_medium(context: int, piece: int, n_bytes: int, ids: int, count: int) ->
 
 
 @inlined
-def _met_before(context: int, h: int) -> bool:
-    """Whether a piece with that hash has been asked for before, as far as one bit can tell; from now on it has.
+def _seen_before(context: int, h: int) -> bool:
+    """Return whether a piece with that hash was seen before, as far as one bit can tell, and set that bit.
 
-    What comes but once is not worth a place in a cache (Einziger, Friedman, Manes 2017, "TinyLFU"). Half full, all
-    bits start again.
+    Pieces that occur once are not worth a place in a cache (Einziger, Friedman, Manes 2017, "TinyLFU"). When half of
+    the bits are set, all are cleared.
     """
-    bits, n_met = load_i64(context + MET), load_i64(context + N_MET)
-    bit = shift_right(h, 64 - MET_BITS)
+    bits, n_seen = load_i64(context + SEEN), load_i64(context + N_SEEN)
+    bit = shift_right(h, 64 - SEEN_BITS)
     place = bits + ((bit >> 6) << 3)
     word = load_i64(place)
     if shift_right(word, bit & 63) & 1:
         return True
-    if n_met >= 1 << (MET_BITS - 1):
-        for i in range(1 << (MET_BITS - 6)):
+    if n_seen >= 1 << (SEEN_BITS - 1):
+        for i in range(1 << (SEEN_BITS - 6)):
             store_64(bits + 8 * i, 0)
-        word, n_met = 0, 0
+        word, n_seen = 0, 0
     store_64(place, word | shift_left(1, bit & 63))
-    store_64(context + N_MET, n_met + 1)
+    store_64(context + N_SEEN, n_seen + 1)
     return False
 
 
 @kernel
 def known_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, out: int) -> int:
-    """Writes the ids of a piece with that record that some cache holds; returns how many, or 0."""
+    """Write the ids of a piece with that record from whichever cache holds it; return how many, 0 for a miss."""
     if high != -1:
         return known_short(context, low, high, entry, out)
     if low == MEDIUM_KEY:
@@ -196,13 +197,13 @@ def known_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry
 
 @kernel
 def keep_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, ids: int, count: int) -> None:
-    """Takes a piece with that record, which no cache holds, into one.
+    """Insert a piece with that record, which was a miss, into its cache.
 
-    Longer ones that were cut into segments are made again as soon as found: they are kept from the second time on.
+    Longer pieces that are cut into segments are cheap to encode again: they are inserted the second time they occur.
     """
     if high != -1:
         keep_short(context, low, high, ids, count)
-    elif is_cut(context, piece, n_bytes) and not _met_before(
+    elif is_cut(context, piece, n_bytes) and not _seen_before(
         context, medium_hash(context, piece, n_bytes) if low == MEDIUM_KEY else low
     ):
         return

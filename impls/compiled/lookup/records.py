@@ -1,10 +1,10 @@
-"""Records of pieces: what a piece is looked up by, made for a block of pieces before the first is looked up.
+"""Records of pieces: the keys they are looked up by, computed for a whole block before the first lookup.
 
-A record is the key of a piece (two words) and the address of its first slot, which is prefetched. Keys are made one
-after the other, without a branch that depends on the text, then slots of eight at once; a longer piece has a key of
-zeros until its own record is made. That one's first word is MEDIUM_KEY or its hash, which is even, its second -1,
-which no short key has. Of a piece too long for any cache the slot is 0. The bytes of long pieces lie elsewhere: their
-slots are listed, so that these can be prefetched too, before the first piece is looked up.
+A record is the key of a piece (two words) and the address of its first slot, which is prefetched. Keys are computed one
+after the other, without a branch that depends on the text, then slots eight at a time; a longer piece has a key of
+zeros until its own record is written. The first word of that is MEDIUM_KEY or its hash, which is even; the second is
+-1, which no short key has. The slot is 0 for a piece too long for any cache. The bytes of long pieces are elsewhere:
+their slots are listed, so that these too can be prefetched before the first lookup.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from impls.compiled.lookup.keys import KEYS, write_key, write_slots
 MEDIUM_KEY = 1
 LONGEST_SHORT, LONGEST_MEDIUM = 15, 31
 WIDEST_READ = 32
-"""Bytes a record may read from the beginning of its piece on."""
+"""Maximum number of bytes that a record reads from the start of its piece on."""
 
 
 @inlined
@@ -54,7 +54,7 @@ def _write(key: int, slot: int, low: int, high: int, entry: int) -> None:
 
 @outlined
 def _longer(context: int, piece: int, length: int, readable: int, key: int, slot: int) -> None:
-    """The record of a piece of 16 bytes or more, `readable` bytes before the end of what may be read."""
+    """Write the record of a piece of 16 bytes or more, from whose start `readable` bytes may be read."""
     if length <= LONGEST_MEDIUM and readable >= WIDEST_READ:
         entry = medium_slot(context, piece, length)
         prefetch(entry)
@@ -76,7 +76,7 @@ def _longer(context: int, piece: int, length: int, readable: int, key: int, slot
 
 @outlined
 def prefetch_listed(context: int) -> None:
-    """Prefetches the bytes of the long pieces whose slots are listed, and empties the list."""
+    """Prefetch the bytes of the long pieces whose slots are listed, and empty the list."""
     listed = load_i64(context + WORK) + LISTED_AT
     for i in range(load_i64(listed)):
         slot = load_i64(listed + 8 + 8 * i)
@@ -87,11 +87,13 @@ def prefetch_listed(context: int) -> None:
 
 
 @outlined
-def _write_keys(masks: int, text: int, start: int, ends: int, behind: int, wide: int, key: int) -> int:
-    """Writes the keys of pieces whose ends stand from `ends` to `behind`; returns where the first end stands whose
-    piece begins beyond byte `wide`."""
+def _write_keys(masks: int, text: int, start: int, ends: int, ends_end: int, wide: int, key: int) -> int:
+    """Write keys while pieces start up to byte `wide`; return the address of the first end left.
+
+    The int32 ends of the pieces are from address `ends` up to `ends_end`.
+    """
     begin = start
-    while ends < behind and begin <= wide:
+    while ends < ends_end and begin <= wide:
         end = load_i32(ends)
         row = masks + 16 * smaller(end - begin, LONGEST_SHORT + 1)
         write_key(text + begin, row, row + KEY_LENGTHS, key)
@@ -102,9 +104,9 @@ def _write_keys(masks: int, text: int, start: int, ends: int, behind: int, wide:
 
 
 @outlined
-def _write_keys_by_byte(text: int, begin: int, ends: int, behind: int, key: int) -> None:
-    """As `_write_keys`, near the end of what may be read."""
-    while ends < behind:
+def _write_keys_by_byte(text: int, begin: int, ends: int, ends_end: int, key: int) -> None:
+    """Write the keys as `_write_keys`, near the end of the readable bytes."""
+    while ends < ends_end:
         end = load_i32(ends)
         low, high = 0, 0
         if end - begin <= LONGEST_SHORT:
@@ -118,7 +120,7 @@ def _write_keys_by_byte(text: int, begin: int, ends: int, behind: int, key: int)
 
 @outlined
 def _write_slots(keys: int, n_pieces: int, cache: int, shift: int, slots: int, longer: int) -> None:
-    """Writes and prefetches the slots of keys, and a bit for each that no piece of up to 15 bytes has."""
+    """Write and prefetch the slots of keys, and set a bit in `longer` for each piece of more than 15 bytes."""
     for i in range(0, n_pieces, KEYS):
         slot = slots + 8 * i
         store_8(longer + (i >> 3), write_slots(keys + 16 * i, cache, shift, slot))
@@ -128,16 +130,16 @@ def _write_slots(keys: int, n_pieces: int, cache: int, shift: int, slots: int, l
 
 @kernel
 def record_pieces(context: int, text: int, readable: int, start: int, ends: int, n_pieces: int) -> None:
-    """Writes the records of pieces, the first of which begins at `start`; `readable` bytes of the text may be read."""
+    """Write the records of pieces, the first of which starts at `start`; `readable` bytes of the text may be read."""
     work, masks = load_i64(context + WORK), load_i64(context + KEY_MASKS)
     keys, slots, longer = work + RECORDS_AT, work + SLOTS_AT, work + LONGER_AT
-    behind = ends + 4 * n_pieces
-    rest = _write_keys(masks, text, start, ends, behind, readable - WIDEST_READ, keys)
-    if rest < behind:
+    ends_end = ends + 4 * n_pieces
+    rest = _write_keys(masks, text, start, ends, ends_end, readable - WIDEST_READ, keys)
+    if rest < ends_end:
         begin = start
         if rest > ends:
             begin = load_i32(rest - 4)
-        _write_keys_by_byte(text, begin, rest, behind, keys + 4 * (rest - ends))
+        _write_keys_by_byte(text, begin, rest, ends_end, keys + 4 * (rest - ends))
     _write_slots(keys, n_pieces, load_i64(context + CACHE), load_i64(context + CACHE_SHIFT), slots, longer)
     for first in range(0, n_pieces, 64):
         bits = load_i64(longer + (first >> 3)) & shift_right(-1, 64 - min(64, n_pieces - first))

@@ -1,9 +1,9 @@
-"""Starting a merge from whole characters of three bytes, where nothing else could have come of their bytes.
+"""Merging that starts from whole three-byte characters, where their bytes can merge to nothing else.
 
-A character's own bytes merge to one symbol in two steps, and no merge across its border comes first if those that
-could take one of its parts away rank later. What the byte before can do is the `right bound` of the first round,
-what the byte behind can do the `left bound` (see `first_round`); merges that take the intermediate part are ruled out
-when the table is built. So the check costs two loads a character. Monotone ranks only.
+A character's own bytes merge to one symbol in two steps, and no merge across its boundary comes first if the merges
+that could take one of its parts rank later. What the byte before can do is the `right bound` of the first round, what
+the byte after can do the `left bound` (see `first_round`); merges that take the intermediate part are ruled out when
+the table is built. So the check costs two loads a character. Monotone ranks only.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from impls.compiled.merge.pairs import merged
 
 @kernel
 def _stands_alone(context: int, at: int, entry: int, first: bool, last: bool) -> bool:
-    """Whether nothing around the character at `at` can take one of its bytes before they have merged."""
+    """Return whether no neighbour of the character at `at` can take one of its bytes before they have merged."""
     bounds = load_i64(context + FIRST_ROUND)
     if not first:
         before = load_i64(bounds + 8 * load_u16(at - 1))
         if shift_right(before, 2 * SYMBOL_BITS) <= (shift_right(entry, SYMBOL_BITS) & NONE):
             return False
     if not last:
-        behind = load_i64(bounds + 8 * load_u16(at + 2))
-        if (shift_right(behind, SYMBOL_BITS) & NONE) <= shift_right(entry, 2 * SYMBOL_BITS):
+        after = load_i64(bounds + 8 * load_u16(at + 2))
+        if (shift_right(after, SYMBOL_BITS) & NONE) <= shift_right(entry, 2 * SYMBOL_BITS):
             return False
     return True
 
 
 @kernel
 def characters_first(context: int, piece: int, n_bytes: int, symbols: int) -> int:
-    """Writes the symbols of a piece, characters where that is safe and bytes elsewhere; -1 where more than 62."""
+    """Write the symbols of a piece, whole characters where that is safe, else bytes; -1 for more than 62."""
     byte_symbols, characters = load_i64(context + BYTE_SYMBOLS), load_i64(context + CHARACTERS)
     count, i = 0, 0
     while i < n_bytes:
@@ -79,9 +79,10 @@ def _joined(context: int, left: int, right: int) -> int:
 
 @kernel
 def build_characters(context: int, lowest_as_right: int, lowest_as_left: int, table: int) -> int:
-    """Fills the 65536 entries of CHARACTERS; returns how many characters have one.
+    """Fill the 65536 entries of CHARACTERS; return how many characters have one.
 
-    `lowest_as_right`, `lowest_as_left`: int32 by symbol, the lowest rank of a merge with that very part, or NONE.
+    `lowest_as_right`, `lowest_as_left`: int32 by symbol, the lowest rank of a merge with that symbol as its right or
+    left part, or NONE.
     """
     bytes_ = load_i64(context + BYTE_SYMBOLS)
     found = 0

@@ -1,8 +1,8 @@
-"""How the tokens of a rank file come about: byte pair encoding of each token's bytes over the whole vocabulary.
+"""The two parts of each token of a rank file, by byte pair encoding of the token's own bytes.
 
 In a vocabulary where any two neighbours merge whose joined bytes are a token, the two parts a token is made of are
-always those it is made of on its own bytes: merges inside a stretch of text happen in the same order whatever stands
-around it, until one crosses its border. So one pair per token is enough.
+always the same as on its own bytes: merges inside a stretch of text happen in the same order whatever is around it,
+until one crosses its boundary. So one pair per token is enough.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from impls.compiled.lookup.hashing import hash_piece, same_bytes
 
 
 @kernel
-def index_tokens(blob: int, starts: int, n_tokens: int, table: int, shift: int) -> None:
-    """Fills an open-addressing table of int32 token numbers (-1: empty) by their bytes; empty tokens are left out."""
+def index_tokens(blob: int, starts: int, n_tokens: int, table: int, shift: int) -> int:
+    """Fill an open-addressing hash table of int32 token ids (-1: empty slot) by their bytes; return 0.
+
+    Empty tokens are left out.
+    """
     mask = shift_right(-1, shift)
     for token in range(n_tokens):
         start = load_i64(starts + 8 * token)
@@ -24,11 +27,12 @@ def index_tokens(blob: int, starts: int, n_tokens: int, table: int, shift: int) 
             while load_i32(table + 4 * slot) >= 0:
                 slot = (slot + 1) & mask
             store_32(table + 4 * slot, token)
+    return 0
 
 
 @kernel
 def token_of(blob: int, starts: int, table: int, shift: int, piece: int, length: int) -> int:
-    """The token that has these bytes, by a table of `index_tokens`, or NONE."""
+    """Return the token that has these bytes, by a table of `index_tokens`, or NONE."""
     mask = shift_right(-1, shift)
     slot = shift_right(hash_piece(piece, length), shift)
     while True:
@@ -43,7 +47,7 @@ def token_of(blob: int, starts: int, table: int, shift: int, piece: int, length:
 
 @kernel
 def _last_cut(blob: int, starts: int, table: int, shift: int, piece: int, length: int, scratch: int) -> int:
-    """Where the last two parts of a token meet, or 0 where merging does not end in two parts.
+    """Return the offset between the last two parts of a token, or 0 where merging does not end in two parts.
 
     `scratch`: length + 2 ends of parts and length + 1 ranks, int32.
     """
@@ -74,11 +78,11 @@ def _last_cut(blob: int, starts: int, table: int, shift: int, piece: int, length
 
 
 @kernel
-def derive(
-    blob: int, starts: int, n_tokens: int, table: int, shift: int, lefts: int, rights: int, scratch: int
-) -> None:
-    """Writes the two parts (int32) of each token, or -1 for a byte, a gap, a token merging does not make and one
-    of more than LONGEST_DERIVED bytes."""
+def derive(blob: int, starts: int, n_tokens: int, table: int, shift: int, lefts: int, rights: int, scratch: int) -> int:
+    """Write the two parts (int32) of each token, or -1; return 0.
+
+    That is for a byte, a gap, a token that merging does not make, and one of more than LONGEST_DERIVED bytes.
+    """
     for token in range(n_tokens):
         start = load_i64(starts + 8 * token)
         length = load_i64(starts + 8 * token + 8) - start
@@ -90,3 +94,4 @@ def derive(
                 right = token_of(blob, starts, table, shift, blob + start + cut, length - cut)
         store_32(lefts + 4 * token, left)
         store_32(rights + 4 * token, right)
+    return 0

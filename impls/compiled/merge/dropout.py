@@ -1,8 +1,8 @@
-"""Byte pair encoding with merges left out at random (Provilkov, Emelianenko and Voita 2020); see `impls.core.dropout`.
+"""BPE-dropout: merges are left out at random (Provilkov, Emelianenko and Voita 2020); see `impls.core.dropout`.
 
-Candidates stand in a binary heap by rank, then place. Each that comes out takes a coin; those left out wait aside, at
-the other end of the heap's memory, until a merge is made, and then go back. A merge adds two candidates at most, so
-there are never more than three per byte. Memory: 40 bytes per byte of the longest piece.
+Candidates are in a binary heap by rank, then position. Each that is popped draws a random number; those left out are
+kept at the other end of the heap's memory until a merge is made, and then go back. A merge adds two candidates at most,
+so there are never more than three per byte. Memory: 40 bytes per byte of the longest piece.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ THRESHOLD, START, FIRST_PIECE, RESULTS, BY_BYTES, BLOB, STARTS, TABLE, SHIFT = r
 GAMMA, MIX_1, MIX_2 = -7046029254386353131, -4658895280553007687, -7723592293110705685
 """0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9 and 0x94D049BB133111EB as int64."""
 
-# One place of the piece, four int32: symbol (GONE once it is part of the one before), neighbours, rank of the pair.
+# A position of the piece, four int32: symbol (GONE once merged into the one before), neighbours, rank of the pair.
 PLACE_BYTES = 16
 FOLLOWING, PREVIOUS, RANK = 4, 8, 12
 GONE = -1
@@ -55,7 +55,7 @@ def _mix(word: int) -> int:
 
 @kernel
 def _push(heap: int, size: int, candidate: int) -> None:
-    """Adds to a heap of `size`."""
+    """Add a candidate to a heap of `size`."""
     i = size
     while i > 0:
         parent = (i - 1) >> 1
@@ -69,7 +69,7 @@ def _push(heap: int, size: int, candidate: int) -> None:
 
 @kernel
 def _remove_first(heap: int, size: int) -> None:
-    """Takes the smallest out of a heap of `size`."""
+    """Remove the smallest candidate from a heap of `size`."""
     last = load_i64(heap + 8 * (size - 1))
     n = size - 1
     i = 0
@@ -90,7 +90,7 @@ def _remove_first(heap: int, size: int) -> None:
 
 @kernel
 def _rank_at(context: int, parameters: int, piece: int, n_bytes: int, places: int, i: int) -> int:
-    """The rank of the pair that begins at place `i`, or NONE."""
+    """Return the rank of the pair whose left symbol is at position `i`, or NONE."""
     at = places + PLACE_BYTES * i
     right = load_i32(at + FOLLOWING)
     if right >= n_bytes:
@@ -108,7 +108,7 @@ def _rank_at(context: int, parameters: int, piece: int, n_bytes: int, places: in
 
 @kernel
 def _offer(context: int, parameters: int, piece: int, n_bytes: int, places: int, heap: int, size: int, i: int) -> int:
-    """Ranks the pair that begins at place `i` and makes it a candidate; returns the size of the heap."""
+    """Rank the pair whose left symbol is at position `i` and push it as a candidate; return the size of the heap."""
     rank = _rank_at(context, parameters, piece, n_bytes, places, i)
     store_32(places + PLACE_BYTES * i + RANK, rank)
     if rank == NONE:
@@ -132,13 +132,13 @@ def _merge_at(places: int, n_bytes: int, i: int, symbol: int) -> None:
 
 @kernel
 def _merge_piece(context: int, parameters: int, piece: int, n_bytes: int, places: int, heap: int, coins: int) -> None:
-    """Merges the symbols at `places` until every candidate is left out; `coins` is the key of the piece."""
+    """Merge the symbols at `places` until every candidate is left out; `coins` is the piece's random state."""
     threshold, results = load_i64(parameters + THRESHOLD), load_i64(parameters + RESULTS)
     size = 0
     for i in range(n_bytes):
         size = _offer(context, parameters, piece, n_bytes, places, heap, size, i)
     bottom = heap + 8 * CANDIDATES_PER_BYTE * n_bytes
-    aside = bottom
+    left_out = bottom
     while size > 0:
         candidate = load_i64(heap)
         _remove_first(heap, size)
@@ -149,17 +149,17 @@ def _merge_piece(context: int, parameters: int, piece: int, n_bytes: int, places
         coin = shift_right(_mix(coins), 11)
         coins = wrapping_add(coins, GAMMA)
         if coin < threshold:
-            aside -= 8
-            store_64(aside, candidate)
+            left_out -= 8
+            store_64(left_out, candidate)
             continue
         symbol = rank
         if results != 0:
             symbol = load_i32(results + 4 * rank)
         _merge_at(places, n_bytes, i, symbol)
-        while aside < bottom:
-            waiting = load_i64(aside)
-            aside += 8
-            _push(heap, size, waiting)
+        while left_out < bottom:
+            candidate = load_i64(left_out)
+            left_out += 8
+            _push(heap, size, candidate)
             size += 1
         size = _offer(context, parameters, piece, n_bytes, places, heap, size, i)
         previous = load_i32(places + PLACE_BYTES * i + PREVIOUS)
@@ -169,7 +169,7 @@ def _merge_piece(context: int, parameters: int, piece: int, n_bytes: int, places
 
 @kernel
 def _one_piece(context: int, parameters: int, piece: int, n_bytes: int, number: int, memory: int, out: int) -> int:
-    """Writes the ids (int32) of piece `number` of the text to `out`; returns how many."""
+    """Write the ids (int32) of piece `number` of the text to `out`; return how many."""
     byte_symbols = load_i64(context + BYTE_SYMBOLS)
     for i in range(n_bytes):
         at = memory + PLACE_BYTES * i
@@ -192,7 +192,7 @@ def _one_piece(context: int, parameters: int, piece: int, n_bytes: int, number: 
 
 @kernel
 def encode_with_dropout(context: int, parameters: int, text: int, ends: int, n_pieces: int, out: int) -> int:
-    """Number of ids (int32) of a text whose n_pieces end at `ends` (int32), or NO_MEMORY."""
+    """Return the number of ids (int32) of a text whose n_pieces end at `ends` (int32), or NO_MEMORY."""
     longest, begin = 0, 0
     for i in range(n_pieces):
         end = load_i32(ends + 4 * i)

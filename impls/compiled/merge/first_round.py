@@ -1,11 +1,11 @@
-"""The parallel first round of merging: pairs of bytes that merge before anything else can take one of them away.
+"""The parallel first round of merging: pairs of bytes that merge before any other merge can take one of them.
 
 Exact by this argument. Where ranks are monotone (a merge ranks after those that make its parts) a pair of bytes may
-merge at once when its rank is below every merge that could take one of its two bytes away: those whose right part is
-that byte and whose left part ends with the byte before it (`right bound`), and the mirror image (`left bound`). Of two
-neighbouring pairs one at most is told to, as the rank of a pair is one of its bounds for the others.
+merge at once when its rank is below every merge that could take one of its two bytes: those whose right part is that
+byte and whose left part ends with the byte before it (`right bound`), and the mirror image (`left bound`). Of two
+neighbouring pairs at most one merges, as the rank of a pair is one of its neighbours' bounds.
 
-The entries of eight pairs and of their neighbours are compared at once, in portable vector code; a bit a pair says
+The entries of eight pairs and of their neighbours are compared at once, in portable vector code; a bit per pair says
 which merge.
 """
 
@@ -35,10 +35,9 @@ from impls.compiled.layout import BYTE_SYMBOLS, FIRST_ROUND, NONE, READABLE_END,
 
 AT_ONCE = 8
 READ = AT_ONCE + 2
-"""Bytes that are read for so many pairs and the one behind them, whether they belong to the piece or not: as many
-behind the piece at most."""
+"""Bytes that are read for so many pairs and the next one, even past the end of the piece: so many past it at most."""
 MADE_AT = 1344
-"""int32 in SMALL_SCRATCH, behind what `merge_small` keeps there: what each pair of bytes merges into, or NONE."""
+"""int32 in SMALL_SCRATCH, after the space of `merge_small`: the symbol each pair of bytes makes, or NONE."""
 
 _i8, _i16, _i32, _i64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _entries, _symbols = ir.VectorType(_i64, AT_ONCE), ir.VectorType(_i32, AT_ONCE)
@@ -50,7 +49,7 @@ def _constant(values: list[int]) -> Any:
 
 
 def _lanes(builder: Any, a: Any, b: Any, first: int) -> Any:
-    """Those of two vectors, one behind the other, from the lane `first` on."""
+    """Return eight lanes of the concatenation of two vectors, from the lane `first` on."""
     lanes = ir.Constant(ir.VectorType(_i32, AT_ONCE), list(range(first, first + AT_ONCE)))
     return builder.shuffle_vector(a, b, lanes)
 
@@ -66,9 +65,9 @@ def _field(builder: Any, entries: Any, number: int) -> Any:
 
 
 def _emit_merging(builder: Any, table: Any, before: Any, at: Any, n_pairs: Any, made: Any) -> Any:
-    """A bit for each of the pairs of bytes from `at` on that merges, of at most AT_ONCE; stores what they would make.
+    """Return a bit for each of up to AT_ONCE pairs of bytes from `at` on that merges; store the symbols they make.
 
-    `table` is FIRST_ROUND, `before` the entry of the pair before these, `n_pairs` how many there still are.
+    `table` is FIRST_ROUND, `before` the entry of the pair before these, `n_pairs` the number of pairs left.
     """
     entries, first = builder.inttoptr(table, _i64.as_pointer()), builder.inttoptr(at, _i8.as_pointer())
 
@@ -79,13 +78,13 @@ def _emit_merging(builder: Any, table: Any, before: Any, at: Any, n_pairs: Any, 
     here = _unknown
     for number in range(AT_ONCE):
         here = builder.insert_element(here, entry(number), _i32(number))
-    # A pair that is not there stands in nobody's way: all its fields are NONE.
+    # A missing pair blocks no merge: all its fields are NONE.
     numbers = _constant(list(range(AT_ONCE)))
     exists = builder.icmp_signed("<", numbers, _splat(builder, n_pairs))
     here = builder.select(exists, here, _constant([-1] * AT_ONCE))
-    behind = builder.select(builder.icmp_signed("<", _i64(AT_ONCE), n_pairs), entry(AT_ONCE), _i64(-1))
+    following = builder.select(builder.icmp_signed("<", _i64(AT_ONCE), n_pairs), entry(AT_ONCE), _i64(-1))
     earlier = builder.insert_element(_unknown, before, _i32(AT_ONCE - 1))
-    later = builder.insert_element(_unknown, behind, _i32(0))
+    later = builder.insert_element(_unknown, following, _i32(0))
     rank = _field(builder, here, 0)
     right_bound = _field(builder, _lanes(builder, earlier, here, AT_ONCE - 1), 2)
     left_bound = _field(builder, _lanes(builder, here, later, 1), 1)
@@ -99,7 +98,7 @@ _raw_merging = operation(5, _emit_merging)
 
 @inlined
 def _merging(table: int, piece: int, n_bytes: int, made: int) -> int:
-    """A bit for each byte of a piece of at most 64 that merges with the one behind it."""
+    """Return a bit for each byte of a piece of at most 64 that merges with the next one."""
     merging, i, before = 0, 0, -1
     while True:
         if reachable(piece + i, READ):
@@ -112,25 +111,25 @@ def _merging(table: int, piece: int, n_bytes: int, made: int) -> int:
 
 @outlined
 def _merging_by_one(table: int, piece: int, n_bytes: int, made: int) -> int:
-    """As `_merging`, for a piece behind which nothing may be read."""
+    """Return the bits as `_merging`, for a piece after which no byte may be read."""
     merging, before, here = 0, -1, -1
     if n_bytes > 1:
         here = load_i64(table + 8 * load_u16(piece))
     for i in range(n_bytes - 1):
-        behind = load_i64(table + 8 * load_u16(piece + i + 1)) if i + 2 < n_bytes else -1
+        following = load_i64(table + 8 * load_u16(piece + i + 1)) if i + 2 < n_bytes else -1
         rank = here & NONE
         merges = (rank < (shift_right(before, 2 * SYMBOL_BITS) & NONE)) & (
-            rank < (shift_right(behind, SYMBOL_BITS) & NONE)
+            rank < (shift_right(following, SYMBOL_BITS) & NONE)
         )
         store_32(made + 4 * i, rank)
         merging |= shift_left(choose(merges, 1, 0), i)
-        before, here = here, behind
+        before, here = here, following
     return merging
 
 
 @kernel
 def first_round(context: int, piece: int, n_bytes: int, symbols: int) -> int:
-    """Writes the symbols (int32) of a piece of at most MOST_SMALL bytes after that round; returns how many."""
+    """Write the symbols (int32) of a piece of at most MOST_SMALL bytes after the first round; return how many."""
     bytes_, made = load_i64(context + BYTE_SYMBOLS), load_i64(context + SMALL_SCRATCH) + MADE_AT
     table = load_i64(context + FIRST_ROUND)
     if piece + n_bytes + READ <= load_i64(context + READABLE_END):

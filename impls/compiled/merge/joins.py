@@ -1,4 +1,4 @@
-"""Between which characters of three bytes a token of the vocabulary reaches: what `merge/segments` asks."""
+"""The pairs of three-byte characters that some token holds side by side: what `merge/segments` looks up."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from impls.compiled.layout import COUNT_AT, JOINS_SHIFT, NONE, SYMBOL_BITS
 
 _K1 = np.uint64(-7046029254386353131 % (1 << 64))
-"""That of `lookup/hashing`."""
+"""As in `lookup/hashing`."""
 _LEAD, _AFTER = 0xE0, 0xF0
 
 
 def joins_of(tokens: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    """Which pairs of characters a token may hold: by hash, and by the last six bits of the left one.
+    """Return which pairs of characters a token may hold: by hash, and by the last six bits of the left one.
 
     uint8 of shape (1 << (61 - JOINS_SHIFT),), a bit for every pair; int64 of shape (65536,) by right character, a bit
-    for every end of a left one that some token begins with. A token may begin or end inside a character; then it
-    stands for every character with that end or beginning.
+    for every end of a left one that some token begins with. A token that begins or ends inside a character counts for
+    every character with that end or beginning.
     """
     ends = np.zeros(1 << 16, np.uint64)
     parts = [key for token in tokens for key in _keys(token, ends)]
@@ -30,9 +30,9 @@ def joins_of(tokens: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pairs_of(rows: np.ndarray) -> np.ndarray:
-    """int64 of shape (2n,): buckets of two entries, characters << 21 | id, for tokens of two characters of three bytes.
+    """Return buckets of two entries, characters << 21 | id, for tokens of two three-byte characters: int64 (2n,).
 
-    `rows`: entries of the cache of pieces. A bucket keeps the lowest ids; of the others the cache itself knows.
+    `rows`: entries of the cache of pieces. A full bucket keeps the lowest ids; the cache itself knows the others.
     """
     of_six = rows[(rows[:, 3] == 1 << COUNT_AT) & (rows[:, 1] == 6 << 56) & (rows[:, 2] < NONE)]
     of_six = of_six[np.argsort(of_six[:, 2], kind="stable")]
@@ -51,7 +51,7 @@ def pairs_of(rows: np.ndarray) -> np.ndarray:
 
 
 def _keys(token: bytes, ends: np.ndarray) -> Iterator[np.ndarray]:
-    """The pairs a token may hold, left << 16 | right; those of which it holds one byte of the left go into `ends`."""
+    """Yield the pairs a token may hold, left << 16 | right; where it holds one byte of the left, set `ends` instead."""
     for at in range(1, len(token)):
         if not _LEAD <= token[at] < _AFTER:
             continue
@@ -70,6 +70,6 @@ def _keys(token: bytes, ends: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _code(character: bytes) -> int:
-    """The lowest character of three bytes that begins so."""
+    """Return the lowest three-byte character that begins with these bytes."""
     a, b, c = character.ljust(3, b"\0")
     return ((a & 15) << 12) | ((b & 63) << 6) | (c & 63)

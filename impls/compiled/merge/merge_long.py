@@ -1,19 +1,19 @@
 """Byte pair encoding of a piece of any length, in time linear in it: a queue per rank.
 
-Ranks are small integers, so the priority queue is an array of lists, one per rank, and a bitmap of those that may
-hold something. With monotone ranks the bitmap is walked once; a model whose merges rank out of order moves the
-cursor back. Equal ranks merge leftmost first: a list is in the order of places. What a merge adds belongs behind what
-was added last, mostly, so the search for where it belongs begins there.
+Ranks are small integers, so the priority queue is an array of lists, one per rank, and a bitmap of those that may not
+be empty. With monotone ranks the bitmap is walked once; a model whose merges rank out of order moves the cursor back.
+Equal ranks merge leftmost first: a list is in the order of positions. A new position mostly belongs after the last one
+added, so the search for its place begins there.
 
 A piece larger than a window is merged window by window, each small enough for the processor's cache. That is exact by
 this argument. Take the symbols a text merges to, and any two neighbours: merging their bytes alone gives these two,
-since nothing that happened in the text crossed their borders. The other way round, symbols of which all neighbours
-are such pairs are what the text merges to: before the first merge across any border everything goes on between the
-borders as it does in each pair alone, and there no merge across comes (of equal ranks the leftmost one first, here as
-there). Windows overlap, and the symbols of one are followed up to a symbol that both have, from there on those of the
-other; so every two neighbours come from one window. Where two windows have no symbol in common, the piece is merged
-whole. A window that holds the same bytes as the one before is not merged again. Memory: 24 bytes per byte of two
-windows, or then of the piece.
+since no merge in the text crossed their boundaries. Conversely, symbols of which all neighbours are such pairs are what
+the text merges to: before the first merge across any boundary everything between the boundaries happens as it does in
+each pair alone, and there no merge across happens (of equal ranks the leftmost one comes first, here as there). Windows
+overlap, and the symbols of one are used up to a symbol that both have, from there on those of the other; so every two
+neighbours come from one window. Where two windows have no symbol in common, the piece is merged whole. A window that
+holds the same bytes as the one before is not merged again. Memory: 24 bytes per byte of two windows, or else of the
+piece.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from impls.compiled.lookup.hashing import same_bytes
 from impls.compiled.merge.pairs import merged
 from impls.compiled.sentencepiece.spelling import spell
 
-# One place of the piece, six int32: symbol, neighbours, rank of the pair it begins, neighbours in that rank's queue.
+# A position of the piece, six int32: symbol, neighbours, rank of the pair it begins, neighbours in that rank's queue.
 PLACE_BYTES = 24
 FOLLOWING, PREVIOUS, RANK, LATER, EARLIER = 4, 8, 12, 16, 20
 REGION = 1
 WINDOW_BYTES = 4096
 OVERLAP_BYTES = 512
-"""At most; the later window begins at the first symbol of the one before that begins so near its end."""
+"""Maximum; a window begins at the first symbol that starts so near the end of the window before."""
 
 
 @kernel
@@ -65,34 +65,34 @@ def _pair_rank(context: int, left: int, right: int) -> int:
 
 @kernel
 def _enqueue(context: int, places: int, n_places: int, i: int, rank: int) -> None:
-    """Place `i` now begins a pair of `rank`, which is not NONE."""
+    """Queue position `i` for the pair of `rank`, not NONE, whose left symbol is there."""
     first = load_i32(load_i64(context + HEADS) + 4 * rank)
     latest = load_i64(context + LATEST) + 4 * rank
     if first < 0 or i < first:
         _enqueue_first(context, places, i, rank)
         store_32(latest, i)
         return
-    # What was queued last may have gone since, or be of another piece.
+    # The last position queued may be stale, or of another piece.
     before = load_i32(latest)
     if before > i or before >= n_places or load_i32(places + PLACE_BYTES * before + RANK) != rank:
         before = first
-    behind = load_i32(places + PLACE_BYTES * before + LATER)
-    while behind >= 0 and behind < i:
-        before = behind
-        behind = load_i32(places + PLACE_BYTES * before + LATER)
+    after = load_i32(places + PLACE_BYTES * before + LATER)
+    while after >= 0 and after < i:
+        before = after
+        after = load_i32(places + PLACE_BYTES * before + LATER)
     at = places + PLACE_BYTES * i
     store_32(at + RANK, rank)
-    store_32(at + LATER, behind)
+    store_32(at + LATER, after)
     store_32(at + EARLIER, before)
     store_32(places + PLACE_BYTES * before + LATER, i)
-    if behind >= 0:
-        store_32(places + PLACE_BYTES * behind + EARLIER, i)
+    if after >= 0:
+        store_32(places + PLACE_BYTES * after + EARLIER, i)
     store_32(latest, i)
 
 
 @kernel
 def _enqueue_first(context: int, places: int, i: int, rank: int) -> None:
-    """As `_enqueue`, for the first place of its list."""
+    """Queue position `i` as `_enqueue`, as the first of its list."""
     at = places + PLACE_BYTES * i
     head = load_i64(context + HEADS) + 4 * rank
     first = load_i32(head)
@@ -108,7 +108,7 @@ def _enqueue_first(context: int, places: int, i: int, rank: int) -> None:
 
 @kernel
 def _dequeue(context: int, places: int, i: int) -> None:
-    """Place `i` no longer begins the pair it is queued for."""
+    """Remove position `i` from the queue of its pair."""
     at = places + PLACE_BYTES * i
     rank, later, earlier = load_i32(at + RANK), load_i32(at + LATER), load_i32(at + EARLIER)
     if rank == NONE:
@@ -124,7 +124,10 @@ def _dequeue(context: int, places: int, i: int) -> None:
 
 @kernel
 def _fill(context: int, piece: int, symbols: int, n_places: int, places: int) -> None:
-    """Bytes, or `symbols` if not 0, become places; each pair is queued, from the right, so queues begin leftmost."""
+    """Fill the positions from bytes, or from `symbols` if not 0, and queue each pair.
+
+    From right to left, so that queues are in order from the leftmost.
+    """
     byte_symbols = load_i64(context + BYTE_SYMBOLS)
     right = NONE
     i = n_places - 1
@@ -148,7 +151,7 @@ def _fill(context: int, piece: int, symbols: int, n_places: int, places: int) ->
 
 @kernel
 def _merge_at(context: int, places: int, n_places: int, i: int) -> int:
-    """Merges the pair that begins at place `i`; returns the lowest rank that came about."""
+    """Merge the pair whose left symbol is at position `i`; return the lowest rank of a new pair."""
     at = places + PLACE_BYTES * i
     symbol = load_i32(at + RANK)
     absorbed = load_i32(at + FOLLOWING)
@@ -175,7 +178,7 @@ def _merge_at(context: int, places: int, n_places: int, i: int) -> int:
 
 @kernel
 def _merge_run(context: int, places: int, n_places: int, rank: int) -> int:
-    """Merges pairs of `rank` that stand side by side, the leftmost first; returns the lowest rank to go on with."""
+    """Merge adjacent pairs of `rank`, the leftmost first; return the lowest rank to go on with."""
     i = load_i32(load_i64(context + HEADS) + 4 * rank)
     while i < n_places and load_i32(places + PLACE_BYTES * i + RANK) == rank:
         lowest = _merge_at(context, places, n_places, i)
@@ -210,7 +213,7 @@ def _merge_window(context: int, piece: int, n_bytes: int, places: int) -> None:
 
 @kernel
 def _write(places: int, i: int, end: int, out: int) -> int:
-    """Writes the symbols from place `i` on, up to place `end`; returns where `out` ends."""
+    """Write the symbols from position `i` up to position `end`; return the end of `out`."""
     while i < end:
         at = places + PLACE_BYTES * i
         store_32(out, load_i32(at))
@@ -221,7 +224,7 @@ def _write(places: int, i: int, end: int, out: int) -> int:
 
 @kernel
 def _first_from(places: int, i: int, least: int) -> int:
-    """The first place from `i` on that holds a symbol and is not before `least`."""
+    """Return the first position from `i` on that holds a symbol and is at least `least`."""
     while i < least:
         i = load_i32(places + PLACE_BYTES * i + FOLLOWING)
     return i
@@ -229,9 +232,9 @@ def _first_from(places: int, i: int, least: int) -> int:
 
 @kernel
 def _in_common(places: int, i: int, n_places: int, later: int, n_later: int) -> int:
-    """The first place of a later window that holds the same symbol as its place in the window before; -1 for none.
+    """Return the first position of a later window whose symbol is also in the window before; -1 for none.
 
-    The later window begins at place `i` of the one before.
+    The later window begins at position `i` of the one before.
     """
     shift, j = i, 0
     while i < n_places and j < n_later:
@@ -247,7 +250,7 @@ def _in_common(places: int, i: int, n_places: int, later: int, n_later: int) -> 
 
 @kernel
 def _merge_in_windows(context: int, piece: int, n_bytes: int, places: int, out: int) -> int:
-    """Symbols of a piece by windows that overlap; returns how many, or -1 where two windows share no symbol.
+    """Write the symbols of a piece by overlapping windows; return how many, or -1 where two windows share no symbol.
 
     `places` has room for two windows.
     """
@@ -258,7 +261,7 @@ def _merge_in_windows(context: int, piece: int, n_bytes: int, places: int, out: 
         cut = _first_from(places, begin, size - OVERLAP_BYTES)
         at = _write(places, begin, cut, at)
         n_later = min(WINDOW_BYTES, n_bytes - start - cut)
-        # Text that repeats itself: the same bytes merge to the same symbols.
+        # Repetitive text: the same bytes merge to the same symbols.
         again = n_later == size and same_bytes(piece + start, piece + start + cut, size)
         if not again:
             _merge_window(context, piece + start + cut, n_later, later)
@@ -274,7 +277,7 @@ def _merge_in_windows(context: int, piece: int, n_bytes: int, places: int, out: 
 
 @kernel
 def merge_long(context: int, piece: int, n_bytes: int, out: int) -> int:
-    """Writes the symbols (int32) of a piece to `out`; returns how many, or NO_MEMORY."""
+    """Write the symbols (int32) of a piece to `out`; return how many, or NO_MEMORY."""
     if n_bytes > WINDOW_BYTES and load_i64(context + SPELLING_PAGES) == 0:
         places = allocate(REGION, 2 * PLACE_BYTES * WINDOW_BYTES)
         if places == 0:

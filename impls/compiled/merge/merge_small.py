@@ -1,4 +1,4 @@
-"""Byte pair encoding of a piece of up to 62 symbols: one parallel first round, then the lowest rank again and again.
+"""Byte pair encoding of a piece of up to 62 symbols: one parallel first round, then the lowest rank repeatedly.
 
 Models whose ranks are not monotone skip that round (see `first_round`). After it the lowest rank of all neighbours
 merges, leftmost first, which is the definition; alive symbols are bits of one word, so neighbours are found by counting
@@ -41,15 +41,15 @@ from impls.compiled.merge.pairs import joined
 from impls.compiled.sentencepiece.spelling import spell
 
 SYMBOLS_AT = 64
-"""int32 symbols; the one before them and the one behind the last are NONE."""
+"""int32 symbols; the one before the first and the one after the last are NONE."""
 RANKS_AT = 512
-"""int64 what a pair merges into, see `joined`, << 6 | place, in chunks of 8; one before them takes stray writes."""
+"""int64 results of `joined` << 6 | position, in chunks of 8; the word before them takes stray writes."""
 HANDLES_AT = 1088
-"""int32 handles of the symbols; that of the one before the first is NO_ROW."""
+"""int32 handles of the symbols; the one before the first is NO_ROW."""
 PLACE_BITS = 6
 NOTHING_LEFT = NONE << (HANDLE_BITS + PLACE_BITS)
 LEAST_CHARACTERS = 6
-"""Pieces of this many bytes that end in a three-byte character begin from whole characters."""
+"""From so many bytes on, pieces that end in a three-byte character start from whole characters."""
 
 
 @kernel
@@ -71,7 +71,7 @@ def _lowest_of_8(ranks: int) -> int:
 
 @kernel
 def _start(context: int, piece: int, n_bytes: int, symbols: int) -> int:
-    """The symbols to begin with; returns how many, or -1 where they are too many."""
+    """Write the initial symbols; return how many, or -1 where there are too many."""
     if load_i64(context + SPELLING_PAGES) != 0:
         return spell(context, piece, n_bytes, symbols, MOST_SMALL)
     if load_i64(context + MONOTONE) == 0:
@@ -83,7 +83,7 @@ def _start(context: int, piece: int, n_bytes: int, symbols: int) -> int:
 
 @kernel
 def merge_small(context: int, piece: int, n_bytes: int, out: int) -> int:
-    """Writes the symbols (int32) of a piece to `out`; returns how many, or -1 where it is too long for this way."""
+    """Write the symbols (int32) of a piece to `out`; return how many, or -1 where it is too long for this algorithm."""
     scratch = load_i64(context + SMALL_SCRATCH)
     symbols, ranks = scratch + SYMBOLS_AT, scratch + RANKS_AT
     n = _start(context, piece, n_bytes, symbols)
@@ -102,7 +102,7 @@ def merge_small(context: int, piece: int, n_bytes: int, out: int) -> int:
         made = joined(buckets, pairs, handle, right)
         store_64(ranks + 8 * i, (made << PLACE_BITS) | i)
         left = right
-    # Eight at once, whether so many are asked for or not: how many is not foretold.
+    # Always eight: a loop over the exact number would be mispredicted.
     for k in range(8):
         store_64(ranks + 8 * (n - 1 + k), NOTHING_LEFT)
     alive = shift_left(1, n) - 1
@@ -120,7 +120,7 @@ def merge_small(context: int, piece: int, n_bytes: int, out: int) -> int:
         absorbed = lowest_bit(later)
         following = lowest_bit((later & (later - 1)) | shift_left(1, n))
         previous = 63 - leading_zeros(alive & (shift_left(1, i) - 1))
-        # The last symbol begins no pair: its row, which may be far, is not waited for.
+        # The last symbol begins no pair: do not wait for its row, which may not be in the processor's cache.
         row = choose(following < n, handle, NO_ROW)
         made = joined(buckets, pairs, row, load_i32(symbols + 4 * following))
         made_before = joined(buckets, pairs, load_i32(handles + 4 * previous), symbol)

@@ -1,4 +1,4 @@
-"""The table of pairs: which bucket each pair stands in, and the order of all of them; see `merge/pairs`."""
+"""Builds the table of pairs: the bucket of each pair, and the order of all buckets; see `merge/pairs`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from impls.core.errors import Unsupported
 
 _MOST_IN_BUCKET = 8
 _MOST_PLACES, _MOST_BUCKETS = NONE, (1 << (HANDLE_BITS - 1)) - 1
-"""What the numbers of places and buckets have bits for."""
+"""Limits of the bit fields of slot and bucket numbers."""
 _K1 = np.uint64(-7046029254386353131 % (1 << 64))
-"""That of `lookup/hashing`."""
+"""As in `lookup/hashing`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairRows:
-    """What two symbols merge into."""
+    """The table of merges: what two symbols merge into."""
 
     pairs: np.ndarray
-    """int64, `symbol << 43 | its handle << 21 | right`; -1 in an empty slot, and in the first."""
+    """int64, `symbol << 43 | its handle << 21 | right`; -1 in an empty slot, which the first always is."""
     buckets: np.ndarray
     """int64, see `merge/pairs`."""
     handles: np.ndarray
@@ -30,7 +30,7 @@ class PairRows:
 
 
 def pair_rows(native: Native, merges: np.ndarray, n_symbols: int) -> PairRows:
-    """The table of merges, int64 `(left << 21 | right) << 21 | symbol`; raises `Unsupported` for too many of them."""
+    """Build the table of merges, int64 `(left << 21 | right) << 21 | symbol`; raise `Unsupported` for too many."""
     lefts, rights, made = merges >> (2 * SYMBOL_BITS), (merges >> SYMBOL_BITS) & NONE, merges & NONE
     row_bits = _row_bits(lefts, rights, n_symbols)
     handles, n_buckets = _handles(lefts, row_bits)
@@ -57,7 +57,7 @@ def _bucket_in_row(rights: np.ndarray, bits: np.ndarray) -> np.ndarray:
 
 
 def _row_bits(lefts: np.ndarray, rights: np.ndarray, n_symbols: int) -> np.ndarray:
-    """int64 by left symbol: how many buckets its row has, as a power of two, so that none holds too many."""
+    """Return, by left symbol, the log2 of its row's number of buckets so that none holds too many: int64."""
     bits = np.zeros(n_symbols, np.int64)
     left, right = lefts, rights
     while len(left):
@@ -71,9 +71,9 @@ def _row_bits(lefts: np.ndarray, rights: np.ndarray, n_symbols: int) -> np.ndarr
 
 
 def _handles(lefts: np.ndarray, row_bits: np.ndarray) -> tuple[np.ndarray, int]:
-    """int64 by symbol, and the number of buckets. Rows of many come first: each begins at a multiple of its size.
+    """Return the handles (int64 by symbol) and the number of buckets.
 
-    Before them stands the bucket of NO_ROW, which is empty.
+    Rows of many buckets come first: each begins at a multiple of its size. Before them is the empty bucket of NO_ROW.
     """
     rows = np.unique(lefts)
     rows = rows[np.argsort(-row_bits[rows], kind="stable")]

@@ -1,14 +1,15 @@
-"""Which symbol two neighbours merge into: a row per left symbol, each a small perfect hash of its right ones.
+"""The symbol two neighbours merge into: a row per left symbol, each a small perfect hash of its right symbols.
 
-Common symbols are the low ones, so what text needs lies together: buckets and entries stand in the order of left
-symbols, rows of many buckets before those of fewer, and a symbol that begins no pair has none (a table of all pairs by
-one hash touches a cache line for each).
-A row has 1, 2, 4 ... buckets of few pairs each. The word of a bucket says where its entries begin, how many slots they
-have, and the multiplier that keeps them apart (Fredman, Komlós, Szemerédi 1984, "Storing a sparse table with O(1) worst
-case access time"); 16 bits say which symbols it may hold (Bloom 1970, "Space/time trade-offs in hash coding"), and one
-that it certainly does not hold reads entry 0, which is empty. A symbol goes with its handle, which tells its row:
-twice the number of the first bucket, a multiple of how many there are, plus that number. An entry holds the handle of
-what it makes, so that merging on needs no further table.
+Common symbols are the low ones, so what text needs is close together: buckets and entries are in the order of left
+symbols, rows of many buckets before those of fewer, and a symbol that is the left of no pair has none (in one hash
+table of all pairs each would touch a cache line of its own).
+
+A row has 1, 2, 4 ... buckets of few pairs each. The word of a bucket holds the index of its first slot, its number of
+slots, and the multiplier that makes the hash of its entries perfect (Fredman, Komlós, Szemerédi 1984, "Storing a sparse
+table with O(1) worst case access time"); 16 bits are a filter of the symbols it may hold (Bloom 1970, "Space/time
+trade-offs in hash coding"), and a lookup that the filter rejects reads entry 0, which is empty. A symbol goes with its
+handle, which identifies its row: twice the index of the first bucket, a multiple of their number, plus that number. An
+entry holds the handle of the symbol it makes, so that merging on needs no further table.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from impls.compiled.layout import (
 from impls.compiled.lookup.hashing import K1
 
 NO_PAIR = (NONE << HANDLE_BITS) | ((1 << HANDLE_BITS) - 1)
-"""What `joined` says of two symbols that do not merge: no symbol, and no handle."""
+"""The result of `joined` for two symbols that do not merge: no symbol, and no handle."""
 _LOW_HALF = (1 << 32) - 1
 _MOST_MULTIPLIER = 1 << 22
 
@@ -51,7 +52,7 @@ def _hash(right: int) -> int:
 
 @inlined
 def _slot_of(word: int, h: int) -> int:
-    """Among the slots of a bucket, for a symbol it holds."""
+    """Return the slot, within its bucket, of a symbol the bucket holds."""
     product = wrapping_multiply(shift_right(h, 20), shift_right(word, MULTIPLIER_AT)) & _LOW_HALF
     return shift_right(product * (shift_right(word, SYMBOL_BITS) & MOST_SLOTS), 32)
 
@@ -63,9 +64,9 @@ def _filter_bit(h: int) -> int:
 
 @inlined
 def joined(buckets: int, pairs: int, handle: int, right: int) -> int:
-    """What the symbol of that handle and `right` merge into, above its handle (HANDLE_BITS), or NO_PAIR.
+    """Return the symbol that the symbol of that handle and `right` merge into, << HANDLE_BITS | its handle, or NO_PAIR.
 
-    The symbol is also the rank of the merge, so the lowest of several is the first to be made.
+    The symbol is also the rank of the merge, so the lowest of several is the first to merge.
     """
     h = _hash(right)
     bucket = shift_right(handle & (handle - 1), 1) + shift_right(shift_right(h, 1), 63 - lowest_bit(handle))
@@ -77,14 +78,14 @@ def joined(buckets: int, pairs: int, handle: int, right: int) -> int:
 
 @inlined
 def merged(context: int, left: int, right: int) -> int:
-    """The symbol `left` and `right` merge into, or NONE; it is also the rank of the merge. `right` may be NONE."""
+    """Return the symbol that `left` and `right` merge into, its rank too, or NONE. `right` may be NONE."""
     handle = load_i32(load_i64(context + HANDLES) + 4 * left)
     return shift_right(joined(load_i64(context + BUCKETS), load_i64(context + PAIRS), handle, right), HANDLE_BITS)
 
 
 @kernel
 def _place(entries: int, n: int, word: int, slots: int) -> bool:
-    """Puts the n entries of a bucket where its word says, in empty slots; False, and none put, where two meet."""
+    """Put the n entries of a bucket into its empty slots by its word; return False, none put, where two collide."""
     for i in range(n):
         entry = load_i64(entries + 8 * i)
         slot = slots + 8 * _slot_of(word, _hash(entry & NONE))
@@ -98,10 +99,10 @@ def _place(entries: int, n: int, word: int, slots: int) -> bool:
 
 @kernel
 def build_pairs(entries: int, ends: int, n_buckets: int, buckets: int, pairs: int, n_slots: int) -> int:
-    """Fills buckets and slots; returns how many slots are in use, or -1 where they are too few.
+    """Fill buckets and slots; return the number of slots in use, or -1 where there are too few.
 
     `entries`: int64 `symbol << 43 | handle << 21 | right`, those of a bucket next to each other; `ends`: int64, where
-    those of a bucket end. `pairs` must hold -1 in every slot. A bucket of more than MOST_SLOTS is refused as -1.
+    those of a bucket end. `pairs` must hold -1 in every slot. A bucket of more than MOST_SLOTS gives -1 too.
     """
     begin, used = 0, 1
     for bucket in range(n_buckets):

@@ -1,4 +1,4 @@
-"""The ids of one piece that is not in the cache: the whole-piece table, then merging, then symbols to ids."""
+"""The ids of one piece that is not in the cache: the table of whole pieces, then merging, then symbols to ids."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from impls.compiled.merge.merge_long import merge_long
 from impls.compiled.merge.merge_small import merge_small
 
 MOST_FOR_SMALL = 3 * MOST_SMALL
-"""Bytes of a piece that may begin with few enough symbols."""
+"""Maximum size of a piece that may start with few enough symbols, three bytes each."""
 
 WHOLE_ENTRY_BYTES = 32
-"""hash, address of the bytes, their number, id; a number of 0 marks an empty slot."""
+"""An entry: hash, address of the bytes, number of bytes, id; 0 bytes mark an empty slot."""
 
 
 @kernel
 def whole_id(context: int, piece: int, n_bytes: int) -> int:
-    """The id of a piece that is one token although merging does not make it, or -1."""
+    """Return the id of a piece that is one token although merging does not make it, or -1."""
     table, shift = load_i64(context + WHOLE), load_i64(context + WHOLE_SHIFT)
     h = hash_piece(piece, n_bytes)
     mask = shift_right(-1, shift)
@@ -39,8 +39,8 @@ def whole_id(context: int, piece: int, n_bytes: int) -> int:
 
 
 @kernel
-def put_whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> None:
-    """Adds a piece to a whole-piece table that has room."""
+def put_whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> int:
+    """Add a piece to a hash table of whole pieces, which must have room; return 0."""
     h = hash_piece(piece, n_bytes)
     mask = shift_right(-1, shift)
     slot = shift_right(h, shift)
@@ -51,11 +51,12 @@ def put_whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> N
     store_64(entry + 8, piece)
     store_64(entry + 16, n_bytes)
     store_64(entry + 24, token)
+    return 0
 
 
 @kernel
 def piece_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
-    """Writes the ids (int32) of a piece to `out`; returns how many, or NO_MEMORY."""
+    """Write the ids (int32) of a piece to `out`; return how many, or NO_MEMORY."""
     if load_i64(context + WHOLE) != 0:
         token = whole_id(context, piece, n_bytes)
         if token >= 0:

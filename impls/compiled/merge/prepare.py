@@ -1,56 +1,18 @@
-"""Tables filled once per model: first-round bounds, the vocabulary's own cache rows."""
+"""Tables filled once per model: the bounds of the first round, the vocabulary's own cache entries."""
 
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import kernel, load_i32, load_i64, load_u8, shift_right, store_32, store_64
-from impls.compiled.cpython.texts import give_back, room_for
+from impls.compiled.cpython.texts import buffer_for_ids, release_ids
 from impls.compiled.layout import COUNT_AT, NO_MEMORY, NONE, OUT, READABLE_END, SYMBOL_BITS
-from impls.compiled.lookup.cache import ARENA_COUNT, load_vocabulary, reset_cache, short_entry
+from impls.compiled.lookup.cache import ARENA_COUNT, short_entry
 from impls.compiled.lookup.hashing import key_high_by_byte, key_low_by_byte
-from impls.compiled.merge.derive import derive, index_tokens
-from impls.compiled.merge.piece import piece_ids, put_whole
-
-
-@kernel
-def reset(context: int) -> int:
-    """Starts the cache from the vocabulary's own entries; returns 0."""
-    reset_cache(context)
-    return 0
-
-
-@kernel
-def load_rows(context: int) -> int:
-    """Puts the vocabulary's own entries into a new cache, whose memory is zero; returns 0."""
-    load_vocabulary(context)
-    return 0
-
-
-@kernel
-def index(blob: int, starts: int, n_tokens: int, table: int, shift: int) -> int:
-    """`index_tokens`; returns 0."""
-    index_tokens(blob, starts, n_tokens, table, shift)
-    return 0
-
-
-@kernel
-def derived(
-    blob: int, starts: int, n_tokens: int, table: int, shift: int, lefts: int, rights: int, scratch: int
-) -> int:
-    """`derive`; returns 0."""
-    derive(blob, starts, n_tokens, table, shift, lefts, rights, scratch)
-    return 0
-
-
-@kernel
-def whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> int:
-    """`put_whole`; returns 0."""
-    put_whole(table, shift, piece, n_bytes, token)
-    return 0
+from impls.compiled.merge.piece import piece_ids
 
 
 @kernel
 def find_whole(context: int, blob: int, starts: int, n_tokens: int, found: int) -> int:
-    """Writes the ids (int32) of the tokens whose bytes do not encode to that one token; returns how many."""
+    """Write the ids (int32) of the tokens whose bytes do not encode to themselves; return how many, or NO_MEMORY."""
     n_found = 0
     store_64(context + READABLE_END, blob + load_i64(starts + 8 * n_tokens))
     for token in range(n_tokens):
@@ -58,19 +20,19 @@ def find_whole(context: int, blob: int, starts: int, n_tokens: int, found: int) 
         length = load_i64(starts + 8 * token + 8) - start
         if length < 1:
             continue
-        out = room_for(context, length)
+        out = buffer_for_ids(context, length)
         if out == 0:
             return NO_MEMORY
         if piece_ids(context, blob + start, length, out) != 1 or load_i32(out) != token:
             store_32(found + 4 * n_found, token)
             n_found += 1
-        give_back(context, out)
+        release_ids(context, out)
     return n_found
 
 
 @kernel
 def _lower(entry: int, field: int, rank: int) -> None:
-    """Lowers one of the three 21-bit fields of a first-round entry to `rank`."""
+    """Lower one of the three 21-bit fields of a first-round entry to `rank`."""
     word = load_i64(entry)
     shift = field * SYMBOL_BITS
     if rank < (shift_right(word, shift) & NONE):
@@ -79,7 +41,7 @@ def _lower(entry: int, field: int, rank: int) -> None:
 
 @kernel
 def build_first_round(merges: int, n_merges: int, ends: int, byte_of: int, table: int) -> int:
-    """Fills the 65536 first-round entries, which hold NONE three times at the start; returns 0.
+    """Fill the 65536 first-round entries, which hold NONE three times at the start; return 0.
 
     `merges`: int64 entries `(left << 21 | right) << 21 | symbol`; `ends`: by symbol, its first and its last byte
     (int32 each); `byte_of`: int32 by symbol, the byte it is, or -1.
@@ -99,7 +61,7 @@ def build_first_round(merges: int, n_merges: int, ends: int, byte_of: int, table
 
 @kernel
 def _begins_and_ends_characters(token: int, n_bytes: int) -> bool:
-    """Whether a token may be a piece of UTF-8: it begins with a character and its last one is complete."""
+    """Return whether a token may be a piece of UTF-8: it begins with a whole character and ends with one."""
     if load_u8(token) & 0xC0 == 0x80:
         return False
     i = n_bytes - 1
@@ -112,9 +74,9 @@ def _begins_and_ends_characters(token: int, n_bytes: int) -> bool:
 
 @kernel
 def fill_rows(context: int, blob: int, starts: int, n_tokens: int, rows: int) -> int:
-    """Writes a cache entry for every token of up to 15 bytes that may be a piece; returns how many.
+    """Write a cache entry for every token of up to 15 bytes that may be a piece; return how many.
 
-    What does not fit an entry without the arena is left out.
+    Tokens whose entry would need the arena are left out.
     """
     out = load_i64(context + OUT)
     store_64(context + READABLE_END, blob + load_i64(starts + 8 * n_tokens))

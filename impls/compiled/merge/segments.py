@@ -1,9 +1,10 @@
-"""Ids of a piece that no cache holds: cut into segments where no token reaches across, each of them known or merged.
+"""Ids of a piece that no cache holds: cut into segments no token reaches across, each looked up or merged.
 
-Nothing merges across a place that no token holds both sides of, so the segments' ids are the piece's. Few pairs of
-three-byte neighbours stand in one token: a bitmap over hashes says which may. It may err that way, never the other.
-Most segments are one character, whose ids a table holds. Up to MOST_CHARACTERS at a time are read and cut without a
-branch: a bit by character says where a segment begins. Slots of longer ones are prefetched before the first is needed.
+Nothing merges across a place where no token holds both sides, so the segments' ids are the piece's. Few pairs of
+three-byte characters are neighbours in some token: a bitmap over hashes says which may be. It errs only towards fewer
+cuts. Most segments are one character, whose ids a table holds. Up to MOST_CHARACTERS at a time are read and cut without
+a branch: a bit by character says where a segment begins. Slots of longer ones are prefetched before the first is
+needed.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ from impls.compiled.pretokenize.scan import code_point, width
 
 LONGEST_SHORT = 15
 LEAST = 6
-"""Bytes of two characters of three bytes."""
+"""Bytes of two three-byte characters."""
 
 
 @kernel
 def build_character_ids(context: int, table: int, scratch: int) -> int:
-    """Fills the first words of the 65536 rows of LONE; returns 1, or 0 where an id is too large to stand in one."""
+    """Fill the first words of the 65536 rows of LONE; return 1, or 0 where an id is too large for its field."""
     store_64(context + READABLE_END, 0)
     for code in range(65536):
         entry = 0
@@ -75,7 +76,7 @@ def build_character_ids(context: int, table: int, scratch: int) -> int:
 
 @inlined
 def _write_character(entry: int, out: int) -> int:
-    """Writes the ids of a character alone, always 12 bytes; returns how many."""
+    """Write the ids of a single character, always 12 bytes; return how many."""
     second, third = shift_right(entry, SYMBOL_BITS) & NONE, shift_right(entry, 2 * SYMBOL_BITS)
     store_32(out, entry & NONE)
     store_32(out + 4, second)
@@ -85,14 +86,14 @@ def _write_character(entry: int, out: int) -> int:
 
 @inlined
 def _may_join(joins: int, left: int, right: int, row: int) -> int:
-    """1 if a token may hold the end of the one character and the beginning of the other, whose row of LONE this is."""
+    """Return 1 if a token may hold the end of `left` and the start of `right`, whose row of LONE this is, or 0."""
     bit = shift_right(wrapping_multiply((left << 16) | right, K1), JOINS_SHIFT)
     return (shift_right(load_u8(joins + (bit >> 3)), bit & 7) | shift_right(load_i64(row + 8), left & 63)) & 1
 
 
 @inlined
 def _read_characters(context: int, piece: int, n_bytes: int, begin: int) -> tuple[int, int]:
-    """Notes the next characters of a piece; how many, and a bit for each before which the piece may be cut."""
+    """Read the next characters of a piece; return how many, and a bit for each the piece may be cut before."""
     joins, lone, work = load_i64(context + JOINS), load_i64(context + LONE), load_i64(context + SEGMENTS)
     at, left, cuts, n = begin, 0, 0, 0
     while at < n_bytes and n < MOST_CHARACTERS:
@@ -116,7 +117,7 @@ def _read_characters(context: int, piece: int, n_bytes: int, begin: int) -> tupl
 
 @inlined
 def _of_two(context: int, left: int, right: int) -> int:
-    """The token that two characters are, as the ids of one character alone; 0 if they are none, or it is not listed."""
+    """Return the token of two characters, in the form of a row of LONE; 0 if there is none, or it is not listed."""
     key = (left << 16) | right
     slot = shift_right(wrapping_multiply(key, K1), load_i64(context + CHARACTER_PAIRS_SHIFT))
     bucket = load_i64(context + CHARACTER_PAIRS) + (slot << 4)
@@ -128,7 +129,7 @@ def _of_two(context: int, left: int, right: int) -> int:
 
 @inlined
 def _list_segment(context: int, row: int, piece: int, n_bytes: int, begin: int, end: int) -> None:
-    """Writes where a segment of a piece of `n_bytes` is and its key; prefetches its slot."""
+    """Write the address, size and key of a segment of a piece of `n_bytes`; prefetch its slot."""
     length = end - begin
     low, high, slot = 0, 0, row
     if length <= LONGEST_SHORT:
@@ -152,7 +153,7 @@ def _list_segment(context: int, row: int, piece: int, n_bytes: int, begin: int, 
 
 @kernel
 def _ids_of_listed(context: int, row: int, out: int) -> int:
-    """Writes the ids of a listed segment; returns how many, or NO_MEMORY."""
+    """Write the ids of a listed segment; return how many, or NO_MEMORY."""
     segment, n_bytes = load_i64(row), load_i64(row + 8)
     if n_bytes > LONGEST_SHORT:
         return piece_ids(context, segment, n_bytes, out)
@@ -169,7 +170,7 @@ def _ids_of_listed(context: int, row: int, out: int) -> int:
 
 @inlined
 def _ids_of_segments(context: int, piece: int, n_bytes: int, n: int, begins: int, out: int) -> int:
-    """Writes the ids of segments that begin at the bits of the first `n` noted characters; how many, or NO_MEMORY."""
+    """Write the ids of the segments of `n` characters, which start at the bits of `begins`; how many, or NO_MEMORY."""
     work = load_i64(context + SEGMENTS)
     ends = shift_right(begins, 1) | shift_left(1, n - 1)
     known = ends
@@ -204,7 +205,7 @@ def _ids_of_segments(context: int, piece: int, n_bytes: int, n: int, begins: int
 
 @kernel
 def _end_of_segment(joins: int, lone: int, piece: int, n_bytes: int, begin: int) -> int:
-    """Where the segment ends that begins at byte `begin` of a piece."""
+    """Return the end of the segment that starts at byte `begin` of a piece."""
     at, left = begin, 0
     while at < n_bytes:
         byte = load_u8(piece + at)
@@ -219,13 +220,13 @@ def _end_of_segment(joins: int, lone: int, piece: int, n_bytes: int, begin: int)
 
 @inlined
 def is_cut(context: int, piece: int, n_bytes: int) -> bool:
-    """Whether a piece may be cut into segments: it ends in a character of three bytes and has more."""
+    """Return whether a piece may be cut into segments: it ends in a three-byte character and is longer."""
     return load_i64(context + JOINS) != 0 and n_bytes >= LEAST and load_u8(piece + n_bytes - 3) >= 0xE0
 
 
 @kernel
 def unknown_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
-    """Writes the ids (int32) of a piece to `out`; returns how many, or NO_MEMORY."""
+    """Write the ids (int32) of a piece to `out`; return how many, or NO_MEMORY."""
     joins = load_i64(context + JOINS)
     if not is_cut(context, piece, n_bytes):
         return piece_ids(context, piece, n_bytes, out)
@@ -235,7 +236,7 @@ def unknown_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
         n, cuts = _read_characters(context, piece, n_bytes, begin)
         end = load_i32(places + 4 * n)
         if end < n_bytes and cuts != 0:
-            # Where the last of these segments ends is not known yet: the next round begins with it.
+            # The end of the last segment is not known yet: the next round starts with it.
             n = 63 - leading_zeros(cuts)
             end = load_i32(places + 4 * n)
             cuts ^= shift_left(1, n)

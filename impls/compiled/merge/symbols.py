@@ -1,7 +1,7 @@
 """From a model to symbols: numbers in which the order of merging is the order of the numbers.
 
 A merge makes a symbol, and the symbol is the merge's rank. Where ids are in rank order a symbol is simply its id. Of
-several merges that make a token only one ever does, see `possible_merges`. Pure NumPy and Python.
+several merges that make a token only one is ever used, see `possible_merges`. Pure NumPy and Python.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Symbols:
     """int32 by symbol: its id; None where symbols are ids."""
     n_symbols: int
     monotone: bool
-    """Every merge ranks after those that make its parts."""
+    """Whether every merge ranks after those that make its parts."""
 
 
 def blob_of(model: Model) -> tuple[bytes, np.ndarray]:
-    """All tokens' bytes in id order, and where each begins: int64 of shape (n_tokens + 1,)."""
+    """Return all tokens' bytes in id order, and the offset of each: int64 of shape (n_tokens + 1,)."""
     packed = model.packed()
     lengths = np.frombuffer(packed.lengths, packed.lengths.format)
     starts = np.zeros(len(lengths) + 1, np.int64)
@@ -42,7 +42,7 @@ def blob_of(model: Model) -> tuple[bytes, np.ndarray]:
 
 
 def from_parts(model: Model, lefts: np.ndarray, rights: np.ndarray) -> Symbols:
-    """Symbols of a rank file, from the two parts (ids, or -1) of each token."""
+    """Return the symbols of a rank file, from the two parts (ids, or -1) of each token."""
     made = np.flatnonzero(lefts >= 0)
     _refuse_many(len(model.tokens), "ids")
     return Symbols(
@@ -55,13 +55,13 @@ def from_parts(model: Model, lefts: np.ndarray, rights: np.ndarray) -> Symbols:
 
 
 def _is_monotone(lefts: np.ndarray, rights: np.ndarray, made: np.ndarray) -> bool:
-    """Whether parts that are themselves made rank lower; bytes may have any id."""
+    """Return whether the parts of every merge that are themselves merged rank lower; bytes may have any id."""
     low = np.where(lefts >= 0, np.arange(len(lefts)), -1)
     return bool((low[lefts[made]] < made).all() and (low[rights[made]] < made).all())
 
 
 def from_merges(model: Model) -> Symbols:
-    """Symbols of a model of bytes with a list of merges."""
+    """Return the symbols of a byte-level model with a list of merges."""
     pairs, results = possible_merges(model)
     bytes_ = byte_ids(model)
     if bool((np.diff(results) > 0).all()):
@@ -74,12 +74,12 @@ def from_merges(model: Model) -> Symbols:
 
 
 def listed_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """(left id, right id) of shape (n, 2) and the id they make, in rank order, pairs distinct."""
+    """Return the merges (left id, right id) of shape (n, 2), distinct, and the ids they make, in rank order."""
     n = len(model.merges)
     pairs = np.fromiter(chain.from_iterable(model.merges), np.int64, 2 * n).reshape(-1, 2)
     results = np.fromiter(model.merge_results, np.int64, n)
     ranks = np.arange(n)
-    # Of a pair that is listed twice the later rank counts.
+    # Of a pair listed twice the later rank counts.
     last = {(int(left), int(right)): rank for rank, (left, right) in enumerate(pairs.tolist())}
     if len(last) != n:
         ranks = np.fromiter(last.values(), np.int64, len(last))
@@ -88,9 +88,9 @@ def listed_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return `listed_merges` without those that can never be made: of several that make a token all but one.
+    """Return `listed_merges` without the merges that never happen: of several that make a token, all but one.
 
-    Merges inside a stretch of text happen in the same order whatever is around it, until one crosses its border (see
+    Merges inside a stretch of text happen in the same order whatever is around it, until one crosses its boundary (see
     `merge/derive`). So a token is always made by the merge that completes it when its own symbols are merged. A token
     that may begin from different symbols (its text ends in `end_of_word`) keeps one for each.
     """
@@ -111,7 +111,7 @@ def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> Symbols:
-    """Symbols are the base ids in order (the 256 bytes, say), then one per merge in rank order."""
+    """Return symbols numbered as the base ids in order (the 256 bytes, say), then one per merge in rank order."""
     n_base = len(base_ids)
     symbols_of: dict[int, list[int]] = {token: [symbol] for symbol, token in enumerate(base_ids.tolist())}
     for rank, token in enumerate(results.tolist()):
@@ -121,7 +121,7 @@ def renumbered(pairs: np.ndarray, results: np.ndarray, base_ids: np.ndarray) -> 
     made: list[int] = []
     monotone = True
     for rank, (left, right) in enumerate(pairs.tolist()):
-        # A part no merge makes never occurs.
+        # A part that no merge makes never occurs.
         for a in symbols_of.get(left, ()):
             for b in symbols_of.get(right, ()):
                 lefts.append(a)

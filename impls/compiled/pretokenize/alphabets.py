@@ -1,13 +1,13 @@
-"""Which lead bytes of a window begin letters of alphabets beside ASCII, Cyrillic and ideographs.
+"""Lead bytes, in a window, of letters of alphabets other than ASCII, Cyrillic and ideographs.
 
-Written from the blocks of Unicode; what stands in none of these sets is looked up one character at a time, so a set
-may leave letters out. A set is made when the first character of its alphabet is met.
+Written from the blocks of Unicode; a character in none of these sets is looked up individually, so a set may leave
+letters out. A set is computed when the first character of its alphabet is met.
 """
 
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, load_i64, shift_right
-from impls.compiled.pretokenize.vectors import (
+from impls.compiled.pretokenize.byte_masks import (
     BUT_97_TO_A0,
     BUT_BB,
     FROM_81,
@@ -42,24 +42,24 @@ from impls.compiled.pretokenize.vectors import (
 )
 
 WHOLE = (1 << 63) - 1
-"""All bytes of a window but the last, whose character may go on behind it."""
+"""All bytes of a window but the last, whose character may continue after it."""
 
 
 @inlined
 def is_latin(byte: int) -> bool:
-    """Whether the lead byte is one of `latin`."""
+    """Return whether a byte is a lead byte of `latin`."""
     return byte - 0xC3 <= 2 and byte >= 0xC3
 
 
 @inlined
 def is_semitic(byte: int) -> bool:
-    """Whether the lead byte is one of `semitic`."""
+    """Return whether a byte is a lead byte of `semitic`."""
     return byte - 0xD7 <= 2 and byte >= 0xD7
 
 
 @inlined
 def two_bytes_wide(at: int, masks: int, byte: int) -> int:
-    """The lead bytes of all letters of two bytes of the alphabet that `byte` leads to, in the window at `at`."""
+    """Return the lead bytes, in the window at `at`, of all two-byte letters of the alphabet of the lead byte `byte`."""
     if is_latin(byte):
         latin_masks(at, masks)
         return latin(masks)
@@ -74,7 +74,7 @@ def two_bytes_wide(at: int, masks: int, byte: int) -> int:
 
 @inlined
 def three_bytes_wide(at: int, masks: int, byte: int, second: int) -> int:
-    """As `two_bytes_wide`; kana begin with E3 and 81 to 83."""
+    """Return the lead bytes as `two_bytes_wide`, of three-byte letters: kana, which begin with E3 and 81 to 83."""
     if byte == 0xE3 and 0x81 <= second <= 0x83:
         kana_masks(at, masks)
         return kana(masks)
@@ -88,7 +88,7 @@ def _followed_by(lead: int, second: int) -> int:
 
 @inlined
 def latin(masks: int) -> int:
-    """U+00C0 to U+017E but the signs of multiplication and division; U+017F, which folds to s, is not among them."""
+    """Return the lead bytes of U+00C0 to U+017E, except × and ÷; U+017F, which folds to s, is not included."""
     c3, c5 = load_i64(masks + LEAD_C3), load_i64(masks + LEAD_C5)
     in_c3 = _followed_by(c3, ~load_i64(masks + SIGNS))
     in_c5 = _followed_by(c5, ~load_i64(masks + ONLY_BF))
@@ -97,9 +97,9 @@ def latin(masks: int) -> int:
 
 @inlined
 def latin_upper(masks: int, letters: int) -> int:
-    """Those of `latin` in upper case.
+    """Return the letters of `latin` that are upper case.
 
-    From U+0100 on the even ones are, but between U+0138 and U+0148 and from U+0179 on the odd ones.
+    From U+0100 on these are the even code points, but between U+0138 and U+0148 and from U+0179 on the odd ones.
     """
     c4, c5 = load_i64(masks + LEAD_C4), load_i64(masks + LEAD_C5)
     odd_upper = _followed_by(c4, load_i64(masks + FROM_B8))
@@ -111,14 +111,14 @@ def latin_upper(masks: int, letters: int) -> int:
 
 @inlined
 def greek_lower(masks: int) -> int:
-    """U+03AC to U+03CE."""
+    """Return the lead bytes of U+03AC to U+03CE."""
     ce = _followed_by(load_i64(masks + LEAD_CE), load_i64(masks + FROM_AC))
     return (ce | _followed_by(load_i64(masks + LEAD_CF), load_i64(masks + UP_TO_8E))) & WHOLE
 
 
 @inlined
 def semitic(masks: int) -> int:
-    """Hebrew U+05D0 to U+05EA, Arabic U+0620 to U+063F and U+0641 to U+064A: letters without case."""
+    """Return the lead bytes of Hebrew U+05D0 to U+05EA, Arabic U+0620 to U+063F and U+0641 to U+064A: no case."""
     hebrew = _followed_by(load_i64(masks + LEAD_D7), load_i64(masks + FROM_90_TO_AA))
     arabic = _followed_by(load_i64(masks + LEAD_D8), load_i64(masks + FROM_A0))
     return (hebrew | arabic | _followed_by(load_i64(masks + LEAD_D9), load_i64(masks + FROM_81_TO_8A))) & WHOLE
@@ -126,7 +126,7 @@ def semitic(masks: int) -> int:
 
 @inlined
 def kana(masks: int) -> int:
-    """Hiragana U+3041 to U+3096 and katakana U+30A1 to U+30FF but the middle dot: three bytes, without case."""
+    """Return the lead bytes of hiragana U+3041 to U+3096 and katakana U+30A1 to U+30FF, except the middle dot."""
     second = _followed_by(load_i64(masks + ONLY_81), load_i64(masks + FROM_81))
     second |= _followed_by(load_i64(masks + ONLY_82), load_i64(masks + BUT_97_TO_A0))
     second |= _followed_by(load_i64(masks + ONLY_83), load_i64(masks + BUT_BB))

@@ -28,13 +28,13 @@ from impls.compiled.pretokenize.pattern.steps import CUT, FLAG_BITS, MATCH_BEFOR
 
 @inlined
 def width(byte: int) -> int:
-    """Bytes of the character that begins with `byte`."""
+    """Return the number of bytes of the character whose lead byte is `byte`."""
     return 1 + (byte >= 0xC0) + (byte >= 0xE0) + (byte >= 0xF0)
 
 
 @inlined
 def code_point(at: int, byte: int) -> int:
-    """The character of two or more bytes that begins at `at` with `byte`."""
+    """Return the code point of the multi-byte character at `at`, whose lead byte is `byte`."""
     if byte < 0xE0:
         return ((byte & 31) << 6) | (load_u8(at + 1) & 63)
     if byte < 0xF0:
@@ -45,7 +45,7 @@ def code_point(at: int, byte: int) -> int:
 
 @inlined
 def class_at(ascii_classes: int, pages: int, page_classes: int, at: int, byte: int) -> int:
-    """The class of the character at `at` that begins with `byte`."""
+    """Return the class of the character at `at`, whose lead byte is `byte`."""
     if byte < 128:
         return load_u8(ascii_classes + byte)
     code = code_point(at, byte)
@@ -54,7 +54,7 @@ def class_at(ascii_classes: int, pages: int, page_classes: int, at: int, byte: i
 
 @kernel
 def piece_end(context: int, text: int, n_bytes: int, start: int) -> int:
-    """End of the piece that begins at `start` < n_bytes, or UNCOVERED where none does."""
+    """Return the end of the piece that begins at `start` < n_bytes, or UNCOVERED where none does."""
     transitions, ascii_classes = load_i64(context + TRANSITIONS), load_i64(context + ASCII_CLASSES)
     pages, page_classes = load_i64(context + PAGES), load_i64(context + PAGE_CLASSES)
     row, last, position = 0, -1, start
@@ -77,7 +77,7 @@ def piece_end(context: int, text: int, n_bytes: int, start: int) -> int:
 
 @kernel
 def scan_block(context: int, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int) -> int:
-    """Ends (int32) of the pieces from `start` until one ends at `limit` or later; returns how many, or UNCOVERED.
+    """Write the ends (int32) of pieces from `start` until one is at `limit` or later; return how many, or UNCOVERED.
 
     The end of the last piece is left in the int64 at `state`.
     """

@@ -1,4 +1,4 @@
-"""Whether a text holds a special token, decided quickly: most texts hold none."""
+"""Quick tests for special tokens in a text: most texts hold none."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impls.compiled.layout import REST_BYTES, SOUGHT_ROW_BYTES
+from impls.compiled.layout import SPECIAL_ROW_BYTES, SUFFIX_BYTES
 from impls.core.model.model import Model
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.text.text import special_matcher
 
-_MOST_NEEDLES = 4
-_MOST_BEGINNINGS = 4
-"""How many the kernels look for, one after the other."""
+_MOST_TEXTS = 4
+"""Up to so many special texts are searched one by one, more by one regular expression."""
+_MOST_PREFIXES = 4
+"""Up to so many the kernels search, one by one."""
 
 
-SoughtTable = tuple[np.ndarray, int]
-"""What `pretokenize/needle` reads, uint8, see `layout.SOUGHT_ROW_BYTES`, and how many rows that has."""
+SpecialTokenTable = tuple[np.ndarray, int]
+"""What `pretokenize/special_search` reads, uint8, see `layout.SPECIAL_ROW_BYTES`, and its number of rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """Special texts as the kernels look for them: by what those begin with that have the same first character."""
+class SpecialTokenIndex:
+    """Special tokens as the kernels search them: grouped by first character, split into common prefix and suffix."""
 
-    rests: dict[str, tuple[str, ...]]
-    """By beginning what is behind it, ordered; none begins with another, as who finds the shorter has found one."""
+    suffixes: dict[str, tuple[str, ...]]
+    """Sorted suffixes by prefix. None is a prefix of another: finding the shorter token is enough."""
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Sought:
-        """Looks for these texts."""
+    def of(cls, texts: Iterable[str]) -> SpecialTokenIndex:
+        """Index these special tokens."""
         groups: dict[str, list[str]] = defaultdict(list)
         for text in sorted(texts):
             group = groups[text[0]]
@@ -40,28 +41,28 @@ class Sought:
         found = {common_prefix(group): group for group in groups.values()}
         return cls({prefix: tuple(text[len(prefix) :] for text in group) for prefix, group in found.items()})
 
-    def table(self) -> SoughtTable:
-        """An empty one with -1 rows where there are too many beginnings."""
-        if len(self.rests) > _MOST_BEGINNINGS:
+    def table(self) -> SpecialTokenTable:
+        """Build the table of the kernels; it is empty, with -1 rows, where there are too many prefixes."""
+        if len(self.suffixes) > _MOST_PREFIXES:
             return np.zeros(1, np.uint8), -1
         rows: list[tuple[int, int, int, int]] = []
-        all_rows = SOUGHT_ROW_BYTES * len(self.rests)
-        behind, at = b"", all_rows
-        for beginning, rests in self.rests.items():
-            needle, encoded = beginning.encode(), [rest.encode() for rest in rests]
-            index, place = b"", REST_BYTES * len(encoded)
-            for rest in encoded:
-                index += np.array([place, len(rest)], np.int64).tobytes()
-                place += len(rest)
-            rows.append((at + place, len(needle), at, len(encoded)))
-            more = index + b"".join(encoded) + needle
-            behind += more.ljust(-len(more) % 8 + len(more), b"\0")
-            at = all_rows + len(behind)
-        return np.frombuffer(np.array(rows, np.int64).tobytes() + behind + bytes(1), np.uint8), len(rows)
+        all_rows = SPECIAL_ROW_BYTES * len(self.suffixes)
+        payload, at = b"", all_rows
+        for text, suffixes in self.suffixes.items():
+            prefix, encoded = text.encode(), [suffix.encode() for suffix in suffixes]
+            index, place = b"", SUFFIX_BYTES * len(encoded)
+            for suffix in encoded:
+                index += np.array([place, len(suffix)], np.int64).tobytes()
+                place += len(suffix)
+            rows.append((at + place, len(prefix), at, len(encoded)))
+            more = index + b"".join(encoded) + prefix
+            payload += more.ljust(-len(more) % 8 + len(more), b"\0")
+            at = all_rows + len(payload)
+        return np.frombuffer(np.array(rows, np.int64).tobytes() + payload + bytes(1), np.uint8), len(rows)
 
 
 class Specials:
-    """The special and added tokens of a model, as strings to look for."""
+    """The special and added tokens of a model, as strings to search for."""
 
     def __init__(self, model: Model) -> None:
         texts = list(model.whole_token_ids)
@@ -72,18 +73,18 @@ class Specials:
         self._texts = frozenset(texts)
 
     def absent(self, text: str) -> bool:
-        """Whether `text` holds no special text, so it is encoded as it stands."""
+        """Return whether `text` holds no special token, so that all of it is ordinary text."""
         if self._hidden:
             return False
         if self.none or (self._prefix and self._prefix not in text):
             return True
-        if len(self._texts) <= _MOST_NEEDLES:
+        if len(self._texts) <= _MOST_TEXTS:
             return not any(special in text for special in self._texts)
         return special_matcher(self._texts).search(text) is None
 
 
 def common_prefix(texts: list[str]) -> str:
-    """What all of them begin with."""
+    """Return the longest common prefix of all texts."""
     if not texts:
         return ""
     first, last = min(texts), max(texts)

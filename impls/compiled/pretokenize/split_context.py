@@ -1,4 +1,4 @@
-"""What of a context splits: slots and working space of one thread, and the automaton or the windows of a pattern."""
+"""The splitting part of a context: slots and working space of one thread, and the tables of a pattern."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from impls.compiled.slots import Slots
 
 @dataclass(frozen=True, slots=True)
 class FlagTables:
-    """`pretokenize/pattern/flags` by page."""
+    """The flags of `pretokenize/pattern/flags` as a two-level table."""
 
     pages: np.ndarray
     """uint16 of shape (0x4400,)."""
@@ -27,10 +27,10 @@ class FlagTables:
 
 @dataclass(frozen=True, slots=True)
 class Splitting:
-    """How a context splits."""
+    """How a context splits: the splitter and its tables."""
 
     splitter: int
-    """No pattern at all, an automaton, stages, or windows over an automaton: `layout.WHOLE_TEXT` and so on."""
+    """No pattern, an automaton, stages, or windows over an automaton: `layout.WHOLE_TEXT` and so on."""
     tables: SplitTables | None
     flags: FlagTables | None = None
     stages: tuple[SplitTables, ...] = ()
@@ -58,7 +58,7 @@ class SplitContext(Slots):
             weakref.finalize(self, forget, *numbers)
 
     def _prepare(self) -> None:
-        """What else kernels are to reach from the beginning."""
+        """Set what else kernels need from the start; subclasses override it."""
 
     def _splitting(self, splitting: Splitting) -> None:
         self[layout.SPLITTER] = splitting.splitter
@@ -73,7 +73,7 @@ class SplitContext(Slots):
             self.hold(layout.FLAG_PAGES, splitting.flags.pages)
             self.hold(layout.CHARACTER_FLAGS, splitting.flags.flags)
         if splitting.pairs is not None:
-            self.hold(layout.APART_PAIRS, splitting.pairs)
+            self.hold(layout.ASCII_CUTS, splitting.pairs)
         if splitting.stages:
             self._stages(splitting.stages)
 

@@ -1,4 +1,4 @@
-"""How the pattern of a model is run: which automaton, or why not; kept in the user's cache by pattern."""
+"""How the pattern of a model is run: which automaton, or why none; tables are cached in the user's cache by pattern."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import regex
 from impls.compiled.codegen.build import source_digest
 from impls.compiled.cpython.arrays import packed, unpacked
 from impls.compiled.layout import (
-    APART,
     AUTOMATON,
     CL100K,
     DEEPSEEK,
     GPT2,
+    NEIGHBOURS,
     O200K,
     QWEN,
     STAGES_IN_TURN,
@@ -47,13 +47,13 @@ _WINDOWS = {
 
 
 def windows_wanted() -> bool:
-    """False where BPEBENCH_COMPILED_WINDOWS=off leaves splitting to the automaton alone."""
+    """Return False where BPEBENCH_COMPILED_WINDOWS=off leaves splitting to the automaton alone."""
     return os.environ.get("BPEBENCH_COMPILED_WINDOWS") != "off"
 
 
 @lru_cache(maxsize=64)
 def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple[Splitting | None, str]:
-    """What splits by `stages`, and in words: 'automaton', or 'regex: ' and the reason why it is not one.
+    """Return what splits by `stages`, and its description: 'automaton', or 'regex: ' and the reason it is not one.
 
     'automaton, windows': a bit-parallel twin of the pattern runs before the automaton; 'automaton, 3 stages': one
     automaton per stage.
@@ -83,17 +83,17 @@ def splitting_of(stages: tuple[str, ...], *, with_windows: bool = True) -> tuple
 
 
 def with_borders(splitting: Splitting, borders: SplitTables, *, with_windows: bool = True) -> tuple[Splitting, str]:
-    """`splitting` and then cutting at `borders`, and that in words."""
+    """Return a splitting that cuts by `splitting`, then at `borders`, and its description."""
     stages = (*splitting.automata, borders)
     if len(stages) == 1 and with_windows:
-        return Splitting(APART, borders, pairs=ascii_pairs(borders)), "automaton, borders, windows"
+        return Splitting(NEIGHBOURS, borders, pairs=ascii_pairs(borders)), "automaton, borders, windows"
     if len(stages) == 1:
         return Splitting(AUTOMATON, borders), "automaton, borders"
     return Splitting(STAGES_IN_TURN, None, stages=stages), f"automaton, {len(stages) - 1} stages, borders"
 
 
 def cuts_of(splitting: Splitting, kept_whole: Iterable[str]) -> np.ndarray | None:
-    """Where long texts may be cut, see `layout.CUTS`, but not within these; None where the pattern has stages."""
+    """Return where long texts may be cut, never inside `kept_whole` (`layout.CUTS`); None where there are stages."""
     return None if splitting.tables is None else cuts_outside(splitting.tables, kept_whole)
 
 
@@ -131,8 +131,8 @@ def _flag_tables(kind: Kind) -> FlagTables:
 
 
 def _kept(what: str, make: Callable[[], Mapping[str, np.ndarray]]) -> Mapping[str, np.ndarray]:
-    """What `make` makes, from the user's cache where it was made before."""
-    # The digest covers the kernels; what makes the tables is pure Python and has a version of its own.
+    """Return the arrays of `make`, from the user's cache where they are there."""
+    # The digest covers the kernels; the code that makes the tables is pure Python, with a version number.
     key = hashlib.sha256("\0".join((str(_FORMAT), regex.__version__, source_digest(), what)).encode()).hexdigest()
     path = cache_folder() / "patterns" / f"{key[:32]}.bin"
     kept = read_checked(path)

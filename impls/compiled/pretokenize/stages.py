@@ -1,7 +1,7 @@
-"""Splitting by several stages, or by one that has gaps: each stage cuts the pieces of the one before, as whole texts.
+"""Splitting by several stages, or by one with gaps: each stage cuts the pieces of the one before, as whole texts.
 
-A stage is a row of slots laid out as a context begins, so the automaton's functions take its address for a context's.
-A row also remembers where its present piece ends; the innermost ends are those of the pieces.
+A stage is a row of slots laid out as the start of a context, so the automaton's functions take its address for a
+context's. A row also holds the end of the stage's current piece; the innermost ends are those of the pieces.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from impls.compiled.pretokenize.scan import piece_end, width
 
 @kernel
 def _stage_end(stage: int, text: int, n_bytes: int, start: int) -> int:
-    """End of the piece of a stage that begins at `start`; a gap ends where its pattern matches again."""
+    """Return the end of a stage's piece that begins at `start`; a gap ends where the pattern matches again."""
     end = piece_end(stage, text, n_bytes, start)
     if end >= 0 or load_i64(stage + STAGE_HAS_GAPS) == 0:
         return end
@@ -25,21 +25,24 @@ def _stage_end(stage: int, text: int, n_bytes: int, start: int) -> int:
 
 @kernel
 def begin_stages(context: int) -> None:
-    """Forgets what an earlier text left in the stages."""
+    """Reset the stages for a new text."""
     stage = load_i64(context + STAGES)
-    behind = stage + STAGE_BYTES * load_i64(context + N_STAGES)
-    while stage < behind:
+    end_of_stages = stage + STAGE_BYTES * load_i64(context + N_STAGES)
+    while stage < end_of_stages:
         store_64(stage + STAGE_END, 0)
         stage += STAGE_BYTES
 
 
 @kernel
 def piece_end_by_stages(context: int, text: int, n_bytes: int, begin: int) -> int:
-    """End of the piece that begins at `begin` < n_bytes, or UNCOVERED; `begin` never goes back within a text."""
+    """Return the end of the piece that begins at `begin` < n_bytes, or UNCOVERED.
+
+    `begin` must never decrease within a text.
+    """
     stage = load_i64(context + STAGES)
-    behind = stage + STAGE_BYTES * load_i64(context + N_STAGES)
+    end_of_stages = stage + STAGE_BYTES * load_i64(context + N_STAGES)
     end = n_bytes
-    while stage < behind:
+    while stage < end_of_stages:
         if load_i64(stage + STAGE_END) <= begin:
             end = _stage_end(stage, text, end, begin)
             if end < 0:
@@ -52,7 +55,7 @@ def piece_end_by_stages(context: int, text: int, n_bytes: int, begin: int) -> in
 
 @kernel
 def stages_block(context: int, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int) -> int:
-    """Ends (int32) of the pieces from `start` until one ends at `limit` or later; returns how many, or UNCOVERED.
+    """Write the ends (int32) of pieces from `start` until one is at `limit` or later; return how many, or UNCOVERED.
 
     The end of the last piece is left in the int64 at `state`. A text is split from its start, block by block.
     """

@@ -1,1 +1,1 @@
-"""What models of characters need besides: their alphabet, and pieces a user defined."""
+"""What models of characters need besides: the symbols of their alphabet, and user-defined pieces."""

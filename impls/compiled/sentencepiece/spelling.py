@@ -1,4 +1,4 @@
-"""What a piece begins with where characters are the alphabet: a symbol each, else its bytes' or the unknown one."""
+"""The initial symbols of a piece where characters are the alphabet: one each, else its bytes' or the unknown one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from impls.compiled.pretokenize.scan import code_point, width
 
 @kernel
 def spell(context: int, piece: int, n_bytes: int, symbols: int, most: int) -> int:
-    """Writes the symbols (int32) of a piece; returns how many, or -1 where they may be more than `most`.
+    """Write the symbols (int32) of a piece; return how many, or -1 where there may be more than `most`.
 
     An unknown symbol waits for what follows, see `Model.symbols`.
     """

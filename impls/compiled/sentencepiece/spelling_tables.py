@@ -1,7 +1,7 @@
-"""Symbols of a model whose alphabet is characters: how a text is spelled, and what merges.
+"""Symbols of a model whose alphabet is characters: the spelling of characters, and the merges.
 
 Symbols are, in this order: the 256 bytes for characters that are no token (or in their place the unknown token, or
-where there is neither a symbol of no id, which texts never get as far as), the tokens of one character, those of one
+where there is neither a symbol without an id, which no text reaches), the tokens of one character, those of one
 character at the end of a piece, and one per merge in rank order.
 """
 
@@ -31,19 +31,19 @@ class Spelling:
     pages: np.ndarray
     """uint16 of shape (0x4400,): page of each 64 code points."""
     symbols: np.ndarray
-    """int32 of shape (n_pages * 64,): symbol of a character, or -1; -2 where it is spelled in bytes and others are
+    """int32 of shape (n_pages * 64,): symbol of a character, or -1; -2 where it is spelled in bytes though others are
     unknown."""
     last_symbols: np.ndarray
     """As `symbols`, where a character ends a piece, or with `continuing_prefix` begins it; empty where that is the
     same."""
     unknown: int
-    """Symbol of a character that has none; -1: it is spelled in bytes."""
+    """Symbol of an unknown character; -1: it is spelled in bytes."""
     fuses_unknown: bool
     """Whether unknown characters in a row are one symbol."""
 
 
 def from_characters(model: Model) -> tuple[Symbols, Spelling]:
-    """Symbols and spelling of a model of characters; raises `Unsupported` for what the kernels cannot express."""
+    """Return the symbols and spelling of a model of characters; raise `Unsupported` for an unsupported model."""
     byte_ids = () if model.sentencepiece is None else model.sentencepiece.byte_ids
     unknown_id = _NO_ID if model.unknown_id is None else model.unknown_id
     others = list(byte_ids) if byte_ids else [unknown_id]
@@ -54,7 +54,7 @@ def from_characters(model: Model) -> tuple[Symbols, Spelling]:
     if model.merge_rule == "pairs":
         pairs, results = possible_merges(model)
     elif model.end_of_word is not None:
-        raise Unsupported("compiled", "end_of_word and merges by joined text; it takes listed merges")
+        raise Unsupported("compiled", "end_of_word with merges by joined text; it needs listed merges")
     else:
         pairs, results = _made_by_concatenation(model)
     symbols = renumbered(pairs, results, base)
@@ -74,19 +74,19 @@ def from_characters(model: Model) -> tuple[Symbols, Spelling]:
         256 if missing else -1 if byte_ids else 0,
         fuses,
     )
-    # First round and whole characters begin from bytes: such a model is treated as one whose ranks are in any order.
+    # First round and whole characters start from bytes: such a model is treated as one whose ranks are not monotone.
     return replace(symbols, byte_symbols=bytes_, monotone=False), spelling
 
 
 def _symbol_table(characters: dict[str, int], first: int) -> np.ndarray:
-    """By code point the symbol of each character, from `first` on, or -1 (`_UNKNOWN`) in 32 bits; int64."""
+    """Return the symbol of each code point, from `first` on, or -1 (`_UNKNOWN`) in 32 bits: int64."""
     table = np.full(N_CODE_POINTS, _UNKNOWN, np.int64)
     table[[ord(character) for character in characters]] = np.arange(first, first + len(characters))
     return table
 
 
 def _spelled(there: np.ndarray) -> np.ndarray:
-    """Which code points have all their bytes in UTF-8, of those that are `there`."""
+    """Return which code points have all their UTF-8 bytes among those that are `there`."""
     code = np.arange(N_CODE_POINTS)
     tail = [there[0x80 | (code >> shift & 63)] for shift in (0, 6, 12)]
     heads = [
@@ -98,8 +98,10 @@ def _spelled(there: np.ndarray) -> np.ndarray:
 
 
 def borders(model: Model) -> SplitTables | None:
-    """Where a text of a model of characters may be cut; None where a whole piece may be a token by itself, or
-    its end is not like the rest of it."""
+    """Return where a text of a model of characters may be cut, or None.
+
+    None where a whole piece may be a token by itself, or its end differs from the rest of it.
+    """
     if (
         model.end_of_word is not None
         or model.continuing_prefix is not None
@@ -114,8 +116,10 @@ def borders(model: Model) -> SplitTables | None:
 
 
 def single_characters(model: Model) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the ids of characters, and of those at the end of a piece (with `continuing_prefix`: at its beginning);
-    the same dictionary where there is no difference."""
+    """Return the ids of characters inside a piece, and at its end (with `continuing_prefix`: at its beginning).
+
+    Both are the same dictionary where there is no difference.
+    """
     texts = {token.decode("utf-8", "replace"): i for token, i in model.id_by_token.items()}
     inner = {text: i for text, i in texts.items() if len(text) == 1}
     if (prefix := model.continuing_prefix) is not None:
@@ -128,7 +132,7 @@ def single_characters(model: Model) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _made_by_concatenation(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """(left id, right id) and the id they make, in rank order; see `merge/derive` why one pair per token suffices."""
+    """Return (left id, right id) and the id they make, in rank order; `merge/derive` says why one pair is enough."""
     alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
     ids = model.id_by_token
     made = {token: i for token, i in ids.items() if i not in alone and len(character_ends(token)) > 1}
@@ -144,10 +148,10 @@ def _made_by_concatenation(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _refuse_ties(ranks: dict[str, int]) -> None:
-    """Raises `Unsupported` where tokens of one rank are other than runs of one character.
+    """Raise `Unsupported` where tokens of equal rank are anything but runs of one character.
 
-    Of equal ranks the leftmost merges first, and kernels merge by symbol, then leftmost. Runs whose symbols are in
-    order of falling length come to the same: beside runs that cannot grow any more there is at most one of two
+    Of equal ranks the leftmost merges first, and kernels merge by symbol, then leftmost. For runs whose symbols are in
+    order of falling length the result is the same: beside runs that cannot grow any more there is at most one of two
     characters or more, the leftmost that can, and what it makes is longer than any two single characters.
     """
     by_rank: dict[int, list[str]] = {}

@@ -1,8 +1,8 @@
-"""Many texts at once: what threads share. Fetched with the interpreter lock held, encoded by all threads without it.
+"""Batch encoding: texts are fetched with the interpreter lock held, and encoded by all threads without it.
 
-A wave of texts is a job: one int64 array that holds counters, an item per text and the tasks the texts fall into.
-Threads take tasks by an atomic counter. Ids go to the context of the thread that made them, and stay there until the
-thread that began the job has collected them: nobody else needs the interpreter lock before the job is done.
+A wave of texts is a job: one int64 array of counters, an item per text, and the tasks the texts are grouped into.
+Threads take tasks by an atomic counter. Ids stay in the context of the thread that made them until the thread that
+started the job has collected them: no other thread needs the interpreter lock before the job is done.
 
 Built-ins get their arguments as a C array; the first is always the address of the job.
 """
@@ -21,7 +21,6 @@ from impls.compiled.codegen.memory import (
     store_32,
     store_64,
 )
-from impls.compiled.cpython.boxes import long_from_long
 from impls.compiled.cpython.interpreter import (
     clear_error,
     list_get,
@@ -31,13 +30,11 @@ from impls.compiled.cpython.interpreter import (
     restored_after_long_wait,
     save_thread,
 )
+from impls.compiled.cpython.pyobjects import long_from_long
 from impls.compiled.cpython.strings import TEXT_REGION, most_bytes, own_utf8, utf8_and_size
 from impls.compiled.cpython.texts import encode
 from impls.compiled.layout import (
     BATCH_USED,
-    HELPER_CONTEXT,
-    HELPER_JOB,
-    HELPER_STATE,
     ITEM_BYTES,
     ITEM_COUNT,
     ITEM_IDS,
@@ -63,30 +60,33 @@ from impls.compiled.layout import (
     PENDING,
     RESTING,
     SIZE,
+    WORKER_CONTEXT,
+    WORKER_JOB,
+    WORKER_STATE,
 )
-from impls.compiled.pretokenize.needle import may_hold_special
-from impls.compiled.threads.helpers import begin_or_call
+from impls.compiled.pretokenize.special_search import may_hold_special
+from impls.compiled.threads.worker_kernels import wait_for_job
 
 BATCH_REGION = 3
 TASK_BYTES = 4096
-"""Texts are put together to tasks of so many bytes at least."""
+"""Minimum size of a task: short texts are grouped."""
 
 
 @kernel
 def item_at(job: int, i: int) -> int:
-    """Where the item of text `i` begins."""
+    """Return the address of the item of text `i`."""
     return job + JOB_ITEMS_AT + ITEM_BYTES * i
 
 
 @kernel
 def _task_at(job: int, task: int) -> int:
-    """Where the number of the first text of a task stands (int32)."""
+    """Return the address of the index of a task's first text (int32)."""
     return item_at(job, load_i64(job + JOB_MOST_ITEMS)) + 4 * task
 
 
 @kernel
 def first_of_task(job: int, task: int) -> int:
-    """The first text of a task; for a task there is not, the number of texts."""
+    """Return the index of a task's first text; for a task past the last, the number of texts."""
     if task >= load_i64(job + JOB_N_TASKS):
         return load_i64(job + JOB_N_ITEMS)
     return load_i32(_task_at(job, task))
@@ -94,7 +94,7 @@ def first_of_task(job: int, task: int) -> int:
 
 @kernel
 def _fetch(context: int, text: int, item: int) -> int:
-    """Fills the item of a text; returns how many bytes it has at most."""
+    """Fill the item of a text; return an upper bound of its size in bytes."""
     store_64(item + ITEM_TEXT, 0)
     store_64(item + ITEM_SIZE, 0)
     store_64(item + ITEM_STR, text)
@@ -117,10 +117,10 @@ def _fetch(context: int, text: int, item: int) -> int:
 
 @kernel
 def batch_fetch(context: int, arguments: int) -> int:
-    """(job, texts, first, least, look) -> int: makes a job of the texts from `first` on; how many it holds.
+    """(job, texts, first, least, look) -> int: fill the job with the texts from `first` on; return how many it holds.
 
-    `texts` is a list of str, or None for what needs care. It ends where the buffer of one thread is full, but not
-    before `least` texts. `look`: whether texts that may hold a special token need care (1) or not (0).
+    `texts` is a list of str, or None for a text left to the careful path. A wave ends where the buffer of one thread is
+    full, but not before `least` texts. `look`: whether texts that may hold a special token are left out too (1, 0).
     """
     job, texts = long_as_address(peek(arguments)), peek(arguments + 8)
     first, least = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
@@ -148,7 +148,7 @@ def batch_fetch(context: int, arguments: int) -> int:
 
 @kernel
 def _text_of(context: int, item: int) -> int:
-    """Address of the UTF-8 of an item, its size left in SIZE; 0 for a surrogate."""
+    """Return the address of the UTF-8 of an item, its size left in SIZE; 0 for a surrogate."""
     text = load_i64(item + ITEM_TEXT)
     if text == 0:
         return own_utf8(context, load_i64(item + ITEM_STR))
@@ -158,7 +158,7 @@ def _text_of(context: int, item: int) -> int:
 
 @kernel
 def _encode_item(context: int, item: int, look: int) -> int:
-    """Number of ids of one text, which go to this context or to memory of their own; negative where it needs care."""
+    """Encode one text to this context or to new memory; return the number of ids, negative for the careful path."""
     text = _text_of(context, item)
     if text == 0:
         return NOT_UTF8
@@ -188,7 +188,7 @@ def _ids_at(context: int, item: int, text: int, n_bytes: int, out: int) -> int:
 
 @kernel
 def take_part(context: int, job: int, most_bytes_more: int) -> None:
-    """Takes tasks until there are none, or until it has done `most_bytes_more`. Needs no interpreter lock."""
+    """Work on tasks until none is left or `most_bytes_more` are done. Needs no interpreter lock."""
     look, done = load_i64(job + JOB_LOOK), 0
     while done < most_bytes_more:
         task = atomic_add(job + JOB_NEXT, 1)
@@ -198,26 +198,26 @@ def take_part(context: int, job: int, most_bytes_more: int) -> None:
             item = item_at(job, i)
             if load_i64(item + ITEM_COUNT) == PENDING:
                 done += load_i64(item + ITEM_SIZE)
-                # What others read of this item is written before its count.
+                # The count is written last: it publishes the item to the other threads.
                 atomic_store(item + ITEM_COUNT, _encode_item(context, item, look))
 
 
 @kernel
 def work(context: int, job: int, most_bytes_more: int) -> bool:
-    """As `take_part`, with the interpreter lock released meanwhile; whether it took long to have it back."""
+    """As `take_part`, with the interpreter lock released; return whether reacquiring it took long."""
     state = save_thread()
     take_part(context, job, most_bytes_more)
     return restored_after_long_wait(context, state)
 
 
 @kernel
-def help_out(helper: int) -> int:
-    """Takes part in every job this helper is asked for, until it is called: its state then. No interpreter lock."""
+def run_worker(worker: int) -> int:
+    """Work on every job this worker is asked for until it is called; return its state then. No interpreter lock."""
     while True:
-        call = begin_or_call(helper)
+        call = wait_for_job(worker)
         if call != 0:
             return call
-        job, context = load_i64(helper + HELPER_JOB), load_i64(helper + HELPER_CONTEXT)
+        job, context = load_i64(worker + WORKER_JOB), load_i64(worker + WORKER_CONTEXT)
         store_64(context + BATCH_USED, 0)
         take_part(context, job, 1 << 62)
-        atomic_store(helper + HELPER_STATE, RESTING)
+        atomic_store(worker + WORKER_STATE, RESTING)

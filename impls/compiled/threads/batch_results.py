@@ -1,7 +1,6 @@
-"""What the thread that began a job does: it takes part, and makes objects of what any thread has encoded.
+"""Batch results: the calling thread works on the job too, and makes objects of what any thread has encoded.
 
-Objects need the interpreter lock, so one thread alone makes them, and encodes as long as none are to be made. The lock
-is released between.
+Objects need the interpreter lock, so only this thread makes them; between, it releases the lock and encodes.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from impls.compiled.codegen.memory import (
     release_memory,
     store_64,
 )
-from impls.compiled.cpython.boxes import array_of_ids, list_of_ids, list_set, long_from_long
 from impls.compiled.cpython.interpreter import (
     call_with_one,
     long_as_address,
     long_as_long,
-    nothing,
+    new_none,
     restore_thread,
     save_thread,
     this_thread,
 )
+from impls.compiled.cpython.pyobjects import array_of_ids, list_of_ids, list_set, long_from_long
 from impls.compiled.layout import (
     BUSY,
     COLLECTED,
@@ -42,18 +41,18 @@ from impls.compiled.layout import (
     PENDING,
 )
 from impls.compiled.threads.batch import first_of_task, item_at, take_part, work
-from impls.compiled.threads.helpers import wait_for_helpers
+from impls.compiled.threads.worker_kernels import wait_for_workers
 
 OFFSETS_REGION = 4
 STRETCH_BYTES = 1 << 15
 """Text that is encoded before objects are made again."""
 LONGER_STRETCH = 3
-"""Doublings of that where it took long to have the interpreter lock back."""
+"""Doublings of that where reacquiring the interpreter lock took long."""
 
 
 @kernel
 def _end_of(item: int) -> None:
-    """Gives back the memory an item had to itself, and marks it as collected."""
+    """Release the memory allocated for an item alone, and mark it as collected."""
     memory = load_i64(item + ITEM_MEMORY)
     if memory != 0:
         store_64(item + ITEM_MEMORY, 0)
@@ -63,7 +62,7 @@ def _end_of(item: int) -> None:
 
 @kernel
 def _collect(context: int, job: int, results: int, first: int, low: int, as_arrays: int) -> int:
-    """Makes objects of what is encoded; returns the first text that was not, or -1 with an exception set."""
+    """Make objects of the encoded texts; return the index of the first pending one, or -1 with an exception set."""
     high = first_of_task(job, atomic_load(job + JOB_NEXT))
     whole = True
     for i in range(low, high):
@@ -87,7 +86,7 @@ def _collect(context: int, job: int, results: int, first: int, low: int, as_arra
 
 @kernel
 def batch_collect(context: int, arguments: int) -> int:
-    """(job, results, first, as_arrays) -> int: puts objects at results[first:]; how many texts need care."""
+    """(job, results, first, as_arrays) -> int: set results[first:]; return how many are left to the careful path."""
     job, results = long_as_address(peek(arguments)), peek(arguments + 8)
     first, as_arrays = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
     low, stretch = 0, STRETCH_BYTES
@@ -97,7 +96,7 @@ def batch_collect(context: int, arguments: int) -> int:
         low = _collect(context, job, results, first, low, as_arrays)
         if low < 0:
             return 0
-    wait_for_helpers(job)
+    wait_for_workers(job)
     if _collect(context, job, results, first, low, as_arrays) < 0:
         return 0
     return long_from_long(_left(job))
@@ -105,7 +104,7 @@ def batch_collect(context: int, arguments: int) -> int:
 
 @kernel
 def _left(job: int) -> int:
-    """How many texts were not collected."""
+    """Count the texts that were not collected."""
     left = 0
     for i in range(load_i64(job + JOB_N_ITEMS)):
         left += load_i64(item_at(job, i) + ITEM_COUNT) != COLLECTED
@@ -114,7 +113,7 @@ def _left(job: int) -> int:
 
 @kernel
 def _copy_what_is_ready(job: int, out: int, room: int) -> None:
-    """Copies ids of the texts behind those that are copied already, as long as they are there and there is room."""
+    """Copy the ids of the next texts in order, up to the first that is pending or does not fit."""
     copied, n_ids = load_i64(job + JOB_COPIED), load_i64(job + JOB_COPIED_IDS)
     while copied < load_i64(job + JOB_N_ITEMS):
         item = item_at(job, copied)
@@ -131,7 +130,7 @@ def _copy_what_is_ready(job: int, out: int, room: int) -> None:
 
 @kernel
 def _offsets(job: int, offsets: int) -> int:
-    """Fills in where the ids of each text end, behind where the first begin; see `batch_encode`."""
+    """Fill in where the ids of each text end, after the given start of the first; see `batch_encode`."""
     n_items = load_i64(job + JOB_N_ITEMS)
     declare_region(OFFSETS_REGION, offsets, offsets + 8 * n_items + 8)
     start = load_i64(offsets)
@@ -146,10 +145,10 @@ def _offsets(job: int, offsets: int) -> int:
 
 @kernel
 def batch_encode(context: int, arguments: int) -> int:
-    """(job, address of int64 offsets, address of uint32 ids, room for them) -> int: how many ids all texts have.
+    """(job, address of int64 offsets, address of uint32 ids, room for them) -> int: encode, return the number of ids.
 
-    It is ~that where some of the texts need care. Ids are copied as far as there is room. Behind the first offset,
-    which is there, come those where the ids of each text end; a text that needs care has none.
+    It is the complement (~) where some texts are left to the careful path. Ids are copied as far as there is room. The
+    first offset is given; each text's end is written after it. A text left to the careful path has no ids.
     """
     job, offsets = long_as_address(peek(arguments)), long_as_address(peek(arguments + 8))
     out, room = long_as_address(peek(arguments + 16)), long_as_long(peek(arguments + 24))
@@ -158,46 +157,46 @@ def batch_encode(context: int, arguments: int) -> int:
         take_part(context, job, STRETCH_BYTES)
         _copy_what_is_ready(job, out, room)
     restore_thread(state)
-    wait_for_helpers(job)
+    wait_for_workers(job)
     _copy_what_is_ready(job, out, room)
     return long_from_long(_offsets(job, offsets))
 
 
 @kernel
 def batch_copy(context: int, arguments: int) -> int:
-    """(job, address of uint32 ids, room) -> None: copies what there was no room for; what was copied is there."""
+    """(job, address of uint32 ids, room) -> None: copy the ids there was no room for, after those already copied."""
     job, out = long_as_address(peek(arguments)), long_as_address(peek(arguments + 8))
     room = long_as_long(peek(arguments + 16))
     state = save_thread()
     _copy_what_is_ready(job, out, room)
     restore_thread(state)
-    return nothing(context)
+    return new_none(context)
 
 
 @kernel
 def _close(job: int) -> None:
     atomic_store(job + JOB_NEXT, load_i64(job + JOB_N_TASKS))
-    wait_for_helpers(job)
+    wait_for_workers(job)
     for i in range(load_i64(job + JOB_N_ITEMS)):
         _end_of(item_at(job, i))
 
 
 @kernel
 def batch_close(context: int, arguments: int) -> int:
-    """(job) -> None: ends a wave; nobody is at work on it any more, and its memory is given back."""
+    """(job) -> None: end a wave: wait until no worker is at work on it, and release its memory."""
     _close(long_as_address(peek(arguments)))
-    return nothing(context)
+    return new_none(context)
 
 
 @kernel
 def run_claimed(context: int, arguments: int) -> int:
-    """(job, function, argument) -> function(argument), the context being claimed and the job closed afterwards.
+    """(job, function, argument) -> function(argument), with the context claimed, and the job closed afterwards.
 
-    None where the context is another call's. No interrupt comes between: whatever the function raises, and wherever,
-    the claim ends and nobody is at work on the job.
+    None where another call uses the context. No interrupt can come between: whatever the function raises, and wherever,
+    the claim ends and no worker is at work on the job.
     """
     if load_i64(context + BUSY) != 0:
-        return nothing(context)
+        return new_none(context)
     store_64(context + BUSY, this_thread())
     result = call_with_one(peek(arguments + 8), peek(arguments + 16))
     job = long_as_address(peek(arguments))

@@ -1,4 +1,4 @@
-"""Many texts on several threads: as lists, as arrays, or as one array of all ids."""
+"""Batches of texts on several threads: ids as lists, as arrays, or as one array of all ids."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ import numpy as np
 
 from impls.compiled.codegen.native import address
 from impls.compiled.cpython.builtins import Builtins
-from impls.compiled.threads.crew import Job
-from impls.compiled.threads.pool import Pool, Worker
+from impls.compiled.threads.pool import CallContext, Pool
+from impls.compiled.threads.worker_threads import BatchJob
 
 _CHARACTERS_PER_THREAD = 1 << 14
-"""Of fewer than these for each, no more threads are asked: waking one takes as long as encoding them."""
+"""Minimum for each thread asked: waking a thread takes as long as encoding so many characters."""
 
-RunClaimed = Callable[[int, Callable[[Worker], bool]], None]
-"""Runs a function with a worker nobody else uses, then closes the job at that address whatever was raised."""
+RunClaimed = Callable[[int, Callable[[CallContext], bool]], None]
+"""Run a function with a context no other call uses, then close the job at that address, whatever was raised."""
 EncodeOne = Callable[[str], np.ndarray]
-"""The careful way for one text: special tokens, surrogates, texts the pattern leaves out."""
+"""The careful path for one text: special tokens, surrogates, texts the pattern leaves out."""
 Ready = Callable[[list[str]], tuple[list[str] | list[str | None], int]]
-"""The texts as the kernels take them, None for one that needs care; and whether they are to be searched for special
-tokens (1) or not (0)."""
+"""Return the texts as the kernels take them, None for one that takes the careful path, and whether they are to be
+searched for special tokens (1) or not (0)."""
 
 
 @dataclass(slots=True)
 class Density:
-    """How many ids the characters of the last batch had: what the next one is expected to have."""
+    """Ids per character in the last batch, from which the next one's size is predicted."""
 
     ids_per_character: float = 0.0
 
     def expected_ids(self, n_characters: int) -> int:
-        """A few more ids than so many characters are likely to have; 0 before anything is known."""
+        """Predict the number of ids of so many characters, and add a little; 0 before the first batch."""
         return int(n_characters * self.ids_per_character * 33 / 32)
 
 
 class Batches:
-    """The batches of a tokenizer: `run` runs them with a worker, `pool` has those of other threads.
+    """The batches of a tokenizer: `run` runs a job with a context, `pool` lends contexts to worker threads.
 
-    `ready` is None where every text needs care; where it is not, workers have built-ins.
+    `ready` is None where every text takes the careful path; otherwise contexts have built-ins.
     """
 
     def __init__(self, run: RunClaimed, pool: Pool, ready: Ready | None, one: EncodeOne, density: Density) -> None:
         self._run, self._pool, self._ready, self._one, self._density = run, pool, ready, one, density
 
     def lists(self, texts: list[str], threads: int) -> list[list[int]]:
-        """A list of ids per text."""
+        """Return one list of ids per text."""
         if self._ready is None:
             return [array.tolist() for array in self._carefully(texts, threads)]
         results, careful = self._collected(self._ready, texts, threads, as_arrays=False)
@@ -56,7 +56,7 @@ class Batches:
         return results
 
     def arrays(self, texts: list[str], threads: int) -> list[np.ndarray]:
-        """An array of ids (uint32) per text."""
+        """Return one array of ids (uint32) per text."""
         if self._ready is None:
             return self._carefully(texts, threads)
         results, careful = self._collected(self._ready, texts, threads, as_arrays=True)
@@ -65,7 +65,7 @@ class Batches:
         return results
 
     def ragged(self, texts: list[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """All ids behind one another (uint32) and where each text's begin (int64 of shape (n_texts + 1,))."""
+        """Return the concatenated ids (uint32) and the offset of each text's first (int64 of shape (n_texts + 1,))."""
         offsets = np.zeros(len(texts) + 1, np.int64)
         if self._ready is None:
             arrays = self._carefully(texts, threads)
@@ -85,13 +85,13 @@ class Batches:
     def _collected(
         self, ready: Ready, texts: list[str], threads: int, *, as_arrays: bool
     ) -> tuple[list[Any], list[int]]:
-        """What the kernels make of each text, and the numbers of the texts that need care."""
+        """Return the result of the kernels for each text, and the indices of the texts left to the careful path."""
         results: list[Any] = [None] * len(texts)
         careful: list[int] = []
 
-        def encode(job: Job, main: Builtins) -> None:
+        def encode(job: BatchJob, main: Builtins) -> None:
             for first, n_texts in job.waves(main, *ready(texts)):
-                n_careful = _collect(job, main, results, first, int(as_arrays))
+                n_careful = main.batch_collect(job.address, results, first, int(as_arrays))
                 if n_careful:
                     careful.extend(i for i in range(first, first + n_texts) if results[i] is None)
 
@@ -101,19 +101,20 @@ class Batches:
     def _joined(
         self, ready: Ready, texts: list[str], threads: int, offsets: np.ndarray
     ) -> tuple[np.ndarray, list[int]]:
-        """All ids the kernels make, behind one another, and the numbers of the texts that need care.
+        """Return the concatenated ids of the kernels, and the indices of the texts left to the careful path.
 
-        `offsets`, zeros before, is filled; a text that needs care has no ids yet.
+        Fills `offsets`, which holds zeros; a text left to the careful path has no ids yet.
         """
         n_characters = sum(map(len, texts))
         ids = np.empty(self._density.expected_ids(n_characters), np.uint32)
         place, n_ids = address(offsets), 0
         careful: list[int] = []
 
-        def encode(job: Job, main: Builtins) -> None:
+        def encode(job: BatchJob, main: Builtins) -> None:
             nonlocal n_ids
             for first, n_texts in job.waves(main, *ready(texts)):
-                n_more = _encode(job, main, place + first * offsets.itemsize, ids, n_ids)
+                out, room = address(ids) + n_ids * ids.itemsize, len(ids) - n_ids
+                n_more = main.batch_encode(job.address, place + first * offsets.itemsize, out, room)
                 if n_more < 0:
                     n_more = ~n_more
                     careful.extend(first + i for i in job.texts_that_need_care())
@@ -128,41 +129,31 @@ class Batches:
             ids.resize(n_ids, refcheck=False)
         return ids[:n_ids], careful
 
-    def _with_job(self, texts: list[str], threads: int, encode: Callable[[Job, Builtins], None]) -> None:
-        # Raises TypeError for what is no str: the kernels look straight into the objects.
+    def _with_job(self, texts: list[str], threads: int, encode: Callable[[BatchJob, Builtins], None]) -> None:
+        # `str.__len__` raises TypeError for anything but a str: the kernels read the objects' memory directly.
         n_characters = sum(map(str.__len__, texts))
         threads = min(threads, len(texts), 1 + n_characters // _CHARACTERS_PER_THREAD)
-        job = Job(self._pool, threads - 1, len(texts))
+        job = BatchJob(self._pool, threads - 1, len(texts))
 
-        def run(worker: Worker) -> bool:
-            encode(job, _builtins(worker))
+        def run(call_context: CallContext) -> bool:
+            assert call_context.builtins is not None, "batches without built-ins are encoded text by text"
+            encode(job, call_context.builtins)
             return True
 
         self._run(job.address, run)
-        job.give_workers_back()
-
-
-def _builtins(worker: Worker) -> Builtins:
-    assert worker.builtins is not None, "batches without built-ins are encoded text by text"
-    return worker.builtins
-
-
-def _collect(job: Job, main: Builtins, results: list[Any], first: int, as_arrays: int) -> int:
-    return main.batch_collect(job.address, results, first, as_arrays)
-
-
-def _encode(job: Job, main: Builtins, offsets: int, ids: np.ndarray, n_ids: int) -> int:
-    place, room = address(ids) + n_ids * ids.itemsize, len(ids) - n_ids
-    return main.batch_encode(job.address, offsets, place, room)
+        job.return_contexts()
 
 
 def _make_room(ids: np.ndarray, n_ids: int, share: float) -> None:
-    """Makes `ids` hold `n_ids` at least, which come of this share of all texts; untouched memory is free."""
+    """Enlarge `ids` in place to hold `n_ids` and what the remaining texts may need, `share` of all texts being done.
+
+    Untouched memory is free.
+    """
     ids.resize(n_ids if share == 1 else int(n_ids / share * 17 / 16) + 1, refcheck=False)
 
 
 def _with_careful_ones(ids: np.ndarray, offsets: np.ndarray, found: dict[int, np.ndarray]) -> np.ndarray:
-    """`ids` with those of some texts, which had none, put where they belong; `offsets` are mended."""
+    """Return `ids` with the ids of texts that had none inserted; `offsets` is updated in place."""
     parts = []
     before = 0
     more = np.zeros_like(offsets)

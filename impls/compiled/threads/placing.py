@@ -1,8 +1,8 @@
-"""Which processors the threads run on that help with batches.
+"""CPU affinity of worker threads.
 
-Linux wakes a thread where it ran last, and where a machine has few processors it may not look for an idle one: a
-helper that ran last where its caller runs now then takes turns with it for as long as a batch takes, and the other
-processor does nothing. So a helper is kept off the processor of the thread that asks for it.
+Linux wakes a thread where it ran last, and with few processors it may not look for an idle one: a worker that last ran
+where its caller runs now then takes turns with it for the whole batch, while the other processor idles. So a worker is
+kept off the processor of the thread that asks for it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 
 def _processor_of_this_thread() -> Callable[[], int] | None:
-    """What tells the processor the calling thread runs on; None where nobody does, or threads cannot be placed."""
+    """Return `sched_getcpu`; None where the system lacks it or has no thread affinity."""
     if not hasattr(os, "sched_setaffinity"):
         return None
     try:
@@ -27,14 +27,14 @@ _processor = _processor_of_this_thread()
 
 
 def this_processor() -> int | None:
-    """The number of the processor the calling thread runs on; None where threads cannot be placed."""
+    """Return the number of the processor the calling thread runs on; None where threads cannot be placed."""
     return None if _processor is None else _processor()
 
 
 def keep_off(thread: int, processor: int) -> None:
-    """Lets a thread, by its native id, run wherever the calling one may, but not on that processor.
+    """Let a thread, by its native id, run wherever the calling thread may, except on that processor.
 
-    Where that leaves none, or the system does not let us, it stays as it is.
+    Does nothing where that leaves no processor, or the system refuses.
     """
     with contextlib.suppress(OSError):
         others = os.sched_getaffinity(0) - {processor}

@@ -1,9 +1,9 @@
-"""Contexts for threads: a call borrows one; as many exist as were ever in use at once.
+"""Contexts for calls: each call borrows one; there are as many as were ever in use at once.
 
-A worker is free again once its loan exists no more, however its borrower ended, so that no interrupt can lose one.
-Borrowing takes no lock: a finalizer or a signal handler that borrows meanwhile, or waits for a thread that does,
-waits for nobody. In a forked child only the thread that forked goes on: what others were borrowing is given up there,
-as they may have been halfway through writing it.
+A context is free again once its loan is garbage, however the borrower ended, so that no interrupt can lose one.
+Borrowing takes no lock, so a finalizer or a signal handler that borrows at any moment cannot deadlock. In a forked
+child only the thread that forked goes on: contexts borrowed by other threads are dropped there, as they may have been
+halfway through a write.
 """
 
 from __future__ import annotations
@@ -20,50 +20,50 @@ from impls.compiled.context import Context
 from impls.compiled.cpython.builtins import Builtins, available, list_items_offset, shared_integers
 from impls.compiled.cpython.numpy_api import numpy_api
 from impls.compiled.cpython.str_layout import str_layout
-from impls.compiled.pretokenize.specials import SoughtTable
+from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import Splitting
 from impls.compiled.tables import ModelTables
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
-    """A context and, where the interpreter allows, its built-ins."""
+class CallContext:
+    """What one call works with: a context and, where the interpreter allows, its built-ins."""
 
     context: Context
     builtins: Builtins | None
 
 
 class Loan:
-    """The use of a worker, as long as this object exists."""
+    """The right to use a context, as long as this object exists."""
 
-    __slots__ = ("__weakref__", "worker")
+    __slots__ = ("__weakref__", "call_context")
 
-    def __init__(self, worker: Worker) -> None:
-        self.worker = worker
+    def __init__(self, call_context: CallContext) -> None:
+        self.call_context = call_context
 
 
 class Pool:
-    """Workers over one model and pattern.
+    """Contexts over one model and pattern.
 
-    `sought` is the table of its special texts; `cuts`, where there are some, is for `Context.take_in_parts`.
+    `specials` is the table of its special tokens; `cuts`, where there are some, is for `Context.encode_in_parts`.
     """
 
     def __init__(
-        self, tables: ModelTables, splitting: Splitting, sought: SoughtTable, cuts: np.ndarray | None = None
+        self, tables: ModelTables, splitting: Splitting, specials: SpecialTokenTable, cuts: np.ndarray | None = None
     ) -> None:
-        self._make: Callable[[], Worker] = lambda: _worker(tables, splitting, sought, cuts)
-        self._workers: list[tuple[Worker, list[weakref.ref[Loan]]]] = []
-        """Each with its loans: the first that still exists has it. None of the others that tried at once has."""
+        self._make: Callable[[], CallContext] = lambda: _call_context(tables, splitting, specials, cuts)
+        self._contexts: list[tuple[CallContext, list[weakref.ref[Loan]]]] = []
+        """Each with its loans: the first that still exists holds it; those that tried at the same time do not."""
         _living.add(self)
 
-    def new(self) -> Worker:
-        """A worker of one's own."""
+    def new(self) -> CallContext:
+        """Return a new context outside the pool."""
         return self._make()
 
-    def take_free(self) -> Loan | None:
-        """A worker nobody else uses, if there is one that need not be made."""
-        for worker, loans in self._workers:
-            loan = Loan(worker)
+    def borrow_free(self) -> Loan | None:
+        """Borrow a context that exists and is free; None where there is none."""
+        for call_context, loans in self._contexts:
+            loan = Loan(call_context)
             loans.append(weakref.ref(loan))
             existing = [reference for reference in loans if reference() is not None]
             if existing and existing[0]() is loan:
@@ -72,47 +72,49 @@ class Pool:
         return None
 
     def make(self) -> Loan:
-        """A new worker for threads."""
-        worker = self._make()
-        worker.context.touch_buffers()
-        loan = Loan(worker)
-        self._workers.append((worker, [weakref.ref(loan)]))
+        """Build a new context, its buffers touched, and borrow it."""
+        call_context = self._make()
+        call_context.context.touch_buffers()
+        loan = Loan(call_context)
+        self._contexts.append((call_context, [weakref.ref(loan)]))
         return loan
 
-    def take(self) -> Loan:
-        """A worker nobody else uses."""
-        return self.take_free() or self.make()
+    def borrow(self) -> Loan:
+        """Borrow a free context, or a new one."""
+        return self.borrow_free() or self.make()
 
     @contextmanager
-    def worker(self) -> Iterator[Worker]:
-        """A worker nobody else uses while the block runs."""
-        loan = self.take()
-        yield loan.worker
+    def borrowed(self) -> Iterator[CallContext]:
+        """Borrow a context while the block runs."""
+        loan = self.borrow()
+        yield loan.call_context
 
-    def give_up_borrowed(self) -> None:
-        """Forget the workers in use; who uses them may go on."""
-        self._workers = [(worker, loans) for worker, loans in self._workers if all(one() is None for one in loans)]
+    def drop_borrowed(self) -> None:
+        """Drop the contexts in use from the pool; their borrowers may go on using them."""
+        self._contexts = [(one, loans) for one, loans in self._contexts if all(loan() is None for loan in loans)]
 
 
 _living: weakref.WeakSet[Pool] = weakref.WeakSet()
 
 
-def _give_up_borrowed() -> None:
+def _drop_borrowed() -> None:
     for pool in list(_living):
-        pool.give_up_borrowed()
+        pool.drop_borrowed()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_give_up_borrowed)
+    os.register_at_fork(after_in_child=_drop_borrowed)
 
 
-def _worker(tables: ModelTables, splitting: Splitting, sought: SoughtTable, cuts: np.ndarray | None) -> Worker:
+def _call_context(
+    tables: ModelTables, splitting: Splitting, specials: SpecialTokenTable, cuts: np.ndarray | None
+) -> CallContext:
     context = Context(tables, splitting)
     if not available():
-        return Worker(context, None)
+        return CallContext(context, None)
     n_ids = max(tables.n_symbols, int(tables.ids.max(initial=0)) + 1)
-    context.hand_out_integers(shared_integers(n_ids), list_items_offset())
-    context.look_for(sought)
+    context.share_integers(shared_integers(n_ids), list_items_offset())
+    context.search_for(specials)
     api = numpy_api()
     if api is not None:
         context.make_arrays(api)
@@ -120,5 +122,5 @@ def _worker(tables: ModelTables, splitting: Splitting, sought: SoughtTable, cuts
     if strings is not None:
         context.read_strings(strings)
         if cuts is not None:
-            context.take_in_parts(cuts)
-    return Worker(context, Builtins.of(context))
+            context.encode_in_parts(cuts)
+    return CallContext(context, Builtins.of(context))

@@ -1,8 +1,7 @@
 """The corpus as one row of cells: distinct words between separators, a cell per base symbol, with the word's weight.
 
-A symbol that merging made takes as many cells as its parts and stands in the first and the last of them: both
-neighbours see it without links. A place where a symbol began that has been merged holds no symbol any more, so that
-a list of places may be out of date.
+A merged symbol takes as many cells as its parts and is written in the first and the last of them: both neighbours see
+it without links. The cell where an absorbed symbol began holds no symbol any more, so a list of positions may be stale.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from impls.compiled.training.layout import (
 
 @inlined
 def cell_at(cells: int, place: int) -> int:
-    """Address of a cell."""
+    """Return the address of a cell."""
     return cells + CELL_BYTES * place
 
 
@@ -46,7 +45,7 @@ def _write(cells: int, place: int, symbol: int, weight: int) -> None:
 
 @inlined
 def _symbol_of(word: int, at: int, n_bytes: int, inner: int, last: int, by_bytes: bool) -> tuple[int, int]:
-    """The symbol at a byte of a word, and how many bytes it takes."""
+    """Return the symbol at a byte offset of a word, and the number of bytes it takes."""
     byte = load_u8(word + at)
     if by_bytes:
         return load_i32(inner + 4 * byte), 1
@@ -58,10 +57,10 @@ def _symbol_of(word: int, at: int, n_bytes: int, inner: int, last: int, by_bytes
 
 @kernel
 def fill_cells(counting: int, counts: int, inner: int, last: int, cells: int) -> int:
-    """Writes the words of two symbols or more; returns the number of cells.
+    """Write the words of two symbols or more; return the number of cells.
 
-    `inner`, `last`: int32 by character, its symbol, and its symbol at the end of a word; `last` 0: int32 by byte, and
-    there is no end. A word that came more often than a weight can say stands there several times.
+    `inner`, `last`: int32 by character, its symbol, and its symbol at the end of a word; `last` 0: `inner` is int32 by
+    byte, and words have no special end. A word more frequent than the maximum weight is written several times.
     """
     arena, starts = load_i64(counting + ARENA), load_i64(counting + STARTS)
     lengths = load_i64(counting + LENGTHS)
@@ -88,9 +87,9 @@ def fill_cells(counting: int, counts: int, inner: int, last: int, cells: int) ->
 
 @kernel
 def compact_cells(learning: int) -> int:
-    """Gives every symbol one cell again and drops words of one symbol; returns the number of cells.
+    """Give every symbol one cell again and drop words of one symbol; return the number of cells.
 
-    The spans are for the caller to make 1.
+    The caller must reset the spans to 1.
     """
     cells, spans = load_i64(learning + CELLS), load_i64(learning + SPANS)
     to, word, place = 1, 1, 1

@@ -1,7 +1,7 @@
-"""How often each distinct piece of a corpus comes: the words a vocabulary is learned from.
+"""Counts of the distinct pieces of a corpus: the words a vocabulary is learned from.
 
 A piece of up to 7 bytes is its own key; a longer one is found by its hash and compared byte by byte. Keys and slots of
-a block's pieces are made first, so that the slots are on their way when the first is looked at.
+a block's pieces are computed first, so that the slots are prefetched when the first is read.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LOW_HALF = (1 << 32) - 1
 
 @inlined
 def _key_of(piece: int, n_bytes: int) -> int:
-    """Above 0 for a piece that is its own key, below 0 for a longer one; reads 8 bytes."""
+    """Return a key above 0, the piece itself, or below 0, the hash of a longer one; reads 8 bytes."""
     if n_bytes <= LONGEST_KEY:
         return (load_i64(piece) & shift_right(-1, 64 - 8 * n_bytes)) | shift_left(n_bytes, 56)
     return hash_piece(piece, n_bytes) | shift_left(1, 63)
@@ -61,7 +61,7 @@ def _slot_of(table: int, shift: int, key: int) -> int:
 
 @kernel
 def _add(counting: int, key: int, entry: int, piece: int, n_bytes: int, times: int) -> int:
-    """Counts a piece so many times more, which is looked for from `entry` on; returns its number."""
+    """Add `times` to the count of a piece, probing from `entry` on; return its index."""
     table = load_i64(counting + PIECE_TABLE)
     end = table + shift_left(ENTRY, 64 - load_i64(counting + PIECE_SHIFT))
     while True:
@@ -101,7 +101,7 @@ def _put(counting: int, key: int, entry: int, piece: int, n_bytes: int, times: i
 
 @kernel
 def _count_block(context: int, counting: int, text: int, start: int, ends: int, n_pieces: int) -> None:
-    """Counts the pieces of a text of which the first begins at `start`."""
+    """Count the pieces of a text, the first of which begins at `start`."""
     table, shift = load_i64(counting + PIECE_TABLE), load_i64(counting + PIECE_SHIFT)
     records = load_i64(context + WORK) + RECORDS_AT
     begin, record = start, records
@@ -124,7 +124,7 @@ def _count_block(context: int, counting: int, text: int, start: int, ends: int, 
 
 @inlined
 def _has_room(counting: int, n_pieces: int, n_bytes: int) -> bool:
-    """Whether so many pieces with so many bytes may be new."""
+    """Return whether so many new pieces of so many bytes in all would fit."""
     used = load_i64(counting + ARENA_USED) + n_bytes + 8 * n_pieces
     return load_i64(counting + N_PIECES) + n_pieces <= load_i64(counting + MOST_PIECES) and used <= load_i64(
         counting + ARENA_BYTES
@@ -133,7 +133,7 @@ def _has_room(counting: int, n_pieces: int, n_bytes: int) -> bool:
 
 @kernel
 def count_texts(context: int, counting: int) -> int:
-    """Counts the pieces of the texts, from where it stopped; FINISHED, NO_ROOM, or UNCOVERED."""
+    """Count the pieces of the texts, resuming where it stopped; return FINISHED, NO_ROOM, or UNCOVERED."""
     work = load_i64(context + WORK)
     number, at = load_i64(counting + TEXT), load_i64(counting + TEXT_AT)
     position = load_i64(counting + POSITION)
@@ -160,9 +160,9 @@ def count_texts(context: int, counting: int) -> int:
 
 @kernel
 def count_split(context: int, counting: int, text: int, ends: int, n_pieces: int) -> int:
-    """Counts the pieces of one text that was split elsewhere: `ends` holds int32; FINISHED or NO_ROOM.
+    """Count the pieces of one text split elsewhere, `ends` being int32; return FINISHED or NO_ROOM.
 
-    Goes on with the piece that POSITION counts.
+    Resumes at the piece POSITION.
     """
     done = load_i64(counting + POSITION)
     while done < n_pieces:
@@ -178,7 +178,7 @@ def count_split(context: int, counting: int, text: int, ends: int, n_pieces: int
 
 @kernel
 def spread_pieces(counting: int, table: int, shift: int) -> int:
-    """Moves all entries into an empty table, which takes the place of the other; returns 0."""
+    """Move all entries to an empty table, which replaces the current one; return 0."""
     before = load_i64(counting + PIECE_TABLE)
     end = table + shift_left(ENTRY, 64 - shift)
     for at in range(before, before + shift_left(ENTRY, 64 - load_i64(counting + PIECE_SHIFT)), ENTRY):
@@ -199,9 +199,9 @@ def spread_pieces(counting: int, table: int, shift: int) -> int:
 
 @kernel
 def number_pieces(counting: int, other: int, numbers: int) -> int:
-    """Takes in the pieces another table has, and writes their numbers here (int32 by number there), from POSITION on.
+    """Insert the pieces of another table, and write their indices here (int32 by index there), from POSITION on.
 
-    FINISHED or NO_ROOM. They count as before.
+    Returns FINISHED or NO_ROOM. Counts do not change.
     """
     table, shift = load_i64(counting + PIECE_TABLE), load_i64(counting + PIECE_SHIFT)
     arena, starts, lengths = load_i64(other + ARENA), load_i64(other + STARTS), load_i64(other + LENGTHS)
@@ -217,7 +217,7 @@ def number_pieces(counting: int, other: int, numbers: int) -> int:
 
 @kernel
 def collect_counts(counting: int, counts: int) -> int:
-    """Adds how often each piece came to `counts` (int64 by piece), and begins again at 0; returns 0."""
+    """Add the count of each piece to `counts` (int64 by piece) and reset it to 0; return 0."""
     table = load_i64(counting + PIECE_TABLE)
     for entry in range(table, table + shift_left(ENTRY, 64 - load_i64(counting + PIECE_SHIFT)), ENTRY):
         if load_i64(entry) != 0:

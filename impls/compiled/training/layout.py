@@ -1,4 +1,4 @@
-"""Where everything lies while a vocabulary is learned: byte offsets of the int64 slots that kernels read by address.
+"""The memory layout of training: byte offsets of the int64 slots that kernels read by address.
 
 Must import nothing.
 """
@@ -6,27 +6,27 @@ Must import nothing.
 from __future__ import annotations
 
 SEPARATOR, ABSORBED = -1, -2
-"""Symbols of cells: between two words; where a symbol began that has been merged into the one before it."""
+"""Symbols of cells: between two words; where a symbol began that was merged into the one before it."""
 CELL_BYTES = 8
-"""int32 symbol, int32 how often its word stands in the corpus."""
+"""int32 symbol, int32 count of its word in the corpus."""
 MOST_WEIGHT = (1 << 31) - 1
 
 # Counting distinct pieces
 N_COUNTING = 16
 (
-    PIECE_TABLE,  # 16-byte entries by hash: key, number of the piece << 32 | how often it came
+    PIECE_TABLE,  # 16-byte entries by hash: key, index of the piece << 32 | its count
     PIECE_SHIFT,
     N_PIECES,
     MOST_PIECES,  # half of the entries
-    ARENA,  # the bytes of distinct pieces, each from a multiple of 8 on
+    ARENA,  # the bytes of distinct pieces, each 8-byte aligned
     ARENA_USED,
     ARENA_BYTES,
     STARTS,  # int64 by piece
     LENGTHS,  # int32 by piece
-    TEXTS,  # UTF-8 of texts, PAD_BYTES of zeros behind each
+    TEXTS,  # UTF-8 of texts, PAD_BYTES of zeros after each
     TEXT_BYTES,  # int64 by text
     N_TEXTS,
-    TEXT,  # the text to go on with, where it begins, and how much of it has been counted
+    TEXT,  # the text to resume with, its offset, and how much of it has been counted
     TEXT_AT,
     POSITION,
 ) = range(0, 8 * 15, 8)
@@ -36,13 +36,13 @@ N_LEARNING = 40
 (
     CELLS,
     N_CELLS,
-    SPANS,  # int32 by symbol: how many cells it takes
-    N_BASE,  # how many symbols there are before any merge
-    TOKEN_STARTS,  # int64 by symbol: where in TOKEN_TEXT its bytes begin; they end where those of the next begin
+    SPANS,  # int32 by symbol: its number of cells
+    N_BASE,  # number of base symbols
+    TOKEN_STARTS,  # int64 by symbol: offset of its bytes in TOKEN_TEXT; they end where those of the next begin
     TOKEN_TEXT,
     TOKEN_ROOM,
     MEASURES,  # int32 by symbol: its length, as the rule `shortest` counts it
-    PAIR_TABLE,  # 32-byte entries by hash: key, count, end of its list in POOL, how many places that holds
+    PAIR_TABLE,  # 32-byte entries by hash: key, count, end of its list in POOL, length of that list
     PAIR_TABLE_SHIFT,
     N_PAIRS,
     MOST_PAIRS,  # half of the entries
@@ -53,7 +53,7 @@ N_LEARNING = 40
     POOL,  # int32: cells where the pairs of the lists begin
     POOL_USED,
     POOL_ROOM,
-    LEFTS,  # 16-byte rows by symbol: what a merge takes from its left neighbours, and how often or where to list it
+    LEFTS,  # 16-byte rows by symbol: the gain of a merge by left neighbour, and its occurrences or where to list them
     RIGHTS,
     TOUCHED_LEFTS,  # int32: symbols with such a row
     TOUCHED_RIGHTS,
@@ -64,10 +64,10 @@ N_LEARNING = 40
     MOST_MERGES,
     THRESHOLD,  # pairs that are less frequent are not stored
     MOST_TOKEN_BYTES,
-    TOKEN_CHARACTERS,  # int32 by symbol: how many characters of the corpus it is
-    MOST_TOKEN_CHARACTERS,  # 0 where there may be any number
-    SUMS,  # int64 by hash: what pairs are counted at most
-    CELL,  # where to go on
+    TOKEN_CHARACTERS,  # int32 by symbol: its length in characters of the corpus
+    MOST_TOKEN_CHARACTERS,  # 0: no limit
+    SUMS,  # int64 by hash: upper bounds of the counts of pairs
+    CELL,  # where to resume
     RESERVED,  # rows of address and length: texts that no merge may make
     N_RESERVED,
 ) = range(0, 8 * 36, 8)
@@ -79,6 +79,6 @@ SMALLEST, FIRST, SHORTEST, LARGEST = range(4)
 # What a kernel returns
 FINISHED = 0
 NO_ROOM = 1
-"""Tables are to be enlarged; then it goes on where it was."""
+"""Tables must be enlarged; then the kernel resumes where it was."""
 TOO_RARE = 2
-"""No pair that is stored reaches the threshold."""
+"""No stored pair reaches the threshold."""

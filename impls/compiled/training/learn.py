@@ -1,8 +1,8 @@
-"""Learning merges: the most frequent pair, again and again, with the counts of its neighbours kept true.
+"""Learning merges: the most frequent pair, again and again, with the counts of its neighbours kept exact.
 
-Every new pair holds the new symbol, so what a merge changes gathers in two rows by neighbour, what it gains and where;
-the table is asked once for each neighbour. Occurrences are taken from left to right: a list is in the order of places.
-Counts are of overlapping pairs (`aaa` holds two), replacing is not overlapping.
+Every new pair holds the new symbol, so what a merge changes is summed up in two rows by neighbour, the gain and its
+positions; the pair table is asked once for each neighbour. Occurrences are taken from left to right: a list is in the
+order of positions. Counts are of overlapping pairs (`aaa` holds two), replacing is not overlapping.
 """
 
 from __future__ import annotations
@@ -57,25 +57,25 @@ from impls.compiled.training.pair_table import (
     COUNT,
     LIST_END,
     LIST_LENGTH,
+    add_pair,
     entry_of,
     key_of,
     left_of,
     right_of,
-    take_in,
 )
 from impls.compiled.training.tokens import append_token, is_reserved, is_short_enough, n_token_bytes
 
 AHEAD = 12
-"""How many places before its turn a cell is fetched."""
+"""Prefetch distance, in positions."""
 ROW = 16
 GAIN, TIMES, NOT_STORED = 0, 8, -1
-"""In a row: what is gained; how often, and later where the next place goes, or NOT_STORED."""
+"""Offsets in a row: the gain; the number of occurrences, later the next index of their list, or NOT_STORED."""
 MERGE_BYTES = 24
 
 
 @inlined
 def _note(rows: int, touched: int, n_touched: int, symbol: int, weight: int) -> int:
-    """Adds an occurrence to the row of a neighbour; returns how many rows are in use."""
+    """Add an occurrence to the row of a neighbour; return the number of rows in use."""
     row = rows + ROW * symbol
     times = load_i64(row + TIMES)
     if times == 0:
@@ -101,7 +101,7 @@ def _lose(learning: int, key: int, weight: int) -> None:
 
 @inlined
 def _gain(learning: int, row: int, left: int, right: int, count: int) -> None:
-    """Stores a new pair if it is frequent and short enough, with room for its list."""
+    """Store a new pair if it is frequent and short enough, with room for its list."""
     times = load_i64(row + TIMES)
     store_64(row + GAIN, 0)
     store_64(row + TIMES, NOT_STORED)
@@ -109,7 +109,7 @@ def _gain(learning: int, row: int, left: int, right: int, count: int) -> None:
         return
     key = key_of(left, right)
     entry = entry_of(learning, key)
-    take_in(learning, entry, key)
+    add_pair(learning, entry, key)
     used = load_i64(learning + POOL_USED)
     store_64(entry + COUNT, count)
     store_64(entry + LIST_END, used + times)
@@ -120,7 +120,7 @@ def _gain(learning: int, row: int, left: int, right: int, count: int) -> None:
 
 @inlined
 def _offer(learning: int, row: int, left: int, right: int) -> None:
-    """Puts a new pair, if it was stored, into the heap, and clears the row."""
+    """Push a new pair, if it was stored, to the heap, and clear the row."""
     if load_i64(row + TIMES) != NOT_STORED:
         key = key_of(left, right)
         entry = entry_of(learning, key)
@@ -141,7 +141,7 @@ def _write_lists(learning: int, rows: int, events: int, n_events: int) -> None:
 
 @kernel
 def _merge(learning: int, left: int, right: int, new: int, places: int, n_places: int) -> None:
-    """Merges a pair wherever it stands, which is in some of these places; what is next to it changes its pairs."""
+    """Merge a pair at all positions, among those given, where it still is; update the pairs of its neighbours."""
     cells, spans = load_i64(learning + CELLS), load_i64(learning + SPANS)
     lefts, rights = load_i64(learning + LEFTS), load_i64(learning + RIGHTS)
     touched_lefts, touched_rights = load_i64(learning + TOUCHED_LEFTS), load_i64(learning + TOUCHED_RIGHTS)
@@ -159,8 +159,8 @@ def _merge(learning: int, left: int, right: int, new: int, places: int, n_places
         if load_i32(second) != right:
             continue
         weight = load_i32(cell + 4)
-        before, behind = load_i32(cell - CELL_BYTES), second + CELL_BYTES * right_span
-        after = load_i32(behind)
+        before, past = load_i32(cell - CELL_BYTES), second + CELL_BYTES * right_span
+        after = load_i32(past)
         if before >= 0:
             n_touched_lefts = _note(lefts, touched_lefts, n_touched_lefts, before, weight)
             _note_event(left_events, n_lefts, before, place - load_i32(spans + 4 * before))
@@ -171,8 +171,8 @@ def _merge(learning: int, left: int, right: int, new: int, places: int, n_places
             n_rights += 1
         store_32(cell, new)
         store_32(second, ABSORBED)
-        store_32(behind - CELL_BYTES, new)
-    # What stood left of the pair and is the new symbol itself had been a right neighbour in the occurrence before.
+        store_32(past - CELL_BYTES, new)
+    # Where the left neighbour is the new symbol itself, the occurrence before counted it as a right neighbour.
     twice = load_i64(lefts + ROW * new + GAIN)
     for i in range(n_touched_lefts):
         before = load_i32(touched_lefts + 4 * i)
@@ -197,7 +197,7 @@ def _merge(learning: int, left: int, right: int, new: int, places: int, n_places
 
 @inlined
 def _has_room(learning: int, n_places: int, n_symbols: int, n_bytes: int) -> bool:
-    """Whether everything has room for what merging in so many places may add, and a token of `n_bytes`."""
+    """Return whether merging at so many positions, with a new token of `n_bytes`, fits in all tables."""
     n_pairs = 2 * min(n_places, n_symbols + 1)
     n_text = load_i64(load_i64(learning + TOKEN_STARTS) + 8 * n_symbols) + n_bytes
     return (
@@ -210,7 +210,7 @@ def _has_room(learning: int, n_places: int, n_symbols: int, n_bytes: int) -> boo
 
 @kernel
 def _is_up_to_date(learning: int, entry: int, tie: int) -> bool:
-    """Whether a pair's tie is as it was; places it has left are taken off the beginning of its list."""
+    """Return whether a pair's tie is current; positions it has left are dropped from the start of its list."""
     if load_i64(learning + RULE) != FIRST:
         return True
     cells, spans, key = load_i64(learning + CELLS), load_i64(learning + SPANS), load_i64(entry)
@@ -230,7 +230,7 @@ def _add_lengths(lengths: int, left: int, right: int, new: int) -> None:
 
 @inlined
 def _begin(learning: int, left: int, right: int, new: int, count: int) -> None:
-    """Notes a merge and makes its symbol."""
+    """Record a merge and make its symbol."""
     merge = load_i64(learning + MERGES) + MERGE_BYTES * load_i64(learning + N_MERGES)
     store_64(merge, left)
     store_64(merge + 8, right)
@@ -243,7 +243,7 @@ def _begin(learning: int, left: int, right: int, new: int, count: int) -> None:
 
 @kernel
 def learn(learning: int) -> int:
-    """Learns merges until there are enough (FINISHED), none is frequent enough (TOO_RARE), or there is NO_ROOM."""
+    """Learn merges until there are enough (FINISHED), none is frequent enough (TOO_RARE), or there is NO_ROOM."""
     threshold, heap = load_i64(learning + THRESHOLD), load_i64(learning + HEAP)
     while load_i64(learning + N_MERGES) < load_i64(learning + MOST_MERGES):
         if load_i64(learning + N_HEAP) == 0:

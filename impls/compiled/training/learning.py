@@ -1,7 +1,7 @@
-"""Merges out of words: the tables of `training/learn`, enlarged as needed, and the thresholds it works its way down.
+"""Merges out of words: the tables of `training/learn`, enlarged as needed, and its falling thresholds.
 
-Only pairs that reach the threshold are stored. When none does, the cells are made compact, and all is listed anew with
-a lower one. Most pairs are rare, so this saves most of the memory and of the misses it costs.
+Only pairs that reach the threshold are stored. When none does, the cells are compacted, and all pairs are listed anew
+with a lower one. Most pairs are rare, so this saves most of the memory and of the cache misses it costs.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from impls.core.specification import TrainingSpec
 
 _LEAST_BITS = 10
 _FALL = 4
-"""How many times lower the next threshold is."""
+"""Each threshold is so many times lower than the one before."""
 _SHARE = 8
-"""The first threshold is the number of pieces, divided by so many times the merges that are wanted."""
+"""The first threshold is the number of pieces divided by so many times the number of merges."""
 _MOST = (1 << 31) - 1
 _N_CHARACTERS = 0x110000
 _USUAL_TOKEN_BYTES = 8
@@ -70,14 +70,14 @@ class Learner(Slots):
         self._reserve([text.encode("utf-8", "surrogatepass") for text in reserved])
 
     def _reserve(self, texts: list[bytes]) -> None:
-        """No merge may make one of the texts."""
+        """Forbid merges that make one of the texts."""
         self._texts = [np.frombuffer(text, np.uint8) for text in texts]
         rows = [(address(text), len(text)) for text in self._texts]
         self.hold(layout.RESERVED, np.array(rows or [(0, 0)], np.int64))
         self[layout.N_RESERVED] = len(rows)
 
     def learn(self, words: Words) -> tuple[list[tuple[int, int]], list[int]]:
-        """The merges, as pairs of symbols in the order they were learned, and the count of each."""
+        """Return the merges, as pairs of symbols in the order they were learned, and the count of each."""
         self._fill(words)
         least = max(1, self._spec.min_count)
         threshold = max(least, int(words.counts.sum()) // (_SHARE * max(1, self._budget)))
@@ -108,7 +108,7 @@ class Learner(Slots):
             )
 
     def _symbols(self) -> tuple[np.ndarray, np.ndarray]:
-        """int32 by byte or character: its symbol; and its symbol at the end of a word, none where bytes are symbols."""
+        """Return the symbol of each byte or character, and that at the end of a word, empty for bytes: int32."""
         if self._spec.alphabet == "bytes":
             inner = np.zeros(256, np.int32)
             inner[[symbol[0] for symbol in self._base]] = np.arange(256, dtype=np.int32)
@@ -133,7 +133,7 @@ class Learner(Slots):
         self.held(layout.SPANS)[:] = 1
 
     def _list(self) -> None:
-        """All pairs that reach the threshold, with their lists, and the heap of them."""
+        """List all pairs that reach the threshold, with their positions, and build the heap of them."""
         sums = aligned_zeros(8 << layout.SUM_BITS)
         self.hold(layout.SUMS, sums)
         with self._reachable():
@@ -179,7 +179,7 @@ class Learner(Slots):
         self[layout.N_PAIRS] = 0
 
     def _spread(self, bits: int, least: int) -> None:
-        """A table of 2**bits entries with the pairs that come `least` times or more."""
+        """Move the pairs with a count of `least` or more to a table of 2**bits entries."""
         table = aligned_zeros(32 << bits)
         with self._reachable(table):
             self._native.spread_pairs(self.address, address(table), 64 - bits, least)
@@ -193,7 +193,7 @@ class Learner(Slots):
         self[layout.HEAP_ROOM] = n_entries
 
     def _room_for_text(self) -> None:
-        """Twice as many bytes of tokens, and one more token however long."""
+        """Double the room for the bytes of tokens, and add that for one more token, however long."""
         starts, before = self.held(layout.TOKEN_STARTS), self.held(layout.TOKEN_TEXT)
         n_tokens = self[layout.N_BASE] + self[layout.N_MERGES]
         longest = int(np.diff(starts[: n_tokens + 1]).max())

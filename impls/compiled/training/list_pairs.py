@@ -1,7 +1,7 @@
 """The pairs of the corpus that are frequent enough, each with the list of the cells it begins in.
 
-Counted in two goes: sums over hashes say what a pair's count is at most, then those that may reach the threshold are
-counted. Exact: a pair gains occurrences only while its newer symbol is made, so one that is too rare now stays so
+Counted in two passes: sums over hashes give an upper bound of a pair's count, then those that may reach the threshold
+are counted. Exact: a pair gains occurrences only while its newer symbol is made, so one that is too rare now stays so
 until the threshold falls.
 """
 
@@ -28,25 +28,25 @@ from impls.compiled.training.layout import (
     SUMS,
     THRESHOLD,
 )
-from impls.compiled.training.pair_heap import append, put_in_order
+from impls.compiled.training.pair_heap import append, heapify
 from impls.compiled.training.pair_table import (
     COUNT,
     ENTRY,
     LIST_END,
     LIST_LENGTH,
+    add_pair,
     entry_of,
     key_of,
     left_of,
     right_of,
     sum_place,
-    take_in,
 )
 from impls.compiled.training.tokens import is_short_enough
 
 
 @kernel
 def tie_of(learning: int, entry: int) -> int:
-    """What decides first between equally frequent pairs; entries in a heap are in order of it."""
+    """Return the first tie-breaker between equally frequent pairs; the smaller one comes first in the heap."""
     rule, key = load_i64(learning + RULE), load_i64(entry)
     if rule == SHORTEST:
         measures = load_i64(learning + MEASURES)
@@ -58,7 +58,7 @@ def tie_of(learning: int, entry: int) -> int:
 
 @kernel
 def sum_pairs(learning: int) -> int:
-    """Adds up the weights of pairs by hash, in SUMS; returns 0."""
+    """Sum the weights of pairs by hash in SUMS; return 0."""
     cells, sums = load_i64(learning + CELLS), load_i64(learning + SUMS)
     left = load_i32(cells)
     for place in range(1, load_i64(learning + N_CELLS)):
@@ -72,7 +72,7 @@ def sum_pairs(learning: int) -> int:
 
 @kernel
 def count_pairs(learning: int) -> int:
-    """Counts the pairs that may reach the threshold, from CELL on; FINISHED or NO_ROOM."""
+    """Count the pairs that may reach the threshold, from CELL on; return FINISHED or NO_ROOM."""
     cells, sums = load_i64(learning + CELLS), load_i64(learning + SUMS)
     threshold, most = load_i64(learning + THRESHOLD), load_i64(learning + MOST_PAIRS)
     begin = load_i64(learning + CELL)
@@ -87,7 +87,7 @@ def count_pairs(learning: int) -> int:
                     if load_i64(learning + N_PAIRS) == most:
                         store_64(learning + CELL, place)
                         return NO_ROOM
-                    take_in(learning, entry, key)
+                    add_pair(learning, entry, key)
                 if load_i64(entry) != 0:
                     store_64(entry + COUNT, load_i64(entry + COUNT) + load_i32(cell_at(cells, place) + 4))
                     store_64(entry + LIST_LENGTH, load_i64(entry + LIST_LENGTH) + 1)
@@ -97,7 +97,7 @@ def count_pairs(learning: int) -> int:
 
 @kernel
 def list_pairs(learning: int) -> int:
-    """Fills the heap and the lists of all pairs in the table, which must have room; returns the longest's length."""
+    """Fill the heap and the lists of all pairs in the table, which must have room; return the longest list's length."""
     table = load_i64(learning + PAIR_TABLE)
     end_of_table = table + shift_left(ENTRY, 64 - load_i64(learning + PAIR_TABLE_SHIFT))
     used, longest = 0, 0
@@ -124,5 +124,5 @@ def list_pairs(learning: int) -> int:
     for entry in range(table, end_of_table, ENTRY):
         if load_i64(entry) != 0:
             append(learning, load_i64(entry + COUNT), tie_of(learning, entry), load_i64(entry))
-    put_in_order(learning)
+    heapify(learning)
     return longest

@@ -1,7 +1,7 @@
-"""A heap of pairs: the most frequent first, of equally frequent ones the one that the rule for ties prefers.
+"""A heap of pairs: the most frequent first, ties by the training rule.
 
-Four children a node. Counts and ties may be out of date: whoever takes the first one looks. They are never too low
-and too late, only the other way round.
+Four children a node. Counts and ties may be stale, so the first one is checked before use. A stale count is never too
+low, and a stale tie never too late.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ENTRY = 24
 
 @outlined
 def _is_preferred(learning: int, key: int, other: int) -> bool:
-    """Of two pairs with the same count and the same tie, whether the first is merged before the second."""
+    """Return whether, of two pairs with the same count and the same tie, the first is merged before the second."""
     rule = load_i64(learning + RULE)
     order = 0
     if rule == SHORTEST:
@@ -53,7 +53,7 @@ def _copy(entry: int, to: int) -> None:
 
 @kernel
 def _sink(learning: int, n: int, i: int, count: int, tie: int, key: int) -> None:
-    """Puts an entry at place `i` or below, where nothing stands that is needed."""
+    """Put an entry at index `i`, whose content is no longer needed, or below."""
     heap = load_i64(learning + HEAP)
     while 4 * i + 1 < n:
         best = 4 * i + 1
@@ -70,7 +70,7 @@ def _sink(learning: int, n: int, i: int, count: int, tie: int, key: int) -> None
 
 @kernel
 def push(learning: int, count: int, tie: int, key: int) -> None:
-    """Adds an entry; there must be room."""
+    """Add an entry; there must be room."""
     heap, i = load_i64(learning + HEAP), load_i64(learning + N_HEAP)
     store_64(learning + N_HEAP, i + 1)
     while i > 0:
@@ -84,15 +84,15 @@ def push(learning: int, count: int, tie: int, key: int) -> None:
 
 @kernel
 def append(learning: int, count: int, tie: int, key: int) -> None:
-    """Adds an entry at the end: the heap is to be put in order afterwards."""
+    """Add an entry at the end; `heapify` must follow."""
     n = load_i64(learning + N_HEAP)
     _set(load_i64(learning + HEAP) + ENTRY * n, count, tie, key)
     store_64(learning + N_HEAP, n + 1)
 
 
 @kernel
-def put_in_order(learning: int) -> None:
-    """Makes a heap of the entries."""
+def heapify(learning: int) -> None:
+    """Establish the heap order of all entries."""
     heap, n = load_i64(learning + HEAP), load_i64(learning + N_HEAP)
     i = (n - 2) >> 2
     while i >= 0:
@@ -103,13 +103,13 @@ def put_in_order(learning: int) -> None:
 
 @kernel
 def replace_first(learning: int, count: int, tie: int, key: int) -> None:
-    """Puts an entry in the place of the first one."""
+    """Replace the first entry."""
     _sink(learning, load_i64(learning + N_HEAP), 0, count, tie, key)
 
 
 @kernel
 def drop_first(learning: int) -> None:
-    """Takes the first entry out."""
+    """Remove the first entry."""
     n = load_i64(learning + N_HEAP) - 1
     store_64(learning + N_HEAP, n)
     if n > 0:

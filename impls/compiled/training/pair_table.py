@@ -23,31 +23,31 @@ COUNT, LIST_END, LIST_LENGTH = 8, 16, 24
 
 @inlined
 def key_of(left: int, right: int) -> int:
-    """The key of a pair."""
+    """Return the key of a pair."""
     return (shift_left(left, 32) | right) + 1
 
 
 @inlined
 def left_of(key: int) -> int:
-    """The left symbol of a key."""
+    """Return the left symbol of a key."""
     return shift_right(key - 1, 32)
 
 
 @inlined
 def right_of(key: int) -> int:
-    """The right symbol of a key."""
+    """Return the right symbol of a key."""
     return (key - 1) & 0xFFFFFFFF
 
 
 @inlined
 def sum_place(sums: int, key: int) -> int:
-    """Where the sum stands that a pair is part of."""
+    """Return the address of the sum that the pair is part of."""
     return sums + 8 * shift_right(wrapping_multiply(key, K1), 64 - SUM_BITS)
 
 
 @kernel
 def entry_of(learning: int, key: int) -> int:
-    """The entry of a pair, or the empty one where it belongs."""
+    """Return the entry of a pair, or the empty one where it belongs."""
     table, shift = load_i64(learning + PAIR_TABLE), load_i64(learning + PAIR_TABLE_SHIFT)
     end = table + shift_left(ENTRY, 64 - shift)
     entry = table + ENTRY * shift_right(wrapping_multiply(key, K1), shift)
@@ -61,18 +61,15 @@ def entry_of(learning: int, key: int) -> int:
 
 
 @inlined
-def take_in(learning: int, entry: int, key: int) -> None:
-    """Makes an empty entry that of a pair."""
+def add_pair(learning: int, entry: int, key: int) -> None:
+    """Turn an empty entry into that of a pair."""
     store_64(entry, key)
     store_64(learning + N_PAIRS, load_i64(learning + N_PAIRS) + 1)
 
 
 @kernel
 def spread_pairs(learning: int, table: int, shift: int, least: int) -> int:
-    """Moves the entries with a count of `least` or more into an empty table, which takes the place of the other.
-
-    Returns 0.
-    """
+    """Move the entries with a count of `least` or more to an empty table, which replaces the current one; return 0."""
     before, before_shift = load_i64(learning + PAIR_TABLE), load_i64(learning + PAIR_TABLE_SHIFT)
     store_64(learning + PAIR_TABLE, table)
     store_64(learning + PAIR_TABLE_SHIFT, shift)
@@ -82,7 +79,7 @@ def spread_pairs(learning: int, table: int, shift: int, least: int) -> int:
         key = load_i64(at)
         if key != 0 and load_i64(at + COUNT) >= least:
             entry = entry_of(learning, key)
-            take_in(learning, entry, key)
+            add_pair(learning, entry, key)
             store_64(entry + COUNT, load_i64(at + COUNT))
             store_64(entry + LIST_END, load_i64(at + LIST_END))
             store_64(entry + LIST_LENGTH, load_i64(at + LIST_LENGTH))

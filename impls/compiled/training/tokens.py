@@ -1,4 +1,4 @@
-"""The bytes of the symbols that are being learned, behind one another, and comparing pairs by them."""
+"""The bytes of the symbols that are being learned, one after another, and comparing pairs by them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def _start(learning: int, symbol: int) -> int:
 
 @inlined
 def n_token_bytes(learning: int, symbol: int) -> int:
-    """How many bytes a symbol stands for."""
+    """Return the number of bytes of a symbol."""
     return _start(learning, symbol + 1) - _start(learning, symbol)
 
 
 @inlined
 def is_short_enough(learning: int, left: int, right: int) -> bool:
-    """Whether two symbols together have no more bytes, and no more characters, than a token may have."""
+    """Return whether two symbols joined are within the limits of bytes and characters of a token."""
     most = load_i64(learning + MOST_TOKEN_CHARACTERS)
     if most != 0:
         lengths = load_i64(learning + TOKEN_CHARACTERS)
@@ -38,7 +38,7 @@ def is_short_enough(learning: int, left: int, right: int) -> bool:
 
 @kernel
 def _byte_of(learning: int, left: int, right: int, i: int) -> int:
-    """Byte `i` of two symbols, or -1 behind them."""
+    """Return byte `i` of two joined symbols, or -1 past their end."""
     text, n_left = load_i64(learning + TOKEN_TEXT), n_token_bytes(learning, left)
     if i < n_left:
         return load_u8(text + _start(learning, left) + i)
@@ -49,7 +49,7 @@ def _byte_of(learning: int, left: int, right: int, i: int) -> int:
 
 @kernel
 def compare_joined(learning: int, left: int, right: int, other_left: int, other_right: int) -> int:
-    """Below 0 where the bytes of the first two symbols come before those of the others, above 0 behind them, or 0."""
+    """Compare the joined bytes of the first two symbols with those of the others: below 0, 0 or above."""
     i = 0
     while True:
         byte, other = _byte_of(learning, left, right, i), _byte_of(learning, other_left, other_right, i)
@@ -60,7 +60,7 @@ def compare_joined(learning: int, left: int, right: int, other_left: int, other_
 
 @kernel
 def compare(learning: int, symbol: int, other: int) -> int:
-    """The same for a symbol and another one."""
+    """Compare the bytes of two symbols: below 0, 0 or above."""
     text = load_i64(learning + TOKEN_TEXT)
     a, b = text + _start(learning, symbol), text + _start(learning, other)
     n_a, n_b = n_token_bytes(learning, symbol), n_token_bytes(learning, other)
@@ -72,7 +72,7 @@ def compare(learning: int, symbol: int, other: int) -> int:
 
 @kernel
 def is_reserved(learning: int, left: int, right: int) -> bool:
-    """Whether two symbols are a text that no merge may make."""
+    """Return whether two joined symbols are a text that no merge may make."""
     n_bytes = n_token_bytes(learning, left) + n_token_bytes(learning, right)
     row = load_i64(learning + RESERVED)
     for _ in range(load_i64(learning + N_RESERVED)):
@@ -96,7 +96,7 @@ def _copy(learning: int, symbol: int, to: int) -> None:
 
 @kernel
 def append_token(learning: int, left: int, right: int, new: int) -> None:
-    """Writes the bytes of a new symbol, the next one, for which there must be room."""
+    """Write the bytes of a new symbol, the next one; there must be room."""
     start, n_left = _start(learning, new), n_token_bytes(learning, left)
     _copy(learning, left, start)
     _copy(learning, right, start + n_left)

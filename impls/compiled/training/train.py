@@ -29,7 +29,7 @@ _MOST_THREADS = 8
 
 
 def train(texts: Iterable[str], spec: TrainingSpec) -> Model:
-    """Learn a model; as many threads count as the process may use cores."""
+    """Learn a model; counting takes as many threads as the process may use cores."""
     words = _counted(texts, spec)
     base = base_symbols(words.pieces() if spec.alphabet == "chars" else (), spec)
     # Every merge shortens some word.
@@ -41,7 +41,7 @@ def train(texts: Iterable[str], spec: TrainingSpec) -> Model:
 
 
 def _counted(texts: Iterable[str], spec: TrainingSpec) -> Words:
-    """The distinct pieces of all texts, and how often each comes."""
+    """Count the distinct pieces of all texts."""
     stages = resolve(spec.pattern)
     splitting, _ = splitting_of(stages, with_windows=windows_wanted())
     cut = last_safe_cut if splitting is not None and cuts_at_line_breaks(splitting.automata) else None
@@ -64,7 +64,7 @@ def _counted(texts: Iterable[str], spec: TrainingSpec) -> Words:
         words.collect()
         return words
 
-    # The rule `first` needs the pieces in the order they were met in.
+    # The rule `first` needs the pieces in the order of their first occurrence.
     n_threads = 1 if spec.ties == "first" else min(len(first_batches), _n_cores())
     if n_threads <= 1:
         return count()
@@ -75,7 +75,7 @@ def _counted(texts: Iterable[str], spec: TrainingSpec) -> Words:
         finally:
             stopped.set()
     for other in others:
-        first.take_over(other)
+        first.add_counts(other)
     return first
 
 
@@ -84,7 +84,7 @@ def _n_cores() -> int:
 
 
 def _batches(texts: Iterable[str], cut: Callable[[bytes], int] | None) -> Iterator[list[bytes]]:
-    """UTF-8 of the texts, about a megabyte at a time; `cut` finds where a longer text may be cut, or 0."""
+    """Yield the UTF-8 of the texts, about a megabyte at a time; `cut` finds where a longer text may be cut, or 0."""
     batch: list[bytes] = []
     n_bytes = 0
     for text in texts_in_turn(texts):

@@ -1,4 +1,4 @@
-"""Distinct pieces of a corpus and how often each comes: the tables of `training/count_pieces`, enlarged as needed."""
+"""Distinct pieces of a corpus and their counts: the tables of `training/count_pieces`, enlarged as needed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from impls.core.errors import Unsupported
 from impls.core.text.patterns import Splitter
 
 _BITS, _ARENA_BYTES = 16, 1 << 20
-"""What the table begins with: entries, as a power of two; and bytes of pieces."""
+"""Initial size of the table: log2 of its entries, and bytes of pieces."""
 _MOST_COUNTED = 1 << 31
-"""Counts are collected before as many bytes have been read: no entry can count further."""
+"""Counts are collected before so many bytes have been read, the most an entry can count."""
 
 
 class Words(Slots):
-    """Not safe for two threads at once; `context` splits, if `splits`, otherwise `regex` does."""
+    """Counts of distinct pieces. Not thread-safe. If `splits`, `context` splits, otherwise `regex` does."""
 
     def __init__(self, context: SplitContext, stages: tuple[str, ...], *, splits: bool) -> None:
         super().__init__(layout.N_COUNTING)
@@ -37,22 +37,22 @@ class Words(Slots):
         self.hold(layout.ARENA, aligned_zeros(_ARENA_BYTES))
         self[layout.ARENA_BYTES] = _ARENA_BYTES
         self.counts = np.zeros(0, np.int64)
-        """int64 by piece, once they are collected."""
+        """int64 by piece, as of the last `collect`."""
         self._n_bytes = 0
 
     @property
     def lengths(self) -> np.ndarray:
-        """int32 by piece: its bytes."""
+        """int32 by piece: its number of bytes."""
         return self.held(layout.LENGTHS)[: self[layout.N_PIECES]]
 
     def pieces(self) -> Iterator[str]:
-        """The pieces, in the order they were met in."""
+        """Yield the pieces, in the order of their first occurrence."""
         arena, lengths = self.held(layout.ARENA), self.lengths.tolist()
         for start, length in zip(self.held(layout.STARTS)[: len(lengths)].tolist(), lengths, strict=True):
             yield arena[start : start + length].tobytes().decode()
 
     def add(self, texts: list[bytes]) -> None:
-        """Counts the pieces of texts in UTF-8; raises `InvalidPattern` for one that the pattern does not cover."""
+        """Count the pieces of texts in UTF-8; raise `InvalidPattern` for a text the pattern does not cover."""
         n_bytes, longest = sum(map(len, texts)), max(map(len, texts), default=0)
         if longest > MOST_TEXT_BYTES:
             raise Unsupported(
@@ -77,7 +77,7 @@ class Words(Slots):
         )
         if status == UNCOVERED:
             for text in texts:
-                # One of these raises, and names what is not covered.
+                # One of these raises, and names the text that is not covered.
                 self._splitter.split(text.decode())
             raise Uncovered
 
@@ -90,8 +90,8 @@ class Words(Slots):
         self[layout.POSITION] = 0
         self._enlarging(len(padded) + 8 * len(ends), lambda: self._native.count_split(*places, len(ends)), padded, ends)
 
-    def take_over(self, other: Words) -> None:
-        """Adds the pieces another one has counted and collected."""
+    def add_counts(self, other: Words) -> None:
+        """Add the counts of another one, whose counts are collected."""
         self.collect()
         numbers = np.empty(len(other.counts), np.int32)
         self[layout.POSITION] = 0
@@ -105,7 +105,7 @@ class Words(Slots):
         np.add.at(self.counts, numbers, other.counts)
 
     def collect(self) -> None:
-        """Brings `counts` up to date."""
+        """Bring `counts` up to date."""
         counts = np.zeros(self[layout.N_PIECES], np.int64)
         counts[: len(self.counts)] = self.counts
         with self._native.reachable(counts, *self.arrays):
@@ -114,7 +114,7 @@ class Words(Slots):
         self._n_bytes = 0
 
     def _enlarging(self, n_bytes: int, kernel: Callable[[], int], *arrays: np.ndarray) -> int:
-        """Calls a kernel until it needs no more room, which pieces of `n_bytes` may take; what it returns."""
+        """Call a kernel, enlarging the tables for pieces of `n_bytes` until it has room; return its status."""
         while True:
             with self._native.reachable(*arrays, *self.arrays):
                 status = kernel()

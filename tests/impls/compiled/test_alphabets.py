@@ -1,4 +1,4 @@
-"""The window splitters know letters of many alphabets by their bytes; every one of these stands where it matters."""
+"""The window splitters know letters of many alphabets by their bytes; each of these is tested where it matters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from impls.core.text.patterns import NAMED, Splitter
 WINDOWED = ("gpt2", "cl100k", "qwen", "o200k", "tekken", "deepseek")
 BLOCKS = ((0x80, 0x800), (0x2FF0, 0x3130), (0x4DF0, 0x4E10), (0x9F70, 0xA010), (0xABF0, 0xAC10), (0xD7A0, 0xD7C0))
 CHARACTERS = [chr(code) for start, end in BLOCKS for code in range(start, end)]
-"""Latin, Greek, Cyrillic, Hebrew and Arabic whole; kana and what stands around it; ends of ideographs and Hangul."""
+"""Latin, Greek, Cyrillic, Hebrew and Arabic whole; kana and its neighbours; ends of ideographs and Hangul."""
 ASCII = "abzAZ  \n\t'1.,s/\x1c"
 
 
@@ -31,7 +31,7 @@ def pieces(context: Context, text: str) -> list[str]:
 
 @pytest.fixture(scope="module", params=WINDOWED)
 def sides(request: pytest.FixtureRequest) -> tuple[Context, Splitter]:
-    """The windows of a pattern and `regex`."""
+    """Return how the windows of a pattern and `regex` split the same text."""
     splitting, words = splitting_of(NAMED[request.param])
     assert splitting is not None
     assert words.endswith(", windows")
@@ -58,8 +58,8 @@ def test_letters_at_random_are_cut_as_regex_does(sides: tuple[Context, Splitter]
         assert pieces(context, text) == reference.split(text), repr(text)
 
 
-def test_words_and_what_stands_between_them_are_cut_as_regex_does(sides: tuple[Context, Splitter], fuzz: int) -> None:
-    """Windows that end behind a word, at every place; some of more pieces than are written at once."""
+def test_words_and_the_text_between_them_are_cut_as_regex_does(sides: tuple[Context, Splitter], fuzz: int) -> None:
+    """Windows that end after a word, at every offset; some hold more pieces than are written at once."""
     context, reference = sides
     rng = random.Random(5)
     words = [

@@ -1,4 +1,4 @@
-"""Batches of `compiled`: waves of texts shared by threads, whatever is in them and whoever else is at work."""
+"""Batches of `compiled`: waves of texts shared by threads, whatever the texts and whichever other threads run."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import pytest
 import impls
 from impls.compiled import Compiled
 from impls.compiled.layout import OUT_LIMIT
-from impls.compiled.threads import crew
-from impls.compiled.threads.pool import Loan, Worker
+from impls.compiled.threads import worker_threads
+from impls.compiled.threads.pool import CallContext, Loan
 from impls.core.model.model import Model
 from impls.priority import Priority
 
@@ -84,7 +84,7 @@ def test_any_number_of_texts_in_any_number_of_waves(
 
 @pytest.mark.parametrize("allowed", ["", "all"])
 @pytest.mark.parametrize("places", [[0], [5, 6], [1299], range(0, 1300, 7)])
-def test_texts_that_need_care_stand_where_they_belong(
+def test_texts_that_need_care_are_in_their_places(
     tokenizer: Compiled, model: Model, places: range | list[int], allowed: str
 ) -> None:
     texts = texts_of(1300)
@@ -96,8 +96,8 @@ def test_texts_that_need_care_stand_where_they_belong(
 def test_texts_larger_than_the_buffer_of_a_thread(fast: Compiled, model: Model) -> None:
     fast._own.context.slots[OUT_LIMIT >> 3] = 2000
     check_every_batch(fast, model, texts_of(100, repeat=200), 1)
-    with fast._pool.worker() as worker:
-        worker.context.slots[OUT_LIMIT >> 3] = 100
+    with fast._pool.borrowed() as call_context:
+        call_context.context.slots[OUT_LIMIT >> 3] = 100
     check_every_batch(fast, model, texts_of(100, repeat=200), 2)
 
 
@@ -117,34 +117,34 @@ def test_a_batch_that_fails_leaves_the_tokenizer_as_it_was(tokenizer: Compiled, 
         check_every_batch(tokenizer, model, texts_of(300), 2)
 
 
-def test_a_worker_in_use_is_left_alone(fast: Compiled, model: Model) -> None:
-    taken: list[Worker] = []
+def test_a_context_in_use_is_left_alone(fast: Compiled, model: Model) -> None:
+    taken: list[CallContext] = []
 
-    def encode_beside(worker: Worker) -> bool:
-        taken.append(worker)
+    def encode_beside(call_context: CallContext) -> bool:
+        taken.append(call_context)
         check_every_batch(fast, model, texts_of(300), 2)
         assert fast.encode("the cat") == Priority(model).encode("the cat")
         return True
 
-    def take_another(worker: Worker) -> bool:
-        taken.append(worker)
+    def take_another(call_context: CallContext) -> bool:
+        taken.append(call_context)
         run(encode_beside)
         return True
 
-    def run(action: Callable[[Worker], bool]) -> None:
-        job = crew.Job(fast._pool, 0, 1)
+    def run(action: Callable[[CallContext], bool]) -> None:
+        job = worker_threads.BatchJob(fast._pool, 0, 1)
         fast._run_claimed(job.address, action)
 
     run(take_another)
     run(encode_beside)
-    assert [worker is fast._own for worker in taken] == [True, False, True]
+    assert [one is fast._own for one in taken] == [True, False, True]
 
 
 INTERRUPTED = """
 import random, signal, sys, time
 import impls
 from impls.compiled import Compiled
-from impls.compiled.threads import crew
+from impls.compiled.threads import worker_threads
 from impls.compiled.layout import BUSY
 from impls.priority import Priority
 
@@ -170,8 +170,9 @@ for way in (tokenizer.encode_batch, tokenizer.encode_array_batch, tokenizer.enco
             kept.append(error)  # and with it every frame
         assert tokenizer._own.context[BUSY] == 0
 assert tokenizer.encode_batch(texts, threads=2) == [expected] * 60
-free = [helper for helper in crew._crew._helpers if helper.take(crew.Job(tokenizer._pool, 0, 1)._memory)]
-print(interrupted > {rounds} // 2, len(free), len(crew._crew._helpers))
+job = worker_threads.BatchJob(tokenizer._pool, 0, 1)
+free = [worker for worker in worker_threads._shared._threads if worker.reserve(job._memory)]
+print(interrupted > {rounds} // 2, len(free), len(worker_threads._shared._threads))
 """
 
 
@@ -200,14 +201,14 @@ for _ in range({rounds}):
     except KeyboardInterrupt:
         interrupted += 1
 assert tokenizer.encode(text) == expected
-print(interrupted > {rounds} // 2, len(tokenizer._pool._workers))
+print(interrupted > {rounds} // 2, len(tokenizer._pool._contexts))
 """
 
 
 @pytest.mark.parametrize(
     ("script", "rounds", "expected"), [(INTERRUPTED, 100, "True 1 1\n"), (INTERRUPTED_BESIDE, 1000, "True 1\n")]
 )
-def test_an_interrupt_leaves_contexts_and_helpers_free(script: str, rounds: int, expected: str) -> None:
+def test_an_interrupt_leaves_contexts_and_workers_free(script: str, rounds: int, expected: str) -> None:
     rounds *= int(os.environ.get("BPEBENCH_FUZZ", "1"))
     script = "import signal\nsignal.signal(signal.SIGALRM, signal.default_int_handler)\n" + script
     command = [sys.executable, "-c", script.replace("{rounds}", str(rounds))]
@@ -216,14 +217,14 @@ def test_an_interrupt_leaves_contexts_and_helpers_free(script: str, rounds: int,
     assert done.stdout == expected, done.stderr[-2000:]
 
 
-def test_a_helper_that_is_late_does_not_get_a_second_worker(
+def test_a_late_worker_does_not_get_a_second_context(
     fast: Compiled, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = texts_of(5000, 20)
     fast.encode_batch(texts, threads=4)  # so that several threads wait for work
     begun, waves, made = threading.Event(), threading.Semaphore(0), []
     tokenizer = Compiled(model)
-    make, ask = tokenizer._pool.make, crew.Job._ask_for_help
+    make, ask = tokenizer._pool.make, worker_threads.BatchJob._ask_workers
 
     def make_when_the_third_wave_has_begun() -> Loan:
         made.append(threading.current_thread())
@@ -232,22 +233,22 @@ def test_a_helper_that_is_late_does_not_get_a_second_worker(
             assert waves.acquire(timeout=60)
         return make()
 
-    def ask_and_count(job: crew.Job) -> None:
+    def ask_and_count(job: worker_threads.BatchJob) -> None:
         ask(job)
         assert begun.wait(timeout=60)
         waves.release()
 
     monkeypatch.setattr(tokenizer._pool, "make", make_when_the_third_wave_has_begun)
-    monkeypatch.setattr(crew.Job, "_ask_for_help", ask_and_count)
+    monkeypatch.setattr(worker_threads.BatchJob, "_ask_workers", ask_and_count)
     expected = [Priority(model).encode(text) for text in texts]
     assert tokenizer.encode_batch(texts, threads=2) == expected
     assert len(made) == 1
 
 
-def test_a_helper_that_comes_when_all_is_over_does_nothing_there(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was called by a job of one model, and is ready when another's job has called it."""
+def test_a_worker_that_comes_when_all_is_over_does_nothing_there(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job of one model called it, and it is ready when a job of another model has called it."""
     monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
-    monkeypatch.setattr(crew, "_crew", crew._Crew())
+    monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
     spec = impls.TrainingSpec(vocab_size=290, pattern="gpt2")
     other = Priority.train_model(["on the mat it sat, kedi paspasın üstünde"] * 2, spec)
     texts = texts_of(1500, 20)
@@ -261,31 +262,31 @@ def test_a_helper_that_comes_when_all_is_over_does_nothing_there(model: Model, m
         return make()
 
     monkeypatch.setattr(first._pool, "make", make_late)
-    ask = crew.Job._ask_for_help
+    ask = worker_threads.BatchJob._ask_workers
 
-    def ask_and_wait(job: crew.Job) -> None:
+    def ask_and_wait(job: worker_threads.BatchJob) -> None:
         ask(job)
         assert called.wait(timeout=60)
 
     with monkeypatch.context() as patch:
-        patch.setattr(crew.Job, "_ask_for_help", ask_and_wait)
+        patch.setattr(worker_threads.BatchJob, "_ask_workers", ask_and_wait)
         assert first.encode_batch(texts, threads=2) == [Priority(model).encode(text) for text in texts]
 
-    def ask_and_let_go(job: crew.Job) -> None:
+    def ask_and_let_go(job: worker_threads.BatchJob) -> None:
         ask(job)
         over.set()
 
-    monkeypatch.setattr(crew.Job, "_ask_for_help", ask_and_let_go)
+    monkeypatch.setattr(worker_threads.BatchJob, "_ask_workers", ask_and_let_go)
     expected = [Priority(other).encode(text) for text in texts]
     for _ in range(20):
         assert second.encode_batch(texts, threads=2) == expected
-    assert crew._crew.n_helpers == 1
+    assert worker_threads._shared.n_started == 1
 
 
-def test_jobs_of_several_models_share_helpers(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    """New tokenizers all the time, so that helpers are called, and jobs are often over before they are ready."""
+def test_jobs_of_several_models_share_workers(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New tokenizers all the time, so that workers are called, and jobs often end before these are ready."""
     monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
-    monkeypatch.setattr(crew, "_crew", crew._Crew())
+    monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
     spec = impls.TrainingSpec(vocab_size=290, pattern="gpt2")
     models = [model, Priority.train_model(["on the mat it sat, kedi paspasın üstünde"] * 2, spec)]
     texts = texts_of(1500, 20)
@@ -305,21 +306,21 @@ def test_jobs_of_several_models_share_helpers(model: Model, monkeypatch: pytest.
     for caller in callers:
         caller.join()
     assert not wrong
-    assert crew._crew.n_helpers == 3
-    job = crew.Job(Compiled(model)._pool, 0, 1)
-    assert all(helper.take(job._memory) for helper in crew._crew._helpers)
+    assert worker_threads._shared.n_started == 3
+    job = worker_threads.BatchJob(Compiled(model)._pool, 0, 1)
+    assert all(worker.reserve(job._memory) for worker in worker_threads._shared._threads)
 
 
-def test_without_threads_or_memory_for_helpers_a_batch_is_encoded_alone(
+def test_without_threads_or_memory_for_workers_a_batch_is_encoded_alone(
     fast: Compiled, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = texts_of(1500, 20)
     expected = [Priority(model).encode(text) for text in texts]
-    monkeypatch.setattr(crew, "_crew", crew._Crew())
+    monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
     with monkeypatch.context() as patch:
         patch.setattr(_thread, "start_new_thread", raising(RuntimeError("can't start new thread")))
         assert fast.encode_batch(texts, threads=2) == expected
-    assert crew._crew.n_helpers == 0
+    assert worker_threads._shared.n_started == 0
     tokenizer, tried = Compiled(model), threading.Event()
 
     def no_memory() -> Loan:
@@ -332,11 +333,11 @@ def test_without_threads_or_memory_for_helpers_a_batch_is_encoded_alone(
             assert tokenizer.encode_batch(texts, threads=2) == expected
         assert tried.wait(timeout=60)
     assert tokenizer.encode_batch(texts, threads=2) == expected
-    assert crew._crew.n_helpers == 1
+    assert worker_threads._shared.n_started == 1
 
 
 def test_batches_beside_threads_that_run_python_all_the_time(tokenizer: Compiled, model: Model) -> None:
-    """The interpreter lock is had back after milliseconds only, so text is then encoded in longer stretches."""
+    """Getting the interpreter lock back takes milliseconds, so text is then encoded in longer stretches."""
     texts, over = texts_of(1500, 20), threading.Event()
 
     def run() -> None:
@@ -396,10 +397,10 @@ def test_a_forked_child_has_threads_of_its_own(tokenizer: Compiled, model: Model
 
 
 def test_a_str_may_get_its_utf8_kept_by_others_at_any_time(fast: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The interpreter keeps it beside the characters when somebody asks for it: here, once the texts were fetched."""
+    """The interpreter caches it in the str when any code asks for it: here, after the texts were fetched."""
     utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
     utf8.restype, utf8.argtypes = ctypes.c_char_p, [ctypes.py_object, ctypes.c_void_p]
     texts = [f"kedi paspasın {i} üstünde 日本語" for i in range(20)]
     expected = list(map(fast.encode, texts))
-    monkeypatch.setattr(crew.Job, "_ask_for_help", lambda job: [utf8(text, None) for text in texts])
+    monkeypatch.setattr(worker_threads.BatchJob, "_ask_workers", lambda job: [utf8(text, None) for text in texts])
     assert fast.encode_batch([*texts], threads=1) == expected

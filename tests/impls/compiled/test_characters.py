@@ -1,4 +1,4 @@
-"""`compiled` over characters: pieces that end otherwise than they go on, and texts with characters it does not know."""
+"""`compiled` over characters: pieces whose ends differ from their insides, and texts with unknown characters."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_what_a_model_of_words_cannot_have_there_is_named() -> None:
     model = Model(tokens=(b"a", b"a_", b"aa_"), merges=((0, 1),), alphabet="chars", end_of_word="_", pattern=())
     with pytest.raises(Unsupported, match="ignore_merges where tokens end in end_of_word"):
         impls.load("compiled", model.with_(ignore_merges=True))
-    with pytest.raises(Unsupported, match="end_of_word and merges by joined text"):
+    with pytest.raises(Unsupported, match="end_of_word with merges by joined text"):
         impls.load("compiled", model.with_(merges=(), merge_rule="concatenation"))
 
 

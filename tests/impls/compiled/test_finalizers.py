@@ -1,4 +1,4 @@
-"""Others' Python code may run within a call: what the call has found is its own until the last object exists."""
+"""Other Python code may run within a call: the call's ids stay its own until the last object exists."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ print(calls, wrong, len(outcomes) > 100, all(outcomes))
 """
 
 
-@pytest.mark.parametrize("border", ["", "calls", "plain"])
-def test_a_finalizer_that_encodes_changes_no_id(border: str) -> None:
-    environment = {**os.environ, "BPEBENCH_COMPILED_BORDER": border}
+@pytest.mark.parametrize("boundary", ["", "calls", "plain"])
+def test_a_finalizer_that_encodes_changes_no_id(boundary: str) -> None:
+    environment = {**os.environ, "BPEBENCH_COMPILED_BORDER": boundary}
     rounds = 20 * int(os.environ.get("BPEBENCH_FUZZ", "1"))
     command = [sys.executable, "-c", ATTACK.replace("{rounds}", str(rounds))]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""The tables of pieces begin small and grow: ids stay what they are, nothing is lost, nothing lies outside."""
+"""The tables of pieces start small and grow: ids do not change, no entry is lost, no access is out of bounds."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ TABLES = {
     "medium": (layout.MEDIUM_SHIFT, layout.MEDIUM_COUNT, 16),
     "long": (layout.LONG_SHIFT, layout.LONG_COUNT, 40),
 }
-"""Where the shift and the number of entries stand, and how many letters a piece of the table has."""
+"""Slots of the shift and the number of entries, and the number of letters of the table's pieces."""
 LETTERS = "abcd"
-"""Few, so that words of 16 are few enough tokens for the table of medium pieces."""
+"""Few, so that words of 16 have few enough tokens for the table of medium pieces."""
 SPLIT_OUTSIDE = r"(?<=[a-z])[ ]|[a-z]+|[^a-z]"
-"""It looks behind, which the kernels do not: pieces come to them already split."""
+"""It has a look-behind, which the automaton lacks: the kernels get pieces split by `regex`."""
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +37,10 @@ def distinct(rng: random.Random, n_words: int, n_letters: int) -> list[str]:
 
 
 def state(tokenizer: Compiled, table: str) -> tuple[int, int]:
-    """How many slots a table has, and how many entries, in the one context that has been used."""
+    """Return the number of slots and of entries of a table, in the only context that was used."""
     shift, count, _ = TABLES[table]
-    (worker,) = [worker for worker, _ in tokenizer._pool._workers] or [tokenizer._own]
-    slots = worker.context.slots
+    (call_context,) = [one for one, _ in tokenizer._pool._contexts] or [tokenizer._own]
+    slots = call_context.context.slots
     return 1 << (64 - int(slots[shift >> 3])), int(slots[count >> 3])
 
 

@@ -1,4 +1,4 @@
-"""Texts too large for a context's own buffers: their UTF-8 and ids go to memory of their own, which is given back."""
+"""Texts too large for a context's buffers: their UTF-8 and ids go to separate memory, which is released."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Safety: the checked build, in which every access is compared with what may be reached, finds none outside."""
+"""Memory safety: the checked build, which checks every access against the declared regions, finds none outside."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ for round in range(20):
     assert [fast.encode_ordinary(each) for each in texts] == expected
 assert faults()[0] == 0, faults()
 from impls.compiled.layout import CACHE
-for worker in (fast._own, *(worker for worker, _ in fast._pool._workers)):
-    worker.context.slots[CACHE >> 3] += 1 << 40
+for call_context in (fast._own, *(one for one, _ in fast._pool._contexts)):
+    call_context.context.slots[CACHE >> 3] += 1 << 40
 fast.encode("the cat")
 assert faults()[0] > 0, "a wild address went unnoticed"
 print("checked")
@@ -68,7 +68,7 @@ print("checked")
 def test_no_access_lies_outside_what_may_be_reached() -> None:
     digits_apart = r"\p{N}{1,3}|\P{N}+" + "\n" + NAMED["gpt2"][0]
     by_regex = r"a++ab|\S+|\s+" + "\n" + r"\S+|\s+"
-    for pattern, border in (
+    for pattern, boundary in (
         ("cl100k", "fast"),
         ("o200k", "plain"),
         ("gpt2", "fast"),
@@ -76,8 +76,8 @@ def test_no_access_lies_outside_what_may_be_reached() -> None:
         (digits_apart, "fast"),
         (by_regex, "fast"),
     ):
-        done = run(FUZZ, pattern, BPEBENCH_COMPILED_BUILD="checked", BPEBENCH_COMPILED_BORDER=border)
-        assert done.stdout == "checked\n", (pattern, border, done.stderr[-2000:])
+        done = run(FUZZ, pattern, BPEBENCH_COMPILED_BUILD="checked", BPEBENCH_COMPILED_BORDER=boundary)
+        assert done.stdout == "checked\n", (pattern, boundary, done.stderr[-2000:])
 
 
 BEFORE_A_CLOSED_PAGE = """
@@ -104,7 +104,7 @@ os._exit(0)
 """
 
 
-def test_nothing_behind_a_text_is_read() -> None:
+def test_nothing_after_a_text_is_read() -> None:
     done = run(BEFORE_A_CLOSED_PAGE)
     assert (done.returncode, done.stdout) == (0, "nothing was read behind a text\n"), done.stderr
 
@@ -182,7 +182,7 @@ reserved = sum(array.nbytes for array in tokenizer._own.context.arrays)
 for seed in range(1, 13):
     step(seed)
 grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-print(grown <= reserved < 4_000_000 or (grown, reserved), len(tokenizer._pool._workers))
+print(grown <= reserved < 4_000_000 or (grown, reserved), len(tokenizer._pool._contexts))
 """
 
 

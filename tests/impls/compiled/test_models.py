@@ -22,7 +22,7 @@ from impls.priority import Priority
 BYTES = [bytes([byte]) for byte in range(256)]
 LETTERS = b"abcd \xc3\xa9"
 WINDOW = 4096
-"""Bytes a long piece is merged by."""
+"""Size of the windows a long piece is merged in."""
 
 
 def random_text(rng: random.Random) -> str:
@@ -31,7 +31,7 @@ def random_text(rng: random.Random) -> str:
 
 
 def random_rank_file(rng: random.Random) -> Model:
-    """A vocabulary of random strings: many tokens cannot be made from lower ranks, or not at all."""
+    """Return a vocabulary of random strings: many tokens cannot be made from lower ranks, or not at all."""
     tokens = set()
     while len(tokens) < 60:
         tokens.add(bytes(rng.choice(LETTERS) for _ in range(rng.choice([2, 2, 2, 3, 3, 4, 5, 9, 18]))))
@@ -42,7 +42,7 @@ def random_rank_file(rng: random.Random) -> Model:
 
 
 def random_pairs(rng: random.Random, *, monotone: bool) -> Model:
-    """Merges at random; without `monotone` in any order, with tokens that several merges make."""
+    """Return random merges; without `monotone` in any order, with tokens that several merges make."""
     tokens = list(BYTES)
     known = set(tokens)
     merges: list[tuple[int, int]] = []
@@ -86,7 +86,7 @@ def test_random_models_encode_as_priority_does(kind: str, fuzz: int) -> None:
 
 
 def long_text(rng: random.Random) -> str:
-    """Letters at random, or a few of them over and over, or runs: around the ends of windows."""
+    """Return random letters, a few of them repeated, or runs: around the ends of windows."""
     length = rng.choice([WINDOW - 1, WINDOW, WINDOW + 1, WINDOW + 500, 2 * WINDOW, 3 * WINDOW + rng.randrange(WINDOW)])
     kind = rng.randrange(4)
     if kind == 0:
@@ -111,8 +111,8 @@ def test_long_pieces_of_random_models(kind: str, fuzz: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["rank file", "monotone"])
-def test_words_of_every_length_behind_one_another(kind: str, fuzz: int) -> None:
-    """The first round compares eight pairs at once, and reads what stands behind a piece."""
+def test_consecutive_words_of_every_length(kind: str, fuzz: int) -> None:
+    """The first round compares eight pairs at once, and reads past the end of a piece."""
     rng = random.Random(kind)
     for _ in range(6 * fuzz):
         model = random_rank_file(rng) if kind == "rank file" else random_pairs(rng, monotone=True)
@@ -124,8 +124,8 @@ def test_words_of_every_length_behind_one_another(kind: str, fuzz: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["rank file", "monotone", "any order"])
-def test_a_text_merges_alike_behind_many_symbols(kind: str, fuzz: int) -> None:
-    """Of pairs that rank the same the leftmost merges first, also of those that came about later."""
+def test_a_text_merges_the_same_after_many_symbols(kind: str, fuzz: int) -> None:
+    """Of pairs of equal rank the leftmost merges first, even those formed later."""
     rng = random.Random(kind)
     for _ in range(60 * fuzz):
         model = random_rank_file(rng) if kind == "rank file" else random_pairs(rng, monotone=kind == "monotone")
@@ -167,7 +167,7 @@ def test_of_several_merges_that_make_a_token_one_is_kept() -> None:
 
 
 def with_every_way(tokens: tuple[bytes, ...]) -> tuple[tuple[int, int], ...]:
-    """All merges of two tokens that make a third, as Hugging Face lists those of a rank file."""
+    """Return all merges of two tokens that make a third, as Hugging Face lists those of a rank file."""
     ids = {token: i for i, token in enumerate(tokens)}
     return tuple(
         pair
@@ -255,9 +255,9 @@ def test_a_pattern_that_leaves_text_out_raises_as_the_others_do() -> None:
         Compiled(model).encode("aac")
 
 
-@pytest.mark.parametrize("border", ["fast", "plain"])
-def test_a_normalized_model_is_normalized_before_it_is_split(border: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", border)
+@pytest.mark.parametrize("boundary", ["fast", "plain"])
+def test_a_normalized_model_is_normalized_before_it_is_split(boundary: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", boundary)
     model = Model(tokens=tuple(BYTES), normalization="nfc", pattern="gpt2", special_tokens={"<e\u0301>": 300})
     fast, reference = Compiled(model), Priority(model)
     texts = ["e\u0301", "é", "plain", "", "e\u0301\ud83d", "\ud83d\udc4d e\u0301", "\u1100\u1161", "e\u0301" * 5000]
@@ -277,12 +277,12 @@ def test_a_normalized_model_is_normalized_before_it_is_split(border: str, monkey
     assert fast.encode("<é>") == reference.encode("<é>")
 
 
-@pytest.mark.parametrize("border", ["fast", "plain"])
+@pytest.mark.parametrize("boundary", ["fast", "plain"])
 def test_a_family_with_everything_unusual_encodes_as_priority_does(
-    border: str, monkeypatch: pytest.MonkeyPatch
+    boundary: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ids behind an offset, three stages, tokens always recognised, without a common beginning, NFC, whole pieces."""
-    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", border)
+    """Ids from an offset, three stages, tokens always recognised, no common prefix, NFC, whole pieces."""
+    monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", boundary)
     rng = random.Random(2)
     regular = random_rank_file(rng)
     shifted = (None,) * 100 + regular.tokens

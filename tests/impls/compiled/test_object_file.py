@@ -51,7 +51,7 @@ build.LONGEST_WAIT_SECONDS = 0.0 if sys.argv[3] == "hurry" else 60.0
 
 @pytest.fixture
 def start(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
-    """Starts a process that uses the kernels with an empty cache, the compiler stood in for by their object file.
+    """Start a process that uses the kernels with an empty cache, with their object file in place of the compiler.
 
     `how`: "go" compiles at once, "wait" when it gets a line, "hurry" waits for no other process.
     """
@@ -88,7 +88,7 @@ def test_of_two_processes_that_start_at_once_one_compiles(
             assert "another process is compiling" in second.stderr.readline()
             with start("hurry", tmp_path / "cache") as hurried:
                 assert hurried.communicate(timeout=60)[0] == "compiling\ndone\n"
-            # The one that hurried has left its result by now; who waits for the lock finds it once it is free.
+            # The one that hurried has written its result by now; the waiting one finds it once the lock is free.
             assert first.communicate("go on\n", timeout=60)[0] == "done\n"
             assert second.communicate(timeout=60)[0] == "done\n"
     assert times_compiled(tmp_path) == 2

@@ -1,4 +1,4 @@
-"""The table of pairs, read as its description says: every merge is found, nothing else is."""
+"""The table of pairs, read as documented: every merge is found, no other pair is."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ K1 = 0x9E3779B97F4A7C15
 
 
 def look_up(rows: PairRows, left: int, right: int) -> int | None:
-    """The symbol two symbols merge into."""
+    """Return the symbol two symbols merge into."""
     handle = int(rows.handles[left])
     n_buckets = handle & -handle
     h = right * K1 % (1 << 64)
@@ -43,7 +43,7 @@ def look_up(rows: PairRows, left: int, right: int) -> int | None:
 
 
 def random_merges(n_symbols: int, sizes: list[int]) -> dict[tuple[int, int], int]:
-    """Pairs with as many rights per left symbol as `sizes` says, and what they make."""
+    """Return pairs with as many rights per left symbol as `sizes` says, and what they make."""
     rng = random.Random(len(sizes))
     lefts = rng.sample(range(n_symbols), len(sizes))
     pairs = [(left, right) for left, n in zip(lefts, sizes, strict=True) for right in rng.sample(range(n_symbols), n)]

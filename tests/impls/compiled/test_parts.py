@@ -1,4 +1,4 @@
-"""Long texts are encoded part by part: cut only where that changes nothing, whatever stands around."""
+"""Long texts are encoded part by part: cut only where that changes no id, whatever the context."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from random_patterns import ALPHABET, random_pattern, random_text
 
 import impls
 from impls.compiled import Compiled, context, layout
-from impls.compiled.cpython import border
+from impls.compiled.cpython import boundary
 from impls.compiled.pretokenize.pattern.syntax import NotExpressible
 from impls.compiled.pretokenize.pattern.tables import SplitTables, certain_cuts, cuts_outside, split_tables
 from impls.core.errors import SpecialToken
@@ -26,7 +26,7 @@ ONE_STAGE = sorted(name for name, stages in NAMED.items() if len(stages) == 1)
 
 
 def cut_everywhere(tables: SplitTables, reference: Splitter, text: str) -> int:
-    """How many places of a text are certain cuts, all of which are tried."""
+    """Return the number of certain cuts of a text, all of which are tried."""
     cuts, whole, found = certain_cuts(tables), reference.split(text), 0
     for at, (before, behind) in enumerate(pairwise(text), 1):
         if cuts[tables.class_of(before), tables.class_of(behind)]:
@@ -161,9 +161,9 @@ def test_a_special_token_is_found_wherever_a_part_ends() -> None:
 
 @pytest.mark.parametrize("name", ["as many", "ever more", "ever fewer", "many"])
 def test_lists_are_filled_part_by_part(name: str) -> None:
-    """Of more ids than are made ints of at once; the rest has as many a character as the beginning, or not."""
+    """More ids than become ints at once; the rest of the text has as many per character as its start, or not."""
     few, many = "the cat sat üstünde ", "\u0378\U0001f389"
-    n = border.IDS_AT_ONCE
+    n = boundary.IDS_AT_ONCE
     text = {
         "as many": few * (n // 2),
         "ever more": few * (n // 4) + many * (n // 2),
@@ -180,7 +180,7 @@ def test_lists_are_filled_part_by_part(name: str) -> None:
     assert ids[-2:] == [expected[-1], 1]
 
 
-def test_nobody_finds_a_list_before_it_is_filled() -> None:
+def test_no_other_code_finds_a_list_before_it_is_filled() -> None:
     tokenizer, text = Compiled(model("cl100k", "a b|end")), "the cat sat üstünde " * 200_000
     expected, found, done = tokenizer.encode_batch([text])[0], [], threading.Event()
 

@@ -104,7 +104,7 @@ def test_possessive_quantifiers_that_change_nothing_are_accepted(name: str) -> N
 
 
 def test_several_stages_cut_the_pieces_of_the_one_before(byte_tables: ModelTables, fuzz: int) -> None:
-    """Stages at random, one in three with what it leaves out in pieces of its own."""
+    """Random stages, one in three of which keeps what it leaves out as separate pieces."""
     rng = random.Random(8)
     expressed = 0
     while expressed < 20 * fuzz:

@@ -1,4 +1,4 @@
-"""Where the threads run that help with batches of `compiled`: not where the thread runs that asks for them."""
+"""Worker threads of `compiled` run anywhere but on the processor of the thread that asks for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import impls
 from impls.compiled import Compiled
-from impls.compiled.threads import crew, placing
+from impls.compiled.threads import placing, worker_threads
 from impls.priority import Priority
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="threads are placed on Linux only")
@@ -19,21 +19,21 @@ TEXTS = ["the cat sat on the mat", "kedi paspasın üstünde"] * 2000
 @pytest.fixture
 def tokenizer(monkeypatch: pytest.MonkeyPatch) -> Compiled:
     monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
-    monkeypatch.setattr(crew, "_crew", crew._Crew())
+    monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
     spec = impls.TrainingSpec(vocab_size=300, pattern="cl100k")
     return Compiled(Priority.train_model(TEXTS[:2], spec))
 
 
 @pytest.fixture
 def on_processor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
-    """Has the calling thread believe it runs there."""
+    """Make the calling thread believe it runs there."""
     allowed = os.sched_getaffinity(0)
     yield lambda number: monkeypatch.setattr(placing, "_processor", lambda: number)
     os.sched_setaffinity(0, allowed)
 
 
-def helpers() -> list[int]:
-    return [helper.native_id or 0 for helper in crew._crew._helpers]
+def worker_ids() -> list[int]:
+    return [worker.native_id or 0 for worker in worker_threads._shared._threads]
 
 
 def test_the_processor_one_runs_on_is_known() -> None:
@@ -47,7 +47,7 @@ def test_the_processor_one_runs_on_is_known() -> None:
 
 
 @pytest.mark.skipif(len(getattr(os, "sched_getaffinity", lambda _: ())(0)) < 2, reason="there is one processor")
-def test_helpers_are_kept_off_the_processor_of_who_asks(
+def test_workers_are_kept_off_the_processor_of_the_caller(
     tokenizer: Compiled, on_processor: Callable[[int], None]
 ) -> None:
     allowed = os.sched_getaffinity(0)
@@ -55,8 +55,8 @@ def test_helpers_are_kept_off_the_processor_of_who_asks(
     for number in sorted(allowed)[:2] * 2:
         on_processor(number)
         assert tokenizer.encode_batch(TEXTS, 3) == expected
-        assert len(helpers()) == 2
-        assert [os.sched_getaffinity(helper) for helper in helpers()] == [allowed - {number}] * 2
+        assert len(worker_ids()) == 2
+        assert [os.sched_getaffinity(worker) for worker in worker_ids()] == [allowed - {number}] * 2
     assert os.sched_getaffinity(0) == allowed
 
 
@@ -66,7 +66,7 @@ def test_who_may_run_on_one_processor_alone_shares_it(tokenizer: Compiled, on_pr
     on_processor(only)
     expected = [tokenizer.encode(text) for text in TEXTS]
     assert tokenizer.encode_batch(TEXTS, 2) == expected
-    assert [os.sched_getaffinity(helper) for helper in helpers()] == [{only}]
+    assert [os.sched_getaffinity(worker) for worker in worker_ids()] == [{only}]
 
 
 def test_a_system_that_does_not_let_us_is_left_alone(tokenizer: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,6 +81,6 @@ def test_a_system_that_does_not_let_us_is_left_alone(tokenizer: Compiled, monkey
     assert tokenizer.encode_batch(TEXTS, 2) == expected
     assert refused
     monkeypatch.setattr(placing, "_processor", None)
-    monkeypatch.setattr(crew, "_crew", crew._Crew())
+    monkeypatch.setattr(worker_threads, "_shared", worker_threads._WorkerThreads())
     assert tokenizer.encode_batch(TEXTS, 2) == expected
     assert len(refused) == 1

@@ -1,4 +1,4 @@
-"""Pieces are cut where no token reaches across; tokens that begin or end inside a character are what could go wrong."""
+"""Pieces are cut where no token reaches across; tokens that begin or end inside a character are the risk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHARACTERS = [chr(code) for code in (*range(0x4E00, 0x4E50, 3), *range(0x3041, 0
 
 
 def may_join(bitmap: np.ndarray, ends: np.ndarray, left: str, right: str) -> bool:
-    """As `merge/segments` asks."""
+    """Look up a pair of characters as `merge/segments` does."""
     bit = ((((ord(left) << 16) | ord(right)) * joins._K1.item()) % (1 << 64)) >> JOINS_SHIFT
     return bool(bitmap[bit >> 3] >> (bit & 7) & 1 or int(ends[ord(right)]) >> (ord(left) & 63) & 1)
 
@@ -39,7 +39,7 @@ def test_every_pair_that_a_token_holds_may_join(seed: int) -> None:
 
 
 def random_model(rng: random.Random, letters: list[str]) -> Model:
-    """Merges of neighbours met in a text, wherever its characters begin and end."""
+    """Return a model with merges of neighbours found in a text, wherever its characters begin and end."""
     text = "".join(rng.choices(letters, k=400)).encode()
     symbols = [bytes([byte]) for byte in text]
     tokens = [bytes([byte]) for byte in range(256)]
@@ -148,9 +148,9 @@ def test_what_was_met_is_forgotten_when_half_of_the_bits_are_set() -> None:
     for _ in range(40):
         text = " ".join("".join(rng.choices(CHARACTERS, k=8)) for _ in range(1200))
         assert compiled.encode(text) == reference.encode(text)
-        most = max(most, int(slots[layout.N_MET >> 3]))
-    bits = compiled._own.context.held(layout.MET)
+        most = max(most, int(slots[layout.N_SEEN >> 3]))
+    bits = compiled._own.context.held(layout.SEEN)
     n_set = sum(int(word).bit_count() for word in bits.view(np.uint64))
-    assert n_set == slots[layout.N_MET >> 3] < most <= 1 << (layout.MET_BITS - 1)
+    assert n_set == slots[layout.N_SEEN >> 3] < most <= 1 << (layout.SEEN_BITS - 1)
     compiled._own.context.forget_pieces()
     assert not bits.any()

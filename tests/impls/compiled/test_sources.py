@@ -1,4 +1,4 @@
-"""LLVM code as Numba lowers it makes the same functions as what Numba links itself."""
+"""LLVM code collected as Numba lowers it makes the same functions as what Numba links itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAME = PREFIX + "power"
 
 
 def power_of() -> Callable[[int, int], int]:
-    """a to the power n, by calls of its own and of an operation; new functions each time."""
+    """Return new functions that compute a to the power n, by calls and an operation of their own."""
 
     @inlined
     def square(a: int) -> int:

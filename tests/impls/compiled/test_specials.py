@@ -1,4 +1,4 @@
-"""Special texts are found in the kernels: what they all begin with, then the rest; nothing else is taken for one."""
+"""Special tokens are found in the kernels by common prefix and suffix; no other text is taken for one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from child import run
 
 import impls
 from impls.compiled import Compiled, layout
-from impls.compiled.pretokenize.specials import Sought
+from impls.compiled.pretokenize.specials import SpecialTokenIndex
 from impls.core.errors import SpecialToken
 from impls.core.model.model import Model
 from impls.priority import Priority
@@ -39,7 +39,7 @@ def with_specials(model: Model, texts: tuple[str, ...]) -> Model:
 
 
 def texts_of(rng: random.Random, specials: tuple[str, ...]) -> str:
-    """Pieces of special texts, whole ones now and then, other text between them."""
+    """Return parts of special tokens, sometimes whole ones, with other text between them."""
     parts = []
     for _ in range(rng.randrange(1, 30)):
         special = rng.choice(specials or ("<|end|>",))
@@ -50,11 +50,11 @@ def texts_of(rng: random.Random, specials: tuple[str, ...]) -> str:
 
 
 @pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("border", ["fast", "plain"])
+@pytest.mark.parametrize("boundary", ["fast", "plain"])
 def test_ids_and_refusals_are_those_of_priority(
-    plain_model: Model, monkeypatch: pytest.MonkeyPatch, name: str, border: str, fuzz: int
+    plain_model: Model, monkeypatch: pytest.MonkeyPatch, name: str, boundary: str, fuzz: int
 ) -> None:
-    if border == "plain":
+    if boundary == "plain":
         monkeypatch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
     model = with_specials(plain_model, SETS[name])
     tokenizer, reference, rng, refused = Compiled(model), Priority(model), random.Random(4), 0
@@ -87,7 +87,7 @@ def test_texts_that_hold_but_a_beginning_are_encoded_at_once(plain_model: Model,
     tokenizer = Compiled(with_specials(plain_model, SETS[name]))
     builtins = tokenizer._own.builtins
     if builtins is None:
-        pytest.skip("the plain border has no built-ins")
+        pytest.skip("the plain boundary has no built-ins")
     for special in SETS[name]:
         text = f"the cat {special[:-1]}. kedi"
         assert builtins.encode_to_list_unless_special(text) == tokenizer.encode_ordinary(text)
@@ -96,11 +96,11 @@ def test_texts_that_hold_but_a_beginning_are_encoded_at_once(plain_model: Model,
 
 def test_special_texts_that_begin_with_another_are_not_looked_for() -> None:
     texts = ("<|end|>x", "<|go|>", "[a", "<|end|>", "<|gone")
-    assert Sought.of(texts).rests == {"<|": ("end|>", "gone", "go|>"), "[a": ("",)}
+    assert SpecialTokenIndex.of(texts).suffixes == {"<|": ("end|>", "gone", "go|>"), "[a": ("",)}
 
 
 def test_a_special_text_is_found_wherever_a_part_ends(plain_model: Model) -> None:
-    """Parts may end within what is behind the beginning that all share."""
+    """Parts may end inside a token, after the prefix that all share."""
     special, long = "<|fim x y|>", layout.PART_CHARACTERS
     tokenizer = Compiled(with_specials(plain_model, (special, "<|go|>")))
     token = tokenizer.model.special_tokens[special]

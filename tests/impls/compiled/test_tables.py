@@ -1,4 +1,4 @@
-"""The prepared tables of a model: what the cache of pieces begins with, and what names them in the user's cache."""
+"""The prepared tables of a model: the initial entries of the cache of pieces, and their key in the user's cache."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BYTES = tuple(bytes([byte]) for byte in range(256))
 
 
 def from_the_start(made: ModelTables) -> set[bytes]:
-    """The pieces the cache begins with, from either kind of entry."""
+    """Return the initial pieces of the cache, from either kind of entry."""
     places = [start if start >= 0 else -1 - start for start in made.starts.tolist()]
     found = {made.blob[places[i] : places[i + 1]].tobytes() for i in made.row_tokens.tolist()}
     return found | {row.tobytes()[: row.tobytes()[15]] for row in made.rows}
@@ -50,7 +50,7 @@ def test_a_piece_that_is_more_than_one_token_or_reads_otherwise_has_an_entry_of_
     assert {row.tobytes()[: row.tobytes()[15]] for row in made.rows} == {mark, mark + b"a"}
 
 
-def test_a_token_before_a_gap_stands_in_the_cache_with_its_own_bytes() -> None:
+def test_a_token_before_a_gap_is_in_the_cache_with_its_own_bytes() -> None:
     model = Model(tokens=(*BYTES, b"the", None, b"cat"), merge_rule="concatenation")
     assert {b"the", b"cat"} <= from_the_start(build_tables(model))
 

@@ -21,11 +21,11 @@ from impls.priority import Priority
 
 TIES = get_args(Ties)
 SPLIT_OUTSIDE = r"(?<=[a-z])[ ]|[a-z]+|[^a-z]"
-"""It looks behind, which the kernels do not: pieces come to them already split."""
+"""It has a look-behind, which the automaton lacks: the kernels get pieces split by `regex`."""
 
 
 def text_of(rng: random.Random, n_words: int) -> str:
-    """Words that come back often and seldom, of lengths on both sides of what is its own key, and other characters."""
+    """Return frequent and rare words, shorter and longer than a piece that is its own key, and other characters."""
     common = ["".join(rng.choices("abcde", k=rng.choice([1, 2, 3, 7, 8, 9]))) for _ in range(30)]
     parts = []
     for _ in range(n_words):

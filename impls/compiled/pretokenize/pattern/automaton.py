@@ -1,8 +1,8 @@
 """A deterministic automaton with leftmost-first priorities, as backtracking engines choose.
 
-A pattern becomes a small program (Thompson 1968; Pike's ordered threads, as in Cox 2009 "Regular Expression
-Matching: the Virtual Machine Approach"); a state of the automaton is an ordered list of places in it. An assertion
-waits in the state and is decided by the class of the next character, so a match ends one character late.
+A pattern becomes a small program (Thompson 1968; Pike's ordered threads, as in Cox 2009 "Regular Expression Matching:
+the Virtual Machine Approach"); a state of the automaton is an ordered list of its instructions. An assertion waits in
+the state and is decided by the class of the next character, so a match ends one character late.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from impls.compiled.pretokenize.pattern.syntax import (
 MOST_STATES = 1000
 MOST_INSTRUCTIONS = 4000
 MOST_VISITS = 1_000_000
-"""Of places while states are made: about a second; the patterns in use take 20,000 at most."""
+"""Limit of instructions visited while states are made: about a second; the patterns in use take 20,000 at most."""
 
 TAKE, ASSERT, FORK, JUMP, MATCH = range(5)
 """Operations: TAKE source; ASSERT source or -1 (end of text), wanted; FORK first, second; JUMP to; MATCH."""
@@ -38,7 +38,7 @@ TAKE, ASSERT, FORK, JUMP, MATCH = range(5)
 class Automaton:
     """`steps[state][class]` is (next state or -1, whether a match ends before this character); state 0 starts.
 
-    The last class, `end`, stands for the end of the text.
+    The last class, `end`, is the end of the text.
     """
 
     class_of: np.ndarray
@@ -48,7 +48,7 @@ class Automaton:
 
 
 def compile_pattern(pattern: str) -> Automaton:
-    """The automaton of one split stage; raises `NotExpressible`, also where it would take long to make."""
+    """Compile one split stage to an automaton; raise `NotExpressible`, also where that would take long."""
     try:
         tree = parse(pattern)
         program = _Program()
@@ -158,7 +158,7 @@ class _Subsets:
             raise NotExpressible("an automaton that takes long to make")
 
     def _closure(self, places: State) -> State:
-        """Every place that waits for a character, in order of preference, up to the first match."""
+        """Return every instruction that waits for a character, in order of preference, up to the first match."""
         waiting: list[int] = []
         seen: set[int] = set()
         stack = list(reversed(places))
@@ -180,7 +180,7 @@ class _Subsets:
         return tuple(waiting)
 
     def _step(self, state: State, of: list[bool] | None) -> tuple[State, bool]:
-        """The state after a character in the classes `of` (None: the end), and whether a match ends before it."""
+        """Return the state after a character of classes `of` (None: the end), and whether a match ends before it."""
         taken: list[int] = []
         seen: set[int] = set()
         stack = list(reversed(state))

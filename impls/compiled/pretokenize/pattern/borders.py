@@ -1,8 +1,8 @@
 """An automaton that cuts wherever no token reaches across, for alphabets of characters.
 
-A merge joins two neighbours to a token, so nothing merges across two characters that stand side by side in no token.
-Characters are taken together in coarse classes (blocks of code points, ASCII one by one), which finds fewer such
-places, never wrong ones. Knows tokens as texts; must not know models.
+A merge joins two neighbours to a token, so nothing merges across two characters that are neighbours in no token.
+Characters are grouped in coarse classes (blocks of code points, ASCII one by one), which finds fewer such places, never
+wrong ones. Knows tokens as texts; must not know models.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _BLOCK_STARTS = (
     *(0x2580, 0x2581, 0x2582, 0x2600, 0x3000, 0x3040, 0x3100, 0x3400, 0xA000, 0xAC00, 0xD800, 0xF900, 0xFB00, 0xFE00),
     *(0xFF00, 0x10000, 0x1F000, 0x20000),
 )
-"""Where classes begin; U+2581, SentencePiece's mark for a space, has its own."""
+"""First code points of the classes; U+2581, SentencePiece's mark for a space, is a separate class."""
 
 
 def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay_together: bool) -> SplitTables:
-    """The automaton that cuts between two characters whose classes are neighbours in none of `tokens`.
+    """Build the automaton that cuts between two characters whose classes are neighbours in none of `tokens`.
 
-    Characters not `known` are a class of their own, in no token; two of them in a row are cut unless they are to stay
-    together.
+    Characters not `known` are a separate class, in no token; two of them in a row are cut unless
+    `unknown_stay_together`.
     """
     starts = np.array(_BLOCK_STARTS)
     unknown = len(starts)
@@ -41,7 +41,7 @@ def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay
     for token in tokens:
         classes = class_of[np.fromiter(map(ord, token), np.int64, len(token))]
         together[classes[:-1], classes[1:]] = True
-    # Classes with the same neighbours are one.
+    # Merge classes with the same neighbours.
     _, smallest, quotient = np.unique(
         np.concatenate((together, together.T), axis=1), axis=0, return_index=True, return_inverse=True
     )
@@ -50,16 +50,16 @@ def border_tables(tokens: Iterable[str], known: Collection[str], *, unknown_stay
 
 
 def ascii_pairs(tables: SplitTables) -> np.ndarray:
-    """uint8 of shape (65536,), by first | second << 8: 1 where these tables cut between two characters of ASCII."""
+    """Return 1 where these tables cut between two ASCII characters, by first | second << 8: uint8 of shape (65536,)."""
     classes = tables.ascii_classes.astype(np.int64)
     pairs = np.zeros((256, 256), np.uint8)
-    # A row of the transitions is what came before, from the second row on.
+    # From the second row on, a row of the transitions is the class of the character before.
     pairs[:128, :128] = (tables.rows[1 + classes][:, classes] & CUT != 0).T
     return pairs.ravel()
 
 
 def _tables(class_of: np.ndarray, together: np.ndarray) -> SplitTables:
-    """State 0 starts; state 1 + k stands behind a character of class k."""
+    """Return the tables in which state 0 is the start, and state 1 + k follows a character of class k."""
     n = len(together)
     stride = n + 1
     following = ((np.arange(n) + 1) * stride) << FLAG_BITS

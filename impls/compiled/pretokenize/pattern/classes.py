@@ -11,8 +11,6 @@ import numpy as np
 import regex
 
 N_CODE_POINTS = 0x110000
-UNICODE_VERSION = "16"
-"""Of `regex` 2025.7.34."""
 _PAGE = 64
 
 
@@ -23,7 +21,7 @@ def _all_characters() -> str:
 
 @lru_cache(maxsize=128)
 def members(source: str) -> np.ndarray:
-    """Which code points a one-character expression matches: bool of shape (0x110000,), surrogates False."""
+    """Return which code points a one-character expression matches: bool of shape (0x110000,); no surrogate does."""
     inside = np.zeros(N_CODE_POINTS, bool)
     everything = _all_characters()
     for found in regex.finditer(f"(?:{source})+", everything):
@@ -35,16 +33,16 @@ def members(source: str) -> np.ndarray:
 
 @lru_cache(maxsize=128)
 def _run_starts(source: str) -> np.ndarray:
-    """Where membership in a class changes, from code point 0 on."""
+    """Return the code points at which membership in a class changes, and 0."""
     return np.concatenate(([0], np.flatnonzero(np.diff(members(source))) + 1))
 
 
 def partition(sources: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The coarsest classes that tell `sources` apart.
+    """Partition all code points into the coarsest classes that distinguish `sources`.
 
-    Returns the class of each code point, uint8 of shape (0x110000,), and which class is in which source, bool of
-    shape (n_classes, n_sources). Surrogates are in no source and never occur. Raises OverflowError where
-    there are more than 255 classes or 63 sources.
+    Returns the class of each code point, uint8 of shape (0x110000,), and which class is in which source, bool of shape
+    (n_classes, n_sources). Surrogates are in no source and never occur. Raises OverflowError for more than 255 classes
+    or 63 sources.
     """
     if len(sources) > 63:
         raise OverflowError("more than 63 character classes")
@@ -62,7 +60,7 @@ def partition(sources: list[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def paged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A two-level table of a number per code point: `pages[code >> 6]` (uint16) leads into rows of 64 values.
+    """Compress a value per code point to a two-level table: `pages[code >> 6]` (uint16) selects a row of 64 values.
 
     Returns (pages of shape (0x4400,), values of shape (n_pages * 64,)).
     """

@@ -1,4 +1,4 @@
-"""What the window splitters need to know of a character that is not ASCII, a byte of flags per code point."""
+"""Flags of non-ASCII characters for the window splitters, a byte per code point."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from impls.compiled.pretokenize.pattern.classes import members
 
 LETTER, CUT, UPPER_CASE, BOTH_CASES, MARK = 1, 2, 4, 8, 16
-"""A letter (for all patterns but those without case: a mark too); not for windows; upper or title case only; taken by
+"""A letter (or a mark, in patterns with case and deepseek's); cuts windows short; upper or title case only; matched by
 both of the pattern's cases; a mark."""
 
 Kind = Literal["without case", "with case", "deepseek"]
@@ -23,7 +23,7 @@ _IDEOGRAPHS_AND_KANA = ((0x3040, 0x3100), (0x4E00, 0x9FA6))
 
 
 def character_flags(kind: Kind) -> np.ndarray:
-    """uint8 of shape (0x110000,)."""
+    """Return the flags of every code point: uint8 of shape (0x110000,)."""
     letters = members(r"\p{L}")
     flags = np.zeros(len(letters), np.uint8)
     if kind == "deepseek":

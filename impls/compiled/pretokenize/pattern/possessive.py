@@ -1,9 +1,9 @@
-"""Which quantifiers and end anchors mean the same to an automaton as to a backtracking engine; the others are refused.
+"""Checks that quantifiers and end anchors mean the same to an automaton as to a backtracking engine.
 
-An automaton cannot forget a shorter repetition. A possessive `C{m,n}+` over one class equals the greedy form when
-what follows cannot succeed after the repetition gave characters back: either it cannot fail at all, or everything
-it can begin with lies outside C. `$` also matches before a last line break, which takes two characters of
-lookahead; right after an unbounded possessive repetition that takes line breaks it equals `\\Z`.
+An automaton cannot forget a shorter repetition. A possessive `C{m,n}+` over one class equals the greedy form when what
+follows cannot succeed after the repetition gave characters back: either it cannot fail at all, or everything it can
+begin with lies outside C. `$` also matches before a last line break, which takes two characters of lookahead; right
+after an unbounded possessive repetition that takes line breaks it equals `\\Z`. Everything else is refused.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Rest = tuple[Node, ...]
 
 
 def check(tree: Node) -> None:
-    """Raises `NotExpressible` where an automaton would cut differently from a backtracking engine."""
+    """Raise `NotExpressible` where an automaton would cut differently from a backtracking engine."""
     if nullable(tree):
         raise NotExpressible("the pattern matches the empty text")
     _check(tree, ())
 
 
 def nullable(node: Node) -> bool:
-    """Whether `node` can match without taking a character (assertions taken as true)."""
+    """Return whether `node` can match without consuming a character (assertions taken as true)."""
     match node:
         case Class():
             return False
@@ -48,7 +48,7 @@ def nullable(node: Node) -> bool:
 
 
 def _check(node: Node, rest: Rest) -> None:
-    """`rest` is what must match after `node`."""
+    """Check `node`, after which `rest` must match."""
     match node:
         case Sequence(items):
             for index, item in enumerate(items):
@@ -107,7 +107,7 @@ def _matches_empty_unconditionally(node: Node) -> bool:
 
 
 def _can_begin_inside(rest: Rest, of: Class) -> bool:
-    """Whether `rest` may succeed at a place where the next character is one of `of`."""
+    """Return whether `rest` may succeed where the next character is in the class `of`."""
     for node in rest:
         if _first_meets(node, of):
             return True
@@ -119,7 +119,7 @@ def _can_begin_inside(rest: Rest, of: Class) -> bool:
 
 
 def _first_meets(node: Node, of: Class) -> bool:
-    """Whether `node` can succeed, taking a character or as an assertion, where the next character is one of `of`."""
+    """Return whether `node`, an assertion included, can succeed where the next character is in the class `of`."""
     match node:
         case Class(source):
             return _meet(source, of.source)
@@ -138,5 +138,5 @@ def _first_meets(node: Node, of: Class) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _meet(a: str, b: str) -> bool:
-    """Whether a character is in both classes."""
+    """Return whether some character is in both classes."""
     return bool((members(a) & members(b)).any())

@@ -14,7 +14,7 @@ import regex
 
 
 class NotExpressible(Exception):
-    """The pattern is outside what the automaton can express; the text says why."""
+    """The pattern is outside what the automaton can express; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The end of the text; `or_before_newline` for `$`, which also matches before a last line break."""
+    """The end of the text; `or_before_newline` for `$`, which also matches before a final line break."""
 
     or_before_newline: bool
 
@@ -76,7 +76,7 @@ _MOST_COPIES = 64
 
 
 def parse(pattern: str) -> Node:
-    """The tree of `pattern`; raises `NotExpressible`."""
+    """Parse `pattern`; raise `NotExpressible`."""
     parser = _Parser(pattern)
     tree = parser.alternatives()
     if parser.at != len(pattern):
@@ -137,7 +137,7 @@ class _Parser:
         found = regex.compile(r"\{(\d+)(,(\d*))?\}").match(self.pattern, self.at)
         if found is None:
             if self.peek() == "{":
-                raise NotExpressible("a brace that is no plain {m,n}")
+                raise NotExpressible("a brace that is not a plain {m,n}")
             return None
         self.at = found.end()
         least = int(found[1])
@@ -145,7 +145,7 @@ class _Parser:
             return least, least
         most = int(found[3]) if found[3] else None
         if most is not None and most < least:
-            raise NotExpressible("a repetition whose bounds are the wrong way round")
+            raise NotExpressible("a repetition whose maximum is below its minimum")
         return least, most
 
     def atom(self) -> Node:
@@ -200,7 +200,7 @@ class _Parser:
         if following in ("p", "P"):
             found = _PROPERTY.match(self.pattern, self.at)
             if found is None:
-                raise NotExpressible("a property that is no plain \\p{Name}")
+                raise NotExpressible("a property that is not a plain \\p{Name}")
             self.at = found.end()
         elif found := _NUMBERED.match(self.pattern, self.at):
             self.at = found.end()
@@ -210,7 +210,7 @@ class _Parser:
             raise NotExpressible(f"the escape {self.pattern[self.at : self.at + 2]!r}")
 
     def _bracketed(self) -> None:
-        """Steps over `[...]`; nested sets and set operators are refused, `regex` reads the rest."""
+        """Step over `[...]`; refuse nested sets and set operators. `regex` reads what is between the brackets."""
         self.at += 1
         self.take("^")
         first = True
@@ -226,5 +226,5 @@ class _Parser:
 
 
 def _is_ascii_alphanumeric(character: str) -> bool:
-    """Return whether an escape of `character` may mean something; other letters are letters of a Unicode version."""
+    """Return whether an escape of `character` may have a meaning, which it has for ASCII letters and digits only."""
     return character.isascii() and character.isalnum()

@@ -31,7 +31,7 @@ class SplitTables:
     end: int
     """Class of the end of the text."""
     has_gaps: bool = False
-    """Whether what lies between matches is a piece too; the transitions know nothing of it."""
+    """Whether the text between matches is a piece too; the transitions do not cover it."""
 
     @property
     def rows(self) -> np.ndarray:
@@ -39,7 +39,7 @@ class SplitTables:
         return self.transitions.reshape(-1, self.end + 1)
 
     def class_of(self, character: str) -> int:
-        """The class of a character."""
+        """Return the class of a character."""
         code = ord(character)
         if code < len(self.ascii_classes):
             return int(self.ascii_classes[code])
@@ -47,15 +47,15 @@ class SplitTables:
 
 
 def split_tables(pattern: str) -> SplitTables:
-    """The tables of one split stage; raises `NotExpressible`."""
+    """Return the tables of one split stage; raise `NotExpressible`."""
     matched = _without_gaps(pattern)
     return _flatten(compile_pattern(matched), has_gaps=matched != pattern)
 
 
 def _without_gaps(pattern: str) -> str:
-    """The `P` of a pattern `P|(?:(?!P)[\\s\\S])+`, which keeps what `P` leaves out; or the pattern.
+    """Return `P` for a pattern `P|(?:(?!P)[\\s\\S])+`, which keeps what `P` leaves out; else the pattern itself.
 
-    Hugging Face's `Split` cuts so, and `impls.formats` writes it so.
+    Hugging Face's `Split` works that way, and `impls.formats` writes it so.
     """
     matched = pattern[: (len(pattern) - len(_GAPS.format(""))) // 2]
     return matched if matched and pattern == matched + _GAPS.format(matched) else pattern
@@ -85,32 +85,32 @@ def _flatten(automaton: Automaton, *, has_gaps: bool) -> SplitTables:
 
 
 def certain_cuts(stage: SplitTables) -> np.ndarray:
-    """Where a text may be encoded in two parts whatever stands around, bool of shape (n_classes, n_classes).
+    """Return where a text may be encoded in two parts whatever the context: bool of shape (n_classes, n_classes).
 
-    True where the pattern always cuts between a character of the one class and one of the other, and does so too where
-    the text ends behind the first.
+    True where the pattern always cuts between a character of the one class and one of the other, and also where the
+    text ends after the first.
     """
     rows = stage.rows
     found = np.zeros((stage.end, stage.end), bool)
     if stage.has_gaps:
         return found
     for before in range(stage.end):
-        # Going back to the last match reads the character again, from another of these states.
-        behind = rows[sorted(_after(rows, [before]))]
-        if len(behind) and (behind[:, stage.end] & CUT).all():
-            found[before] = ((behind[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
+        # Resuming at the last match reads the character again, from another of these states.
+        after = rows[sorted(_after(rows, [before]))]
+        if len(after) and (after[:, stage.end] & CUT).all():
+            found[before] = ((after[:, : stage.end] & (CUT | RESUME)) == CUT).all(axis=0)
     return found
 
 
 def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | None:
-    """`certain_cuts` as bits, int64 by class of the first character; none of them is within a text of `kept_whole`.
+    """Return `certain_cuts` as bits, int64 by class of the first character, except inside the texts of `kept_whole`.
 
     None where there are none, or more classes than an int64 has bits.
     """
     cuts = certain_cuts(stage)
     for text in kept_whole:
-        for before, behind in pairwise(map(stage.class_of, text)):
-            cuts[before, behind] = False
+        for before, after in pairwise(map(stage.class_of, text)):
+            cuts[before, after] = False
     if not cuts.any() or stage.end > 64:
         return None
     bits: np.ndarray = cuts.astype(np.uint64) << np.arange(stage.end, dtype=np.uint64)
@@ -118,29 +118,29 @@ def cuts_outside(stage: SplitTables, kept_whole: Iterable[str]) -> np.ndarray | 
 
 
 def cuts_at_line_breaks(stages: Sequence[SplitTables]) -> bool:
-    """Whether the stages cut behind a line break between two ASCII letters or digits, whatever stands around.
+    """Return whether the stages cut after a line break between two ASCII letters or digits, whatever the context.
 
     Then a text may be encoded in two parts that meet there. One stage must always cut; each other one must cut there
-    too, or go on behind it as if a piece began there, so that cutting beforehand changes nothing.
+    too, or go on as if a piece began there, so that cutting beforehand changes nothing.
     """
     always = [_always_cuts(stage) for stage in stages]
     return any(always) and all(cuts or _may_be_cut(stage) for cuts, stage in zip(always, stages, strict=True))
 
 
 def _always_cuts(stage: SplitTables) -> bool:
-    """Whether such a line break is a piece of its own."""
+    """Return whether such a line break is always a separate piece."""
     rows, words, newline = _rows(stage)
-    # Going back to the last match reads the line break again, from another of these states.
+    # Resuming at the last match reads the line break again, from another of these states.
     breaks = {entry for row in _after(rows, words) if not (entry := int(rows[row, newline])) & RESUME}
     first = int(rows[0, newline])
     if first & RESUME or not all(entry & CUT for entry in breaks):
         return False
-    behind = rows[[(entry >> FLAG_BITS) // rows.shape[1] for entry in {*breaks, first}]]
-    return bool((behind[:, [*words, stage.end]] & CUT).all())
+    after = rows[[(entry >> FLAG_BITS) // rows.shape[1] for entry in {*breaks, first}]]
+    return bool((after[:, [*words, stage.end]] & CUT).all())
 
 
 def _may_be_cut(stage: SplitTables) -> bool:
-    """Whether pieces stay as they are, but for the one that is cut, where a text is cut behind such a line break."""
+    """Return whether cutting a text after such a line break changes no piece but the one that is cut."""
     if stage.has_gaps:
         return False
     rows, words, newline = _rows(stage)
@@ -149,11 +149,11 @@ def _may_be_cut(stage: SplitTables) -> bool:
         entry = int(rows[before, newline])
         if entry & RESUME:
             continue
-        behind = rows[(entry >> FLAG_BITS) // stride]
-        if not behind[stage.end] & CUT:
+        after = rows[(entry >> FLAG_BITS) // stride]
+        if not after[stage.end] & CUT:
             return False
         for word in words:
-            following, afresh = int(behind[word]), int(rows[0, word])
+            following, afresh = int(after[word]), int(rows[0, word])
             if following & CUT:
                 continue
             if following & RESUME or following >> FLAG_BITS != afresh >> FLAG_BITS or afresh & RESUME:
@@ -164,12 +164,12 @@ def _may_be_cut(stage: SplitTables) -> bool:
 
 
 def _rows(stage: SplitTables) -> tuple[np.ndarray, list[int], int]:
-    """The transitions by state, the classes of ASCII letters and digits, and the class of a line break."""
+    """Return the transitions by state, the classes of ASCII letters and digits, and the class of a line break."""
     words = {int(stage.ascii_classes[code]) for code in range(128) if chr(code).isalnum()}
     return stage.rows, sorted(words), int(stage.ascii_classes[10])
 
 
 def _after(rows: np.ndarray, classes: list[int]) -> set[int]:
-    """States in which the character before was of one of the classes."""
+    """Return the states that follow a character of one of the classes."""
     entries = rows[:, classes].ravel().tolist()
     return {(entry >> FLAG_BITS) // rows.shape[1] for entry in entries if not entry & RESUME}

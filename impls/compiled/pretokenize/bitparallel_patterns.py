@@ -1,7 +1,7 @@
-"""The window splitters: where pieces begin in 64 bytes, for gpt2, cl100k (and llama3), qwen, o200k and tekken.
+"""The window splitters: starts of pieces in 64 bytes, for gpt2, cl100k (and llama3), qwen, o200k and tekken.
 
 Each is the bit-parallel twin of its pattern in `core.text.patterns`; tests compare them with `regex`. Below, a `run` is
-a maximal stretch of one kind, and a piece that begins with white space takes its last character along.
+a maximal stretch of one class, and a piece led in by white space takes its last character.
 """
 
 from __future__ import annotations
@@ -19,34 +19,16 @@ from impls.compiled.codegen.memory import (
     wrapping_add,
 )
 from impls.compiled.layout import (
-    APART,
     CL100K,
     DEEPSEEK,
     GPT2,
+    NEIGHBOURS,
     O200K,
     QWEN,
     TEKKEN,
     UNCOVERED,
 )
-from impls.compiled.pretokenize.long_runs import inner_start
-from impls.compiled.pretokenize.scan import piece_end
-from impls.compiled.pretokenize.split_apart import apart_starts
-from impls.compiled.pretokenize.split_deepseek import deepseek_starts, mark_kinds
-from impls.compiled.pretokenize.stages import begin_stages, piece_end_by_stages
-from impls.compiled.pretokenize.vectors import (
-    APOSTROPHES,
-    CONTINUATION,
-    DIGITS,
-    HIGH,
-    LETTERS,
-    NEWLINES,
-    OTHER_SPACES,
-    SLASHES,
-    SPACES,
-    UPPER,
-    ascii_masks,
-)
-from impls.compiled.pretokenize.windows import (
+from impls.compiled.pretokenize.bitparallel import (
     ANY_CASE,
     CUTS,
     EDGE,
@@ -62,17 +44,35 @@ from impls.compiled.pretokenize.windows import (
     settled,
     write_starts,
 )
+from impls.compiled.pretokenize.bitparallel_characters import neighbour_starts
+from impls.compiled.pretokenize.bitparallel_deepseek import deepseek_starts, mark_kinds
+from impls.compiled.pretokenize.byte_masks import (
+    APOSTROPHES,
+    CONTINUATION,
+    DIGITS,
+    HIGH,
+    LETTERS,
+    NEWLINES,
+    OTHER_SPACES,
+    SLASHES,
+    SPACES,
+    UPPER,
+    ascii_masks,
+)
+from impls.compiled.pretokenize.long_runs import inner_start
+from impls.compiled.pretokenize.scan import piece_end
+from impls.compiled.pretokenize.stages import begin_stages, piece_end_by_stages
 
 AHEAD_BYTES = 1024
-"""How far before its turn text is fetched."""
+"""Prefetch distance."""
 
 
 @inlined
 def _common_starts(masks: int, letters: int, blanks: int, punctuation: int, splitter: int) -> int:
-    """Marks that all but gpt2 share: runs, digits one by one or by threes, white space."""
+    """Return the starts that all patterns but gpt2 share: runs, digits one by one or by threes, white space."""
     digits, newlines = load_i64(masks + DIGITS), load_i64(masks + NEWLINES)
     spaces = blanks | newlines
-    # Punctuation begins a piece unless a space leads it in; one such character leads a run of letters in.
+    # Punctuation begins a piece unless a space leads it in; a single such character leads in a run of letters.
     leading = punctuation & ~shift_left(punctuation, 1) & ~shift_left(load_i64(masks + SPACES), 1)
     continuation = load_i64(masks + CONTINUATION)
     letter_runs = letters & ~shift_left(letters, 1)
@@ -91,7 +91,7 @@ def _common_starts(masks: int, letters: int, blanks: int, punctuation: int, spli
 
 @inlined
 def _split_contractions(starts: int, at: int, masks: int, letters: int) -> int:
-    """cl100k: a contraction at the beginning of a piece ends the piece."""
+    """Return `starts` with cl100k's contractions: one at the beginning of a piece ends the piece."""
     apostrophes = starts & load_i64(masks + APOSTROPHES) & shift_right(letters, 1)
     while apostrophes != 0:
         i = lowest_bit(apostrophes)
@@ -104,7 +104,7 @@ def _split_contractions(starts: int, at: int, masks: int, letters: int) -> int:
 
 @inlined
 def _suffix_contractions(starts: int, at: int, masks: int, letters: int, size: int) -> int:
-    """o200k: a contraction behind a word belongs to it, once."""
+    """Return `starts` with o200k's contractions: one after a word belongs to it, once."""
     apostrophes = load_i64(masks + APOSTROPHES) & shift_left(letters, 1) & shift_right(letters, 1)
     taken = -1
     while apostrophes != 0:
@@ -135,7 +135,7 @@ def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
         i = lowest_bit(apostrophes)
         apostrophes &= apostrophes - 1
         n = is_contraction(at + i)
-        # The pattern tells case; the second letter has to be looked at too.
+        # The pattern distinguishes case, so the second letter must be lower case too.
         if n > 0 and i < 60 and (n == 1 or (shift_right(load_i64(masks + UPPER), i + 2) & 1) == 0):
             starts &= ~shift_left(1, i + 1)
             starts |= shift_left(1, i + 1 + n) & letters
@@ -145,16 +145,16 @@ def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
 
 @inlined
 def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
-    """Marks of the window at `at`, `left` bytes before the end of the text, and the last; 0 where the automaton helps.
+    """Return the starts in the window at `at`, `left` bytes before the text's end, and the last; 0 for the automaton.
 
-    A space behind an ASCII letter begins a piece whatever follows. Where there is one the next window begins there, so
-    that it need not wait for the rest of this one: two comparisons tell.
+    A space after an ASCII letter begins a piece whatever follows. Where there is one the next window begins there, so
+    that it need not wait for the rest of this one: two comparisons find it.
 
-    `kind` is known when this is compiled: GPT2, O200K (tekken too, which knows no contractions), CL100K (qwen too) or
-    DEEPSEEK, APART.
+    `kind` is a compile-time constant: GPT2, O200K (tekken too, which has no contractions), CL100K (qwen too), DEEPSEEK
+    or NEIGHBOURS.
     """
-    if kind == APART:
-        starts = apart_starts(context, at, masks, left)
+    if kind == NEIGHBOURS:
+        starts = neighbour_starts(context, at, masks, left)
         return starts, last_start(starts)
     ascii_masks(at, masks)
     size, cuts = 64, 0
@@ -172,10 +172,10 @@ def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: i
     letters, upper = load_i64(masks + LETTERS), load_i64(masks + UPPER)
     if kind == O200K:
         if load_i64(masks + HIGH) != 0:
-            # Upper case behind a letter of no case needs the automaton; so does a mark that follows no letter.
+            # Upper case after a letter without case needs the automaton; so does a mark that follows no letter.
             cuts |= upper & shift_left(load_i64(masks + ANY_CASE), 1)
             cuts |= load_i64(masks + MARKS) & ~load_i64(masks + CONTINUATION) & ~shift_left(letters, 1)
-        # Behind punctuation a slash may follow line breaks.
+        # After punctuation a slash may follow line breaks.
         cuts |= shift_left(load_i64(masks + NEWLINES), 1) & load_i64(masks + SLASHES)
     size = min(min(size, lowest_bit(cuts)), left)
     if size < LEAST:
@@ -227,7 +227,7 @@ def _block(
         else:
             if kind == DEEPSEEK:
                 window = piece_end_by_stages(context, text, n_bytes, window)
-            elif kind == APART:
+            elif kind == NEIGHBOURS:
                 window = piece_end(context, text, n_bytes, window)
             else:
                 window = piece_end(context, text, n_bytes, inner_start(text, n_bytes, window))
@@ -251,11 +251,11 @@ def windows_block(
     masks: int,
     splitter: int,
 ) -> int:
-    """As `scan.scan_block`, by windows; the end of the last piece is left at `masks`, which has 256 bytes."""
+    """Split a block as `scan.scan_block`, by windows; the end of the last piece is left at `masks`, of 256 bytes."""
     if splitter == GPT2:
         return _block(context, text, n_bytes, readable, start, limit, ends, masks, GPT2, splitter)
-    if splitter == APART:
-        return _block(context, text, n_bytes, readable, start, limit, ends, masks, APART, splitter)
+    if splitter == NEIGHBOURS:
+        return _block(context, text, n_bytes, readable, start, limit, ends, masks, NEIGHBOURS, splitter)
     if splitter == DEEPSEEK:
         if start == 0:
             begin_stages(context)

@@ -1,7 +1,7 @@
 """The window splitter of alphabets of characters: a piece begins wherever no token holds two neighbours side by side.
 
-That depends on the two alone (`pattern/borders`), so no window waits for what came before it. Pairs of ASCII are looked
-up by their two bytes; of the others, mostly SentencePiece's mark for a space, each is looked up by its class.
+That depends on the two characters alone (`pattern/borders`), so no window waits for the one before it. Pairs of ASCII
+are looked up by their two bytes; other characters, mostly SentencePiece's mark for a space, one by one by their class.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from impls.compiled.codegen.memory import (
     shift_left,
     shift_right,
 )
-from impls.compiled.layout import APART_PAIRS, ASCII_CLASSES, END_CLASS, PAGE_CLASSES, PAGES, TRANSITIONS
+from impls.compiled.layout import ASCII_CLASSES, ASCII_CUTS, END_CLASS, PAGE_CLASSES, PAGES, TRANSITIONS
+from impls.compiled.pretokenize.byte_masks import LEADS, lead_masks
 from impls.compiled.pretokenize.pattern.steps import CUT
 from impls.compiled.pretokenize.scan import class_at, width
-from impls.compiled.pretokenize.vectors import LEADS, lead_masks
 
 SPACE, SPACE_BYTES = 0x2581, 0x8196E2
 """SentencePiece's mark for a space, and its UTF-8 as a number."""
@@ -28,7 +28,7 @@ SPACE, SPACE_BYTES = 0x2581, 0x8196E2
 
 @inlined
 def _is_cut(transitions: int, stride: int, left: int, right: int) -> int:
-    """1 if a piece ends between two characters of these classes; state 1 + k stands behind one of class k."""
+    """Return 1 if a piece ends between characters of these two classes, else 0; state 1 + k follows class k."""
     return 1 if load_i32(transitions + 4 * ((left + 1) * stride + right)) & CUT else 0
 
 
@@ -39,15 +39,15 @@ def _pair(pairs: int, at: int, bit: int) -> int:
 
 @inlined
 def _eight(pairs: int, at: int) -> int:
-    """A bit for each of eight bytes of ASCII behind which a piece ends before another one of ASCII."""
+    """Return a bit for each of eight ASCII bytes after which a piece ends before another ASCII byte."""
     low = _pair(pairs, at, 0) | _pair(pairs, at, 1) | _pair(pairs, at, 2) | _pair(pairs, at, 3)
     return low | _pair(pairs, at, 4) | _pair(pairs, at, 5) | _pair(pairs, at, 6) | _pair(pairs, at, 7)
 
 
 @inlined
-def apart_starts(context: int, at: int, masks: int, left: int) -> int:
-    """Marks of the window at `at`, `left` bytes before the end of the text; 0 where no piece begins in it."""
-    pairs, starts = load_i64(context + APART_PAIRS), 0
+def neighbour_starts(context: int, at: int, masks: int, left: int) -> int:
+    """Return the starts of pieces in the window at `at`, `left` bytes before the end of the text, or 0."""
+    pairs, starts = load_i64(context + ASCII_CUTS), 0
     for i in range(0, 64, 8):
         starts |= shift_left(_eight(pairs, at + i), i + 1)
     lead_masks(at, masks)
@@ -57,7 +57,7 @@ def apart_starts(context: int, at: int, masks: int, left: int) -> int:
         transitions, stride = load_i64(context + TRANSITIONS), load_i64(context + END_CLASS) + 1
         ascii_classes = load_i64(context + ASCII_CLASSES)
         pages, page_classes = load_i64(context + PAGES), load_i64(context + PAGE_CLASSES)
-        behind, class_before = -1, 0
+        next_at, class_before = -1, 0
         space = load_u8(page_classes + (load_u16(pages + 2 * (SPACE >> 6)) << 6) + (SPACE & 63))
         while leads != 0:
             i = lowest_bit(leads)
@@ -67,11 +67,11 @@ def apart_starts(context: int, at: int, masks: int, left: int) -> int:
             if load_u32(at + i) & 0xFFFFFF != SPACE_BYTES:
                 here = class_at(ascii_classes, pages, page_classes, at + i, byte)
             if i > 0:
-                before = class_before if i == behind else load_u8(ascii_classes + load_u8(at + i - 1))
+                before = class_before if i == next_at else load_u8(ascii_classes + load_u8(at + i - 1))
                 starts |= shift_left(_is_cut(transitions, stride, before, here), i)
-            behind, class_before = i + width(byte), here
-            following = load_u8(at + behind)
-            if behind < 64 and following < 128:
+            next_at, class_before = i + width(byte), here
+            following = load_u8(at + next_at)
+            if next_at < 64 and following < 128:
                 cut = _is_cut(transitions, stride, here, load_u8(ascii_classes + following))
-                starts |= shift_left(cut, behind)
+                starts |= shift_left(cut, next_at)
     return starts & within & ~1

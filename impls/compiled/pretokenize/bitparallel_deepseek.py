@@ -1,8 +1,8 @@
-"""Where pieces begin in 64 bytes, for deepseek's three stages: digits by threes, runs of ideographs, the rest.
+"""Starts of pieces in 64 bytes for deepseek's three stages: digits by threes, runs of ideographs, everything else.
 
-The bit-parallel twin of NAMED["deepseek"] in `patterns`, as `split_windows` has them for patterns of one stage.
-A stage sees only its own part of the text: where digits or ideographs begin, white space before them is at its end.
-What is neither letter, mark, sign, digit nor white space cuts a window short, and so do kana.
+The bit-parallel twin of NAMED["deepseek"] in `patterns`; for patterns of one stage see `bitparallel_patterns`. A stage
+sees only its own part of the text: where digits or ideographs begin, white space before them is at the end of its part.
+A character that is no letter, mark, sign, digit or white space cuts a window short, and so do kana.
 """
 
 from __future__ import annotations
@@ -18,9 +18,16 @@ from impls.compiled.codegen.memory import (
     store_64,
 )
 from impls.compiled.pretokenize.alphabets import two_bytes_wide
-from impls.compiled.pretokenize.pattern.flags import CUT, LETTER
-from impls.compiled.pretokenize.scan import width
-from impls.compiled.pretokenize.vectors import (
+from impls.compiled.pretokenize.bitparallel import (
+    ANY_CASE,
+    CUTS,
+    every_third,
+    flags_at,
+    newline_starts,
+    run_ends,
+    spread,
+)
+from impls.compiled.pretokenize.byte_masks import (
     CONTINUATION,
     CONTROLS,
     CYRILLIC_D0,
@@ -39,23 +46,16 @@ from impls.compiled.pretokenize.vectors import (
     deepseek_masks,
     high_masks,
 )
-from impls.compiled.pretokenize.windows import (
-    ANY_CASE,
-    CUTS,
-    every_third,
-    flags_at,
-    newline_starts,
-    run_ends,
-    spread,
-)
+from impls.compiled.pretokenize.pattern.flags import CUT, LETTER
+from impls.compiled.pretokenize.scan import width
 
 SINOGRAPHS = ANY_CASE
-"""The slot of this pattern's masks for the second stage's ideographs; it does not tell case."""
+"""The ideographs of the second stage; the slot is free, as this pattern does not distinguish case."""
 
 
 @kernel
 def mark_kinds(context: int, at: int, masks: int) -> None:
-    """Completes LETTERS (marks are letters here) and fills CONTINUATION, SINOGRAPHS and CUTS for any window."""
+    """Complete LETTERS (which include marks here) and fill CONTINUATION, SINOGRAPHS and CUTS for any window."""
     deepseek_masks(at, masks)
     cuts = load_i64(masks + CONTROLS)
     store_64(masks + SINOGRAPHS, 0)
@@ -93,14 +93,14 @@ def mark_kinds(context: int, at: int, masks: int) -> None:
 
 @inlined
 def deepseek_starts(masks: int, letters: int, blanks: int) -> int:
-    """Marks where pieces begin; LETTERS and SINOGRAPHS are those of `mark_kinds`."""
+    """Return where pieces begin; LETTERS and SINOGRAPHS are those of `mark_kinds`."""
     digits, newlines = load_i64(masks + DIGITS), load_i64(masks + NEWLINES)
     high, sinographs = load_i64(masks + HIGH), load_i64(masks + SINOGRAPHS)
     spaces = blanks | newlines
     punctuation = ~(letters | digits | spaces)
     words = letters & ~sinographs
     leading = punctuation & ~shift_left(punctuation, 1) & ~shift_left(load_i64(masks + SPACES), 1)
-    # One sign of ASCII leads letters of ASCII in; letters of another kind behind these begin a piece.
+    # One ASCII sign leads in ASCII letters; other letters after these begin a piece.
     plain = words & ~high
     led_in = shift_left(leading & ~high, 1) & plain
     starts = leading | (words & ~shift_left(words, 1) & ~shift_left(blanks, 1) & ~led_in)
@@ -111,5 +111,5 @@ def deepseek_starts(masks: int, letters: int, blanks: int) -> int:
         starts |= newline_starts(newlines, blanks, punctuation)
     else:
         starts |= spaces & ~shift_left(spaces, 1)
-    # The last blank goes with what follows, unless that is another stage's.
+    # The last blank belongs to what follows, unless that is another stage's.
     return starts | (blanks & ~shift_right(spaces | digits | sinographs, 1))

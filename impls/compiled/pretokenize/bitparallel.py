@@ -1,9 +1,9 @@
-"""What the window splitters share: kinds of the characters of 64 bytes, and writing down where pieces end.
+"""What the bit-parallel splitters share: classes of the characters of 64 bytes, and writing the ends of pieces.
 
 A window begins where a piece begins. Bit algebra (shifts and carries, as in Langdale and Lemire 2019, "Parsing
-gigabytes of JSON per second") marks where the next ones begin; only what the far edge cannot change any more is
-used, and the last mark is where the next window begins. What the algebra does not know (other digits and white space
-than ASCII's, letters that fold to ASCII) cuts the window short; where nothing is left the automaton takes one piece.
+gigabytes of JSON per second") marks where the next pieces begin; only marks the far edge can no longer change are used,
+and the last one is where the next window begins. A character outside the algebra (a digit or white space beyond ASCII,
+a letter that folds to ASCII) cuts the window short; where nothing is left the automaton takes one piece.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ from impls.compiled.pretokenize.alphabets import (
     three_bytes_wide,
     two_bytes_wide,
 )
-from impls.compiled.pretokenize.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
-from impls.compiled.pretokenize.scan import code_point, width
-from impls.compiled.pretokenize.vectors import (
+from impls.compiled.pretokenize.byte_masks import (
     BELOW_A0,
     BELOW_B0,
     CONTINUATION,
@@ -53,20 +51,22 @@ from impls.compiled.pretokenize.vectors import (
     high_masks,
     write_numbers,
 )
+from impls.compiled.pretokenize.pattern.flags import BOTH_CASES, CUT, LETTER, MARK, UPPER_CASE
+from impls.compiled.pretokenize.scan import code_point, width
 
 READABLE = 96
-"""Bytes that may be read from a window on: 64, and those of a record of a piece that begins in its last byte."""
+"""Bytes that must be readable from a window's start on: 64, and those read for a piece at its last byte."""
 EDGE = 4
-"""Bytes before the far edge whose marks may still change: the longest contraction is three bytes long."""
+"""Bytes before the far edge whose marks may still change: the longest contraction has three bytes."""
 LEAST = 8
-"""Windows cut shorter than this are left to the automaton."""
-# Masks of their own, by offset, beside those of `pretokenize/vectors`
+"""Minimum size of a window that was cut short; smaller ones are left to the automaton."""
+# Masks, by offset, in addition to those of `pretokenize/byte_masks`
 ANY_CASE, MARKS, CUTS = 160, 168, 176
 
 
 @inlined
 def flags_at(context: int, at: int, byte: int) -> int:
-    """What `pretokenize/pattern/flags` says of the character at `at` that begins with `byte`."""
+    """Return the flags (`pretokenize/pattern/flags`) of the character at `at` whose lead byte is `byte`."""
     code = code_point(at, byte)
     page = load_u16(load_i64(context + FLAG_PAGES) + 2 * (code >> 6))
     return load_u8(load_i64(context + CHARACTER_FLAGS) + (page << 6) + (code & 63))
@@ -74,7 +74,7 @@ def flags_at(context: int, at: int, byte: int) -> int:
 
 @inlined
 def _ideographs(masks: int) -> int:
-    """Lead bytes of three-byte letters without case: U+4E00 to U+9FBF, U+B000 to U+CFFF."""
+    """Return the lead bytes of three-byte letters without case: U+4E00 to U+9FBF, U+B000 to U+CFFF."""
     e4 = load_i64(masks + LEAD_E4) & shift_right(load_i64(masks + FROM_B8), 1)
     e9 = load_i64(masks + LEAD_E9) & shift_right(load_i64(masks + UP_TO_BE), 1)
     return load_i64(masks + IDEOGRAPHS) | e4 | e9
@@ -82,13 +82,13 @@ def _ideographs(masks: int) -> int:
 
 @inlined
 def spread(flag: int, bytes_: int) -> int:
-    """`bytes_` where the flag is not 0, else no bit."""
+    """Return `bytes_` where the flag is not 0, else 0."""
     return bytes_ if flag != 0 else 0
 
 
 @kernel
 def mark_non_ascii(context: int, at: int, masks: int) -> None:
-    """Completes LETTERS and fills CONTINUATION and CUTS for a window that is not all ASCII."""
+    """Complete LETTERS and fill CONTINUATION and CUTS for a window that is not all ASCII."""
     high_masks(at, masks)
     continuation = load_i64(masks + CONTINUATION)
     two = load_i64(masks + CYRILLIC_D0) | load_i64(masks + CYRILLIC_D1)
@@ -116,7 +116,7 @@ def mark_non_ascii(context: int, at: int, masks: int) -> None:
 
 @kernel
 def mark_non_ascii_with_case(context: int, at: int, masks: int) -> None:
-    """As `mark_non_ascii`, for a pattern that tells case: completes UPPER too, fills ANY_CASE and MARKS."""
+    """Mark as `mark_non_ascii`, for a pattern that distinguishes case: also complete UPPER, fill ANY_CASE and MARKS."""
     high_masks(at, masks)
     continuation = load_i64(masks + CONTINUATION)
     d0, d1 = load_i64(masks + CYRILLIC_D0) & WHOLE, load_i64(masks + CYRILLIC_D1) & WHOLE
@@ -159,19 +159,19 @@ def mark_non_ascii_with_case(context: int, at: int, masks: int) -> None:
 
 @inlined
 def carried(starts: int, runs: int) -> int:
-    """The bits of `runs` flooded from `starts` to the right end of their runs; `starts` are bits of `runs`."""
+    """Return `starts`, bits of `runs`, flooded to the upper end of their runs."""
     return runs & (~wrapping_add(runs, starts) | starts)
 
 
 @inlined
 def run_ends(starts: int, runs: int) -> int:
-    """The first bit behind the run that each of `starts` (bits of `runs`) stands in."""
+    """Return the first bit after the run of each of `starts`, which are bits of `runs`."""
     return wrapping_add(starts, runs) & ~runs
 
 
 @inlined
 def every_third(run_starts: int, runs: int) -> int:
-    """Marks at every third byte of each run, its start included."""
+    """Return marks at every third byte of each run, its first included."""
     inner = runs & shift_left(runs, 1) & shift_left(runs, 2) & shift_left(runs, 3)
     marks = run_starts
     more = run_starts
@@ -184,14 +184,14 @@ def every_third(run_starts: int, runs: int) -> int:
 
 @inlined
 def newline_starts(newlines: int, blanks: int, punctuation: int) -> int:
-    """Beginnings of white space where line breaks occur.
+    """Return where white space begins pieces, in a window that has line breaks.
 
-    Line breaks right behind punctuation belong to it; of other white space, everything up to the last line break is
-    one piece, and blanks behind it begin another.
+    Line breaks right after punctuation belong to it; of other white space, everything up to the last line break is one
+    piece, and the blanks after it begin another.
     """
     spaces = blanks | newlines
-    behind = shift_left(punctuation, 1) & newlines
-    free = spaces & ~carried(behind, newlines)
+    attached = shift_left(punctuation, 1) & newlines
+    free = spaces & ~carried(attached, newlines)
     starts = free & ~shift_left(free, 1)
     blank_starts = shift_left(newlines, 1) & blanks
     if run_ends(blank_starts, blanks) & newlines == 0:
@@ -208,7 +208,7 @@ def newline_starts(newlines: int, blanks: int, punctuation: int) -> int:
 
 @inlined
 def is_contraction(at: int) -> int:
-    """Letters of the English contraction behind the apostrophe at `at`, in either case: 0, 1 or 2."""
+    """Return the number of letters (0, 1 or 2) of an English contraction after the apostrophe at `at`, in any case."""
     first = load_u8(at + 1) | 32
     if first == 115 or first == 100 or first == 109 or first == 116:
         return 1
@@ -220,7 +220,7 @@ def is_contraction(at: int) -> int:
 
 @inlined
 def settled(starts: int, spaces: int, size: int) -> int:
-    """The marks a window of `size` bytes may use: none at 0, none near its edge or in white space that touches it."""
+    """Return the marks a window of `size` bytes may use: none at 0, nor near its edge or in white space touching it."""
     usable = size - EDGE
     if shift_right(spaces, usable - 1) & 1:
         others = ~spaces & shift_right(-1, 65 - usable)
@@ -232,9 +232,9 @@ def settled(starts: int, spaces: int, size: int) -> int:
 
 @inlined
 def write_starts(starts: int, window: int, at: int) -> int:
-    """Writes the ends of pieces (int32) that `starts` marks from byte `window` on; returns where they end.
+    """Write the ends of pieces (int32) that `starts` marks from byte `window` on; return the end of the output.
 
-    Writes up to MOST_NUMBERS in all, or up to three more: without a branch per piece.
+    Writes up to MOST_NUMBERS in all, or up to three too many: without a branch per piece.
     """
     n = bit_count(starts)
     end = at + 4 * n
@@ -251,5 +251,5 @@ def write_starts(starts: int, window: int, at: int) -> int:
 
 @inlined
 def last_start(starts: int) -> int:
-    """The last of `starts`, which are not 0."""
+    """Return the index of the last of `starts`, which are not 0."""
     return 63 - leading_zeros(starts)

@@ -1,4 +1,4 @@
-"""Windows of alphabets of characters: pieces begin where no token holds two neighbours, as the automaton has it."""
+"""Windows of alphabets of characters: a piece begins where no token holds two neighbours, as in the automaton."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from child import run
 
 from impls.compiled.context import Context
 from impls.compiled.cpython import plain
-from impls.compiled.layout import APART, AUTOMATON
+from impls.compiled.layout import AUTOMATON, NEIGHBOURS
 from impls.compiled.pretokenize.pattern.borders import ascii_pairs, border_tables
 from impls.compiled.pretokenize.pattern.steps import CUT
 from impls.compiled.pretokenize.pattern.tables import SplitTables
@@ -35,18 +35,18 @@ def random_text(rng: random.Random) -> str:
 
 
 def expected_ends(tables: SplitTables, text: str) -> list[int]:
-    """Bytes before each character that begins a piece, and all of them."""
+    """Return the number of bytes before each character that begins a piece, and the total."""
     cuts = [tables.rows[1 + tables.class_of(left)][tables.class_of(right)] & CUT for left, right in pairwise(text)]
     ends = np.cumsum([len(letter.encode()) for letter in text])
     return [int(end) for end, cut in zip(ends, [*cuts, True], strict=True) if cut]
 
 
-def test_windows_cut_where_two_characters_stand_in_no_token(fuzz: int) -> None:
+def test_windows_cut_between_characters_no_token_holds_side_by_side(fuzz: int) -> None:
     rng = random.Random(11)
     byte_tables = build_tables(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
     for _ in range(40 * fuzz):
         tables = random_tables(rng)
-        windows = Context(byte_tables, Splitting(APART, tables, pairs=ascii_pairs(tables)))
+        windows = Context(byte_tables, Splitting(NEIGHBOURS, tables, pairs=ascii_pairs(tables)))
         automaton = Context(byte_tables, Splitting(AUTOMATON, tables))
         for _ in range(12):
             text = random_text(rng)
@@ -55,8 +55,8 @@ def test_windows_cut_where_two_characters_stand_in_no_token(fuzz: int) -> None:
             assert plain.piece_ends(automaton, text).tolist() == expected, text
 
 
-@pytest.mark.parametrize(("with_windows", "splitter"), [(True, APART), (False, AUTOMATON)])
-def test_windows_are_left_out_where_nobody_wants_them(with_windows: bool, splitter: int) -> None:
+@pytest.mark.parametrize(("with_windows", "splitter"), [(True, NEIGHBOURS), (False, AUTOMATON)])
+def test_windows_are_used_only_where_they_are_wanted(with_windows: bool, splitter: int) -> None:
     whole, _ = splitting_of(())
     assert whole is not None
     splitting, words = with_borders(whole, random_tables(random.Random(1)), with_windows=with_windows)
@@ -90,7 +90,7 @@ print("checked")
 """
 
 
-@pytest.mark.parametrize("border", ["fast", "plain"])
-def test_windows_reach_nothing_outside(border: str) -> None:
-    done = run(CHECKED, BPEBENCH_COMPILED_BUILD="checked", BPEBENCH_COMPILED_BORDER=border)
+@pytest.mark.parametrize("boundary", ["fast", "plain"])
+def test_windows_reach_nothing_outside(boundary: str) -> None:
+    done = run(CHECKED, BPEBENCH_COMPILED_BUILD="checked", BPEBENCH_COMPILED_BORDER=boundary)
     assert done.stdout == "checked\n", done.stderr[-2000:]

@@ -1,5 +1,7 @@
-"""What is done around the kernels: SentencePiece's pieces of other kinds in, its hidden space out, unknown characters
-refused."""
+"""SentencePiece's own kinds of pieces, around the kernels: user-defined and unused ones, and the hidden space.
+
+Unknown characters are refused here too.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ from impls.core.text.text import special_matcher
 Merge = Callable[[str], np.ndarray]
 
 
-class OwnPieces:
-    """What a model has of them. Raises `Unsupported` where split stages stand before user-defined pieces."""
+class SpecialPieces:
+    """The user-defined and unused pieces of a model. Raises `Unsupported` for split stages before user-defined ones."""
 
     def __init__(self, model: Model) -> None:
         texts = model.user_defined_texts
@@ -36,7 +38,7 @@ class OwnPieces:
         return bool(self._ids or self._unused or self._alphabet)
 
     def absent(self, text: str) -> bool:
-        """Whether the kernels alone encode a written text: nothing is in it, no id has to be undone, all is known."""
+        """Return whether the kernels alone can encode a normalised text: no special piece, all characters known."""
         if self._alphabet is not None and self._alphabet.is_doubtful(text):
             return False
         if self._matcher is None or (self._prefix and self._prefix not in text):
@@ -44,8 +46,10 @@ class OwnPieces:
         return not self._unused and self._matcher.search(text) is None
 
     def encode(self, text: str, merge: Merge) -> np.ndarray:
-        """Ids (uint32) of a written text; `merge` encodes what lies between user-defined pieces. Raises
-        `UnknownSymbol`."""
+        """Return the ids (uint32) of a normalised text; `merge` encodes the text between user-defined pieces.
+
+        Raises `UnknownSymbol`.
+        """
         if self._alphabet is not None and self._alphabet.is_doubtful(text):
             self._alphabet.check(text)
         ids = merge(text) if self._matcher is None else self._around_user_defined(text, merge)
@@ -65,7 +69,7 @@ class OwnPieces:
 
 
 def may_be_refused(model: Model) -> bool:
-    """Whether a character may be no token, and there is neither an unknown token nor bytes for it."""
+    """Return whether a character may be no token, with neither an unknown token nor bytes for it."""
     return (
         model.alphabet == "chars"
         and model.unknown_id is None
@@ -74,7 +78,7 @@ def may_be_refused(model: Model) -> bool:
 
 
 class Alphabet:
-    """The characters of a model that has nothing for others: the kernels get texts of these alone."""
+    """The characters of a model that cannot encode any other: the kernels get only texts of these."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -85,11 +89,11 @@ class Alphabet:
         self._doubtful = re.compile(f"[^{known}]" if known else r"[\s\S]")
 
     def is_doubtful(self, text: str) -> bool:
-        """Whether a character of `text` is unknown, or known only inside a piece, or at its end."""
+        """Return whether a character of `text` is unknown, or known only inside a piece, or at its end."""
         return self._doubtful.search(text) is not None
 
     def check(self, text: str) -> None:
-        """Raise `UnknownSymbol` for the first character of a written text that is unknown where it is."""
+        """Raise `UnknownSymbol` for the first character of a normalised text that is unknown where it is."""
         offset = 0
         for piece in self._splitter.split(text):
             for part in [piece] if self._cuts is None else self._cuts.cut(piece):
@@ -109,7 +113,7 @@ def without_hidden_space(
     marked: Collection[int],
     rules: SentencePieceRules,
 ) -> bytes | None:
-    """What ids are read as, less the space of the mark that begins them; None where more than one may be hidden."""
+    """Return the decoded bytes without the hidden space of their first mark; None where more may be hidden."""
     if not marked:
         return data
     if rules.remove_extra_spaces:

@@ -1,4 +1,4 @@
-"""What the compiled tokenizer offers beyond ids of one text, on both borders to Python."""
+"""What the compiled tokenizer offers beyond the ids of one text, on the fast and the plain boundary."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_ids_are_counted_references_like_any_others(tokenizer: Compiled) -> None
     lists = [tokenizer.encode("the the") for _ in range(10)]
     held = sum(other is identifier for ids in lists for other in ids)
     assert sys.getrefcount(identifier) == before + held
-    # Only the fast border hands out the same ints again.
+    # Only the fast boundary hands out the same ints again.
     assert held == (10 if tokenizer._own.builtins is not None else 0)
     del lists
     assert sys.getrefcount(identifier) == before
@@ -106,7 +106,7 @@ def test_tokenizers_share_ints_when_a_larger_vocabulary_comes(model: Model, monk
     monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
     first = Compiled(model)
     if first._own.builtins is None:
-        pytest.skip("this interpreter has the plain border alone")
+        pytest.skip("this interpreter has only the plain boundary")
     before = first.encode("the cat")
     n_known = len(shared_integers(0))
     assert len(shared_integers(n_known + 1000)) == n_known + 1000
@@ -132,7 +132,7 @@ def test_what_is_no_text_is_refused_and_not_read_as_one(tokenizer: Compiled) -> 
     class Text(str):
         """A text of a type of its own."""
 
-    # Bytes whose first ones are what a str says of itself in the same place, whatever that is.
+    # Bytes that begin with the state word of a str, at the same offset.
     nonsense: list[Any] = [None, 5, ["a"], *(bytes([first]) + bytes(60) for first in range(256))]
     for wrong in nonsense:
         for way in (tokenizer.encode, tokenizer.encode_array, tokenizer.count):
@@ -228,7 +228,7 @@ def test_a_file_that_becomes_shorter_while_it_is_read_is_an_error_and_leaves_not
     monkeypatch.setattr("impls.compiled.files.STEP_BYTES", 500)
     source = tmp_path / "text.txt"
     source.write_bytes(b"some words\n" * 100_000)
-    with pytest.raises(impls.InvalidFile, match="became shorter than 1100000 bytes"):
+    with pytest.raises(impls.InvalidFile, match="shrank below 1100000 bytes"):
         tokenizer.encode_file(source, tmp_path / "ids.bin", progress=lambda done, total: os.truncate(source, 600))
     assert [path.name for path in tmp_path.iterdir()] == ["text.txt"]
 
@@ -236,7 +236,7 @@ def test_a_file_that_becomes_shorter_while_it_is_read_is_an_error_and_leaves_not
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 def test_a_pipe_is_no_file_to_encode(tokenizer: Compiled, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(impls.InvalidFile, match="no regular file"):
+    with pytest.raises(impls.InvalidFile, match="not a regular file"):
         tokenizer.encode_file(tmp_path / "pipe", tmp_path / "ids.bin")
 
 
@@ -274,7 +274,7 @@ def test_line_breaks_between_words_are_safe_places_to_cut() -> None:
     assert last_safe_cut(b"ab \ncd\n") == 0
 
 
-def test_the_border_and_the_windows_can_be_chosen(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_boundary_and_the_windows_can_be_chosen(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BPEBENCH_COMPILED_WINDOWS", raising=False)
     assert Compiled(model).splitting == "automaton, windows"
     monkeypatch.setenv("BPEBENCH_COMPILED_WINDOWS", "off")

@@ -1,4 +1,4 @@
-"""64 bytes at once: comparisons become bit masks, one bit a byte. Portable vector code; LLVM picks the instructions."""
+"""64 bytes at once: comparisons become bit masks, a bit per byte. Portable vector code; LLVM picks the instructions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _vector = ir.VectorType(_i8, WIDTH)
 _COMPRESS = "llvm.experimental.vector.compress.v64i8"
 _LANES = 16
 MOST_NUMBERS = 32
-"""How many numbers `write_numbers` writes at most, and always has room for."""
+"""Maximum number of numbers `write_numbers` writes; there must always be room for so many."""
 HAS_COMPRESS = bool(llvm.get_host_cpu_features().get("avx512vbmi2", False))
-"""Whether this processor moves chosen bytes of a vector together: elsewhere `write_numbers` takes long."""
+"""Whether this processor compresses vectors of bytes; `write_numbers` is slow where it does not."""
 
 # Masks of `ascii_masks`, by offset
 LETTERS, DIGITS, NEWLINES, SPACES, OTHER_SPACES, APOSTROPHES, HIGH, UPPER, SLASHES = range(0, 72, 8)
@@ -28,7 +28,7 @@ LETTERS, DIGITS, NEWLINES, SPACES, OTHER_SPACES, APOSTROPHES, HIGH, UPPER, SLASH
 CONTINUATION, CYRILLIC_D0, CYRILLIC_D1, IDEOGRAPHS, LEAD_E4, LEAD_E9, BELOW_B0, BELOW_A0, FROM_B8, UP_TO_BE = range(
     80, 160, 8
 )
-# Masks of `latin_masks`, `greek_masks`, `semitic_masks` and `kana_masks`, by offset; of one of them at a time
+# Masks of `latin_masks`, `greek_masks`, `semitic_masks` and `kana_masks`, by offset; they share the space
 LEAD_C3, LEAD_C4, LEAD_C5, SIGNS, UP_TO_9E, ODD, UP_TO_88, FROM_B9, ONLY_BF = range(192, 264, 8)
 LEAD_CE, FROM_AC, LEAD_CF, UP_TO_8E = range(192, 224, 8)
 LEAD_D7, FROM_90_TO_AA, LEAD_D8, FROM_A0, LEAD_D9, FROM_81_TO_8A = range(192, 240, 8)
@@ -126,7 +126,7 @@ _DEEPSEEK: list[Mask] = [
 
 
 def _masks(kinds: list[Mask], first: int) -> Any:
-    """An intrinsic (address of 64 bytes, address of masks) that stores one mask per kind, `first` bytes in."""
+    """Return an intrinsic (address of 64 bytes, address of masks) that stores one mask per kind, `first` bytes in."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = builder.load(builder.inttoptr(arguments[0], _vector.as_pointer()), align=1)
@@ -141,7 +141,7 @@ def _masks(kinds: list[Mask], first: int) -> Any:
 
 
 def _splat(builder: Any, value: Any) -> Any:
-    """The low byte of an int64, 64 times."""
+    """Return the low byte of an int64, 64 times."""
     nothing, zero = ir.Constant(_vector, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
     one = builder.insert_element(nothing, builder.trunc(value, _i8), ir.IntType(32)(0))
     return builder.shuffle_vector(one, nothing, zero)
@@ -185,63 +185,63 @@ _store_lead_masks = _masks([_between(0xC0, 0xFF)], LEADS)
 
 @inlined
 def ascii_masks(address: int, masks: int) -> None:
-    """Masks of the ASCII kinds of 64 bytes, and of bytes that are not ASCII."""
+    """Store the masks of the ASCII classes of 64 bytes, and of bytes that are not ASCII."""
     if reachable(address, WIDTH):
         _store_ascii_masks(address, masks)
 
 
 @inlined
 def high_masks(address: int, masks: int) -> None:
-    """Masks of lead and continuation bytes of 64 bytes."""
+    """Store the masks of lead and continuation bytes of 64 bytes."""
     if reachable(address, WIDTH):
         _store_high_masks(address, masks)
 
 
 @inlined
 def latin_masks(address: int, masks: int) -> None:
-    """Masks of 64 bytes for `alphabets.latin`."""
+    """Store the masks of 64 bytes for `alphabets.latin`."""
     if reachable(address, WIDTH):
         _store_latin_masks(address, masks)
 
 
 @inlined
 def greek_masks(address: int, masks: int) -> None:
-    """Masks of 64 bytes for `alphabets.greek_lower`."""
+    """Store the masks of 64 bytes for `alphabets.greek_lower`."""
     if reachable(address, WIDTH):
         _store_greek_masks(address, masks)
 
 
 @inlined
 def semitic_masks(address: int, masks: int) -> None:
-    """Masks of 64 bytes for `alphabets.semitic`."""
+    """Store the masks of 64 bytes for `alphabets.semitic`."""
     if reachable(address, WIDTH):
         _store_semitic_masks(address, masks)
 
 
 @inlined
 def kana_masks(address: int, masks: int) -> None:
-    """Masks of 64 bytes for `alphabets.kana`."""
+    """Store the masks of 64 bytes for `alphabets.kana`."""
     if reachable(address, WIDTH):
         _store_kana_masks(address, masks)
 
 
 @inlined
 def deepseek_masks(address: int, masks: int) -> None:
-    """Masks of 64 bytes that `split_deepseek` needs besides."""
+    """Store the masks of 64 bytes that only `bitparallel_deepseek` needs."""
     if reachable(address, WIDTH):
         _store_deepseek_masks(address, masks)
 
 
 @inlined
 def lead_masks(address: int, masks: int) -> None:
-    """A mask of those of 64 bytes that begin a character of several."""
+    """Store the mask of those of 64 bytes that begin a multi-byte character."""
     if reachable(address, WIDTH):
         _store_lead_masks(address, masks)
 
 
 @inlined
 def equal_pairs(address: int, other: int, a: int, b: int) -> int:
-    """A bit for each of 64 places where the byte from `address` on is `a` and the one from `other` on is `b`."""
+    """Return a bit for each of 64 offsets at which `address` holds the byte `a` and `other` the byte `b`."""
     if reachable(address, WIDTH) and reachable(other, WIDTH):
         return _raw_equal_pairs(address, other, a, b)
     return 0
@@ -249,6 +249,6 @@ def equal_pairs(address: int, other: int, a: int, b: int) -> int:
 
 @inlined
 def write_numbers(bits: int, first: int, address: int) -> None:
-    """Writes `first` + the number of each of up to MOST_NUMBERS bits, as int32, and what may be anything behind."""
+    """Write `first` + the index of each of up to MOST_NUMBERS set bits (int32), then arbitrary values."""
     if reachable(address, 4 * MOST_NUMBERS):
         _raw_write_numbers(bits, first, address)

@@ -1,7 +1,7 @@
 """Ids as Python objects: lists of ints that are made once, and arrays made through NumPy's C API (`numpy_api`).
 
-An int is made when a list needs it for the first time. So those of frequent ids lie close together, in the order they
-were met in, and those no text holds cost nothing.
+An int is made when a list first needs it. So the ints of frequent ids are close together, in the order of their first
+occurrence, and those no text holds cost nothing.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from impls.compiled.layout import (
 )
 
 MANY_ITEMS = 1 << 19
-"""Of a list whose items take megabytes, which nobody has touched yet."""
+"""From this length on the untouched items of a list take megabytes."""
 MOST_REFERENCES = 1 << 31
-"""Where the lower half of a reference count is left to the interpreter: it may be an immortal object's."""
+"""A lower half of a reference count from here on is left to the interpreter: the object may be immortal."""
 
 list_new = external("PyList_New", 1)
 list_set = external("PyList_SetItem", 3)
@@ -54,7 +54,7 @@ long_from_long = external("PyLong_FromLong", 1)
 
 @outlined
 def _make_integer(place: int, token: int) -> int:
-    """Makes the int of an id, which the table holds from now on; 0 with an exception set where there is no memory."""
+    """Make the int of an id and store it in the table; return 0 with an exception set where there is no memory."""
     integer = long_from_long(token)
     store_64(place, integer)
     return integer
@@ -62,7 +62,7 @@ def _make_integer(place: int, token: int) -> int:
 
 @inlined
 def _integer(integers: int, token: int) -> int:
-    """The int of an id, whose reference is the table's own; 0 with an exception set where there is no memory."""
+    """Return the int of an id, a reference borrowed from the table; 0 with an exception set without memory."""
     place = integers + 8 * token
     integer = load_i64(place)
     if integer == 0:
@@ -72,9 +72,9 @@ def _integer(integers: int, token: int) -> int:
 
 @inlined
 def _fill_items(integers: int, ids: int, count: int, items: int) -> bool:
-    """Puts ints at `items`, each with a new reference; False with an exception set where there is no memory.
+    """Store ints at `items`, each with a new reference; return False with an exception set without memory.
 
-    What Py_INCREF and PyList_SET_ITEM of the public headers come to; an immortal int has the top bit of the count's
+    This is what Py_INCREF and PyList_SET_ITEM of the public headers do; an immortal int has the top bit of the count's
     lower half set, and is left to the function.
     """
     for i in range(count):
@@ -92,7 +92,7 @@ def _fill_items(integers: int, ids: int, count: int, items: int) -> bool:
 
 @inlined
 def _set_items(integers: int, ids: int, count: int, boxed: int) -> bool:
-    """As `_fill_items`, by calls."""
+    """Store ints as `_fill_items`, by calls."""
     for i in range(count):
         integer = _integer(integers, load_u32(ids + 4 * i))
         if integer == 0:
@@ -104,7 +104,7 @@ def _set_items(integers: int, ids: int, count: int, boxed: int) -> bool:
 
 @kernel
 def list_of_ids(context: int, ids: int, count: int) -> int:
-    """A list of ints; 0 with an exception set where there is no memory."""
+    """Return a new list of ints; 0 with an exception set where there is no memory."""
     boxed = list_new(count)
     if boxed == 0:
         return 0
@@ -125,14 +125,14 @@ def list_of_ids(context: int, ids: int, count: int) -> int:
 
 @inlined
 def _set_slice(boxed: int, begin: int, end: int, items: int) -> bool:
-    """Puts the items of a list, or none for 0, in place of some; False with an exception set without memory."""
-    # What the function returns is a C int: its upper half says nothing.
+    """Replace items of a list with those of another, none for 0; False with an exception set without memory."""
+    # The function returns a C int: the upper half of the register is undefined.
     return _list_set_slice(boxed, begin, end, items) & 0xFFFFFFFF == 0
 
 
 @kernel
-def hidden_list(context: int, room: int) -> int:
-    """A list for `room` ids, which the collector does not show until `end_list`; 0 with an exception set."""
+def untracked_list(context: int, room: int) -> int:
+    """Return a list for `room` ids, hidden from the garbage collector until `finish_list`; 0 with an exception set."""
     boxed = list_new(room)
     if boxed != 0:
         _untrack(boxed)
@@ -142,10 +142,10 @@ def hidden_list(context: int, room: int) -> int:
 
 
 @kernel
-def put_ids(context: int, boxed: int, at: int, room: int, ids: int, count: int) -> bool:
-    """Puts ints into a list of `hidden_list` from `at` on; what there is no room for behind it.
+def store_ids(context: int, boxed: int, at: int, room: int, ids: int, count: int) -> bool:
+    """Store ints in a list of `untracked_list` from `at` on; append those there is no room for.
 
-    False with an exception set where there is no memory.
+    Returns False with an exception set where there is no memory.
     """
     n_within = min(count, room - at)
     items = peek(boxed + load_i64(context + LIST_ITEMS)) + 8 * at
@@ -162,8 +162,8 @@ def put_ids(context: int, boxed: int, at: int, room: int, ids: int, count: int) 
 
 
 @kernel
-def end_list(context: int, boxed: int, count: int, room: int) -> bool:
-    """Leaves a list of `hidden_list` its first `count` items; False with an exception set where there is no memory."""
+def finish_list(context: int, boxed: int, count: int, room: int) -> bool:
+    """Truncate a list of `untracked_list` to `count` items and show it; False with an exception set without memory."""
     none, items = load_i64(context + NOTHING), peek(boxed + load_i64(context + LIST_ITEMS))
     for i in range(count, room):
         increment(none)
@@ -176,9 +176,9 @@ def end_list(context: int, boxed: int, count: int, room: int) -> bool:
 
 @kernel
 def empty_array(context: int, count: int) -> int:
-    """A new uint32 array of shape (count,); 0 with an exception set where there is no memory."""
+    """Return a new uint32 array of shape (count,); 0 with an exception set where there is no memory."""
     kind = load_i64(context + ARRAY_KIND)
-    # PyArray_Empty takes a reference to the dtype over, and reads the shape from memory.
+    # PyArray_Empty steals a reference to the dtype, and reads the shape from memory.
     increment(kind)
     store_64(context + SIZE, count)
     return call_pointer_4(load_i64(context + NEW_ARRAY), 1, context + SIZE, kind, 0)
@@ -186,13 +186,13 @@ def empty_array(context: int, count: int) -> int:
 
 @kernel
 def ids_of_array(context: int, array: int) -> int:
-    """Where the ids of an array stand that has some."""
+    """Return the address of the ids of an array that is not empty."""
     return call_pointer_2(load_i64(context + ARRAY_DATA), array, context + ORIGIN)
 
 
 @kernel
 def array_of_ids(context: int, ids: int, count: int) -> int:
-    """As `empty_array`, holding these ids."""
+    """Return a new array of these ids; 0 as `empty_array`."""
     array = empty_array(context, count)
     if array != 0 and count > 0:
         copy_memory(ids_of_array(context, array), ids, 4 * count)
@@ -201,7 +201,7 @@ def array_of_ids(context: int, ids: int, count: int) -> int:
 
 @kernel
 def resize_array(context: int, array: int, count: int) -> bool:
-    """Gives an array that nobody else knows another size; False with an exception set where there is no memory."""
+    """Resize an array no other code knows; return False with an exception set where there is no memory."""
     store_64(context + SIZE, count)
     none = call_pointer_4(load_i64(context + RESIZE), array, context + SHAPE, 0, 0)
     if none == 0:

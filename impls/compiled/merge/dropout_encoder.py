@@ -1,4 +1,4 @@
-"""BPE-dropout in the kernels: what they need besides a context, prepared at the first call."""
+"""BPE-dropout in the kernels: the tables they need besides a context, built at the first call."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from impls.core.dropout import Dropout
 from impls.core.model.model import Model
 
 
-class Dropping:
-    """Leaves merges of a model out at random.
+class DropoutEncoder:
+    """Encodes with merges of a model left out at random.
 
-    Then symbols meet that never meet in byte pair encoding, and the one pair per token that the kernels keep is not
-    enough. Where joined bytes decide what merges (the rule `concatenation`) tokens are looked up by bytes; where
-    several listed merges make a token, ids are the symbols, in a table of pairs of their own.
+    Dropout brings symbols together that are never neighbours in byte pair encoding, so the one pair per token that the
+    kernels keep is not enough. Where joined bytes decide what merges (the rule `concatenation`) tokens are looked up by
+    bytes; where several listed merges make a token, ids are the symbols, with a separate table of pairs.
     """
 
     def __init__(self, model: Model) -> None:
@@ -36,7 +36,7 @@ class Dropping:
 
     @cached_property
     def _listed(self) -> tuple[Slots, np.ndarray] | None:
-        """Slots in place of a context's, and int32 by rank the id a merge makes; None where ranks do as symbols."""
+        """Slots in place of a context's, and int32 by rank the id a merge makes; None where ranks are the symbols."""
         if self._model.merge_rule == "concatenation":
             return None
         pairs, results = listed_merges(self._model)
@@ -52,9 +52,9 @@ class Dropping:
         return slots, results.astype(np.int32)
 
     def encode(self, context: Context, text: str, ends: np.ndarray, dropout: Dropout) -> list[int]:
-        """Ids of a text whose pieces end at `ends` (int32, in bytes), which takes the next coins of `dropout`.
+        """Return the ids of a text whose pieces end at `ends` (int32, in bytes); draws the next numbers of `dropout`.
 
-        Bytes that are no UTF-8 are in the text as surrogates (`surrogateescape`).
+        Bytes that are not UTF-8 are in the text as surrogates (`surrogateescape`).
         """
         data = np.frombuffer(text.encode("utf-8", "surrogateescape"), np.uint8)
         out = np.empty(len(data) + PAD_BYTES // 4, np.uint32)

@@ -1,7 +1,7 @@
-"""Python objects in, Python objects out, through the public C API: bodies of built-in functions.
+"""Bodies of built-in functions: Python objects in, Python objects out, through the public C API.
 
-A built-in is bound to an int, the address of its context. It returns None where the plain path has to take over:
-the context is in use by a thread that released the lock, an id is unknown, text is not covered, memory ran out.
+A built-in is bound to an int, the address of its context. It returns None where the plain path has to take over: the
+context is used by a thread that released the lock, an id is unknown, the pattern leaves text out, memory ran out.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from impls.compiled.codegen.memory import (
     release_memory,
     store_64,
 )
-from impls.compiled.cpython.boxes import (
-    array_of_ids,
-    empty_array,
-    end_list,
-    hidden_list,
-    ids_of_array,
-    list_of_ids,
-    long_from_long,
-    put_ids,
-    resize_array,
-)
 from impls.compiled.cpython.interpreter import (
     clear_error,
     list_get,
     list_size,
     long_as_long,
-    nothing,
+    new_none,
     restore_thread,
     save_thread,
     this_thread,
+)
+from impls.compiled.cpython.pyobjects import (
+    array_of_ids,
+    empty_array,
+    finish_list,
+    ids_of_array,
+    list_of_ids,
+    long_from_long,
+    resize_array,
+    store_ids,
+    untracked_list,
 )
 from impls.compiled.cpython.strings import length_of, type_of
 from impls.compiled.cpython.texts import (
@@ -45,15 +45,15 @@ from impls.compiled.cpython.texts import (
     cut_up,
     encode_part,
     encode_text,
-    give_back,
     is_long,
+    release_ids,
 )
 from impls.compiled.layout import (
     BUSY,
     INT_TYPE,
     LIST_ITEMS,
     MAY_BE_SPECIAL,
-    N_SOUGHT,
+    N_SPECIALS,
     NEW_ARRAY,
     NO_MEMORY,
     NO_ROOM,
@@ -69,20 +69,20 @@ bytes_from_memory = external("PyBytes_FromStringAndSize", 2)
 
 
 IDS_AT_ONCE = 1 << 18
-"""A megabyte of ids, which the second cache holds beside what encodes."""
+"""A megabyte of ids, which fits the second-level cache beside the encoder's tables."""
 
 
 @kernel
 def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
-    """Objects of the ids of a text. The context is claimed until the last of them exists.
+    """Return the ids of a text as an object. The context is claimed until the object is complete.
 
-    Others' Python code may run before that: on other threads while the interpreter lock is released, and on Python
-    3.11 wherever an object is made, as the garbage collector, and so anybody's finalizer, may run there.
+    Other Python code may run before that: on other threads while the interpreter lock is released, and on Python 3.11
+    wherever an object is made, as the garbage collector, and so any finalizer, may run there.
     """
     if load_i64(context + BUSY) != 0 or (as_array and load_i64(context + NEW_ARRAY) == 0):
-        return nothing(context)
-    if look != 0 and load_i64(context + N_SOUGHT) < 0:
-        return nothing(context)
+        return new_none(context)
+    if look != 0 and load_i64(context + N_SPECIALS) < 0:
+        return new_none(context)
     store_64(context + BUSY, 1)
     result = 0
     if is_long(context, text):
@@ -96,26 +96,26 @@ def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
 
 @kernel
 def _at_once(context: int, text: int, look: int, as_array: bool) -> int:
-    """Objects of the ids of a text, None where the plain path has to take over; 0 with an exception set."""
+    """Return the ids of a text as an object, None where the plain path has to take over; 0 with an exception set."""
     count, out = encode_text(context, text, 1, look)
     if count == RAISED:
         return 0
     if count < 0:
-        result = nothing(context)
+        result = new_none(context)
     elif as_array:
         result = array_of_ids(context, out, count)
     else:
         result = list_of_ids(context, out, count)
-    give_back(context, out)
+    release_ids(context, out)
     return result
 
 
 @kernel
 def _array_in_parts(context: int, text: int, look: int) -> int:
-    """An array that is filled part by part, or None; 0 where that is not the way of this text.
+    """Return an array that is filled part by part, or None; 0 for a text that is not encoded in parts.
 
-    So the ids need no other memory. There is room for as many as there will be if the rest has as many as what was
-    read, and for a sixteenth more. The interpreter lock is released but where the array is made or grows.
+    So the ids need no other memory. The array has room for as many ids as predicted from the text read so far, and a
+    sixteenth more. The interpreter lock is held only where the array is made or grows.
     """
     kind, characters = cut_up(context, text)
     if kind < 0:
@@ -144,15 +144,15 @@ def _array_in_parts(context: int, text: int, look: int) -> int:
             return array
         decrement(array)
     clear_error()
-    return nothing(context) if count == MAY_BE_SPECIAL else 0
+    return new_none(context) if count == MAY_BE_SPECIAL else 0
 
 
 @kernel
 def _list_in_parts(context: int, text: int, look: int) -> int:
-    """A list that is filled whenever there are IDS_AT_ONCE ids, or None; 0 where that is not the way of this text.
+    """Return a list that is filled whenever there are IDS_AT_ONCE ids, or None; 0 for a text not encoded in parts.
 
-    Made more often of fewer ids, ints and what encodes push each other out of the cache. Until the list is full of
-    objects nobody else may find it.
+    Filled more often, the ints and the encoder's tables would evict each other from the processor's cache. No other
+    code may find the list before it is full.
     """
     kind, characters = cut_up(context, text)
     if kind < 0 or load_i64(context + LIST_ITEMS) == 0:
@@ -168,8 +168,8 @@ def _list_in_parts(context: int, text: int, look: int) -> int:
             restore_thread(state)
             if boxed == 0:
                 room = waiting if begin >= n else waiting * n // begin * 17 // 16
-                boxed = hidden_list(context, room)
-            if boxed == 0 or not put_ids(context, boxed, total, room, out, waiting):
+                boxed = untracked_list(context, room)
+            if boxed == 0 or not store_ids(context, boxed, total, room, out, waiting):
                 count = NO_MEMORY
             total += waiting
             room = max(room, total)
@@ -177,16 +177,16 @@ def _list_in_parts(context: int, text: int, look: int) -> int:
             state = save_thread()
     restore_thread(state)
     if boxed != 0:
-        if count >= 0 and end_list(context, boxed, total, room):
+        if count >= 0 and finish_list(context, boxed, total, room):
             return boxed
         decrement(boxed)
     clear_error()
-    return nothing(context) if count == MAY_BE_SPECIAL else 0
+    return new_none(context) if count == MAY_BE_SPECIAL else 0
 
 
 @kernel
 def _with_room(context: int, array: int, room: int) -> int:
-    """An array of that size that begins as `array`, which is 0 or ended; 0 with an exception set as `empty_array`."""
+    """Return `array` resized to `room`, or a new one where it is 0; 0 with an exception set, and `array` released."""
     if array == 0:
         return empty_array(context, room)
     if resize_array(context, array, room):
@@ -197,25 +197,25 @@ def _with_room(context: int, array: int, room: int) -> int:
 
 @kernel
 def encode_to_list(context: int, text: int) -> int:
-    """str -> list of int, special texts read as any others."""
+    """str -> list of int, special tokens read as ordinary text."""
     return _encoded(context, text, 0, False)
 
 
 @kernel
 def encode_to_list_unless_special(context: int, text: int) -> int:
-    """str -> list of int; None for a text that may hold a special one."""
+    """str -> list of int; None for a text that may hold a special token."""
     return _encoded(context, text, 1, False)
 
 
 @kernel
 def encode_to_array(context: int, text: int) -> int:
-    """str -> array of uint32, special texts read as any others."""
+    """str -> array of uint32, special tokens read as ordinary text."""
     return _encoded(context, text, 0, True)
 
 
 @kernel
 def encode_to_array_unless_special(context: int, text: int) -> int:
-    """str -> array of uint32; None for a text that may hold a special one."""
+    """str -> array of uint32; None for a text that may hold a special token."""
     return _encoded(context, text, 1, True)
 
 
@@ -223,7 +223,7 @@ def encode_to_array_unless_special(context: int, text: int) -> int:
 def count_ids(context: int, text: int) -> int:
     """str -> int, the number of ids."""
     if load_i64(context + BUSY) != 0:
-        return nothing(context)
+        return new_none(context)
     store_64(context + BUSY, 1)
     count, out = NO_ROOM, load_i64(context + OUT)
     if is_long(context, text):
@@ -231,19 +231,19 @@ def count_ids(context: int, text: int) -> int:
     if count < 0:
         count, out = encode_text(context, text, 0, 0)
     if count != RAISED:
-        give_back(context, out)
+        release_ids(context, out)
     store_64(context + BUSY, 0)
     if count == RAISED:
         return 0
-    return long_from_long(count) if count >= 0 else nothing(context)
+    return long_from_long(count) if count >= 0 else new_none(context)
 
 
 @kernel
 def _gather(context: int, ids: int, n_ids: int) -> tuple[int, int]:
-    """The bytes of a list of ids in new memory, and their number; 0 and 0 where the plain path has to decode.
+    """Return the bytes of a list of ids in new memory, and their number; 0 and 0 where the plain path has to decode.
 
-    Nothing is written into the context, which another thread may be using. Only ints themselves are read here: what
-    else may stand for one runs Python code of its own, which may take the list apart.
+    Nothing is written to the context, which another thread may be using. Only exact ints are read: converting anything
+    else would run Python code, which could change the list.
     """
     room = 8 * n_ids + 4096
     out = allocate(OUT_REGION, room)
@@ -278,7 +278,7 @@ def decode_to_str(context: int, ids: int) -> int:
     """list of int -> str, bad UTF-8 replaced."""
     out, n_bytes = _gather(context, ids, list_size(ids))
     if out == 0:
-        return nothing(context)
+        return new_none(context)
     text = decode_utf8(out, n_bytes, load_i64(context + REPLACE))
     release_memory(out)
     return text
@@ -289,7 +289,7 @@ def decode_to_bytes(context: int, ids: int) -> int:
     """list of int -> bytes."""
     out, n_bytes = _gather(context, ids, list_size(ids))
     if out == 0:
-        return nothing(context)
+        return new_none(context)
     result = bytes_from_memory(out, n_bytes)
     release_memory(out)
     return result

@@ -1,0 +1,246 @@
+"""Worker threads for batches, and the job through which the calling thread shares a batch with them.
+
+Workers sleep between batches without the interpreter lock (`threads/worker_kernels`), so that a batch of a millisecond
+pays neither for starting a thread nor for waking the interpreter in it. Concurrent batches share the workers; where
+none is free, the calling thread encodes the whole batch itself.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from impls.compiled.codegen.build import is_checked
+from impls.compiled.codegen.native import Native, address, declare, forget
+from impls.compiled.cpython.builtins import Builtins
+from impls.compiled.layout import (
+    ASKED,
+    ITEM_BYTES,
+    ITEM_COUNT,
+    JOB_CLOSED,
+    JOB_ITEMS_AT,
+    JOB_MOST_ITEMS,
+    JOB_N_ITEMS,
+    JOB_N_TASKS,
+    JOB_WORKERS,
+    PREPARING,
+    RESTING,
+    WORKER_BYTES,
+    WORKER_CONTEXT,
+    WORKER_LOCK,
+    WORKER_NEXT,
+)
+from impls.compiled.threads.placing import keep_off, this_processor
+from impls.compiled.threads.pool import Loan, Pool
+
+_MOST_ITEMS = 1024
+"""Maximum number of texts in one wave."""
+
+
+class BatchJob:
+    """The texts of a batch in waves; worker threads borrow their contexts from `pool`.
+
+    The caller must close it (`run_claimed`), which frees its workers for other jobs.
+    """
+
+    def __init__(self, pool: Pool, n_workers: int, n_texts: int) -> None:
+        self._pool, self._n_workers = pool, n_workers
+        self._workers: list[WorkerThread] = []
+        most_items = max(1, min(n_texts, _MOST_ITEMS))
+        n_bytes = JOB_ITEMS_AT + (ITEM_BYTES + 4) * most_items
+        self._memory = np.zeros((n_bytes + 7) >> 3, np.int64)
+        self._memory[JOB_MOST_ITEMS >> 3] = most_items
+        self.address = address(self._memory)
+        if is_checked():
+            weakref.finalize(self, forget, declare(self._memory))
+
+    def waves(self, main: Builtins, texts: Sequence[str | None], look: int) -> Iterator[tuple[int, int]]:
+        """Yield, for every wave, the index of its first text and its number of texts; the caller encodes the wave.
+
+        `main` are the built-ins of this thread. `texts` must not change meanwhile. None marks a text that takes the
+        careful path; `look`: whether texts that may hold a special token take it too (1) or not (0).
+        """
+        done = 0
+        while done < len(texts):
+            n_texts = main.batch_fetch(self.address, texts, done, 2 + 2 * self._n_workers, look)
+            self._ask_workers()
+            yield done, n_texts
+            main.batch_close(self.address)
+            done += n_texts
+
+    def return_contexts(self) -> None:
+        """Return the workers' contexts to the pool, once the job is closed.
+
+        After an interrupt each context is returned when its worker is next reserved.
+        """
+        for worker in self._workers:
+            worker.release()
+
+    def texts_that_need_care(self) -> list[int]:
+        """Return the indices, within the wave just encoded, of the texts the kernels left to the careful path."""
+        n_texts = int(self._memory[JOB_N_ITEMS >> 3])
+        counts = self._memory[(JOB_ITEMS_AT + ITEM_COUNT) >> 3 :: ITEM_BYTES >> 3][:n_texts]
+        found: list[int] = np.flatnonzero(counts < 0).tolist()
+        return found
+
+    def _ask_workers(self) -> None:
+        n_wanted = min(self._n_workers, int(self._memory[JOB_N_TASKS >> 3]) - 1)
+        if n_wanted <= 0:
+            return
+        if n_wanted > len(self._workers):
+            # The workers of a job form a linked list, which grows at its head.
+            for worker in _shared.reserve(n_wanted - len(self._workers), self._n_workers, self._memory):
+                worker.link(self._workers[-1] if self._workers else None)
+                self._workers.append(worker)
+            self._memory[JOB_WORKERS >> 3] = self._workers[-1].address if self._workers else 0
+        here = this_processor()
+        for worker in self._workers[:n_wanted]:
+            worker.ask(self.address, self._pool, here)
+
+
+class WorkerThread:
+    """A thread that works on one job at a time, with a context borrowed from the job's pool."""
+
+    def __init__(self) -> None:
+        self._native = Native.load()
+        self._slots = np.zeros(WORKER_BYTES >> 3, np.int64)
+        self.address = address(self._slots)
+        if is_checked():
+            declare(self._slots)
+        self._slots[WORKER_LOCK >> 3] = _new_lock()
+        self._pool: Pool | None = None
+        self._loan: Loan | None = None
+        self._kept_off: int | None = None
+        self._job: np.ndarray | None = None
+        self.is_started = False
+        self._runs = threading.Event()
+        self.native_id: int | None = None
+        """The system's id of the thread."""
+
+    def reserve(self, job: np.ndarray) -> bool:
+        """Reserve this worker for a job; return whether that succeeded: only if its last job is closed.
+
+        Must be called by one thread at a time.
+        """
+        if self._job is not None and not self._job[JOB_CLOSED >> 3]:
+            return False
+        self.release()
+        self._job = job
+        return True
+
+    def start(self) -> None:
+        """Start its thread if there is none yet; raise RuntimeError where the system has no more."""
+        if not self.is_started:
+            _thread.start_new_thread(self._serve, ())
+            self.is_started = True
+            self._runs.wait()
+
+    def link(self, next_worker: WorkerThread | None) -> None:
+        """Put this worker at the head of a job's linked list, before `next_worker`, the head so far."""
+        self._slots[WORKER_NEXT >> 3] = 0 if next_worker is None else next_worker.address
+
+    def ask(self, job: int, pool: Pool, processor: int | None) -> None:
+        """Have this worker, which is idle, work on a job; `processor` is that of the calling thread, if known.
+
+        Where no context is free the worker builds one first, which may take longer than the job.
+        """
+        if processor is not None and processor != self._kept_off and self.native_id is not None:
+            keep_off(self.native_id, processor)
+            self._kept_off = processor
+        self._pool = pool
+        if self._loan is None:
+            self._loan = pool.borrow_free()
+        self._native.ask_worker(self.address, job, 0 if self._loan is None else self._loan.call_context.context.address)
+
+    def release(self) -> None:
+        """Return its context to the pool; the ids in it are no longer needed."""
+        self._loan = None
+        self._job = None
+
+    def _serve(self) -> None:
+        self.native_id = threading.get_native_id()
+        self._runs.set()
+        while True:
+            call = self._native.run_worker(self.address)
+            try:
+                self._prepare(call)
+            except MemoryError:
+                # The other threads do the work without this one.
+                self._native.change_state(self.address, call, RESTING)
+
+    def _prepare(self, call: int) -> None:
+        """Build a context, then work on the job this worker was called for, unless the job is over."""
+        # This is the pool of a later call where that has replaced this one.
+        pool = self._pool
+        assert pool is not None, "called before any job asked for it"
+        loan = pool.borrow()
+        if not self._native.change_state(self.address, call, PREPARING):
+            return
+        self._loan = loan
+        self._slots[WORKER_CONTEXT >> 3] = loan.call_context.context.address
+        self._native.change_state(self.address, PREPARING, ASKED)
+
+
+def _new_lock() -> int:
+    """Return the address of a new interpreter lock object (PyThread_type_lock), held; it is never freed."""
+    allocate, acquire = ctypes.pythonapi.PyThread_allocate_lock, ctypes.pythonapi.PyThread_acquire_lock
+    allocate.restype, acquire.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_int]
+    lock: int | None = allocate()
+    if lock is None:
+        raise MemoryError
+    acquire(lock, 0)
+    return lock
+
+
+class _WorkerThreads:
+    """The workers of this process: as many as one batch ever asked for. Daemons: the program's exit does not wait.
+
+    A worker stays in the list while it works, so that no interrupt can lose one.
+    """
+
+    def __init__(self) -> None:
+        self._threads: list[WorkerThread] = []
+        self._reserving = threading.Lock()
+
+    @property
+    def n_started(self) -> int:
+        """Number of workers whose thread runs."""
+        return sum(worker.is_started for worker in self._threads)
+
+    def reserve(self, n_workers: int, most: int, job: np.ndarray) -> list[WorkerThread]:
+        """Reserve up to `n_workers` workers for a job, adding new ones while there are fewer than `most` in all."""
+        found: list[WorkerThread] = []
+        with self._reserving:
+            try:
+                while len(found) < n_workers:
+                    worker = next((one for one in self._threads if one.reserve(job)), None)
+                    if worker is None:
+                        if len(self._threads) >= most:
+                            break
+                        self._threads.append(WorkerThread())
+                        continue
+                    worker.start()
+                    found.append(worker)
+            except (RuntimeError, MemoryError):
+                # No more threads or memory: the ones there are do the work.
+                pass
+        return found
+
+
+_shared = _WorkerThreads()
+
+
+def _new_worker_threads() -> None:
+    global _shared
+    _shared = _WorkerThreads()
+
+
+if hasattr(os, "register_at_fork"):
+    # Threads do not survive in a forked child.
+    os.register_at_fork(after_in_child=_new_worker_threads)
