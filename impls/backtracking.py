@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
 
 _NO_TOKEN = -1

@@ -23,7 +23,7 @@ from random import Random
 from typing import ClassVar, Literal
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER, from_printable, to_printable
 from impls.core.training import (
     base_symbols,

@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 from impls.core.errors import UnknownSymbol, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.training import (
     base_symbols,
     corpus_pieces,

@@ -36,7 +36,7 @@ from impls.core.text.text import repair_surrogates, special_matcher
 if TYPE_CHECKING:
     import numpy as np
 
-    from impls.core.model.model import Model
+    from impls.core.model import Model
 
 __all__ = ["BPEError", "SpecialSet", "Ties", "Tokenizer", "TrainingSpec"]
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.training import (
     base_symbols,
     corpus_pieces,

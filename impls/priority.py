@@ -25,7 +25,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.training import (
     base_symbols,
     corpus_pieces,

@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from impls.core.arguments import wrong_type
 from impls.core.errors import BPEError, Missing, UnknownName
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer, TrainingSpec
 
 _GROUP = "bpebench.implementations"

@@ -12,7 +12,7 @@ from impls.core.text.sentencepiece_rules import ids_with_mark, read_tokens, with
 from impls.core.text.text import byte_starts_of_characters
 
 if TYPE_CHECKING:
-    from impls.core.model.model import Model
+    from impls.core.model import Model
 
 
 class Decoder:

@@ -21,7 +21,7 @@ from impls.core.text.sentencepiece_rules import Cuts
 if TYPE_CHECKING:
     import numpy as np
 
-    from impls.core.model.model import Model
+    from impls.core.model import Model
 
 
 class Hooks:

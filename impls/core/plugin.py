@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from impls.core.arguments import check_errors, checked_ids
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
 
 

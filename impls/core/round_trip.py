@@ -10,7 +10,7 @@ from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules, 
 from impls.core.text.text import special_matcher
 
 if TYPE_CHECKING:
-    from impls.core.model.model import Model
+    from impls.core.model import Model
 
 RoundTrip = Literal["exact", "normalising", "lossy"]
 
@@ -69,7 +69,7 @@ def _changes(rules: SentencePieceRules) -> list[str]:
 def comes_back_as(model: Model, text: str) -> str | None:
     """What decoding gives after encoding `text`, which holds no surrogate; None where the model alone does not tell.
 
-    >>> from impls.core.model.model import Model
+    >>> from impls.core.model import Model
     >>> comes_back_as(Model(tokens=(b"e", "é".encode()), alphabet="chars", normalization="nfc"), "e\\u0301")
     'é'
     """

@@ -12,7 +12,7 @@ from typing import Any
 
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import InvalidSpec
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.byte_alphabet import GPT2_BYTE_ORDER
 from impls.core.text.patterns import Splitter, resolve
 from impls.core.text.text import repair_surrogates

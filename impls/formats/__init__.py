@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from impls.core.errors import InvalidFile, InvalidModel, InvalidPattern, UnknownName, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import resolve
 from impls.formats import (
     gpt2_pair,

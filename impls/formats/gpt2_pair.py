@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from impls.core.errors import InvalidFile, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, to_printable
 from impls.core.text.patterns import DROPS_MATCHES, NAMED, name_of
 from impls.formats.files import check_lines, decode_utf8, parse_json, read_bytes, token_table, utf8

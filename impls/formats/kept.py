@@ -17,7 +17,7 @@ from typing import Any
 import regex
 
 from impls.core.cache import cache_folder, read_checked, write_checked
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.model.packed import pack, unpack
 
 LEAST_BYTES = 1 << 18
@@ -26,7 +26,7 @@ LEAST_BYTES = 1 << 18
 _HERE = Path(__file__).parent
 _SOURCES = (
     *(f"../core/{name}.py" for name in ("cache", "private_files")),
-    *(f"../core/model/{name}.py" for name in ("checks", "model", "packed", "whole_tokens")),
+    *(f"../core/model/{name}.py" for name in ("__init__", "checks", "model", "packed", "whole_tokens")),
     *(
         f"../core/text/{name}.py"
         for name in ("charsmap", "normal_forms", "normalization", "patterns", "sentencepiece_rules")

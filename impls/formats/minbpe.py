@@ -13,7 +13,7 @@ is therefore written as the group `(?: )`.
 from __future__ import annotations
 
 from impls.core.errors import InvalidFile, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import drops_text, resolve
 from impls.formats.files import check_lines, decode_utf8
 from impls.formats.printable import Pair, listed_merges

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from impls.core.errors import InvalidFile, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import drops_text
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, check_json_size, parse_json

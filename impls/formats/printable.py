@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from impls.core.errors import InvalidFile, Unsupported
+from impls.core.model import Model
 from impls.core.model.checks import MAX_ID
-from impls.core.model.model import Model
 from impls.core.text.byte_alphabet import from_printable, to_printable
 from impls.formats.files import token_table
 

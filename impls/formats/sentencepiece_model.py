@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from impls.core.errors import InvalidFile
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID
 from impls.formats.protobuf import FIXED32, LENGTH, VARINT, Value, fields

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impls.core.errors import Unsupported
+from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
-from impls.core.model.model import Model
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
 from impls.formats import sentencepiece_model as fields

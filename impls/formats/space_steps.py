@@ -17,7 +17,7 @@ from typing import Any
 import regex
 
 from impls.core.errors import InvalidFile, InvalidPattern
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.normalization import PREFIX_SPACE, call, steps_of
 from impls.core.text.patterns import MAX_CHARACTERS
 from impls.core.text.sentencepiece_rules import SPACE_MARK, DummyPrefix, SentencePieceRules

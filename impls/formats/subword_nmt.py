@@ -16,7 +16,7 @@ from __future__ import annotations
 import warnings
 
 from impls.core.errors import InvalidFile, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.formats.files import check_lines, decode_utf8
 
 FORMAT = "subword-nmt"

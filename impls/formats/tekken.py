@@ -14,7 +14,7 @@ import binascii
 from typing import Any
 
 from impls.core.errors import InvalidFile
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import resolve
 from impls.formats.files import MAX_TABLE_ID, parse_json
 

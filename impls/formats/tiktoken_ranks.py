@@ -15,8 +15,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 from impls.core.errors import InvalidFile, Unsupported
+from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs, ids_out_of_order
-from impls.core.model.model import Model
 from impls.core.text.patterns import name_of, resolve
 from impls.formats.files import check_lines, token_table
 from impls.formats.kept import Place

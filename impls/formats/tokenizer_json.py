@@ -14,7 +14,7 @@ import warnings
 from typing import Any
 
 from impls.core.errors import InvalidFile
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.model.whole_tokens import FLAGS, can_meet
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.core.text.normalization import call

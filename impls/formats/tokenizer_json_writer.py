@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from impls.core.errors import InvalidPattern, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.model.whole_tokens import FLAGS
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.normalization import without_prefix_space

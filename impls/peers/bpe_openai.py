@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
 from impls.peers.conversion import require_public
 from impls.peers.packages import library

@@ -18,8 +18,8 @@ import numpy as np
 
 from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
+from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
-from impls.core.model.model import Model
 from impls.core.text.patterns import NAMED, drops_text
 from impls.formats.known import KNOWN
 from impls.formats.sentencepiece_writer import proto

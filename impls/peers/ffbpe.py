@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.training import base_symbols, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
 from impls.peers.conversion import WHOLE_TEXT, as_list, plain_pattern, underived_reason

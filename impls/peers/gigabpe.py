@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import ClassVar, Literal
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.byte_alphabet import from_printable
 from impls.core.text.patterns import NAMED, resolve
 from impls.core.training import base_symbols, merge_budget

@@ -13,7 +13,7 @@ import numpy as np
 
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import NAMED, resolve
 from impls.core.text.text import repair_surrogates
 from impls.core.training import base_symbols, merge_budget

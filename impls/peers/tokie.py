@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import NAMED
 from impls.interface import Tokenizer
 from impls.peers.conversion import as_list, counted, file_of, plain_pattern, rayon_threads, tokenizer_json

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 
 from impls.core.arguments import check_errors, checked_ids
 from impls.core.errors import UnknownId, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
 from impls.peers.packages import library
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from impls.core.errors import LibraryFailed
-from impls.core.model.model import Model
+from impls.core.model import Model
 
 _PLAIN = (Exception, ValueError, RuntimeError)
 """What libraries raise for want of something better; classes derived from these say more, and stay as they are."""

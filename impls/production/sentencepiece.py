@@ -18,8 +18,8 @@ import sentencepiece
 
 from impls.core.arguments import checked_ids
 from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
-from impls.core.model.model import Model
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.formats.sentencepiece_writer import proto

@@ -20,8 +20,8 @@ from tiktoken._educational import bpe_train
 
 from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
+from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
-from impls.core.model.model import Model
 from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, NAMED
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.formats.tiktoken_ranks import ranks_of

@@ -21,7 +21,7 @@ from tokenizers import pre_tokenizers, trainers
 
 from impls.core.arguments import check_text, id_list
 from impls.core.errors import InvalidPattern, LibraryFailed, UnknownSymbol, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
 from impls.core.text.patterns import resolve
 from impls.core.training import base_symbols, merge_budget

@@ -9,7 +9,7 @@ from typing import Any
 
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import NAMED, Splitter, resolve
 from impls.core.text.text import repair_surrogates
 from impls.core.training import first_base_id, may_become_token, trained_model

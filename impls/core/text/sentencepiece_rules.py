@@ -26,7 +26,7 @@ from impls.core.text.charsmap import Charsmap
 from impls.core.text.text import byte_starts_of_characters, special_matcher
 
 if TYPE_CHECKING:
-    from impls.core.model.model import Model
+    from impls.core.model import Model
 
 SPACE_MARK = "\u2581"
 _MARK_BYTES = SPACE_MARK.encode()
