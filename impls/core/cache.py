@@ -32,7 +32,7 @@ def cache_folder() -> Path:
     return Path(user_cache_dir("bpebench", appauthor=False))
 
 
-class Kept(NamedTuple):
+class CachedFile(NamedTuple):
     """What a file of the cache holds."""
 
     content: memoryview
@@ -58,7 +58,7 @@ def is_private(folder: Path) -> bool:
     return True
 
 
-def open_kept(path: Path) -> int:
+def open_cached(path: Path) -> int:
     """A descriptor of a file of the cache to read; raises `OSError`, also for a file somebody else can write."""
     try:
         return open_checked(path)
@@ -72,10 +72,10 @@ def _report(message: str) -> None:
     print(f"bpebench: the cache is not used: {message}", file=sys.stderr, flush=True)
 
 
-def read_checked(path: Path) -> Kept | None:
+def read_checked(path: Path) -> CachedFile | None:
     """What a file of `write_checked` holds; None where it is missing, damaged, or open to others."""
     try:
-        with os.fdopen(open_kept(path), "rb", buffering=0) as file:
+        with os.fdopen(open_cached(path), "rb", buffering=0) as file:
             everything = memoryview(file.read())
     except (OSError, ValueError):
         return None
@@ -83,7 +83,7 @@ def read_checked(path: Path) -> Kept | None:
     digest = hashlib.sha256(content)
     if checksum(path, digest.digest()) != everything[:DIGEST_BYTES]:
         return None
-    return Kept(content, digest.hexdigest())
+    return CachedFile(content, digest.hexdigest())
 
 
 def write_checked(path: Path, content: Any) -> bool:

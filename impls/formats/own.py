@@ -16,7 +16,7 @@ from impls.core.model import Model
 from impls.core.text.patterns import drops_text
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, check_json_size, parse_json
-from impls.formats.kept import Place
+from impls.formats.parse_cache import CacheEntry
 
 FORMAT = "bpebench"
 NAME = "bpebench model"
@@ -63,8 +63,8 @@ _LISTS = ("tokens", "merges", "merge_counts")
 
 def read(content: bytes, path: str) -> Model:
     """The model; raises `InvalidFile` for another version, a digest that does not match, or a field that is wrong."""
-    place = Place(FORMAT, content, hashlib.sha256(content).hexdigest())
-    return place.find() or place.keep(_parsed(content, path))
+    entry = CacheEntry(FORMAT, content, hashlib.sha256(content).hexdigest())
+    return entry.load() or entry.store(_parsed(content, path))
 
 
 def _parsed(content: bytes, path: str) -> Model:

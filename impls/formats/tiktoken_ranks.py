@@ -19,8 +19,8 @@ from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs, ids_out_of_order
 from impls.core.text.patterns import name_of, resolve
 from impls.formats.files import check_lines, token_table
-from impls.formats.kept import Place
 from impls.formats.known import KNOWN
+from impls.formats.parse_cache import CacheEntry
 
 FORMAT = "tiktoken"
 _NO_BYTES = b"="
@@ -42,10 +42,11 @@ def read_model(
     """The model of a rank file; see `impls.formats.load` for what is used where nothing is given."""
     digest = hashlib.sha256(content).hexdigest()
     known = KNOWN.get(digest)
-    # Not where a warning may be due.
-    place = None if known is None and pattern is None else Place(FORMAT, content, digest, pattern, special_tokens)
-    if place is not None and (kept := place.find()) is not None:
-        return kept
+    # A cache hit would skip the warning below.
+    may_warn = known is None and pattern is None
+    entry = None if may_warn else CacheEntry(FORMAT, content, digest, pattern, special_tokens)
+    if entry is not None and (cached := entry.load()) is not None:
+        return cached
     ranks = read_tiktoken_ranks(content, path)
     known = known or KNOWN.get(digest_of(ranks))
     if pattern is None:
@@ -65,7 +66,7 @@ def read_model(
         special_tokens=special_tokens,
         merge_rule="concatenation",
     )
-    return model if place is None else place.keep(model)
+    return model if entry is None else entry.store(model)
 
 
 def read_tiktoken_ranks(content: bytes, path: str) -> dict[bytes, int]:

@@ -31,7 +31,7 @@ from impls.peers.conversion import (
     underived_reason,
 )
 from impls.peers.packages import library, loading, refuses
-from impls.peers.quiet import quiet_descriptors
+from impls.peers.stdout import stdout_to_stderr
 from impls.production.training import model_of_merges, require
 
 gigatoken = library("gigatoken", "gigatoken", "gigatoken")
@@ -113,7 +113,7 @@ class Gigatoken(Tokenizer):
         corpus = _NO_BYTE_OF_UTF8.join(_utf8(texts))
         merges: list[tuple[bytes, bytes]] = []
         if corpus and n_merges:
-            with quiet_descriptors():
+            with stdout_to_stderr():
                 _, merges = gigatoken.train_bpe(
                     corpus, len(base) + n_merges, [], _TIES[spec.base_order], separator=_NO_BYTE_OF_UTF8
                 )

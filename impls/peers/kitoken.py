@@ -20,7 +20,7 @@ from impls.peers.conversion import (
     tokenizer_json,
 )
 from impls.peers.packages import library, loading
-from impls.peers.quiet import quiet_descriptors
+from impls.peers.stdout import stdout_to_stderr
 
 kitoken = library("kitoken", "kitoken", "kitoken")
 
@@ -65,7 +65,7 @@ class Kitoken(Tokenizer):
 def _tokenizer(model: Model) -> Any:
     name = Kitoken.name
     if has_plain_rules(model):
-        with loading(name), quiet_descriptors():  # it names each id without a token
+        with loading(name), stdout_to_stderr():  # it names each id without a token
             return kitoken.Kitoken.from_sentencepiece(sentencepiece_file(model))
     digest = public_digest(model)
     with loading(name):

@@ -27,7 +27,7 @@ from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.formats.tiktoken_ranks import ranks_of
 from impls.interface import Tokenizer, TrainingSpec
 from impls.production.failures import failure, first_line, is_panic
-from impls.production.patience import check_stages
+from impls.production.slow_patterns import check_stages
 from impls.production.training import merges_of_tokens, model_of_merges, require
 
 _SHIPPED = {NAMED["gpt2"]: NAMED["gpt2-0.14"], NAMED["cl100k"]: NAMED["cl100k-0.14"]}

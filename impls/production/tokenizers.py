@@ -29,7 +29,7 @@ from impls.formats.split_stages import write_stages
 from impls.formats.tokenizer_json_writer import write_compact
 from impls.interface import Tokenizer, TrainingSpec
 from impls.production.failures import failure, first_line, is_panic
-from impls.production.patience import check_stages
+from impls.production.slow_patterns import check_stages
 from impls.production.training import checked_texts, model_of_merges, require
 
 _PARALLELISM = "TOKENIZERS_PARALLELISM"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from impls.core.errors import UnknownSymbol
 from impls.core.model.checks import check_model
-from impls.core.model.packed import Packed, pack
+from impls.core.model.packed import PackedModel, pack
 from impls.core.round_trip import round_trip_of
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import resolve
@@ -84,7 +84,7 @@ class Model:
         check_model(self)
 
     @staticmethod
-    def restored(packed: Packed) -> Model:
+    def restored(packed: PackedModel) -> Model:
         """The model `packed` was made of, which is not checked again; tokens and merges are made when asked for."""
         model = object.__new__(Model)
         fields = packed.fields()
@@ -103,9 +103,9 @@ class Model:
             self.__dict__[name] = value
             return value
 
-    def packed(self) -> Packed:
+    def packed(self) -> PackedModel:
         """The model as bytes; see `impls.core.model.packed`. At once where it was restored from them."""
-        packed: Packed | None = self.__dict__.get("_packed")
+        packed: PackedModel | None = self.__dict__.get("_packed")
         return pack(self) if packed is None else packed
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -33,7 +33,7 @@ _HEAD_BYTES = 8
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedModel:
     """The long fields of a packed model, and its digest."""
 
     content: bytes | memoryview
@@ -80,7 +80,7 @@ class Packed:
         }
 
 
-def pack(model: Model) -> Packed:
+def pack(model: Model) -> PackedModel:
     """`model` as bytes. Raises OverflowError where a count of a merge has more than 63 bits."""
     lengths = [0 if token is None else len(token) for token in model.tokens]
     kind = _narrowest(lengths)
@@ -113,7 +113,7 @@ def pack(model: Model) -> Packed:
     return unpack(content, hashlib.sha256(content).hexdigest())
 
 
-def unpack(content: bytes | memoryview, sha256: str) -> Packed:
+def unpack(content: bytes | memoryview, sha256: str) -> PackedModel:
     """The parts of what `pack` made, by its bytes and their SHA-256 (hex); none is copied."""
     view = memoryview(content)
     at = _HEAD_BYTES + int.from_bytes(view[:_HEAD_BYTES], sys.byteorder)
@@ -122,7 +122,7 @@ def unpack(content: bytes | memoryview, sha256: str) -> Packed:
     for name, n_bytes in zip(_LONG, head["parts"], strict=True):
         parts[name] = view[at : at + n_bytes]
         at += n_bytes
-    return Packed(content, head, parts, sha256)
+    return PackedModel(content, head, parts, sha256)
 
 
 def _narrowest(numbers: Sequence[int]) -> str:

@@ -12,7 +12,7 @@ _PEERS = "impls.peers."
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class Availability:
     """One implementation as `bpebench list` shows it."""
 
     name: str
@@ -22,7 +22,7 @@ class Listed:
     about: str
 
 
-def listed(name: str) -> Listed:
+def availability(name: str) -> Availability:
     """Own and production implementations are imported, peers are looked up, other people's plug-ins only named."""
     if name in default_names():
         return _imported(name)
@@ -30,25 +30,25 @@ def listed(name: str) -> Listed:
     if point.module.startswith(_PEERS):
         return _peer(name, point.module)
     origin = "" if point.dist is None else f"of {point.dist.name} {point.dist.version}; "
-    return Listed(name, "third-party", "plug-in", f"{origin}imported when it is chosen")
+    return Availability(name, "third-party", "plug-in", f"{origin}imported when it is chosen")
 
 
-def _imported(name: str) -> Listed:
+def _imported(name: str) -> Availability:
     try:
         found = get(name)
     except Missing as missing:
-        return Listed(name, "", f"missing: pip install {missing.package}", "")
+        return Availability(name, "", f"missing: pip install {missing.package}", "")
     except Exception as error:  # a library may fail in any way while it is imported; it is listed all the same
-        return Listed(name, "", f"broken: {type(error).__name__}: {error}", "")
-    return Listed(name, found.kind, "ready", found.summary)
+        return Availability(name, "", f"broken: {type(error).__name__}: {error}", "")
+    return Availability(name, found.kind, "ready", found.summary)
 
 
-def _peer(name: str, module: str) -> Listed:
-    from impls.peers.declared import declared
+def _peer(name: str, module: str) -> Availability:
+    from impls.peers.metadata import adapter_metadata
 
-    about = declared(module)
+    about = adapter_metadata(module)
     try:
         version(about.package)
     except PackageNotFoundError:
-        return Listed(name, "peer", f"missing: pip install {about.package}", about.summary)
-    return Listed(name, "peer", "installed", about.summary)
+        return Availability(name, "peer", f"missing: pip install {about.package}", about.summary)
+    return Availability(name, "peer", "installed", about.summary)

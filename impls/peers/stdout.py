@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def quiet_descriptors() -> Iterator[None]:
+def stdout_to_stderr() -> Iterator[None]:
     """Whatever is written to descriptor 1 meanwhile, by Rust code too, goes to standard error."""
     sys.stdout.flush()
     kept = os.dup(1)

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class AdapterMetadata:
     """Of one adapter."""
 
     package: str
@@ -16,7 +16,7 @@ class Declared:
     summary: str
 
 
-def declared(module: str) -> Declared:
+def adapter_metadata(module: str) -> AdapterMetadata:
     """The package that `module` (`impls.peers.NAME`) asks `library` for, and the `summary` of its class."""
     package, _, stem = module.rpartition(".")
     source = (files(package) / f"{stem}.py").read_text(encoding="utf-8")
@@ -27,4 +27,4 @@ def declared(module: str) -> Declared:
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == "summary":
             assert node.value is not None
             found["summary"] = ast.literal_eval(node.value)
-    return Declared(**found)
+    return AdapterMetadata(**found)

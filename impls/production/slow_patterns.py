@@ -31,7 +31,7 @@ def check_stages(implementation: str, stages: tuple[str, ...]) -> None:
     if stages in _TRUSTED:
         return
     for stage in stages:
-        if takes_for_ever(stage):
+        if is_too_slow(stage):
             raise Unsupported(
                 implementation,
                 f"it cannot be interrupted while it splits, and a text of {_LENGTH} characters may take for ever under "
@@ -40,7 +40,7 @@ def check_stages(implementation: str, stages: tuple[str, ...]) -> None:
 
 
 @lru_cache(maxsize=64)
-def takes_for_ever(stage: str) -> bool:
+def is_too_slow(stage: str) -> bool:
     """Whether a trial of `stage` ends for want of time."""
     expression = regex.compile(stage)
     end = time.thread_time() + TRIAL_SECONDS
