@@ -20,15 +20,12 @@ from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
-from impls.core.text.patterns import NAMED, drops_text
+from impls.core.text.patterns import NAMED, WHOLE_TEXT, drops_text
 from impls.formats.known import KNOWN
 from impls.formats.sentencepiece_writer import proto
 from impls.formats.tiktoken_ranks import digest_of, ranks_of, write_tiktoken_ranks
 from impls.formats.tokenizer_json_writer import write_compact
 from impls.interface import Tokenizer
-
-WHOLE_TEXT = r"(?s:.+)"
-"""What splits nothing, for engines that need a pattern."""
 
 _PLAIN = {NAMED["gpt2-0.14"]: NAMED["gpt2"], NAMED["cl100k-0.14"]: NAMED["cl100k"]}
 
@@ -179,37 +176,22 @@ def file_of(content: bytes, file_name: str) -> Iterator[str]:
         yield str(path)
 
 
-@contextmanager
-def environment(name: str, value: str) -> Iterator[None]:
-    """The environment variable set for the while."""
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
-
-
-def as_list(ids: Iterable[int]) -> list[int]:
-    """`ids` itself where it is a list; TypeError for what is no sequence, and what is in it is not looked at."""
-    return id_list(ids)
-
-
 def as_lists(ids: np.ndarray, offsets: np.ndarray) -> list[list[int]]:
     """One list of ids per text, of flat ids of shape (n_tokens,) and offsets of shape (n_texts + 1,)."""
     flat, borders = ids.tolist(), offsets.tolist()
     return [flat[start:end] for start, end in pairwise(borders)]
 
 
-def are_tokens(model: Model, ids: Sequence[int]) -> bool:
-    """Whether each id is a token's, for libraries that decode others to nothing without a word.
+def decoded(tokenizer: Tokenizer, decode: Callable[[list[int]], bytes], ids: Iterable[int]) -> bytes:
+    """Return the bytes of `ids`, by a library's own `decode` where each of them is a token of a model without gaps.
 
-    False where the model has gaps between its ids, and for no ids.
+    For libraries that silently skip the ids they do not know; `Tokenizer` raises `UnknownId` for those.
     """
-    return bool(ids) and None not in model.tokens and min(ids) >= 0 and max(ids) < len(model.tokens)
+    ids = id_list(ids)
+    tokens = tokenizer.model.tokens
+    if ids and None not in tokens and min(ids) >= 0 and max(ids) < len(tokens):
+        return decode(ids)
+    return Tokenizer.decode_bytes(tokenizer, ids)
 
 
 def counted(tokenizer: Tokenizer, count: Callable[[str], int], text: str) -> int:

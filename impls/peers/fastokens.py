@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from impls.core.model import Model
+from impls.core.text.patterns import WHOLE_TEXT
 from impls.interface import Tokenizer
 from impls.peers.conversion import (
-    WHOLE_TEXT,
     file_of,
     has_plain_rules,
     has_ranks,

@@ -10,11 +10,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
 from impls.core.model import Model
+from impls.core.text.patterns import WHOLE_TEXT
 from impls.core.training import base_symbols, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
-from impls.peers.conversion import WHOLE_TEXT, as_list, plain_pattern, underived_reason
+from impls.peers.conversion import plain_pattern, underived_reason
 from impls.peers.packages import library, loading
 from impls.peers.training import one_pattern, trained_on
 from impls.production.training import checked_texts, merges_of_tokens, model_of_merges, require
@@ -49,7 +51,7 @@ class Ffbpe(Tokenizer):
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text of the ids. The library raises for an id it has not, a special token's too, and for bad UTF-8."""
-        ids = as_list(ids)
+        ids = id_list(ids)
         if errors == "replace":
             try:
                 text: str = self._encoder.decode(ids)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from impls.core.arguments import texts_in_turn
+from impls.core.arguments import id_list, texts_in_turn
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED, resolve
@@ -19,7 +19,6 @@ from impls.core.text.text import repair_surrogates
 from impls.core.training import base_symbols, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
 from impls.peers.conversion import (
-    as_list,
     file_of,
     has_plain_rules,
     has_ranks,
@@ -88,7 +87,7 @@ class Gigatoken(Tokenizer):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. The library panics for an id it has not, a special token's too."""
-        ids = as_list(ids)
+        ids = id_list(ids)
         if self.normalizes:
             return super().decode_bytes(ids)
         try:

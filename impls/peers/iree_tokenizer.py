@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from impls.core.arguments import id_list
 from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.peers.conversion import as_list, tokenizer_json
+from impls.peers.conversion import tokenizer_json
 from impls.peers.packages import library, loading
 
 iree_tokenizer = library("iree-tokenizer", "iree-tokenizer", "iree.tokenizer")
@@ -51,7 +52,7 @@ class IreeTokenizer(Tokenizer):
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """The text of the ids, by the library where it has all of them and they are UTF-8."""
-        ids = as_list(ids)
+        ids = id_list(ids)
         try:
             if errors == "replace" and ids and max(ids) < self._n_dense and min(ids) >= 0:
                 text: str = self._tokenizer.decode(ids)

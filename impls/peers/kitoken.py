@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
+from impls.core.arguments import id_list
 from impls.core.model import Model
 from impls.formats.known import KNOWN
 from impls.interface import Tokenizer
 from impls.peers.conversion import (
-    as_list,
     has_plain_rules,
     public_digest,
     rank_file,
@@ -52,7 +52,7 @@ class Kitoken(Tokenizer):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. The library raises for an id it has not, a special token's too."""
-        ids = as_list(ids)
+        ids = id_list(ids)
         if self.normalizes:
             return super().decode_bytes(ids)
         try:

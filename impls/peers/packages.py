@@ -12,6 +12,7 @@ from importlib.util import find_spec, module_from_spec
 from typing import Any
 
 from impls.core.errors import BPEError, Missing, Unsupported
+from impls.production.failures import first_line, is_panic
 
 
 def library(name: str, package: str, module: str, *, alone: bool = False) -> Any:
@@ -54,9 +55,9 @@ def loading(name: str) -> Iterator[None]:
     except BaseException as error:
         if not refuses(error):
             raise
-        raise Unsupported(name, f"it refuses the model: {(str(error) or repr(error)).splitlines()[0]}") from None
+        raise Unsupported(name, f"it refuses the model: {first_line(error)}") from None
 
 
 def refuses(error: BaseException) -> bool:
     """Whether a library failed by an exception or by a panic of its Rust code, which derives from BaseException."""
-    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+    return isinstance(error, Exception) or is_panic(error)

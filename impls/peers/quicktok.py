@@ -14,7 +14,7 @@ import numpy as np
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.peers.conversion import are_tokens, as_list, as_lists, counted, require_public
+from impls.peers.conversion import as_lists, counted, decoded, require_public
 from impls.peers.packages import library
 
 quicktok = library("quicktok", "quicktok-v1", "quicktok")
@@ -64,8 +64,4 @@ class Quicktok(Tokenizer):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for, by the library where each is a token's."""
-        ids = as_list(ids)
-        if not are_tokens(self.model, ids):
-            return super().decode_bytes(ids)
-        data: bytes = self._tokenizer.decode_bytes(ids)
-        return data
+        return decoded(self, self._tokenizer.decode_bytes, ids)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.peers.conversion import are_tokens, as_list, ranks_and_pattern, rayon_threads
+from impls.peers.conversion import decoded, ranks_and_pattern, rayon_threads
 from impls.peers.packages import library, loading
 
 riptoken = library("riptoken", "riptoken", "riptoken")
@@ -45,8 +45,4 @@ class Riptoken(Tokenizer):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for, by the library where it has all of them."""
-        ids = as_list(ids)
-        if not are_tokens(self.model, ids):
-            return super().decode_bytes(ids)
-        data: bytes = self._core.decode_bytes(ids)
-        return data
+        return decoded(self, self._core.decode_bytes, ids)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
+from impls.core.arguments import id_list
 from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.peers.conversion import as_list, counted, require_public
+from impls.peers.conversion import counted, require_public
 from impls.peers.packages import library
 
 openai = library("rs-bpe", "rs-bpe", "rs_bpe.bpe").openai
@@ -59,7 +60,7 @@ class RsBpe(Tokenizer):
 
         It answers None for bad UTF-8, which is then left to `Tokenizer`.
         """
-        ids = as_list(ids)
+        ids = id_list(ids)
         try:
             if errors == "replace" and ids and max(ids) < self._n_tokens and min(ids) >= 0:
                 text: str | None = self._tokenizer.decode(ids)

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from impls.core.arguments import id_list
 from impls.core.model import Model
+from impls.core.text.patterns import WHOLE_TEXT
 from impls.interface import Tokenizer
 from impls.peers.conversion import (
-    WHOLE_TEXT,
-    as_list,
     has_plain_rules,
     has_ranks,
     plain_pattern,
@@ -69,7 +69,7 @@ class Splintr(Tokenizer):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. The library raises for an id it has not, a special token's too."""
-        ids = as_list(ids)
+        ids = id_list(ids)
         if self.normalizes:
             return super().decode_bytes(ids)
         try:

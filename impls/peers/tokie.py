@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
+from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED
 from impls.interface import Tokenizer
-from impls.peers.conversion import as_list, counted, file_of, plain_pattern, rayon_threads, tokenizer_json
+from impls.peers.conversion import counted, file_of, plain_pattern, rayon_threads, tokenizer_json
 from impls.peers.packages import library, loading, refuses
 
 tokie = library("tokie", "tokie", "tokie")
@@ -55,7 +56,7 @@ class Tokie(Tokenizer):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for. The library panics for an id it has not, a special token's too."""
-        ids = as_list(ids)
+        ids = id_list(ids)
         try:
             data: bytes = self._tokenizer.decode_bytes(ids)
             return data

@@ -12,7 +12,7 @@ import numpy as np
 
 from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.peers.conversion import are_tokens, as_list, as_lists, counted, require_public
+from impls.peers.conversion import as_lists, counted, decoded, require_public
 from impls.peers.packages import library
 
 toktok = library("toktok", "toktok-rs", "toktok")
@@ -58,8 +58,4 @@ class Toktok(Tokenizer):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for, by the library where it has all of them."""
-        ids = as_list(ids)
-        if not are_tokens(self.model, ids):
-            return super().decode_bytes(ids)
-        data: bytes = self._tokenizer.decode_bytes(ids)
-        return data
+        return decoded(self, self._tokenizer.decode_bytes, ids)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from impls.core.errors import Unsupported
-from impls.core.text.patterns import drops_text, resolve
+from impls.core.text.patterns import WHOLE_TEXT, drops_text, resolve
 from impls.interface import TrainingSpec
-from impls.peers.conversion import WHOLE_TEXT
 
 
 def one_pattern(name: str, spec: TrainingSpec) -> str:

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from impls.core.arguments import id_list
 from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.peers.conversion import as_list, environment, file_of, rank_file, rayon_threads, require_public
+from impls.peers.conversion import file_of, rank_file, rayon_threads, require_public
 from impls.peers.packages import library
+from impls.production.environment import environment
 
 wordchipper = library("wordchipper", "wordchipper", "wordchipper")
 
@@ -49,7 +51,7 @@ class Wordchipper(Tokenizer):
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes the ids stand for, by the library where its special tokens are the model's."""
-        ids = as_list(ids)
+        ids = id_list(ids)
         if self._decodes_alike:
             try:
                 data: bytes = self._tokenizer.decode_bytes(ids)

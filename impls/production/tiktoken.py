@@ -22,7 +22,7 @@ from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
-from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, NAMED
+from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, NAMED, WHOLE_TEXT
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.formats.tiktoken_ranks import ranks_of
 from impls.interface import Tokenizer, TrainingSpec
@@ -33,7 +33,6 @@ from impls.production.training import merges_of_tokens, model_of_merges, require
 _SHIPPED = {NAMED["gpt2"]: NAMED["gpt2-0.14"], NAMED["cl100k"]: NAMED["cl100k-0.14"]}
 _SPANS_THE_CUT = re.compile(rb"[\r\n][\t\v\f\x1c-\x20\x80-\xff]+\Z")
 """A token that ends in a line end and what may be other white space, whole or cut within a character."""
-_WHOLE_TEXT = r"(?s:.+)"
 
 
 class Tiktoken(Tokenizer):
@@ -128,7 +127,7 @@ def _encoding(model: Model) -> tiktoken.Encoding:
     try:
         return tiktoken.Encoding(
             name,
-            pat_str=pattern[0].removeprefix(DROPS_REST) if pattern else _WHOLE_TEXT,
+            pat_str=pattern[0].removeprefix(DROPS_REST) if pattern else WHOLE_TEXT,
             mergeable_ranks=ranks,
             special_tokens=specials,
         )

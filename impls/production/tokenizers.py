@@ -10,9 +10,7 @@ conversions are, and writes the marks for white space itself where it does that 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -28,11 +26,13 @@ from impls.core.training import base_symbols, merge_budget
 from impls.formats.split_stages import write_stages
 from impls.formats.tokenizer_json_writer import write_compact
 from impls.interface import Tokenizer, TrainingSpec
+from impls.production.environment import environment
 from impls.production.failures import failure, first_line, is_panic
 from impls.production.slow_patterns import check_stages
 from impls.production.training import checked_texts, model_of_merges, require
 
 _PARALLELISM = "TOKENIZERS_PARALLELISM"
+"""The library reads this variable at every call; it has no argument for it."""
 
 
 class HuggingFace(Tokenizer):
@@ -69,7 +69,7 @@ class HuggingFace(Tokenizer):
         for text in texts:
             self._refuse_unknown(text)
         try:
-            with _parallelism(threads > 1):
+            with environment(_PARALLELISM, "true" if threads > 1 else "false"):
                 return [found.ids for found in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
@@ -156,20 +156,6 @@ _UNTRAINED: dict[str, Any] = {
     "decoder": None,
     "model": {"type": "BPE", "vocab": {}, "merges": []},
 }
-
-
-@contextmanager
-def _parallelism(wanted: bool) -> Iterator[None]:
-    """The library reads this variable at every call; it has no argument for it."""
-    before = os.environ.get(_PARALLELISM)
-    os.environ[_PARALLELISM] = "true" if wanted else "false"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_PARALLELISM]
-        else:
-            os.environ[_PARALLELISM] = before
 
 
 def _normalizes_alike(model: Model) -> bool:

@@ -82,6 +82,9 @@ The 0.14 forms are what tiktoken 0.14 ships, with possessive quantifiers. `gpt2-
 one piece and not two. The ids of cl100k_base stay the same, since none of its tokens ends in line end and blank.
 """
 
+WHOLE_TEXT = r"(?s:.+)"
+"""A pattern that makes each text one piece, for engines that need a pattern."""
+
 DROPS_REST = "(?#drop the rest)"
 """A stage that begins so gives its matches, and drops what lies between them (tiktoken; Hugging Face's `Removed` with
 `invert`). Such a model is lossy. To an engine it is a comment."""
