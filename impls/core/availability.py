@@ -1,4 +1,4 @@
-"""What there is to choose from, told without importing what is not chosen: plug-ins stay untouched."""
+"""Which implementations can be used, found without importing plug-ins that were not chosen."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ _PEERS = "impls.peers."
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """One implementation as `bpebench list` shows it."""
+    """One implementation, as `bpebench list` shows it."""
 
     name: str
     kind: str
     state: str
-    """`ready`, `installed` (its package is there), `missing: …`, `broken: …`; `plug-in`: it shows when it is chosen."""
+    """`ready`, `installed` (its package is there), `missing: …`, `broken: …`, or `plug-in`: not known until chosen."""
     about: str
 
 
 def availability(name: str) -> Availability:
-    """Own and production implementations are imported, peers are looked up, other people's plug-ins only named."""
+    """Return the state of the implementation `name`.
+
+    Own and production implementations are imported, peers are looked up, other plug-ins only named.
+    """
     if name in default_names():
         return _imported(name)
     point = plugin(name)
@@ -38,7 +41,7 @@ def _imported(name: str) -> Availability:
         found = get(name)
     except Missing as missing:
         return Availability(name, "", f"missing: pip install {missing.package}", "")
-    except Exception as error:  # a library may fail in any way while it is imported; it is listed all the same
+    except Exception as error:  # a library may fail in any way on import; it is listed all the same
         return Availability(name, "", f"broken: {type(error).__name__}: {error}", "")
     return Availability(name, found.kind, "ready", found.summary)
 

@@ -20,7 +20,7 @@ _NOTHING = SentencePieceRules(escape_spaces=False, dummy_prefix="never")
 
 
 def write(model: Model) -> bytes:
-    """The file; raises `Unsupported` with the reason where the library would give other ids, or refuse it."""
+    """Return the file; raise `Unsupported` with the reason where the library would give other ids, or refuse it."""
     if model.continuing_prefix is not None:
         raise Unsupported(FORMAT, f"it has no symbols that begin with {model.continuing_prefix!r}")
     if model.end_of_word is not None:
@@ -34,11 +34,11 @@ def write(model: Model) -> bytes:
 
 
 def proto(model: Model, *, as_written: bool = False, stand_ins: dict[int, str] | None = None) -> bytes:
-    """The file of `model`, whatever becomes of its ids; with `as_written` for texts that `Model.normalize` has written,
-    so that the library changes nothing about them.
+    """Return the file of `model`, even where it gives other ids; with `as_written` the library does not normalise, for
+    texts that `Model.normalize` has rewritten already.
 
-    Bytes are written as GPT-2's printable characters, characters as they are, or as `stand_ins` translates them. An id
-    without a token becomes a piece no text holds. The unknown piece, which must be, comes last if the model has none.
+    Bytes are written as GPT-2's printable characters; characters are translated by `stand_ins`. An id without a token
+    becomes a piece that no text contains. The mandatory unknown piece comes last if the model has none.
     """
     rules = model.sentencepiece or _NOTHING
     if rules.byte_ids and not rules.spells_all:
@@ -57,7 +57,7 @@ def proto(model: Model, *, as_written: bool = False, stand_ins: dict[int, str] |
 def _pieces(
     model: Model, rules: SentencePieceRules, unknown_id: int, stand_ins: dict[int, str]
 ) -> Iterator[tuple[str, float, int]]:
-    """(text, score, kind) by id."""
+    """Yield (text, score, type) of each piece in order of id."""
     byte_of = {i: byte for byte, i in enumerate(rules.byte_ids)}
     kinds = dict.fromkeys(rules.user_defined_ids, fields.USER_DEFINED) | dict.fromkeys(rules.unused_ids, fields.UNUSED)
     special = {i: text for text, i in model.special_tokens.items()}
@@ -112,7 +112,7 @@ def _normalizer(model: Model, rules: SentencePieceRules) -> bytes:
 
 
 def losses(model: Model) -> list[str]:
-    """What the file would not hold of `model`; raises `Unsupported` where it cannot hold it."""
+    """Return what the file would lose of `model`; raise `Unsupported` where it cannot hold it."""
     write(model)
     lost: list[str] = []
     rules = model.sentencepiece or _NOTHING
@@ -126,7 +126,7 @@ def losses(model: Model) -> list[str]:
         lost.append("dummy_prefix: a space is put before every text, also before one that begins with a space")
     if model.added_tokens:
         lost.append(
-            f"added_tokens: {len(model.added_tokens)} become user-defined pieces; what stands behind one gets no prefix"
+            f"added_tokens: {len(model.added_tokens)} become user-defined pieces; text after one gets no prefix"
         )
     if model.unknown is None:
         lost.append(f"unknown: there must be such a token; it gets the id {model.vocab_size}")

@@ -1,6 +1,6 @@
-"""ffbpe: trains byte-level vocabularies by several rules for ties, and encodes, a long piece in parts.
+"""ffbpe: trains byte-level vocabularies by several tie rules, and encodes, a long piece in parts.
 
-It splits by any one pattern, and knows listed merges only.
+It splits by one pattern of any kind, and knows only listed merges.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Ffbpe(Tokenizer):
         self._encoder = _encoder(model)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._encoder.encode(text)
         return ids
 
@@ -50,7 +50,7 @@ class Ffbpe(Tokenizer):
         return ids
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """The text of the ids. The library raises for an id it has not, a special token's too, and for bad UTF-8."""
+        """Return the text of the ids. The library raises for unknown ids, special ones included, and invalid UTF-8."""
         ids = id_list(ids)
         if errors == "replace":
             try:
@@ -62,7 +62,7 @@ class Ffbpe(Tokenizer):
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges; raises `Unsupported` naming the field it cannot follow."""
+        """Learn merges; raise `Unsupported` naming the field it cannot follow."""
         require(cls.name, spec, alphabet="bytes", max_token_bytes=None)
         if spec.ties not in _TIES:
             raise Unsupported(

@@ -1,6 +1,6 @@
-"""kitoken: encodes by merging pairs in place. It knows OpenAI's rank files by content, others as tokenizer.json.
+"""kitoken: encodes by merging pairs in place. It recognises OpenAI's rank files by content; others as tokenizer.json.
 
-Not exact with GPT-2's pattern: after white space that is no U+0020 it takes `'s` apart, as in `\t's`.
+Not exact with GPT-2's pattern: after white space other than U+0020 it splits `'s`, as in `\t's`.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ class Kitoken(Tokenizer):
         self._tokenizer = _tokenizer(model)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._tokenizer.encode(text)
         return ids
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; the library's own batch is for one thread, and lets others run."""
+        """As `_encode_text` for each text; the library's batch call uses one thread, and releases the GIL."""
         if threads > 1:
             return super()._encode_texts(texts, threads)
         found: list[list[int]] = self._tokenizer.encode_all(list(texts))
         return found
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes the ids stand for. The library raises for an id it has not, a special token's too."""
+        """Return the bytes of the ids. The library raises for unknown ids, special ones included."""
         ids = id_list(ids)
         if self.normalizes:
             return super().decode_bytes(ids)
@@ -65,7 +65,7 @@ class Kitoken(Tokenizer):
 def _tokenizer(model: Model) -> Any:
     name = Kitoken.name
     if has_plain_rules(model):
-        with loading(name), stdout_to_stderr():  # it names each id without a token
+        with loading(name), stdout_to_stderr():  # it prints each id without a token
             return kitoken.Kitoken.from_sentencepiece(sentencepiece_file(model))
     digest = public_digest(model)
     with loading(name):

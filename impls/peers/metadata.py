@@ -1,4 +1,4 @@
-"""What an adapter says of itself, read from its source: to tell of a peer its library need not be imported."""
+"""The package and summary of an adapter, parsed from its source, so that a peer is listed without importing it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class AdapterMetadata:
-    """Of one adapter."""
+    """The package and summary of one adapter."""
 
     package: str
     """The distribution its library comes in."""
@@ -17,7 +17,7 @@ class AdapterMetadata:
 
 
 def adapter_metadata(module: str) -> AdapterMetadata:
-    """The package that `module` (`impls.peers.NAME`) asks `library` for, and the `summary` of its class."""
+    """Return the package that `module` (`impls.peers.NAME`) passes to `library`, and the `summary` of its class."""
     package, _, stem = module.rpartition(".")
     source = (files(package) / f"{stem}.py").read_text(encoding="utf-8")
     found = {"package": "", "summary": ""}

@@ -95,7 +95,7 @@ def test_tekken_with_a_list_has_the_special_tokens_of_the_list(tmp_path: Path) -
         (("special_tokens",), [{"rank": 0}], "special_tokens[0]: a whole number"),
         (("special_tokens",), [{"rank": 99, "token_str": "x"}], "special_tokens[0].rank: 99 is not below 30"),
         (("special_tokens",), [{"rank": 0, "token_str": "x"}] * 2, "special_tokens[1].rank: 0 was given already"),
-        (("special_tokens",), [{"rank": 0, "token_str": "<SPECIAL_4>"}], "'<SPECIAL_4>' stands twice"),
+        (("special_tokens",), [{"rank": 0, "token_str": "<SPECIAL_4>"}], "'<SPECIAL_4>' occurs twice"),
     ],
 )
 def test_what_is_wrong_with_tekken_is_named(tmp_path: Path, place: tuple[Any, ...], value: Any, problem: str) -> None:

@@ -247,7 +247,7 @@ def test_a_pair_of_characters_gives_the_ids_of_the_library(
         ("vocab.bpe", lambda text: "#version: 0.2\n", "no line makes the token 'he'"),
         ("encoder.json", lambda text: text.replace('"he":256', '"he":"256"'), "the token 'he' has the id '256'"),
         ("encoder.json", lambda text: text.replace('"he":256', '"he":0'), "have the same id 0"),
-        ("encoder.json", lambda text: text.replace('"he":256', '"he":256,"a":400'), "the key 'a' stands twice"),
+        ("encoder.json", lambda text: text.replace('"he":256', '"he":256,"a":400'), "the key 'a' occurs twice"),
         ("encoder.json", lambda text: text.replace('"he":256,', ""), "'he' is not in the vocabulary"),
     ],
 )

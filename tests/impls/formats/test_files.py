@@ -145,7 +145,7 @@ def problem_with(content: bytes, folder: Path) -> str:
         (b'{"model": ' * 100_000, "nested too deeply"),
         (b'{"format": ' * 100_000, "nested too deeply"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'{"a": {"b": 1, "b": 2}}', "the key 'b' stands twice"),
+        (b'{"a": {"b": 1, "b": 2}}', "the key 'b' occurs twice"),
         (b'{"model": 1' + b"0" * 5000 + b"}", "a number is too long"),
         (b'{"a": "\xff"}', "line 1: not UTF-8 at byte 7"),
         (b"[1, 2]", "no format known here"),

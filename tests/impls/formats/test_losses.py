@@ -34,7 +34,7 @@ def test_losses_are_told_field_by_field(hand_made: HandMade) -> None:
     ]
     assert losses(model, "tokenizer.json") == ["merge_counts", "id_offset: 7 (the ids themselves are kept)"]
     assert losses(model, "gpt2") == [
-        "pattern: the pair stands for GPT-2's; give 'turkish' again when it is loaded",
+        "pattern: the pair implies GPT-2's; give 'turkish' again when it is loaded",
         "normalization: nfc",
         "merge_counts",
         "id_offset: 7 (the ids themselves are kept)",

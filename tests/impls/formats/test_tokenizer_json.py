@@ -118,7 +118,7 @@ def sequence(*steps: Document) -> Document:
         (changed("model", "vocab", "", to=400), "the token with id 400 is empty"),
         (
             changed("model", "vocab", "日", to=400),
-            "the token '\\u65e5' (id 400) holds '\\u65e5', which stands for no byte",
+            "the token '\\u65e5' (id 400) holds '\\u65e5', which maps to no byte",
         ),
         (changed("model", "merges", to=None), "model.merges: a list"),
         (changed("model", "merges", 0, to="ab"), "model.merges[0]: two tokens are expected"),
@@ -161,7 +161,7 @@ def sequence(*steps: Document) -> Document:
         (changed("added_tokens", 0, "content", to=1), "added_tokens[0]: a text as 'content'"),
         (changed("added_tokens", 0, "id", to="1"), "added_tokens[0]: a text as 'content' and a whole number"),
         (changed("added_tokens", 0, "id", to=300), "'<end>' has id 300 here and id 258 in model.vocab"),
-        (changed("added_tokens", 1, "content", to="<end>"), "added_tokens[1]: '<end>' stands twice"),
+        (changed("added_tokens", 1, "content", to="<end>"), "added_tokens[1]: '<end>' occurs twice"),
         (changed("added_tokens", 1, "id", to=97), "has the id 97 of the token b'a'"),
     ],
 )
