@@ -21,10 +21,10 @@ RANKS = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"abc": 257}
 
 
 def problem(path: Path, **keywords: Any) -> str:
-    with pytest.raises(InvalidFile) as told:
+    with pytest.raises(InvalidFile) as caught:
         load(path, **keywords)
-    assert told.value.path.startswith(str(path))
-    return told.value.problem
+    assert caught.value.path.startswith(str(path))
+    return caught.value.problem
 
 
 # --- tiktoken ranks --------------------------------------------------------------------------------------------------

@@ -18,10 +18,10 @@ from impls.formats import DropoutIgnored, load
 
 
 def problem(path: Path) -> str:
-    with pytest.raises(InvalidFile) as told:
+    with pytest.raises(InvalidFile) as caught:
         load(path)
-    assert told.value.path == str(path)
-    return told.value.problem
+    assert caught.value.path == str(path)
+    return caught.value.problem
 
 
 Document = dict[str, Any]
@@ -177,7 +177,7 @@ def test_dropout_is_left_out_with_a_warning(tmp_path: Path) -> None:
         assert loaded(changed("model", "dropout", to=0.1), tmp_path).merges
 
 
-def test_a_missing_byte_is_told(tmp_path: Path) -> None:
+def test_a_missing_byte_is_reported(tmp_path: Path) -> None:
     content = document()
     del content["model"]["vocab"]["A"]
     (tmp_path / "tokenizer.json").write_text(json.dumps(content))
@@ -193,7 +193,7 @@ def places(value: Any, *path: Any) -> list[tuple[Any, ...]]:
     return found
 
 
-def test_whatever_stands_in_a_field_the_answer_is_a_model_or_a_clear_error(tmp_path: Path) -> None:
+def test_whatever_a_field_contains_the_answer_is_a_model_or_a_clear_error(tmp_path: Path) -> None:
     chance = random.Random("damage")
     full = sequence(split("a+|[^a]"), {"type": "Digits"}, BYTE_LEVEL)
     full["model"] |= {"unk_token": None, "dropout": None, "byte_fallback": False, "fuse_unk": False}
