@@ -64,7 +64,7 @@ def open_checked(path: Path) -> int:
         descriptor = os.open(path, _FLAGS)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO):  # a link; a socket
-            raise Unsafe(f"{path} is no regular file") from None
+            raise Unsafe(f"{path} is not a regular file") from None
         raise
     try:
         _check(path, os.fstat(descriptor), must_be_folder=False, may_be_written=False)
@@ -77,7 +77,7 @@ def open_checked(path: Path) -> int:
 def _check(path: Path, about: os.stat_result, *, must_be_folder: bool, may_be_written: bool) -> None:
     kind = stat.S_IFMT(about.st_mode)
     if kind not in ((stat.S_IFDIR, stat.S_IFLNK) if must_be_folder else (stat.S_IFREG,)):
-        raise Unsafe(f"{path} is no {'folder' if must_be_folder else 'regular file'}")
+        raise Unsafe(f"{path} is not a {'folder' if must_be_folder else 'regular file'}")
     if not hasattr(os, "geteuid"):
         return
     if about.st_uid not in (os.geteuid(), 0):

@@ -63,7 +63,7 @@ class TrainingSpec:
                 raise InvalidSpec(name, f"must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
         if self.min_count == 0 and self.ties == "first":
             raise InvalidSpec(
-                "min_count", "0 with ties='first' decides nothing: what occurs no more is met nowhere first"
+                "min_count", "0 excludes ties='first': a pair that no longer occurs has no first occurrence"
             )
         if isinstance(self.special_tokens, str):
             raise InvalidSpec("special_tokens", "must be a sequence of texts, not one text")

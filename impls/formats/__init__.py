@@ -129,9 +129,9 @@ def load_with_format(
     except (InvalidModel, InvalidPattern) as error:
         raise InvalidFile(str(path), str(error)) from None
     except RecursionError:
-        raise InvalidFile(str(path), "it is nested too deeply; this is no model file") from None
+        raise InvalidFile(str(path), "it is nested too deeply; this is not a model file") from None
     except MemoryError:
-        raise InvalidFile(str(path), "reading it takes more memory than there is; this is no model file") from None
+        raise InvalidFile(str(path), "reading it takes more memory than there is; this is not a model file") from None
     return format, model
 
 
@@ -193,7 +193,7 @@ def _read_pair(path: Path) -> tuple[str, Model]:
     pair = gpt2_pair.find_pair(path)
     if pair is None:
         names = " or ".join(" with ".join(names) for names in gpt2_pair.NAMES)
-        raise InvalidFile(str(path), f"half of GPT-2's format, which is two files beside each other: {names}")
+        raise InvalidFile(str(path), f"half of GPT-2's format, which is two files in one folder: {names}")
     return gpt2_pair.FORMAT, gpt2_pair.read(*pair)
 
 
@@ -216,7 +216,7 @@ def losses(model: Model, format: str) -> list[str]:
 
 def _refuse_what_belongs_to_one(model: Model, format: str) -> None:
     if model.belongs_to is not None:
-        raise Unsupported(format, f"the vocabulary is {model.belongs_to}'s own, and no byte pair encoding")
+        raise Unsupported(format, f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding")
 
 
 def _get(format: str) -> _Format:

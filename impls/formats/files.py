@@ -75,7 +75,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         about = path.stat()
         if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):
-            raise InvalidFile(str(path), "this is no regular file; save it to one first")
+            raise InvalidFile(str(path), "this is not a regular file; save it to one first")
         content = None
         if about.st_size <= MAX_FILE_BYTES:
             with path.open("rb") as file:
@@ -151,7 +151,7 @@ def parse_json(content: bytes, path: str) -> Any:
             "the file is cut short or damaged, get it again",
         ) from None
     except RecursionError:
-        raise InvalidFile(path, "the JSON is nested too deeply; this is no model file") from None
+        raise InvalidFile(path, "the JSON is nested too deeply; this is not a model file") from None
     except ValueError as error:  # a number with thousands of digits
         raise InvalidFile(path, f"a number is too long: {error}") from None
 

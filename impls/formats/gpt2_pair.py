@@ -67,7 +67,7 @@ def read(encoder: Path, merges: Path) -> Model:
     """Read the model of the two files; raise `InvalidFile` naming the file and the line or entry."""
     for one, other in ((encoder, merges), (merges, encoder)):
         if not one.is_file():
-            raise InvalidFile(str(other), f"its companion {one.name} is not beside it; GPT-2's format is two files")
+            raise InvalidFile(str(other), f"its companion {one.name} is missing; GPT-2's format is two files")
     vocab = check_ids(parse_json(read_bytes(encoder), str(encoder)), "the vocabulary", str(encoder))
     lines = read_bytes(merges)
     check_lines(lines, str(merges))

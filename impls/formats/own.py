@@ -74,7 +74,7 @@ def _parsed(content: bytes, path: str) -> Model:
         parse_json(content, path)  # raises an error with line and column, unless it accepts the document
         raise InvalidFile(path, f"not JSON ({error}); the file is damaged, get it again") from None
     if not isinstance(document, dict) or document.get("format") != NAME:
-        raise InvalidFile(path, f"the field 'format' is not {NAME!r}; this is no bpebench model")
+        raise InvalidFile(path, f"the field 'format' is not {NAME!r}; this is not a bpebench model")
     version = document.get("version")
     if version not in _VERSIONS:
         raise InvalidFile(

@@ -146,7 +146,7 @@ def _read_proto(content: bytes, path: str) -> _Proto:
         if number not in (PIECES, TRAINER, NORMALIZER, DENORMALIZER):
             continue
         if wire != LENGTH or not isinstance(value, bytes):
-            raise InvalidFile(path, f"field {number}: a message is expected; this is no SentencePiece model")
+            raise InvalidFile(path, f"field {number}: a message is expected; this is not a SentencePiece model")
         if number == PIECES:
             if len(proto.pieces) > MAX_TABLE_ID:
                 raise InvalidFile(path, f"more than {MAX_TABLE_ID + 1} pieces")

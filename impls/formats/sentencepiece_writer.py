@@ -141,7 +141,7 @@ def losses(model: Model) -> list[str]:
 def _lost_rules(model: Model) -> list[str]:
     lost: list[str] = []
     if model.merge_rule == "concatenation" and model.sentencepiece is None and model.recovered_merges[1]:
-        lost.append("merges: a whole piece that no lower ranks make is no single token there")
+        lost.append("merges: a whole piece that no lower ranks make is not a single token there")
     if model.ignore_merges:
         lost.append("ignore_merges: a whole piece in the vocabulary is merged like any other")
     if model.merge_counts is not None:

@@ -104,7 +104,7 @@ def write(model: Model) -> bytes:
 def losses(model: Model) -> list[str]:
     """Return what the file would lose of `model`; raise `Unsupported` where it cannot hold it."""
     write(model)
-    lost = ["ids: codes hold merges; ids are given anew when they are read"]
+    lost = ["ids: codes hold only merges; ids are assigned again when they are read"]
     if model.pattern != (PATTERN,):
         lost.append("pattern: words are what lies between spaces there")
     for field in ("special_tokens", "added_tokens"):

@@ -80,7 +80,7 @@ def read_document(document: Any, path: str) -> Model:
             else "ignore_merges or continuing_subword_prefix"
         )
         field = "end_of_word_suffix" if end_of_word else "continuing_subword_prefix"
-        raise InvalidFile(path, f"model.{field}: {affix!a} beside {what} is not supported")
+        raise InvalidFile(path, f"model.{field}: {affix!a} with {what} is not supported")
     if byte_level:
         tokens = read_tokens(kept, "model.vocab", path)
     else:

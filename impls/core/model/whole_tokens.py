@@ -132,7 +132,7 @@ def check_flags(model: Model) -> str | None:
     """Return what is wrong with the model's `whole_token_flags`, or None."""
     for text, flags in model.whole_token_flags.items():
         if text not in model.whole_token_ids:
-            return f"whole_token_flags: {text!r} is no special or added token"
+            return f"whole_token_flags: {text!r} is not a special or added token"
         if not flags or any(flag not in FLAGS for flag in flags) or len(set(flags)) != len(flags):
             return f"whole_token_flags: {text!r} has {flags!r}; known are {', '.join(FLAGS)}"
         if "normalized" in flags and not normal_form(model)(text, True):

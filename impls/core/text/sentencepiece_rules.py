@@ -283,7 +283,7 @@ def read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collectio
     return "".join(parts), offsets
 
 
-# --- what must hold -------------------------------------------------------------------------------------------
+# --- checks ---------------------------------------------------------------------------------------------------
 
 
 def check_rules(model: Model, rules: SentencePieceRules) -> None:
@@ -335,7 +335,7 @@ def _check_characters(model: Model, rules: SentencePieceRules) -> None:
         if token is not None and i not in own and len(text := _text(token)) > 1:
             for character in text:
                 if character not in characters:
-                    raise InvalidModel(f"the token {text!r} (id {i}) holds {character!r}, which is no token itself")
+                    raise InvalidModel(f"the token {text!r} (id {i}) holds {character!r}, which is not a token itself")
 
 
 def _text(token: bytes | None) -> str:

@@ -262,7 +262,7 @@ def test_what_is_wrong_in_a_file_of_the_pair_is_named(
 
 def test_half_of_the_pair_is_refused(pair: Path) -> None:
     (pair / "vocab.bpe").unlink()
-    assert "its companion vocab.bpe is not beside it" in problem(pair / "encoder.json")
+    assert "its companion vocab.bpe is missing" in problem(pair / "encoder.json")
     assert "a folder without a model" in problem(pair)
 
 

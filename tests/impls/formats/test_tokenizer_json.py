@@ -102,11 +102,11 @@ def sequence(*steps: Document) -> Document:
         (changed("model", "type", to="Unigram"), "model.type: 'Unigram' is not byte pair encoding"),
         (changed("model", "type", to="WordPiece"), "model.type: 'WordPiece'"),
         (changed("model", "type", to="WordLevel"), "model.type: 'WordLevel'"),
-        (changed("model", "end_of_word_suffix", to="</w>"), "end_of_word_suffix: '</w>' beside ByteLevel is not"),
+        (changed("model", "end_of_word_suffix", to="</w>"), "end_of_word_suffix: '</w>' with ByteLevel is not"),
         (changed("model", "end_of_word_suffix", to=3), "model.end_of_word_suffix: a text is expected"),
         (
             changed("model", "continuing_subword_prefix", to="##"),
-            "continuing_subword_prefix: '##' beside ByteLevel is not",
+            "continuing_subword_prefix: '##' with ByteLevel is not",
         ),
         (changed("model", "vocab", to=[]), "model.vocab: an object"),
         (changed("model", "vocab", "ab", to="x"), "model.vocab: the token 'ab' has the id 'x'"),

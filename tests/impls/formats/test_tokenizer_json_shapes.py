@@ -374,7 +374,7 @@ def test_what_the_library_does_otherwise_or_is_left_out_is_reported(tmp_path: Pa
         ({"normalization": "charsmap"}, "there is no such table"),
         ({"normalization": ""}, "must be None or name a step"),
         ({"whole_token_flags": {"<s>": ("left",)}}, "'<s>' has ('left',); known are single_word"),
-        ({"whole_token_flags": {"<t>": ("lstrip",)}}, "'<t>' is no special or added token"),
+        ({"whole_token_flags": {"<t>": ("lstrip",)}}, "'<t>' is not a special or added token"),
         ({"whole_token_flags": {" ": ("normalized",)}, "normalization": "strip"}, "nothing is left of ' '"),
     ],
 )

@@ -150,7 +150,7 @@ UNK = piece("<unk>", 2)
         (UNK + piece("a\0") + BPE, "piece 1: holds a null character"),
         (UNK + piece(b"\xff") + BPE, "piece 1: b'\\xff' is not UTF-8"),
         (UNK + piece("a", score=float("nan")) + BPE, "the score nan"),
-        (UNK + piece("ax") + piece("a") + BPE, "holds 'x', which is no token itself"),
+        (UNK + piece("ax") + piece("a") + BPE, "holds 'x', which is not a token itself"),
         (UNK + length(2, varint(3, 2) + varint(24, 1)), "treat_whitespace_as_suffix"),
         (UNK + BPE + length(5, length(2, b"abc")), "denormalizer_spec"),
         (UNK + piece("a") + BPE + length(3, length(2, b"abc")), "charsmap"),
