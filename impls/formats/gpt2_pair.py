@@ -23,6 +23,7 @@ from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, to_printable
 from impls.core.text.patterns import DROPS_MATCHES, NAMED, name_of
 from impls.formats.files import check_lines, decode_utf8, parse_json, read_bytes, token_table, utf8
+from impls.formats.lost_fields import added_as_special, lost_fields
 from impls.formats.printable import (
     Pair,
     add_whole_token,
@@ -171,17 +172,8 @@ def losses(model: Model) -> list[str]:
     if model.pattern not in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
         name = repr(name_of(model.pattern) or model.pattern)
         lost.append(f"pattern: the pair implies GPT-2's; give {name} again when it is loaded")
-    if model.added_tokens:
-        lost.append(f"added_tokens: {len(model.added_tokens)} become special tokens, recognised only when allowed")
-    for field in ("normalization", "unknown"):
-        if (value := getattr(model, field)) is not None:
-            lost.append(f"{field}: {value}")
-    if model.merge_counts is not None:
-        lost.append("merge_counts")
-    if model.id_offset:
-        lost.append(f"id_offset: {model.id_offset} (the ids themselves are kept)")
-    if model.ignore_merges:
-        lost.append("ignore_merges: a whole piece in the vocabulary is merged like any other")
+    lost += added_as_special(model)
+    lost += lost_fields(model, "normalization", "unknown", "merge_counts", "id_offset", "ignore_merges")
     if why_inexact:
         lost.append(f"merges: some texts get other ids, as {why_inexact}")
     return lost

@@ -16,6 +16,7 @@ from impls.core.errors import InvalidFile, Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import drops_text, resolve
 from impls.formats.files import check_lines, decode_utf8
+from impls.formats.lost_fields import added_as_special, lost_fields
 from impls.formats.printable import Pair, listed_merges
 
 FORMAT = "minbpe"
@@ -133,16 +134,8 @@ def _listed(model: Model) -> tuple[Pair, ...]:
 def losses(model: Model) -> list[str]:
     """Return what the file would lose of `model`; raise `Unsupported` where it cannot hold it."""
     write(model)
-    lost: list[str] = []
-    if model.added_tokens:
-        lost.append(f"added_tokens: {len(model.added_tokens)} become special tokens, recognised only when allowed")
-    for field in ("normalization", "unknown"):
-        if (value := getattr(model, field)) is not None:
-            lost.append(f"{field}: {value}")
-    if model.merge_counts is not None:
-        lost.append("merge_counts")
-    if model.ignore_merges:
-        lost.append("ignore_merges: a whole piece in the vocabulary is merged like any other")
+    lost = added_as_special(model)
+    lost += lost_fields(model, "normalization", "unknown", "merge_counts", "ignore_merges")
     if model.merge_rule == "concatenation":
         lost.append("merge_rule: joined bytes are looked up; the merges that gives are listed, with the same ids")
     return lost

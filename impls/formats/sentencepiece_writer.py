@@ -11,6 +11,7 @@ from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
 from impls.formats import sentencepiece_model as fields
 from impls.formats.files import MAX_TABLE_ID
+from impls.formats.lost_fields import lost_fields
 from impls.formats.protobuf import float32, length, varint
 from impls.formats.sentencepiece_model import FORMAT
 
@@ -134,18 +135,6 @@ def losses(model: Model) -> list[str]:
         lost.append("unknown: unknown characters in a row become one token")
     if model.special_tokens and (rules.shows_specials or model.sentencepiece is None):
         lost.append("special_tokens: they are never found in a text, and are read as nothing")
-    lost += _lost_rules(model)
-    return lost
-
-
-def _lost_rules(model: Model) -> list[str]:
-    lost: list[str] = []
     if model.merge_rule == "concatenation" and model.sentencepiece is None and model.recovered_merges[1]:
         lost.append("merges: a whole piece that no lower ranks make is not a single token there")
-    if model.ignore_merges:
-        lost.append("ignore_merges: a whole piece in the vocabulary is merged like any other")
-    if model.merge_counts is not None:
-        lost.append("merge_counts")
-    if model.id_offset:
-        lost.append(f"id_offset: {model.id_offset} (the ids themselves are kept)")
-    return lost
+    return lost + lost_fields(model, "ignore_merges", "merge_counts", "id_offset")

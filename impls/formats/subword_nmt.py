@@ -18,6 +18,7 @@ import warnings
 from impls.core.errors import InvalidFile, Unsupported
 from impls.core.model import Model
 from impls.formats.files import check_lines, decode_utf8
+from impls.formats.lost_fields import lost_fields
 
 FORMAT = "subword-nmt"
 HEADER = "#version: 0.2"
@@ -107,12 +108,4 @@ def losses(model: Model) -> list[str]:
     lost = ["ids: codes hold only merges; ids are assigned again when they are read"]
     if model.pattern != (PATTERN,):
         lost.append("pattern: words are what lies between spaces there")
-    for field in ("special_tokens", "added_tokens"):
-        if whole := getattr(model, field):
-            lost.append(f"{field}: {len(whole)}, the first is {next(iter(whole))!r}")
-    for field in ("normalization", "unknown"):
-        if (value := getattr(model, field)) is not None:
-            lost.append(f"{field}: {value}")
-    if model.merge_counts is not None:
-        lost.append("merge_counts")
-    return lost
+    return lost + lost_fields(model, "special_tokens", "added_tokens", "normalization", "unknown", "merge_counts")

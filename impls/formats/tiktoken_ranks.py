@@ -20,6 +20,7 @@ from impls.core.model.derivations import concatenation_differs, ids_out_of_order
 from impls.core.text.patterns import name_of, resolve
 from impls.formats.files import check_lines, token_table
 from impls.formats.known import KNOWN
+from impls.formats.lost_fields import lost_fields
 from impls.formats.parse_cache import CacheEntry
 
 FORMAT = "tiktoken"
@@ -146,17 +147,9 @@ def losses(model: Model) -> list[str]:
         lost.append(f"pattern: a rank file holds none; give {name} again when it is loaded")
     else:
         lost.append("pattern: that texts are not split is not in a rank file; give 'none' again when it is loaded")
-    for field in ("special_tokens", "added_tokens"):
-        if whole := getattr(model, field):
-            lost.append(f"{field}: {len(whole)}, the first is {next(iter(whole))!r}")
-    if model.normalization is not None:
-        lost.append(f"normalization: {model.normalization}")
-    if model.unknown is not None:
-        lost.append(f"unknown: {model.unknown!r}")
-    if model.merge_counts is not None:
-        lost.append("merge_counts")
-    if model.id_offset:
-        lost.append(f"id_offset: {model.id_offset} (the ids themselves are kept)")
+    lost += lost_fields(
+        model, "special_tokens", "added_tokens", "normalization", "unknown", "merge_counts", "id_offset"
+    )
     if model.merge_rule == "pairs" and (why := concatenation_differs(model)):
         lost.append(f"merges: some texts get other ids, as {why}")
     return lost

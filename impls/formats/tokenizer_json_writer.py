@@ -12,6 +12,7 @@ from impls.core.model.whole_tokens import FLAGS
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.normalization import without_prefix_space
 from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.formats.lost_fields import lost_fields
 from impls.formats.printable import add_whole_token, listed_merges
 from impls.formats.space_steps import write_decoder, write_metaspace, write_normalizer
 from impls.formats.split_stages import in_sequence, write_stages
@@ -38,11 +39,7 @@ def document_of(model: Model) -> dict[str, Any]:
 def losses(model: Model) -> list[str]:
     """Return what the file would lose of `model`; raise `Unsupported` where it cannot hold it."""
     _, why_inexact = _document(model)
-    lost: list[str] = []
-    if model.merge_counts is not None:
-        lost.append("merge_counts")
-    if model.id_offset:
-        lost.append(f"id_offset: {model.id_offset} (the ids themselves are kept)")
+    lost = lost_fields(model, "merge_counts", "id_offset")
     if why_inexact:
         lost.append(f"merges: some texts may get other ids, as {why_inexact}")
     if model.sentencepiece is not None:
