@@ -20,7 +20,7 @@ from impls.core.errors import (
     UnknownSymbol,
     Unsupported,
 )
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer, TrainingSpec
 from impls.registry import default_names, get, load, names, train
 

@@ -1,14 +1,14 @@
-"""Byte pair encoding in linear time, without merging anything: try the longest token, go back where it cannot stand.
+"""Byte pair encoding in linear time without merging: try the longest token, backtrack where it does not fit.
 
 Idea
-    Byte pair encoding leaves a sequence in which any two neighbours are *compatible*: encoding the text of the two
-    gives the two again. Where every token comes about in one way only, the converse holds as well: the sequence whose
-    neighbours are all compatible is the encoding, and there is only one. So look for it: take the longest token that
-    is compatible with the last one, else the next shorter, else take the last one back. A position from which nothing
-    led on is marked and not tried again, which bounds the search.
+    Byte pair encoding gives a sequence in which any two neighbours are *compatible*: encoding the text of the two gives
+    the two again. Where every token has exactly one derivation, the converse holds as well: the sequence whose
+    neighbours are all compatible is the encoding, and there is only one. So search it: take the longest token that is
+    compatible with the last one, else the next shorter, else remove the last one. A position from which the search
+    failed is marked and not tried again, which bounds the search.
 Cost
-    O(n) steps per piece of n symbols, each at most as long as the longest token. Preparing a vocabulary takes time in
-    proportion to its bytes.
+    O(n) steps per piece of n symbols, each at most as long as the longest token. Preparing a vocabulary takes time
+    proportional to its bytes.
 Source
     Hendrik van Antwerpen and Alexander Neubeck 2024, "So many tokens, so little time: Introducing a faster, more
     flexible byte-pair tokenizer".
@@ -19,20 +19,20 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
 
 _NO_TOKEN = -1
-_SYMBOL = -1  # the rank of what no merge makes
+_SYMBOL = -1  # the rank of a symbol, which no merge makes
 _NEVER = 1 << 62
 
 
 class Backtracking(Tokenizer):
-    """Longest compatible token with backtracking; `steps` counts how often a token was tried.
+    """Longest compatible token with backtracking; `steps` counts the tokens that were tried.
 
     Raises `Unsupported` for a model with a merge that ranks before the merges of its own parts or makes a symbol, or
-    (merge rule `concatenation`) with a token that lower ranks do not lead to. Merges whose parts never meet are left
-    out; so every token that is left comes about in one way only.
+    (merge rule `concatenation`) with a token that has no derivation from lower ranks. Merges whose parts never meet are
+    ignored, so every remaining token has exactly one derivation.
     """
 
     name: ClassVar[str] = "backtracking"
@@ -52,24 +52,24 @@ class Backtracking(Tokenizer):
             self._take_merges()
         else:
             self._find_merges()
-        # Every symbol gets a letter, so that a piece and the spelling of a token are texts to be compared.
+        # Every symbol gets a letter, so that pieces and tokens can be compared as strings.
         self._letter = {symbol: chr(k) for k, symbol in enumerate(self._rank) if self._rank[symbol] == _SYMBOL}
         spelling = dict(self._letter)
         for made, (left, right) in self._parts.items():  # in rank order: parts come first
             spelling[made] = spelling[left] + spelling[right]
         self._length = {i: len(text) for i, text in spelling.items()}
-        # A trie, as the set of the paths in it: every beginning of a token, with the id of the token that ends there.
+        # A trie, as a dict of its paths: every prefix of a token -> the id of the token that ends there.
         self._trie = {text[:end]: _NO_TOKEN for text in spelling.values() for end in range(1, len(text))}
         self._trie.update({text: i for i, text in spelling.items()})
 
     # --- encoding ------------------------------------------------------------------------------------------
 
     def encode_piece(self, piece: str) -> list[int]:
-        """Ids of one piece.
+        """Return the ids of one piece.
 
-        Merges b+c (rank 0), a+b (rank 1) on `abc`:    ab      the longest; behind it only c fits,
+        Merges b+c (rank 0), a+b (rank 1) on `abc`:    ab      the longest; after it only c fits,
                                                       ab|c     but b+c ranks before a+b: not compatible
-                                                      a        take ab back, try the next shorter
+                                                      a        remove ab, try the next shorter
                                                       a|bc     compatible: done
         """
         whole = self.model.whole_piece(piece)
@@ -89,7 +89,7 @@ class Backtracking(Tokenizer):
                 candidate = self._longest_token(text, at, len(text))
                 continue
             candidate = self._longest_token(text, at, end - 1)
-            if candidate == _NO_TOKEN:  # nothing shorter: take the last token back, its end is now a dead end
+            if candidate == _NO_TOKEN:  # nothing shorter: remove the last token, its end is now a dead end
                 dead_ends.add(at)
                 candidate = tokens.pop()
                 at -= self._length[candidate]
@@ -97,7 +97,7 @@ class Backtracking(Tokenizer):
         return tokens
 
     def _longest_token(self, text: str, start: int, limit: int) -> int:
-        """The longest token that begins at `start` and ends by `limit`, or `_NO_TOKEN`."""
+        """Return the longest token that begins at `start` and ends by `limit`, or `_NO_TOKEN`."""
         longest = _NO_TOKEN
         for end in range(start + 1, limit + 1):
             found = self._trie.get(text[start:end])
@@ -108,11 +108,11 @@ class Backtracking(Tokenizer):
         return longest
 
     def _compatible(self, left: int, right: int) -> bool:
-        """Whether encoding the text of both gives just the two.
+        """Return whether encoding the text of both gives just the two.
 
-        Undo their merges, the latest first, and watch the two symbols that touch at the border. These stood side by
-        side until the merge just undone took one of them away; had their own merge ranked before that, it would have
-        joined them across the border. Among merges of one rank the leftmost comes first: a a a -> aa a.
+        Undo their merges, the latest first, and watch the two symbols that touch at the border. These were adjacent
+        until the merge just undone consumed one of them; had their own merge ranked before that, it would have joined
+        them across the border. Among merges of one rank the leftmost comes first: a a a -> aa a.
         """
         until = _NEVER
         while True:
@@ -122,7 +122,7 @@ class Backtracking(Tokenizer):
                 until = self._rank[left]
                 left = self._parts[left][1]
             elif self._rank[right] != _SYMBOL:
-                until = self._rank[right] + 1  # at equal rank the border lies left of the undone merge, so it was first
+                until = self._rank[right] + 1  # at equal rank the border is left of the undone merge, so it was first
                 right = self._parts[right][0]
             else:
                 return True
@@ -130,7 +130,7 @@ class Backtracking(Tokenizer):
     # --- the merge of every token --------------------------------------------------------------------------
 
     def _take_merges(self) -> None:
-        """The merges of the model that can apply; raises `Unsupported` where one is irregular."""
+        """Take the merges of the model that can apply; raise `Unsupported` where one is irregular."""
         tokens = self.model.tokens
         # A pair that is listed twice counts at its later rank.
         last_rank = {pair: rank for rank, pair in enumerate(self.model.merges)}
@@ -155,9 +155,9 @@ class Backtracking(Tokenizer):
             self._rank[made], self._parts[made], self._rank_of_pair[pair] = rank, pair, rank
 
     def _find_merges(self) -> None:
-        """The merge of every token that has a rank: its two parts of no higher rank that are compatible.
+        """Find the merge of every token that has a rank: its two compatible parts of no higher rank.
 
-        Raises `Unsupported` naming the first token that has none.
+        Raise `Unsupported` naming the first token without one.
         """
         id_by_token = self.model.id_by_token
         ranks = self.model.ranks
@@ -169,7 +169,7 @@ class Backtracking(Tokenizer):
             for cut in range(1, len(token)):
                 left, right = id_by_token.get(token[:cut]), id_by_token.get(token[cut:])
                 if self.model.unknown_id is not None and self.model.unknown_id in (left, right):
-                    continue  # it stands for other text than its own and never merges
+                    continue  # it represents other text than its own and never merges
                 if left not in self._rank or right not in self._rank:
                     continue
                 if max(self._rank[left], self._rank[right]) <= ranks[i] and self._compatible(left, right):
@@ -182,7 +182,8 @@ class Backtracking(Tokenizer):
 
 
 def _symbol_ids(model: Model) -> set[int]:
-    """The ids `Model.symbols` can give: bytes, single characters with or without `end_of_word`, the unknown token."""
+    """Return the ids `Model.symbols` can give: bytes, single characters with or without `end_of_word`, the unknown
+    token."""
     symbols = set() if model.unknown_id is None else {model.unknown_id}
     if model.sentencepiece is not None:
         symbols.update(i for i in model.sentencepiece.byte_ids if i >= 0)

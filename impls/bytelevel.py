@@ -1,11 +1,11 @@
-"""Byte pair encoding as GPT-2 wrote it: bytes dressed as printable characters, merges on strings, and BPE-dropout.
+"""Byte pair encoding as in GPT-2: bytes as printable characters, merges on strings, and BPE-dropout.
 
 Idea
-    Every byte gets a printable stand-in (a space becomes Ġ), so symbols, merges and vocabulary are strings one can
-    read. A piece is a list of strings; the pair of the lowest rank is joined wherever it stands, until none is left.
-    With dropout each possible join is left out with probability p in each round, so that a model in training meets
+    Every byte is mapped to a printable character (a space becomes Ġ), so symbols, merges and vocabulary are readable
+    strings. A piece is a list of strings; the pair of the lowest rank is joined wherever it occurs, until none is left.
+    With dropout each possible join is dropped with probability p in each round, so that a model in training sees
     several segmentations of one word: `Ġlower` -> Ġlow er, Ġl ower, Ġ low er.
-    Training keeps the pair counts true from merge to merge, and looks through all of them for the best.
+    Training updates the pair counts after each merge, and scans all of them for the best.
 Cost
     Encoding O(rounds * piece). Training O(corpus) once, then for each merge O(distinct pairs + changed words).
 Source
@@ -23,7 +23,7 @@ from random import Random
 from typing import ClassVar, Literal
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.byte_alphabet import BYTE_TO_CHARACTER, from_printable, to_printable
 from impls.core.training import (
     base_symbols,
@@ -46,10 +46,10 @@ class ByteLevel(Tokenizer):
     kind: ClassVar[Literal["pure"]] = "pure"
 
     def __init__(self, model: Model, *, dropout: float = 0.0, seed: int | None = None) -> None:
-        """Prepare `model`; every possible join is left out with probability `dropout` (0 to 1) in each round.
+        """Prepare `model`; every possible join is dropped with probability `dropout` (0 to 1) in each round.
 
         The same `seed` gives the same segmentations for the same sequence of calls; None takes a new one each time.
-        Raises `Unsupported` for a model over characters, ValueError for a `dropout` that is no probability.
+        Raise `Unsupported` for a model over characters, ValueError for an out-of-range `dropout`.
         """
         super().__init__(model)
         if model.alphabet != "bytes":
@@ -64,11 +64,11 @@ class ByteLevel(Tokenizer):
         self._rank_by_pair = {(text_of[left], text_of[right]): rank for rank, (left, right) in enumerate(model.merges)}
 
     def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
-        """A copy keeps `dropout` and `seed`, and draws from the beginning."""
+        """Pickle the model, `dropout` and `seed`; a copy starts its random numbers from the beginning."""
         return partial(type(self), dropout=self.dropout, seed=self._seed), (self._model,)
 
     def encode_piece(self, piece: str) -> list[int]:
-        """Ids of one piece.
+        """Return the ids of one piece.
 
         Merges Ġ+t (rank 0), Ġt+o (rank 1):   " tot"  ->  Ġ t o t  ->  Ġt o t  ->  Ġto t
         """
@@ -91,7 +91,7 @@ class ByteLevel(Tokenizer):
         return [self._id_by_text[symbol] for symbol in word]
 
     def _possible_joins(self, word: list[str]) -> dict[int, int]:
-        """Position -> rank of every join that exists in the model and is not dropped this time."""
+        """Return position -> rank of every join that is in the model and not dropped this time."""
         joins: dict[int, int] = {}
         for at, (left, right) in enumerate(pairwise(word)):
             if self.model.merge_rule == "pairs":
@@ -110,7 +110,7 @@ class ByteLevel(Tokenizer):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> list[list[int]]:
-        """As every `encode_batch`; under dropout the texts are taken in order, so that a seed decides the result."""
+        """As every `encode_batch`; with dropout the texts are encoded in order, so that the seed decides the result."""
         threads = 1 if self.dropout and threads is None else threads
         return super().encode_batch(
             texts, threads, allowed_special=allowed_special, disallowed_special=disallowed_special
@@ -118,7 +118,7 @@ class ByteLevel(Tokenizer):
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges over bytes; raises `Unsupported` for the alphabet `chars`."""
+        """Learn merges over bytes; raise `Unsupported` for the alphabet `chars`."""
         if spec.alphabet != "bytes":
             raise Unsupported(cls.name, "trains over bytes only; use alphabet='bytes'")
         count_by_piece = Counter(corpus_pieces(texts, spec))
@@ -139,7 +139,7 @@ class ByteLevel(Tokenizer):
 
 
 class _Words:
-    """Distinct pieces in order of first appearance, as lists of printable strings, and the counts of their pairs."""
+    """Distinct pieces in order of first occurrence, as lists of printable strings, and the counts of their pairs."""
 
     def __init__(self, count_by_piece: Counter[str]) -> None:
         self.words = [[BYTE_TO_CHARACTER[byte] for byte in piece.encode()] for piece in count_by_piece]
@@ -154,34 +154,34 @@ class _Words:
             self.counts[pair] += self.weights[index]
             self.words_with[pair].add(index)
 
-    def _take_away(self, index: int) -> None:
+    def _remove(self, index: int) -> None:
         for pair in pairwise(self.words[index]):
             self.counts[pair] -= self.weights[index]
             self.words_with[pair].discard(index)
 
     def join(self, pair: Pair) -> None:
-        """Join `pair` in every word that holds it: take the word's pairs away, rewrite it, add its new pairs."""
+        """Join `pair` in every word that contains it: remove the word's pairs, rewrite it, add its new pairs."""
         left, right = pair
         before: set[Pair] = set()
         for index in list(self.words_with[pair]):
             word = self.words[index]
             before.update(pairwise(word))
-            self._take_away(index)
+            self._remove(index)
             joined: list[str] = []
             for symbol in word:
-                # `left` stays apart until `right` follows; a symbol just joined is longer than `left`: a a a -> aa a.
+                # A symbol just joined is longer than `left`, so it is not joined again: a a a -> aa a.
                 if joined and joined[-1] == left and symbol == right:
                     joined[-1] = left + right
                 else:
                     joined.append(symbol)
             self.words[index] = joined
             self._add(index)
-        for old in before:  # what no longer occurs need not be looked through
+        for old in before:  # pairs that no longer occur need not be scanned
             if self.counts[old] <= 0:
                 del self.counts[old], self.words_with[old]
 
     def best_pair(self, ids: dict[str, int], spec: TrainingSpec) -> Pair | None:
-        """The most frequent pair that may become a token; equals are decided by `spec.ties`."""
+        """Return the most frequent pair that may become a token, with ties broken by `spec.ties`, or None."""
         while self.counts:
             top = max(self.counts.values())
             if top < max(1, spec.min_count):
@@ -194,7 +194,7 @@ class _Words:
         return None
 
     def _preferred(self, tied: set[Pair], ids: dict[str, int], spec: TrainingSpec) -> Pair:
-        if spec.ties == "first":  # walk the corpus from its start until one of them is met
+        if spec.ties == "first":  # scan the corpus from its start until one of them occurs
             return next(pair for word in self.words for pair in pairwise(word) if pair in tied)
         if spec.ties == "smallest":
             return min(tied, key=lambda pair: (ids[pair[0]], ids[pair[1]]))

@@ -1,10 +1,10 @@
-"""Longest match: at each place the longest token that fits, merges or no merges.
+"""Longest match: at each position the longest token that fits, whatever the merges.
 
 Idea
     A trie holds the vocabulary. From each position walk down it as far as the text leads, take the last token met on
-    the way, go on behind it. Ranks play no part, so the ids differ from byte pair encoding now and then: with the
+    the way, and continue after it. Ranks play no part, so the ids sometimes differ from byte pair encoding: with the
     merges a+b, a+a the text `aab` is `a ab` by rank, but `aa b` by length.
-    Such tokenizers train like any other: merge the most frequent pair, the one met first among equals.
+    Such tokenizers train like any other: merge the most frequent pair, of equals the one that occurs first.
 Cost
     Encoding O(n * longest token), training O(n_merges * corpus).
 Source
@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 from impls.core.errors import UnknownSymbol, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.training import (
     base_symbols,
     corpus_pieces,
@@ -32,7 +32,7 @@ from impls.interface import Tokenizer, TrainingSpec
 
 
 class _Node:
-    """A place in the trie: the symbols that lead on from it, and the id of the token that ends here, if one does."""
+    """A node of the trie: its children by symbol, and the id of the token that ends here, or None."""
 
     __slots__ = ("following", "id")
 
@@ -61,7 +61,8 @@ class Greedy(Tokenizer):
             node.id = i
 
     def _symbols(self, token: bytes) -> list[str]:
-        """What the trie branches by: bytes (as characters 0-255), or characters with `end_of_word` on the last one.
+        """Return the symbols of the trie's edges: bytes (as characters 0-255), or characters, the last one with
+        `end_of_word`.
 
         b"er</w>"  ->  e, r</w>
         """
@@ -75,9 +76,9 @@ class Greedy(Tokenizer):
         return [*stem[:-1], stem[-1] + end]
 
     def encode_piece(self, piece: str) -> list[int]:
-        """Ids of one piece, the longest token first at every place.
+        """Return the ids of one piece, taking the longest token at every position.
 
-        Where no token fits, that character becomes its bytes, or the unknown token, or raises `UnknownSymbol`.
+        Where no token fits, the character becomes its bytes or the unknown token, or raises `UnknownSymbol`.
         """
         symbols = self._symbols((piece + (self.model.end_of_word or "")).encode("utf-8", "surrogateescape"))
         ids: list[int] = []
@@ -89,7 +90,7 @@ class Greedy(Tokenizer):
         return ids
 
     def _fallback(self, piece: str, at: int, before: list[int]) -> list[int]:
-        """What stands for the character at `at`, which begins no token, behind the ids `before`."""
+        """Return the ids of the character at `at`, where no token begins; `before` is the last id so far."""
         rules, unknown_id = self.model.sentencepiece, self.model.unknown_id
         if rules is not None and (spelled := rules.spelled(piece[at])):
             return spelled
@@ -98,7 +99,7 @@ class Greedy(Tokenizer):
         return [] if rules is not None and rules.fuse_unknown and before == [unknown_id] else [unknown_id]
 
     def _longest_match(self, symbols: list[str], start: int) -> tuple[int | None, int]:
-        """(id, length) of the longest token at `start`, (None, 1) where there is none."""
+        """Return (id, length) of the longest token at `start`, or (None, 1)."""
         node = self._root
         found, length = None, 1
         for end in range(start, len(symbols)):
@@ -111,7 +112,7 @@ class Greedy(Tokenizer):
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges as the greedy tokenizers of the sources do; raises `Unsupported` for ties but `first`.
+        """Learn merges as the greedy tokenizers of the sources do; raise `Unsupported` for ties other than `first`.
 
         "aa aa bb aabb", one piece, `min_count=2`:  aa, aa+space, bb; then every pair occurs once.
         """
@@ -126,7 +127,7 @@ class Greedy(Tokenizer):
         for _ in range(merge_budget(base, spec)):
             counts = _count_pairs(corpus)
             allowed = [pair for pair in counts if may_become_token(b"".join(pair), spec)]
-            # Pairs stand in the order they were met, and of equals `max` keeps the first.
+            # Pairs are in the order they first occur, and of equals `max` keeps the first.
             best = max(allowed, key=counts.__getitem__, default=None)
             if best is None or counts[best] < spec.min_count:
                 break
@@ -150,7 +151,7 @@ def _merge(symbols: list[bytes], left: bytes, right: bytes) -> list[bytes]:
     merged: list[bytes] = []
     for symbol in symbols:
         if merged and merged[-1] == left and symbol == right:
-            merged[-1] = left + right  # longer than `left`, so it is not taken for one again
+            merged[-1] = left + right  # longer than `left`, so it is not merged again
         else:
             merged.append(symbol)
     return merged

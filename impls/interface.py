@@ -1,9 +1,9 @@
-"""What every tokenizer of the suite agrees on: the `Tokenizer` class, and by name the specification and the errors.
+"""The interface every tokenizer of the suite implements: the `Tokenizer` class, its specification and its errors.
 
-This room knows text, ids and models. It must not know any particular algorithm, and nothing of the harness.
-An implementation overrides one of the hooks of `impls.core.hooks`. Everything around the hooks (special tokens, lone
-surrogates, threads) is here, and costs a call two checks where there is nothing to do. Decoding is `core.decoding`,
-the specification `impls.core.specification`, what arguments may be `impls.core.arguments`.
+It knows text, ids and models, but no particular algorithm, and nothing of the harness. An implementation overrides one
+of the hooks of `impls.core.hooks`. Everything around the hooks (special tokens, lone surrogates, threads) is here, and
+costs a call two checks where there is nothing to do. Decoding is in `core.decoding`, the specification in
+`core.specification`, checks of arguments in `core.arguments`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from impls.core.text.text import repair_surrogates, special_matcher
 if TYPE_CHECKING:
     import numpy as np
 
-    from impls.core.model.model import Model
+    from impls.core.model import Model
 
 __all__ = ["BPEError", "SpecialSet", "Ties", "Tokenizer", "TrainingSpec"]
 
@@ -47,36 +47,36 @@ class Tokenizer(Hooks, Decoder, ABC):
     """One algorithm over one model.
 
     Ids are Python ints in lists, or uint32 in arrays of shape (n_tokens,). Texts are `str`; lone surrogates
-    are encoded as U+FFFD and surrogate pairs as the character they stand for, as tiktoken does.
+    are encoded as U+FFFD and surrogate pairs as their character, as tiktoken does.
     """
 
     summary: ClassVar[str] = ""
     """One line for `bpebench list`."""
     kind: ClassVar[Literal["pure", "compiled", "production", "peer", "third-party"]] = "third-party"
     exact: ClassVar[bool] = True
-    """False where ids are expected to differ from byte pair encoding (greedy longest match)."""
+    """False if ids are expected to differ from byte pair encoding (greedy longest match)."""
     normalizes: bool = False
-    """Whether the `_encode_text` hooks take texts as they stand, and normalise them themselves."""
+    """Whether the `_encode_text` hooks normalise texts themselves."""
     surrogate_errors: ClassVar[tuple[type[Exception], ...]] = ()
-    """What the `_encode_text` hooks raise for a text with a surrogate in it, where they reliably raise.
+    """What the `_encode_text` hooks raise for a text with a surrogate, if they reliably raise.
 
-    Such a text is then repaired and encoded again; without this every text is searched for surrogates beforehand.
+    Such a text is then repaired and encoded again; without this, every text is searched for surrogates first.
     """
 
     def __init__(self, model: Model) -> None:
-        """Prepare `model`; raises `Unsupported` where this algorithm cannot run it."""
+        """Prepare `model`; raise `Unsupported` where this algorithm cannot run it."""
         if model.belongs_to not in (None, self.name):
-            raise Unsupported(self.name, f"the vocabulary is {model.belongs_to}'s own, and no byte pair encoding")
+            raise Unsupported(self.name, f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding")
         self._model = model
         self._cuts = None if model.sentencepiece is None else Cuts(model)
         self._as_given = (self.normalizes or not model.rewrites_text) and bool(self.surrogate_errors)
-        # The latter two for what is no text.
+        # The last two are raised for an argument that is not a str.
         self._refusals: tuple[type[Exception], ...] = (*self.surrogate_errors, TypeError, AttributeError)
         self._added = bool(model.added_tokens)
         self._whole_tokens = WholeTokens(model)
 
     def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
-        """Another process, or a copy, is given the model and prepares it anew."""
+        """Pickle the model only; another process, or a copy, prepares it again."""
         return type(self), (self._model,)
 
     @property
@@ -85,14 +85,14 @@ class Tokenizer(Hooks, Decoder, ABC):
         return self._model
 
     def pieces(self, text: str) -> list[str]:
-        """What `encode_piece` is given for `text`, in which nothing is special: normalised, split and cut."""
+        """Return what `encode_piece` is called with for `text`, without special tokens: normalised, split and cut."""
         check_text(text)
         pieces = self._splitter.split(self._model.normalize(repair_surrogates(text)))
         return pieces if self._cuts is None else [part for piece in pieces for part in self._cuts.cut(piece)]
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn a model; raises `Unsupported` where this implementation does not train, or not by `spec`."""
+        """Learn a model; raise `Unsupported` where this implementation does not train, or not by `spec`."""
         raise Unsupported(cls.name, "does not train")
 
     # --- encoding ------------------------------------------------------------------------------------------
@@ -100,13 +100,13 @@ class Tokenizer(Hooks, Decoder, ABC):
     def encode(
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> list[int]:
-        """Ids of `text`.
+        """Return the ids of `text`.
 
         `allowed_special` (a set, or "all") are encoded as their single id. Text of a special token that is
         disallowed ("all": every one not allowed) raises `SpecialToken`; with `disallowed_special=()` it is
         encoded as ordinary text. Of special tokens that start at one place the longest wins.
         """
-        # The first branch is what measurements go through; it calls nothing but the hook.
+        # The first branch is the one that is timed; it calls nothing but the hook.
         if self._as_given and not (allowed_special or disallowed_special or self._added):
             try:
                 return self._encode_text(text)
@@ -117,19 +117,19 @@ class Tokenizer(Hooks, Decoder, ABC):
         return self._encode_around_specials(text, allowed_special)
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """Ids of `text`, all of it read as ordinary text: special tokens and added tokens too.
+        """Return the ids of `text`, all of it encoded as ordinary text, special and added tokens included.
 
-        As `encode(text, disallowed_special=())`, which differs only in a model with added tokens: those it recognises.
+        Same as `encode(text, disallowed_special=())`, except that the latter recognises added tokens.
         """
         return self._encode_as(self._encode_text, text)
 
     def encode_bytes(self, data: bytes) -> list[int]:
-        """Ids of bytes that need not be UTF-8, read as ordinary text; as tiktoken's `_encode_bytes`.
+        """Return the ids of bytes that need not be UTF-8, as ordinary text; like tiktoken's `_encode_bytes`.
 
-        UTF-8 is encoded as its text. In other bytes the text before the first bad one is normalised and split; its last
-        piece and everything behind it, good or bad, is one piece, since a pattern applies only to text. A library with
-        another rule of its own follows that. Decoding gives the bytes back, but for what was normalised.
-        Raises `Unsupported` for a model over characters, and for bad bytes where an implementation takes only texts.
+        Valid UTF-8 is encoded as its text. Otherwise the text before the first invalid byte is normalised and split;
+        its last piece and everything after it is one piece, since a pattern applies only to text. A library with a rule
+        of its own follows that. Decoding restores the bytes, except what was normalised.
+        Raise `Unsupported` for a model over characters, and for invalid UTF-8 where an implementation takes only texts.
         """
         data = checked_bytes(data)
         if self._model.alphabet != "bytes":
@@ -149,11 +149,11 @@ class Tokenizer(Hooks, Decoder, ABC):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> list[int]:
-        """Ids of `text` where each possible merge is left out with `probability`; the same `seed`, the same ids.
+        """Return the ids of `text` where each possible merge is dropped with `probability`; deterministic in `seed`.
 
-        Which merges these are is laid down in `core.dropout`, for all implementations. With 0 the ids are those of
-        `encode`, with 1 those of the base symbols; otherwise no piece is one token merely for being in the
-        vocabulary. Raises `Unsupported`, and ValueError for a probability or a seed that is none.
+        `core.dropout` defines which merges these are, for all implementations. With 0 the ids are those of `encode`,
+        with 1 those of the base symbols; in between, whole pieces are not looked up in the vocabulary.
+        Raise `Unsupported`, or ValueError for an out-of-range probability or seed.
         """
         dropout = Dropout(probability, seed)
         if probability == 0:
@@ -184,7 +184,7 @@ class Tokenizer(Hooks, Decoder, ABC):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> list[list[int]]:
-        """One list of ids per text, in order. `threads=None` uses all cores, as far as the algorithm can."""
+        """Return one list of ids per text, in order. `threads=None` uses all cores, as far as the algorithm can."""
 
         def one(text: str) -> list[int]:
             return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
@@ -202,7 +202,7 @@ class Tokenizer(Hooks, Decoder, ABC):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> list[np.ndarray]:
-        """One array of ids (uint32) per text, in order; `threads` as in `encode_batch`."""
+        """Return one array of ids (uint32) per text, in order; `threads` as in `encode_batch`."""
         ids, offsets = self.encode_ragged(
             texts, threads, allowed_special=allowed_special, disallowed_special=disallowed_special
         )
@@ -216,7 +216,7 @@ class Tokenizer(Hooks, Decoder, ABC):
         allowed_special: SpecialSet = (),
         disallowed_special: SpecialSet = "all",
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Ids of all texts in one array, uint32, and where each text's begin: int64 of shape (n_texts + 1,).
+        """Return the ids of all texts in one array, uint32, and their offsets, int64 of shape (n_texts + 1,).
 
         The ids of text i are `ids[offsets[i]:offsets[i + 1]]`; `threads` as in `encode_batch`.
         """
@@ -230,20 +230,21 @@ class Tokenizer(Hooks, Decoder, ABC):
         return joined(map_on_threads(one, texts, threads))
 
     def count(self, text: str) -> int:
-        """How many tokens `text` has, special text read as ordinary text."""
+        """Count the ids of `text`, with special text as ordinary text."""
         return len(self.encode(text, disallowed_special=()))
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """The text of the first `max_tokens` tokens, less a last character they hold only in part.
+        """Return the text of the first `max_tokens` tokens, without a last character that is incomplete.
 
-        Special text is read as ordinary text.
+        Special text is encoded as ordinary text.
         """
         max_tokens = token_limit(max_tokens)
         ids = self.encode(text, disallowed_special=())
         return text if len(ids) <= max_tokens else self.decode_bytes(ids[:max_tokens]).decode("utf-8", "ignore")
 
     def _is_ordinary(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
-        """Whether nothing in `text` is encoded as a whole; raises `SpecialToken` for what is disallowed."""
+        """Return whether `text` contains no special or added token to encode; raise `SpecialToken` for a disallowed
+        one."""
         if not (allowed_special or disallowed_special or self._added):
             return True
         check_text(text)
@@ -293,7 +294,7 @@ class Tokenizer(Hooks, Decoder, ABC):
             raise UnknownSymbol(error.character, offset + error.offset) from None
 
     def _encode_as(self, encode: Callable[[str], Ids], text: str) -> Ids:
-        """`encode(text)`, of the repaired text where the text needs it."""
+        """Return `encode(text)`, of the repaired and normalised text where that is needed."""
         if self._as_given:
             try:
                 return encode(text)

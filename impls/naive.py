@@ -1,8 +1,8 @@
 """Byte pair encoding as on the blackboard: count every pair, merge one, count again.
 
 Idea
-    Training looks at all neighbouring symbols of the corpus, merges the pair that occurs most, and starts over.
-    Encoding looks at all neighbours of a piece, merges the pair learned earliest wherever it stands, and starts over.
+    Training counts all neighbouring symbols of the corpus, merges the most frequent pair, and starts over.
+    Encoding looks at all neighbours of a piece, merges the pair learned earliest wherever it occurs, and starts over.
 Cost
     Training O(n_merges * corpus), encoding O(rounds * piece): nothing is remembered from one round to the next.
 Source
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.training import (
     base_symbols,
     corpus_pieces,
@@ -33,7 +33,7 @@ Pair = tuple[int, int]
 
 
 class Naive(Tokenizer):
-    """Recounts every pair in every round; the yardstick the other implementations are held against."""
+    """Recounts every pair in every round; the reference the other implementations are checked against."""
 
     name: ClassVar[str] = "naive"
     summary: ClassVar[str] = "recounts every pair in every round, merges the lowest rank everywhere"
@@ -41,14 +41,14 @@ class Naive(Tokenizer):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        # Of a merge that is listed twice the later rank stays: a later entry of the same pair overwrites.
+        # Of a merge that is listed twice the later rank counts: a later entry of the same pair overwrites.
         ranked = enumerate(zip(model.merges, model.merge_results, strict=True))
         self._merge_by_pair = {pair: (rank, made) for rank, (pair, made) in ranked}
-        # Of equal ranks the leftmost merges first, which may bring about another of that rank right there.
+        # Of equal ranks the leftmost merges first, which may create another pair of that rank right there.
         self._one_at_a_time = bool(model.equal_ranks)
 
     def encode_piece(self, piece: str) -> list[int]:
-        """Ids of one piece, merging the lowest rank everywhere, round by round.
+        """Return the ids of one piece, merging the lowest rank everywhere, round by round.
 
         Merges a+b (rank 0), ab+a (rank 1):    a b a b c a b
                                          ->    ab  ab  c ab      round 1: all of rank 0
@@ -70,12 +70,13 @@ class Naive(Tokenizer):
                 ids = _apply(lowest, ids, merges)
 
     def _encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
-        """Ids of one piece, the possible merges tried by rank, then from left to right, until one is not left out.
+        """Return the ids of one piece; each round tries the possible merges by rank, then from left to right, until one
+        is not dropped.
 
         Provilkov, Emelianenko and Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization".
 
-        Merges a+b (rank 0), ab+a (rank 1):    a b a b      coins: leave out the first a+b, not the second
-                                         ->    a b ab       coin: leave out a+b, and nothing else is possible: done
+        Merges a+b (rank 0), ab+a (rank 1):    a b a b      coins: drop the first a+b, not the second
+                                         ->    a b ab       coin: drop a+b, and nothing else is possible: done
         """
         ids = self.model.symbols(piece)
         while True:
@@ -88,14 +89,14 @@ class Naive(Tokenizer):
             ids[at : at + 2] = [made]
 
     def _merge(self, left: int, right: int) -> tuple[int, int] | None:
-        """(rank, id it makes) of the merge of two neighbours, or None where they do not merge."""
+        """Return (rank, id it makes) of the merge of two neighbours, or None where they do not merge."""
         model = self.model
         if model.merge_rule == "pairs":
             return self._merge_by_pair.get((left, right))
         if model.unknown_id in (left, right):
             return None
         left_token, right_token = model.tokens[left], model.tokens[right]
-        if left_token is None or right_token is None:  # a byte of a character that is no token
+        if left_token is None or right_token is None:  # a byte of a character that is not a token
             return None
         made = model.id_by_token.get(left_token + right_token)
         return None if made is None else (model.ranks[made], made)
@@ -108,7 +109,7 @@ class Naive(Tokenizer):
         first = first_base_id(spec)
         tokens = {first + index: symbol for index, symbol in enumerate(base)}
         id_of = {symbol: i for i, symbol in tokens.items()}
-        # The corpus as one stream; no pair spans two pieces, because None stands between them.
+        # The corpus as one stream; no pair spans two pieces, because None separates them.
         stream: list[int | None] = []
         for piece in pieces:
             stream += [*(id_of[symbol] for symbol in piece_symbols(piece, spec)), None]
@@ -127,7 +128,7 @@ class Naive(Tokenizer):
 
 
 def _apply(lowest: tuple[int, int], ids: list[int], merges: list[tuple[int, int] | None]) -> list[int]:
-    """`ids` with every pair whose merge is `lowest` merged, from left to right: a a a -> aa a."""
+    """Return `ids` with every pair whose merge is `lowest` merged, from left to right: a a a -> aa a."""
     merged: list[int] = []
     at = 0
     while at < len(ids):
@@ -141,13 +142,13 @@ def _apply(lowest: tuple[int, int], ids: list[int], merges: list[tuple[int, int]
 
 
 def count_pairs(stream: list[int | None]) -> dict[Pair, int]:
-    """How often each pair occurs, overlapping (a a a holds a+a twice), in the order the pairs are first met."""
+    """Count each pair, overlapping (a a a has a+a twice); pairs are in the order they first occur."""
     counts = Counter(pairwise(stream))
     return {(l, r): n for (l, r), n in counts.items() if l is not None and r is not None}  # noqa: E741
 
 
 def _most_frequent(counts: dict[Pair, int], tokens: dict[int, bytes], spec: TrainingSpec) -> Pair | None:
-    """The pair to merge: the most frequent that may become a token; equals are decided by `spec.ties`."""
+    """Return the most frequent pair that may become a token, with ties broken by `spec.ties`, or None."""
 
     def characters(token: bytes) -> int:
         return len(token) if spec.alphabet == "bytes" else len(token.decode())
@@ -159,7 +160,7 @@ def _most_frequent(counts: dict[Pair, int], tokens: dict[int, bytes], spec: Trai
             return None
         tied = [pair for pair, count in remaining.items() if count == top]
         if spec.ties == "first":
-            best = tied[0]  # pairs stand in the order they are met
+            best = tied[0]  # pairs are in the order they first occur
         elif spec.ties == "smallest":
             best = min(tied)
         elif spec.ties == "largest":
@@ -174,7 +175,7 @@ def _most_frequent(counts: dict[Pair, int], tokens: dict[int, bytes], spec: Trai
 
 
 def _replace(stream: list[int | None], pair: Pair, new: int) -> list[int | None]:
-    """`stream` with every occurrence of `pair` replaced by `new`, from left to right without overlap."""
+    """Return `stream` with every occurrence of `pair` replaced by `new`, from left to right without overlap."""
     left, right = pair
     merged: list[int | None] = []
     at = 0

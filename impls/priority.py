@@ -1,19 +1,19 @@
-"""The cheapest exact way in plain Python: a linked list and a heap, for encoding and for training.
+"""The fastest exact algorithm in plain Python: a linked list and a heap, for encoding and for training.
 
 Idea
     Encoding keeps the piece as a doubly linked list of symbols and a heap of candidate merges ordered by (rank,
     position). A merge joins two cells and touches only their neighbours; candidates it made obsolete stay in the heap
-    and are recognised when they come out.
-    Training keeps each distinct piece once, with its count, and for each pair its count and the pieces that hold it.
-    A merge revisits only those pieces. The best pair comes from a heap whose entries may be out of date: a pair gains
+    and are recognised when they are popped.
+    Training keeps each distinct piece once, with its count, and for each pair its count and the pieces that contain
+    it. A merge revisits only those pieces. The best pair comes from a heap whose entries may be stale: a pair gains
     occurrences only while its newer symbol is being made, so afterwards its count can only fall and its first
-    occurrence only move right. An entry is therefore never too late in the heap, only too early: it is put back.
+    occurrence only move right. A stale entry is therefore popped too early, never too late, and is pushed again.
 Cost
     Encoding O(n log n) per piece of n symbols, whatever the piece. Training O(corpus) once, then in proportion to the
     pieces that change.
 Source
     The heap for encoding: Kudo and Richardson 2018, "SentencePiece: A simple and language independent subword
-    tokenizer and detokenizer for Neural Text Processing". Distinct words with counts that are kept up to date: the
+    tokenizer and detokenizer for Neural Text Processing". Distinct words with incrementally updated counts: the
     program released with Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units".
 """
 
@@ -25,7 +25,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.training import (
     base_symbols,
     corpus_pieces,
@@ -58,12 +58,12 @@ class Priority(Tokenizer):
         self._ranks = model.ranks
 
     def encode_piece(self, piece: str) -> list[int]:
-        """Ids of one piece, always merging the lowest rank, leftmost first.
+        """Return the ids of one piece, always merging the lowest rank, leftmost first.
 
         Merges a+b (rank 0), ab+a (rank 1):    a b a b      heap: (0, at 0) (0, at 2)
                                          ->    ab . a b     popped (0, 0), pushed (1, at 0)
                                          ->    ab . ab .    popped (0, 2)
-                                         ->    popped (1, 0): the right neighbour is no a any more, dropped
+                                         ->    popped (1, 0): the right neighbour is no longer a, dropped
         """
         whole = self.model.whole_piece(piece)
         if whole is not None:
@@ -71,7 +71,7 @@ class Priority(Tokenizer):
         ids = self.model.symbols(piece)
         n = len(ids)
         before = list(range(-1, n - 1))
-        after = list(range(1, n + 1))  # n stands for the end
+        after = list(range(1, n + 1))  # n is the end
         rank_of = self._rank_of
         # One number per candidate, rank * n + position: the heap compares rank first, then position.
         heap = [rank * n + at for at, pair in enumerate(pairwise(ids)) if (rank := rank_of(*pair)) is not None]
@@ -99,26 +99,26 @@ class Priority(Tokenizer):
         return [i for i in ids if i != _GONE]
 
     def _rank_of(self, left: int, right: int) -> int | None:
-        """The rank at which two neighbours merge, or None; of a merge listed twice the later rank."""
+        """Return the rank at which two neighbours merge, or None; of a merge listed twice the later rank."""
         if self._by_pairs:
             return self._rank_by_pair.get((left, right))
         if self.model.unknown_id in (left, right):
             return None
         left_token, right_token = self._tokens[left], self._tokens[right]
-        if left_token is None or right_token is None:  # a byte of a character that is no token
+        if left_token is None or right_token is None:  # a byte of a character that is not a token
             return None
         made = self._id_by_token.get(left_token + right_token)
         return None if made is None else self._ranks[made]
 
     def _made(self, rank: int, left: int, right: int) -> int:
-        """The id that two neighbours make which merge at `rank`."""
+        """Return the id that two neighbours make, which merge at `rank`."""
         if self._by_pairs:
             return self.model.merge_results[rank]
         return self._id_by_token[self._tokens[left] + self._tokens[right]]  # type: ignore[operator]
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges incrementally; exact under every tie rule."""
+        """Learn merges with incremental counts; exact under every tie rule."""
         count_by_piece = Counter(corpus_pieces(texts, spec))  # in order of first appearance
         base = base_symbols(count_by_piece, spec)
         budget = merge_budget(base, spec)
@@ -134,7 +134,7 @@ class Priority(Tokenizer):
 
 
 class _Learner:
-    """The corpus as distinct words in order of first appearance, the pair counts, and the lazy heap."""
+    """The corpus as distinct words in order of first occurrence, the pair counts, and the lazy heap."""
 
     def __init__(self, count_by_piece: Counter[str], base: list[bytes], spec: TrainingSpec) -> None:
         self.spec = spec
@@ -144,7 +144,7 @@ class _Learner:
         self.words = [[id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in count_by_piece]
         self.weights = list(count_by_piece.values())
         self.counts: defaultdict[Pair, int] = defaultdict(int)
-        self.words_with: defaultdict[Pair, list[int]] = defaultdict(list)  # ascending; may hold words that lost it
+        self.words_with: defaultdict[Pair, list[int]] = defaultdict(list)  # ascending; may include words that lost it
         for index, (word, weight) in enumerate(zip(self.words, self.weights, strict=True)):
             for pair in pairwise(word):
                 self._gain(pair, index, weight)
@@ -153,17 +153,17 @@ class _Learner:
         self._offer(self.counts)
 
     def pop_best(self) -> tuple[Pair, int] | None:
-        """The most frequent pair (ties as the specification says) and its count, or None."""
+        """Return the most frequent pair, with ties broken by `spec.ties`, and its count, or None."""
         while self.heap:
             negative_count, *_, pair = heappop(self.heap)
             count = self.counts.get(pair, 0)
             if count == -negative_count:
                 return pair, count
-            self._offer([pair])  # it has lost occurrences since: back, where it belongs now
+            self._offer([pair])  # it has lost occurrences since: push it again with its present count
         return None
 
     def merge(self, pair: Pair) -> None:
-        """Replace `pair` by a new symbol in every word, left to right, and keep the counts true."""
+        """Replace `pair` by a new symbol in every word, left to right, and update the counts."""
         left, right = pair
         new = len(self.tokens)
         self.tokens.append(self.tokens[left] + self.tokens[right])
@@ -178,7 +178,7 @@ class _Learner:
                     merged.append(word[at])
                     at += 1
                     continue
-                # x left right y -> x new y: the pairs with x and y change, and no other.
+                # x left right y -> x new y: only the pairs with x and y change.
                 if merged:
                     counts[merged[-1], left] -= weight
                     self._gain((merged[-1], new), index, weight)
@@ -200,7 +200,7 @@ class _Learner:
             holders.append(index)
 
     def _offer(self, pairs: Iterable[Pair]) -> None:
-        """Put pairs into the heap with their present count, those that can still become a token."""
+        """Push the pairs that can still become a token, with their present counts."""
         for pair in pairs:
             count = self.counts[pair]
             if count < max(1, self.spec.min_count):
@@ -212,20 +212,20 @@ class _Learner:
 
     def _tie_keys(self) -> dict[str, Callable[[Pair], tuple[Any, ...]]]:
         return {
-            "smallest": lambda pair: (),  # the pair itself stands last in every entry
+            "smallest": lambda pair: (),  # the pair itself is the last item of every entry
             "first": self._first_occurrence,
             "largest": lambda pair: (_descending(self.tokens[pair[0]]), _descending(self.tokens[pair[1]])),
             "shortest": self._length_and_text,
         }
 
     def _first_occurrence(self, pair: Pair) -> tuple[int, int]:
-        """(word, byte offset) of the leftmost occurrence. Byte offsets stay true when symbols before it merge."""
+        """Return (word, byte offset) of the leftmost occurrence; merges before it do not change a byte offset."""
         holders = self.words_with[pair]
         for skipped, index in enumerate(holders):
             offset = 0
             for here in pairwise(self.words[index]):
                 if here == pair:
-                    del holders[:skipped]  # a word that lost the pair never gets it back
+                    del holders[:skipped]  # a word that lost the pair never regains it
                     return index, offset
                 offset += len(self.tokens[here[0]])
         raise AssertionError("a pair with a count occurs somewhere")
@@ -236,5 +236,5 @@ class _Learner:
 
 
 def _descending(token: bytes) -> str:
-    """A key that sorts byte strings from largest to smallest; the end mark puts `ab` before its prefix `a`."""
+    """Return a key that sorts byte strings in descending order; the end mark sorts `ab` before its prefix `a`."""
     return "".join([chr(255 - byte) for byte in token]) + "\u0100"

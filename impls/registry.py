@@ -1,6 +1,6 @@
-"""Names -> implementations: our own, the production libraries, and whatever is installed as a plug-in.
+"""Names -> implementations: our own, the production libraries, and installed plug-ins.
 
-Nothing is imported before it is asked for. A plug-in is an entry point of the group `bpebench.implementations`
+Nothing is imported before it is used. A plug-in is an entry point of the group `bpebench.implementations`
 that names a subclass of `Tokenizer`, or any class or function that takes a `Model` and returns an object with
 `encode(str) -> list[int]` and `decode(list[int]) -> str`.
 """
@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from impls.core.arguments import wrong_type
 from impls.core.errors import BPEError, Missing, UnknownName
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer, TrainingSpec
 
 _GROUP = "bpebench.implementations"
@@ -33,11 +33,11 @@ _OWN = {
 
 
 OWN_VOCABULARIES = ("turkish-tokenizer",)
-"""Implementations that run one vocabulary, their own, and no other; their model has their name."""
+"""Implementations that run only their own vocabulary; its model has their name."""
 
 
 def own_model(name: str) -> Model:
-    """The vocabulary of one of `OWN_VOCABULARIES`; raises `Missing` where its package is not installed."""
+    """Return the vocabulary of one of `OWN_VOCABULARIES`; raise `Missing` where its package is not installed."""
     model: Model = get(name).own_model()  # type: ignore[attr-defined]
     return model
 
@@ -48,24 +48,24 @@ def _plugins() -> dict[str, EntryPoint]:
 
 
 def plugin(name: str) -> EntryPoint:
-    """The entry point of a plug-in, not imported; raises `UnknownName`."""
+    """Return the entry point of a plug-in without importing it; raise `UnknownName`."""
     if name not in _plugins():
         raise UnknownName("plug-in", name, sorted(_plugins()))
     return _plugins()[name]
 
 
 def names() -> list[str]:
-    """Every name `get` takes: own and production implementations in order, then plug-ins by name."""
+    """Return every name `get` takes: own and production implementations in order, then plug-ins by name."""
     return [*_OWN, *sorted(_plugins())]
 
 
 def default_names() -> list[str]:
-    """Own and production implementations: what is used where nothing is chosen. Plug-ins are used when named."""
+    """Return the own and production implementations, used by default; plug-ins are used only when named."""
     return list(_OWN)
 
 
 def get(name: str) -> type[Tokenizer]:
-    """The implementation `name`; raises `UnknownName`, `Missing` where its package is not installed, or `BPEError`."""
+    """Return the implementation `name`; raise `UnknownName`, `Missing` if its package is not there, or `BPEError`."""
     if name in _OWN:
         target = _OWN[name]
     elif name in _plugins():
@@ -89,7 +89,7 @@ def get(name: str) -> type[Tokenizer]:
 
 
 def load(name: str, model: Model) -> Tokenizer:
-    """The implementation `name` over `model`; raises `Unsupported` saying why where it cannot run it."""
+    """Return the implementation `name` over `model`; raise `Unsupported` saying why it cannot run it."""
     if not isinstance(model, Model):
         raise wrong_type("model", "a Model", model)
     return get(name)(model)

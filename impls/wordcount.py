@@ -1,9 +1,9 @@
-"""Byte pair encoding of words and their counts, as it came into machine translation.
+"""Byte pair encoding of words and their counts, as introduced in machine translation.
 
 Idea
-    A corpus repeats its words, so training keeps each distinct word once with its count and weighs every pair by it.
-    Encoding applies to a word what training did to it: the merges in the order they were learned, each once and
-    everywhere, never going back. A word met before is looked up.
+    A corpus repeats its words, so training keeps each distinct word once with its count and weights every pair by it.
+    Encoding replays on a word what training did: the merges in the order they were learned, each once and everywhere,
+    never going back. A word seen before is looked up in a cache.
 Cost
     Training O(n_merges * distinct words), encoding O(rounds * word) for a new word, O(1) for a known one.
 Source
@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.training import (
     base_symbols,
     corpus_pieces,
@@ -33,11 +33,11 @@ Word = tuple[bytes, ...]
 Pair = tuple[bytes, bytes]
 
 _CACHED_WORDS = 1 << 16
-_LONGEST_CACHED = 64  # characters; longer pieces hardly ever come back
+_LONGEST_CACHED = 64  # characters; longer pieces hardly ever repeat
 
 
 class WordCount(Tokenizer):
-    """Replays merges in training order, word by word, and remembers the words."""
+    """Replays merges in training order, word by word, and caches the words."""
 
     name: ClassVar[str] = "wordcount"
     summary: ClassVar[str] = "word counts in training, merges replayed in order with a cache per word"
@@ -45,14 +45,14 @@ class WordCount(Tokenizer):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        # Of equal ranks the leftmost merges first, which may bring about another of that rank right there.
+        # Of equal ranks the leftmost merges first, which may create another pair of that rank right there.
         self._one_at_a_time = bool(model.equal_ranks)
-        # A merge that is listed twice is replayed at its later place.
+        # A merge that is listed twice is replayed at its later rank.
         self._rank_by_pair = {pair: rank for rank, pair in enumerate(model.merges)}
         self._cache: dict[str, tuple[int, ...]] = {}
 
     def encode_piece(self, piece: str) -> list[int]:
-        """Ids of one piece, from the cache where it was met before."""
+        """Return the ids of one piece, from the cache if it was seen before."""
         known = self._cache.get(piece)
         if known is not None:
             return list(known)
@@ -65,13 +65,13 @@ class WordCount(Tokenizer):
         return ids
 
     def _replay(self, ids: list[int]) -> list[int]:
-        """The merges in training order, leaving out those that do not apply.
+        """Replay the merges in training order, skipping those that do not apply.
 
         Merges b+a (rank 0), a+b (rank 1), ab+a (rank 2):    a b a b
-                                                       ->    a ba b      rank 0; rank 1 finds no a b any more
+                                                       ->    a ba b      rank 0; rank 1 no longer finds a b
 
-        Where joined text is looked up, a merge may make way for one of lower rank (llama3 has 678 tokens that are not
-        made of lower ranks) or of its own (14 tokens of Mistral's share one); only there the replay goes back.
+        Where joined text is looked up, a merge may enable one of lower rank (llama3 has 678 tokens that are not made of
+        lower ranks) or of equal rank (14 tokens of Mistral's share one); only there the replay goes back.
         """
         goes_back = self.model.merge_rule == "concatenation"
         done = -1
@@ -81,7 +81,7 @@ class WordCount(Tokenizer):
             if upcoming is None:
                 return ids
             merged: list[int] = []
-            joined = False  # whether this symbol is already part of the one before
+            joined = False  # whether this symbol was merged into the one before
             n_left = 1 if self._one_at_a_time else len(ids)  # how many merges this round may make
             for symbol, following, rank in zip(ids, [*ids[1:], -1], [*ranks, -1], strict=True):
                 if joined:
@@ -95,20 +95,20 @@ class WordCount(Tokenizer):
             ids, done = merged, -1 if goes_back else upcoming
 
     def _rank(self, left: int, right: int) -> int:
-        """When training merged these two, or -1 for never."""
+        """Return the rank at which training merged these two, or -1."""
         model = self.model
         if model.merge_rule == "pairs":
             return self._rank_by_pair.get((left, right), -1)
         if model.unknown_id in (left, right):
             return -1
         left_token, right_token = model.tokens[left], model.tokens[right]
-        if left_token is None or right_token is None:  # a byte of a character that is no token
+        if left_token is None or right_token is None:  # a byte of a character that is not a token
             return -1
         made = model.id_by_token.get(left_token + right_token)
         return -1 if made is None else model.ranks[made]
 
     def _result(self, rank: int, left: int, right: int) -> int:
-        """The id these two make, merged at `rank`."""
+        """Return the id these two make, merged at `rank`."""
         model = self.model
         if model.merge_rule == "pairs":
             return model.merge_results[rank]
@@ -120,7 +120,7 @@ class WordCount(Tokenizer):
 
         "ab ab ac"  ->  a b: 2, a c: 1  ->  merge a+b (count 2)  ->  ab: 2, a c: 1
         """
-        # In order of first appearance: the first word that holds a pair holds its first occurrence in the corpus.
+        # In order of first occurrence: the first word with a pair has its first occurrence in the corpus.
         count_by_piece = Counter(corpus_pieces(texts, spec))
         words: dict[Word, int] = {tuple(piece_symbols(piece, spec)): count for piece, count in count_by_piece.items()}
         base = base_symbols(count_by_piece, spec)
@@ -140,7 +140,7 @@ class WordCount(Tokenizer):
 
 
 def _count_pairs(words: dict[Word, int]) -> dict[Pair, int]:
-    """Every pair with the number of times it occurs in all words, in the order the pairs are first met."""
+    """Count each pair in all words; pairs are in the order they first occur."""
     pair_counts: dict[Pair, int] = {}
     for word, count in words.items():
         for pair in pairwise(word):
@@ -149,7 +149,7 @@ def _count_pairs(words: dict[Word, int]) -> dict[Pair, int]:
 
 
 def _choose(pair_counts: dict[Pair, int], ids: dict[bytes, int], spec: TrainingSpec) -> Pair | None:
-    """The most frequent pair that may become a token; equals are decided by `spec.ties`."""
+    """Return the most frequent pair that may become a token, with ties broken by `spec.ties`, or None."""
     for count in sorted(set(pair_counts.values()), reverse=True):
         if count < max(1, spec.min_count):
             return None
@@ -161,7 +161,7 @@ def _choose(pair_counts: dict[Pair, int], ids: dict[bytes, int], spec: TrainingS
         if not tied:
             continue
         if spec.ties == "first":
-            return tied[0]  # they stand in the order they were met
+            return tied[0]  # pairs are in the order they first occur
         if spec.ties == "largest":
             return max(tied)
         by_ids = sorted(tied, key=lambda pair: (ids[pair[0]], ids[pair[1]]))
@@ -172,12 +172,12 @@ def _choose(pair_counts: dict[Pair, int], ids: dict[bytes, int], spec: TrainingS
 
 
 def _length_and_text(symbol: bytes, spec: TrainingSpec) -> tuple[int, bytes]:
-    """What `shortest` compares: characters (of `end_of_word` too) or bytes, then the UTF-8."""
+    """Return the key of `shortest`: characters (including `end_of_word`) or bytes, then the UTF-8."""
     return len(symbol if spec.alphabet == "bytes" else symbol.decode()), symbol
 
 
 def _merge(word: Word, pair: Pair) -> Word:
-    """`word` with every occurrence of `pair` joined, left to right: (a, a, a) -> (aa, a).
+    """Return `word` with every occurrence of `pair` joined, left to right: (a, a, a) -> (aa, a).
 
     Whole symbols are compared. Replacing "a b" by "ab" in the spaced-out text "ba b" would cut the symbol ba.
     """

@@ -87,9 +87,9 @@ def _cell(value: Any) -> str:
 
 
 def _implementations() -> list[dict[str, Any]]:
-    from impls.core.listing import listed
+    from impls.core.availability import availability
 
-    return [asdict(listed(name)) for name in impls.names()]
+    return [asdict(availability(name)) for name in impls.names()]
 
 
 def _models() -> list[dict[str, Any]]:

@@ -11,8 +11,8 @@ from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
 from harness.data.errors import DataError
 from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.hub import PREFIX, hub_tokenizer_file
+from impls.core.availability import availability
 from impls.core.errors import BPEError, UnknownName
-from impls.core.listing import listed
 from impls.core.model.model import Model
 from impls.registry import OWN_VOCABULARIES, own_model
 
@@ -123,7 +123,7 @@ def describe_models() -> list[dict[str, Any]]:
     ]
     for name in OWN_VOCABULARIES:
         row = {"name": name, "language": "tr", "licence": "MIT", "round_trip": "lossy", "bytes": 0}
-        here = listed(name).state == "installed"
+        here = availability(name).state == "installed"
         rows.append({**row, "cached": here, "about": f"the own vocabulary of the package {name}, which alone runs it"})
     for name in trained_model_names():
         size = trained_model_path(name).stat().st_size

@@ -26,7 +26,7 @@ def read_checked(path: Path) -> np.ndarray | None:
     None where the file is missing, damaged, or open to others.
     """
     try:
-        with os.fdopen(cache.open_kept(path), "rb", buffering=0) as file:
+        with os.fdopen(cache.open_cached(path), "rb", buffering=0) as file:
             digest = file.read(cache.DIGEST_BYTES)
             n_bytes = os.fstat(file.fileno()).st_size - cache.DIGEST_BYTES
             if n_bytes < 0:

@@ -17,8 +17,8 @@ from impls.compiled.merge.pair_rows import pair_rows
 from impls.compiled.merge.symbols import Symbols, blob_of, from_merges, from_parts
 from impls.compiled.sentencepiece.spelling_tables import Spelling, from_characters
 from impls.compiled.storage import cache_folder, read_checked, write_checked
+from impls.core.model import Model
 from impls.core.model.derivations import middle_of
-from impls.core.model.model import Model
 
 _FORMAT = 8
 _TINY = 1 << 12

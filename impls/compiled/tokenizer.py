@@ -31,7 +31,7 @@ from impls.core import arguments
 from impls.core.arguments import SpecialSet
 from impls.core.dropout import Dropout
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.text import repair_surrogates
 from impls.interface import Tokenizer, TrainingSpec
 

@@ -1,10 +1,10 @@
-"""What the arguments of a tokenizer's methods may be, and the one TypeError for what is of another type.
+"""Checks of the arguments of a tokenizer's methods, and the one TypeError they raise.
 
     encode(b"x")       text must be a str, not bytes b'x'
     decode([7, 1.0])   ids[1] must be a whole number, not 1.0
 
-A text is a `str`; an id, `threads` and the like are whole numbers: int, and whatever else stands for one exactly
-(`__index__`: NumPy's integers), so that True is 1, as everywhere in Python. Knows no model and no algorithm.
+A text is a `str`; an id, `threads` and the like are whole numbers: int, or any type with `__index__` (NumPy's
+integers), so that True is 1, as everywhere in Python. Knows no model and no algorithm.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _SHOWN = 20
 
 
 def wrong_type(name: str, wanted: str, given: object) -> TypeError:
-    """The error for the argument `name`."""
+    """Return the error for the argument `name`."""
     return TypeError(f"{name} must be {wanted}, not {_described(given)}")
 
 
 def _described(given: object) -> str:
-    """Its value where that is short to say, else its type."""
+    """Return its value where that is short, else its type."""
     if given is None or isinstance(given, int | float):
         return repr(given)
     if isinstance(given, str | bytes):
@@ -37,20 +37,21 @@ def _described(given: object) -> str:
 
 
 def check_text(text: object, name: str = "text") -> None:
-    """Raise TypeError for what is no text."""
+    """Raise TypeError unless `text` is a str."""
     if not isinstance(text, str):
         raise wrong_type(name, "a str", text)
 
 
 def checked_bytes(data: object) -> bytes:
-    """`data`, bytes or what holds them; TypeError for anything else."""
+    """Return `data`, a bytes-like object, as bytes; raise TypeError for anything else."""
     if not isinstance(data, bytes | bytearray | memoryview):
         raise wrong_type("data", "bytes", data)
     return bytes(data)
 
 
 def text_sequence(texts: Iterable[str]) -> Sequence[str]:
-    """The texts of a batch, which are read more than once; TypeError for one text and for what is no batch."""
+    """Return the texts of a batch as a sequence, since they are read more than once; raise TypeError for a single text
+    or an object that is not iterable."""
     if isinstance(texts, list | tuple):
         return texts
     if isinstance(texts, str | bytes | bytearray):
@@ -59,8 +60,8 @@ def text_sequence(texts: Iterable[str]) -> Sequence[str]:
 
 
 def texts_in_turn(texts: Iterable[str]) -> Iterator[str]:
-    """The texts of a corpus, which are read once; TypeError for one text, for what is no corpus, and for a text that
-    is none, when it is met."""
+    """Yield the texts of a corpus, reading them once; raise TypeError for a single text, an object that is not
+    iterable, and, when it is reached, an item that is not a str."""
     if isinstance(texts, str | bytes | bytearray):
         text_sequence(texts)
     for position, text in enumerate(_iterated("texts", "several texts", texts)):
@@ -70,14 +71,14 @@ def texts_in_turn(texts: Iterable[str]) -> Iterator[str]:
 
 
 def check_texts(texts: Sequence[object]) -> None:
-    """Raise TypeError that names the first of `texts` that is none."""
+    """Raise TypeError naming the first of `texts` that is not a str."""
     for position, text in enumerate(texts):
         if type(text) is not str:
             check_text(text, f"texts[{position}]")
 
 
 def encoded_batch(encode: Callable[[list[str], int], Ids], texts: Iterable[str], threads: int | None) -> Ids:
-    """`encode(texts, threads)`, which raises TypeError for what is no text; here the error is made to say which."""
+    """Return `encode(texts, threads)`; where it raises TypeError, name the first item that is not a str instead."""
     given, n_threads = list(text_sequence(texts)), thread_count(threads)
     try:
         return encode(given, n_threads)
@@ -87,7 +88,9 @@ def encoded_batch(encode: Callable[[list[str], int], Ids], texts: Iterable[str],
 
 
 def id_list(ids: Iterable[SupportsIndex]) -> list[Any]:
-    """`ids` as a list, itself where it is one; what is in it is not looked at. TypeError for what is no sequence."""
+    """Return `ids` as a list, without a copy where it is one; raise TypeError where it is not iterable.
+
+    The items are not checked."""
     if type(ids) is list:
         return ids
     if isinstance(ids, str | bytes | bytearray):
@@ -98,7 +101,7 @@ def id_list(ids: Iterable[SupportsIndex]) -> list[Any]:
 
 
 def checked_ids(ids: Iterable[SupportsIndex]) -> list[int]:
-    """`ids` as a list of int; TypeError that names the first that is no whole number."""
+    """Return `ids` as a list of int; raise TypeError naming the first that is not a whole number."""
     found = id_list(ids)
     if set(map(type, found)) <= {int}:
         return found
@@ -113,7 +116,7 @@ def _iterated(name: str, wanted: str, given: Iterable[Any]) -> Iterable[Any]:
 
 
 def whole_number(name: str, given: SupportsIndex, wanted: str = "a whole number") -> int:
-    """`given` as an int."""
+    """Return `given` as an int; raise TypeError where it is not a whole number."""
     try:
         return int(index(given))
     except TypeError:
@@ -121,13 +124,13 @@ def whole_number(name: str, given: SupportsIndex, wanted: str = "a whole number"
 
 
 def check_number(name: str, given: object) -> None:
-    """Raise TypeError for what is no number."""
+    """Raise TypeError unless `given` is a real number."""
     if not isinstance(given, Real):
         raise wrong_type(name, "a number", given)
 
 
 def thread_count(threads: int | None) -> int:
-    """`threads`, or all cores for None; ValueError below 1."""
+    """Return `threads`, or the number of cores for None; raise ValueError below 1."""
     if threads is None:
         return os.cpu_count() or 1
     if type(threads) is not int:
@@ -138,7 +141,7 @@ def thread_count(threads: int | None) -> int:
 
 
 def token_limit(max_tokens: int) -> int:
-    """`max_tokens`; ValueError below 0."""
+    """Return `max_tokens` as an int; raise ValueError below 0."""
     max_tokens = whole_number("max_tokens", max_tokens)
     if max_tokens < 0:
         raise ValueError(f"max_tokens must be at least 0, not {max_tokens}")
@@ -146,9 +149,9 @@ def token_limit(max_tokens: int) -> int:
 
 
 def check_special_sets(allowed_special: SpecialSet, disallowed_special: SpecialSet) -> None:
-    """Raise TypeError for what is neither a collection of texts nor "all"; what is empty, or None, is nothing.
+    """Raise TypeError for an argument that is neither a collection of texts nor "all"; empty or None means no tokens.
 
-    An implementation may leave this until a text holds special text: `Compiled` does for single texts.
+    An implementation may delay this check until a text contains special text: `Compiled` does for single texts.
     """
     if not allowed_special and disallowed_special in ("all", ()):
         return
@@ -158,5 +161,5 @@ def check_special_sets(allowed_special: SpecialSet, disallowed_special: SpecialS
 
 
 def check_errors(errors: object) -> None:
-    """Raise TypeError for what is no name of an error handler."""
+    """Raise TypeError unless `errors` is a str, the name of an error handler."""
     check_text(errors, "errors")

@@ -1,7 +1,7 @@
-"""Files in the user's cache: written whole, read back only when intact and under their own name. Knows no format.
+"""Files in the user's cache: written atomically, read back only if intact and under their own name. Knows no format.
 
-A checksum is no signature: what somebody else can write is neither read nor added to (`private_files`), with one
-line on standard error that says why.
+A checksum is no signature: a file or folder another user can write is neither read nor written (`private_files`), and
+one line on standard error says why.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from impls.core.private_files import Unsafe, check_folder, make_folder, open_che
 
 DIGEST_BYTES = 32
 MOST_BYTES = 1 << 29
-"""Of files of one kind in one folder."""
+"""Limit for all files of one kind (suffix) in one folder."""
 
 
 def cache_folder() -> Path:
-    """`BPEBENCH_CACHE`, or the user's cache folder for `bpebench`."""
+    """Return the folder `BPEBENCH_CACHE` names, or else the user's cache folder for `bpebench`."""
     chosen = os.environ.get("BPEBENCH_CACHE")
     if chosen:
         return Path(chosen).expanduser()
@@ -32,8 +32,8 @@ def cache_folder() -> Path:
     return Path(user_cache_dir("bpebench", appauthor=False))
 
 
-class Kept(NamedTuple):
-    """What a file of the cache holds."""
+class CachedFile(NamedTuple):
+    """The content of a file of the cache, and its digest."""
 
     content: memoryview
     sha256: str
@@ -41,12 +41,14 @@ class Kept(NamedTuple):
 
 
 def checksum(path: Path, sha256: bytes) -> bytes:
-    """What stands in front of a content of that SHA-256: a file copied over another is as bad as a damaged one."""
+    """Return the header of a file whose content has this SHA-256. It depends on the file's name as well, so that a file
+    copied over another counts as damaged."""
     return hashlib.sha256(path.name.encode() + b"\0" + sha256).digest()
 
 
 def is_private(folder: Path) -> bool:
-    """Whether nobody else can write `folder`, which is made where it is missing; says once why it is not used."""
+    """Return whether no other user can write `folder`, creating it where it is missing; report once why it is not
+    used."""
     try:
         make_folder(folder)
         check_folder(folder)
@@ -58,8 +60,8 @@ def is_private(folder: Path) -> bool:
     return True
 
 
-def open_kept(path: Path) -> int:
-    """A descriptor of a file of the cache to read; raises `OSError`, also for a file somebody else can write."""
+def open_cached(path: Path) -> int:
+    """Open a file of the cache and return its descriptor; raise `OSError`, also for a file others can write."""
     try:
         return open_checked(path)
     except Unsafe as error:
@@ -72,10 +74,10 @@ def _report(message: str) -> None:
     print(f"bpebench: the cache is not used: {message}", file=sys.stderr, flush=True)
 
 
-def read_checked(path: Path) -> Kept | None:
-    """What a file of `write_checked` holds; None where it is missing, damaged, or open to others."""
+def read_checked(path: Path) -> CachedFile | None:
+    """Read a file of `write_checked`; return None where it is missing, damaged, or writable by others."""
     try:
-        with os.fdopen(open_kept(path), "rb", buffering=0) as file:
+        with os.fdopen(open_cached(path), "rb", buffering=0) as file:
             everything = memoryview(file.read())
     except (OSError, ValueError):
         return None
@@ -83,13 +85,13 @@ def read_checked(path: Path) -> Kept | None:
     digest = hashlib.sha256(content)
     if checksum(path, digest.digest()) != everything[:DIGEST_BYTES]:
         return None
-    return Kept(content, digest.hexdigest())
+    return CachedFile(content, digest.hexdigest())
 
 
 def write_checked(path: Path, content: Any) -> bool:
-    """Writes a file whole, behind its checksum; False where the place cannot be written, or others can write it.
+    """Write a file atomically, after its checksum; return False where the folder is not writable, or is by others.
 
-    Of files of its kind in the folder the oldest go that are past `MOST_BYTES`: what other releases have left.
+    Deletes the oldest files with its suffix beyond `MOST_BYTES` in the folder, which other releases have left.
     """
     if not is_private(path.parent):
         return False
@@ -105,11 +107,11 @@ def write_checked(path: Path, content: Any) -> bool:
             raise
     except OSError:
         return False
-    _forget_oldest(path.parent, path.suffix)
+    _delete_oldest(path.parent, path.suffix)
     return True
 
 
-def _forget_oldest(folder: Path, suffix: str) -> None:
+def _delete_oldest(folder: Path, suffix: str) -> None:
     with contextlib.suppress(OSError):
         found = [(entry.stat(), entry) for entry in os.scandir(folder) if entry.name.endswith(suffix)]
         n_bytes = 0

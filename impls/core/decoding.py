@@ -12,13 +12,13 @@ from impls.core.text.sentencepiece_rules import ids_with_mark, read_tokens, with
 from impls.core.text.text import byte_starts_of_characters
 
 if TYPE_CHECKING:
-    from impls.core.model.model import Model
+    from impls.core.model import Model
 
 
 class Decoder:
-    """The decoding half of a `Tokenizer`; a library that has a better way overrides a method.
+    """The decoding half of a `Tokenizer`; an adapter overrides the methods its library has a faster version of.
 
-    Ids are whole numbers in any iterable, NumPy's arrays too; what else is in it raises TypeError.
+    Ids are whole numbers in any iterable, NumPy arrays included; any other item raises TypeError.
     """
 
     _model: Model
@@ -38,7 +38,7 @@ class Decoder:
         return frozenset() if rules is None else frozenset(rules.byte_ids) - {-1}
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes the ids stand for. Raises `UnknownId(id, position)`, unless the model has an unknown token."""
+        """Return the bytes of the ids; raise `UnknownId(id, position)`, unless the model has an unknown token."""
         ids = checked_ids(ids)
         if self._model.sentencepiece is not None:
             return b"".join(self._token_bytes(ids))
@@ -49,9 +49,9 @@ class Decoder:
             return b"".join(self._token_bytes(ids))
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """The text the ids stand for; `errors` says what becomes of bad UTF-8, as in `bytes.decode`.
+        """Return the text of the ids; `errors` handles invalid UTF-8 as in `bytes.decode`.
 
-        After SentencePiece `replace` puts U+FFFD for each bad byte, not for each run that begins a character.
+        For a SentencePiece model `replace` gives one U+FFFD per invalid byte, not one per truncated character.
         """
         check_errors(errors)
         if self._model.sentencepiece is not None and errors == "replace":
@@ -60,13 +60,13 @@ class Decoder:
         return self.decode_bytes(ids).decode("utf-8", errors)
 
     def decode_batch(self, batch: Iterable[Iterable[int]], errors: str = "replace") -> list[str]:
-        """One text per sequence of ids."""
+        """Return one text per sequence of ids."""
         if isinstance(batch, str | bytes) or not isinstance(batch, Iterable):
             raise wrong_type("batch", "several sequences of ids", batch)
         return [self.decode(ids, errors) for ids in batch]
 
     def decode_with_offsets(self, ids: Iterable[int]) -> tuple[str, list[int]]:
-        """The text, and for each token the code point it starts at.
+        """Return the text, and the start of each token in code points.
 
         A token that begins inside a character gets that character's start.
         """

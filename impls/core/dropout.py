@@ -1,15 +1,15 @@
-"""BPE-dropout: which merges are left out, by a stream of random numbers that every implementation can repeat.
+"""BPE-dropout: which merges are dropped, by a stream of random numbers that every implementation can reproduce.
 
 Provilkov, Emelianenko and Voita 2020, "BPE-Dropout: Simple and Effective Subword Regularization": in every step each
-merge that is possible is left out with probability p, and of the others the one of lowest rank is made; a piece is
-done when none is left. With p = 0 this is byte pair encoding, with p = 1 every symbol stands alone.
+possible merge is dropped with probability p, and of the others the one of lowest rank is applied; a piece is done when
+none is left. With p = 0 this is byte pair encoding, with p = 1 every symbol is its own token.
 
 The stream, in arithmetic modulo 2**64 with the finaliser `mix` and the constant `GAMMA` of SplitMix64 (Steele, Lea
 and Flood 2014, "Fast Splittable Pseudorandom Number Generators"): piece i of a text, counted from 0 and without
 special tokens, has the key `mix(mix(seed) + i * GAMMA)`, and its coin j is `mix(key + j * GAMMA)`. A coin whose upper
-53 bits are below p * 2**53 leaves a merge out. In each step the possible merges are tried by rank, then from left to
-right, each with the next coin of the piece, until one is not left out. The merges behind it need no coin: what
-becomes of them in this step changes nothing.
+53 bits are below p * 2**53 drops a merge. In each step the possible merges are tried by rank, then from left to right,
+each with the next coin of the piece, until one is not dropped. The merges after it need no coin: whether they would be
+dropped in this step changes nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WORD = (1 << 64) - 1
 
 
 def mix(word: int) -> int:
-    """The finaliser of SplitMix64: a permutation of the 64-bit words.
+    """Return `word` through the finaliser of SplitMix64, a permutation of the 64-bit words.
 
     >>> hex(mix(GAMMA))
     '0xe220a8397b1dcdaf'
@@ -35,10 +35,10 @@ def mix(word: int) -> int:
 
 
 class Dropout:
-    """The coins of one text, and how many of its pieces have had theirs."""
+    """The coins of one text, drawn piece by piece."""
 
     def __init__(self, probability: float, seed: int) -> None:
-        """Raises ValueError for a probability outside 0 to 1 and for a seed that has a sign or more than 64 bits."""
+        """Raise ValueError for a probability outside 0 to 1 or a seed outside 0 to 2**64 - 1."""
         check_number("probability", probability)
         seed = whole_number("seed", seed)
         if not 0 <= probability <= 1:
@@ -46,12 +46,12 @@ class Dropout:
         if not 0 <= seed <= _WORD:
             raise ValueError(f"seed must be a whole number from 0 to 2**64 - 1, not {seed!r}")
         self.threshold = math.ceil(probability * 2**53)
-        """Coins below it leave a merge out."""
+        """A coin below it drops a merge."""
         self.start = mix(seed)
         self.n_pieces = 0
 
     def next_piece(self) -> Iterator[bool]:
-        """The coins of the next piece, without end: True leaves a merge out."""
+        """Return the endless coins of the next piece; True drops a merge."""
         key = mix(self.start + self.n_pieces * GAMMA & _WORD)
         self.n_pieces += 1
         return self._coins(key)

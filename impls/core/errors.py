@@ -6,7 +6,7 @@ _LONGEST_PROBLEM = 600
 
 
 def shortened(problem: str) -> str:
-    """Return `problem` without its middle where that is long: a token, or what a damaged file holds, may be."""
+    """Return `problem` with its middle cut out where it is long: it may quote a long token or a damaged file."""
     if len(problem) <= _LONGEST_PROBLEM:
         return problem
     return f"{problem[: _LONGEST_PROBLEM // 2]} … {problem[-_LONGEST_PROBLEM // 2 :]}"
@@ -39,7 +39,7 @@ class Missing(BPEError):
 
 
 class UnknownName(BPEError):
-    """A name that stands for nothing here; the message lists what there is, the nearest first."""
+    """A name that is not known; the message lists the known ones and suggests the nearest."""
 
     def __init__(self, what: str, name: str, known: list[str]) -> None:
         from difflib import get_close_matches
@@ -65,7 +65,7 @@ class InvalidSpec(BPEError):
 
 
 class InvalidPattern(BPEError):
-    """A pre-tokenization pattern that cannot be used: it does not compile, captures, or leaves text out."""
+    """An unusable pre-tokenization pattern: it does not compile, has capturing groups, or leaves text unmatched."""
 
 
 class InvalidModel(BPEError):
@@ -76,7 +76,7 @@ class InvalidModel(BPEError):
 
 
 class InvalidFile(BPEError):
-    """A file that is not what it is read as; the message names the file and the place in it."""
+    """A file that cannot be read as a model; the message names the file and the place in it."""
 
     def __init__(self, path: str, problem: str) -> None:
         problem = " ".join(problem.splitlines())
@@ -89,7 +89,7 @@ class InvalidFile(BPEError):
 
 
 class SpecialToken(BPEError, ValueError):
-    """The text holds a special token that is not allowed."""
+    """The text contains a special token that is not allowed."""
 
     def __init__(self, name: str, offset: int) -> None:
         self.name, self.offset = name, offset
@@ -103,7 +103,7 @@ class SpecialToken(BPEError, ValueError):
 
 
 class UnknownId(BPEError, KeyError):
-    """An id no token has."""
+    """An id that belongs to no token."""
 
     __str__ = Exception.__str__  # a KeyError would print its message in quotes
 
@@ -130,7 +130,7 @@ class UnknownSymbol(BPEError):
 
 
 class LibraryFailed(BPEError):
-    """A library failed on a text in a way of its own, as by a panic of its Rust code, which is no `Exception`."""
+    """A library failed on a text with an error of its own, such as a Rust panic, which is not an `Exception`."""
 
     def __init__(self, implementation: str, problem: str, panicked: bool = False) -> None:
         self.implementation, self.problem, self.panicked = implementation, problem, panicked

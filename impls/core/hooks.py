@@ -1,9 +1,9 @@
-"""What an implementation overrides: one of the hooks below, each with a definition made of the others.
+"""The hooks an implementation overrides; each has a default in terms of the others.
 
-A hook is called by `Tokenizer` with a text, or a piece of one, that is ready to be encoded: nothing in it is special,
-it is in the model's normal form, and it holds no surrogate (but see `Tokenizer.surrogate_errors`). An implementation
-that works piece by piece overrides `encode_piece`, one that takes whole texts `_encode_text`, and the others where a
-library has its own way.
+`Tokenizer` calls a hook with a text, or a piece of one, that is ready to be encoded: it contains no special token, is
+in the model's normal form, and has no surrogate (but see `Tokenizer.surrogate_errors`). An implementation that works
+piece by piece overrides `encode_piece`, one that takes whole texts `_encode_text`, and the others where its library has
+a call of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from impls.core.text.sentencepiece_rules import Cuts
 if TYPE_CHECKING:
     import numpy as np
 
-    from impls.core.model.model import Model
+    from impls.core.model import Model
 
 
 class Hooks:
@@ -37,15 +37,15 @@ class Hooks:
         return Splitter(self._model.pattern)
 
     def encode_piece(self, piece: str) -> list[int]:
-        """Ids of one piece, as `pieces` gives them: never empty, nothing in it special, no surrogate in it.
+        """Return the ids of one of `pieces`: never empty, without special tokens and surrogates.
 
-        But `encode_bytes` gives bytes that are no UTF-8 as surrogates (`errors="surrogateescape"`), where the model is
-        over bytes; an implementation that does not take them may raise UnicodeEncodeError.
+        Exception: `encode_bytes` passes invalid UTF-8 as surrogates (`errors="surrogateescape"`) for a model over
+        bytes; an implementation that cannot encode them may raise UnicodeEncodeError.
         """
         raise Unsupported(self.name, "does not encode single pieces")
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special and no surrogate is left."""
+        """Return the ids of a text without special tokens and surrogates."""
         return self._join_pieces(text, self.encode_piece)
 
     def _join_pieces(self, text: str, encode_piece: Callable[[str], list[int]]) -> list[int]:
@@ -63,7 +63,8 @@ class Hooks:
         return ids
 
     def _join_parts(self, text: str, cuts: Cuts, encode_piece: Callable[[str], list[int]]) -> list[int]:
-        """Ids of a text written by SentencePiece's rules; user-defined pieces are known, unused tokens undone."""
+        """Return the ids of a text written by SentencePiece's rules: user-defined pieces get their id, unused tokens
+        are split into their parts."""
         ids: list[int] = []
         start = 0
         for piece in self._splitter.split(text):
@@ -79,11 +80,11 @@ class Hooks:
         return [whole for i in ids for whole in parts.get(i, (i,))] if parts else ids
 
     def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
-        """Ids of a text, in normal form, and the bytes behind it, which begin with a bad one. Only over bytes.
+        """Return the ids of a text in normal form and of the bytes after it, the first of which is invalid UTF-8.
 
-        The last piece of the text might go on in the bytes, so they are encoded together; and where it begins with a
-        token of blanks (" ", line feed, tab), so are such tokens before it, which the pattern might have cut otherwise.
-        This is the rule of tiktoken's `_encode_bytes`.
+        Only for models over bytes. The last piece of the text may continue in the bytes, so they are encoded together;
+        if it begins with a token of blanks (" ", line feed, tab), so are such tokens before it, which the pattern might
+        have split differently. This is the rule of tiktoken's `_encode_bytes`.
 
             "be or not" + b"\\xff?"    ->    be,  or, then the piece b" not\\xff?"
         """
@@ -100,7 +101,7 @@ class Hooks:
         return ids[:start] + self._encode_byte_piece(b"".join([tokens[i] or b"" for i in ids[start:]]) + bad)
 
     def _encode_byte_piece(self, piece: bytes) -> list[int]:
-        """Ids of one piece that is no UTF-8, by a model over bytes."""
+        """Return the ids of one piece that is not valid UTF-8, by a model over bytes."""
         try:
             return self.encode_piece(piece.decode("utf-8", "surrogateescape"))
         except (Unsupported, UnicodeEncodeError):
@@ -117,20 +118,20 @@ class Hooks:
         return map_on_threads(self._encode_text, texts, threads)
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `encode_ragged`, for texts in which nothing is special and no surrogate is left.
+        """As `encode_ragged`, for texts without special tokens and surrogates.
 
-        Made of `_encode_text_to_array` where an implementation has its own, else of `_encode_texts`.
+        Built on `_encode_text_to_array` where an implementation overrides it, else on `_encode_texts`.
         """
         if type(self)._encode_text_to_array is Hooks._encode_text_to_array:
             return joined(self._encode_texts(texts, threads))
         return joined(map_on_threads(self._encode_text_to_array, texts, threads))
 
     def _encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
-        """Ids of one piece; each coin says of one possible merge whether it is left out, see `impls.core.dropout`."""
+        """Return the ids of one piece; each coin decides whether one possible merge is dropped (`core.dropout`)."""
         raise Unsupported(self.name, "does not leave merges out (BPE-dropout)")
 
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
-        """As `_encode_text`, with merges left out."""
+        """As `_encode_text`, with dropout."""
         return self._join_pieces(text, lambda piece: self._encode_piece_with_dropout(piece, dropout.next_piece()))
 
 

@@ -1,4 +1,4 @@
-"""A foreign tokenizer behind the interface: anything with `encode(str) -> list[int]`, `decode(list[int]) -> str`."""
+"""Wraps a third-party tokenizer: any object with `encode(str) -> list[int]` and `decode(list[int]) -> str`."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from impls.core.arguments import check_errors, checked_ids
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
 
 
 class Minimal(Protocol):
-    """The least a tokenizer must have to be judged."""
+    """The methods a tokenizer must have to be checked."""
 
     def encode(self, text: str) -> list[int]:
-        """Ids of `text`."""
+        """Return the ids of `text`."""
 
     def decode(self, ids: list[int]) -> str:
-        """The text of `ids`."""
+        """Return the text of `ids`."""
 
 
 def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
-    """A `Tokenizer` class around `factory`, registered as `name`."""
+    """Return a `Tokenizer` class around `factory`, named `name`."""
 
     class Plugin(Tokenizer):
         summary = f"plug-in {getattr(factory, '__module__', '')}:{getattr(factory, '__qualname__', factory)}"
@@ -31,7 +31,7 @@ def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
             self.target: Any = factory(model)
 
         def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
-            return _again, (name, factory, self._model)
+            return _rebuilt, (name, factory, self._model)
 
         def _encode_text(self, text: str) -> list[int]:
             return list(self.target.encode(text))
@@ -50,5 +50,5 @@ def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
     return Plugin
 
 
-def _again(name: str, factory: Callable[[Model], Minimal], model: Model) -> Tokenizer:
+def _rebuilt(name: str, factory: Callable[[Model], Minimal], model: Model) -> Tokenizer:
     return wrap(name, factory)(model)

@@ -1,8 +1,8 @@
-"""Files nobody but this user (and root) can have written: what machine code and unchecked tables may be read from.
+"""Files only this user (or root) can have written: machine code and unchecked tables are read from no others.
 
-As ssh asks of its keys: the file is regular, no link, of this user or root, and neither its group nor others may write
-it; the same holds for its folder and for every folder above, where a folder that is shared may be sticky, as /tmp is. A
-user's folders are that user's own on Windows, where none of this is asked.
+The rules are those of ssh for its keys: a regular file, not a link, owned by this user or root, and not writable by
+its group or others; the same for its folder and every folder above, where a shared folder may be sticky, as /tmp is.
+Nothing is checked on Windows, where a user's folders are private.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NO
 
 
 class Unsafe(Exception):
-    """A file or a folder somebody else can write; the text says which, and why."""
+    """A file or folder another user can write; the message says which, and why."""
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for this user alone. Raises `OSError`."""
+    """Create a folder and its missing parents, accessible to this user only; raise `OSError`."""
     if not folder.is_dir():
         if folder.parent != folder:
             make_folder(folder.parent)
@@ -30,18 +30,18 @@ def make_folder(folder: Path) -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise `Unsafe` where somebody else could put a file into `folder`, or another folder in its place.
+    """Raise `Unsafe` where another user could put a file into `folder`, or replace the folder.
 
-    Folders that do not exist yet are nobody's; raises `OSError` for what cannot be looked at.
+    Folders that do not exist yet pass; raise `OSError` for one that cannot be examined.
     """
     if hasattr(os, "geteuid"):
         with contextlib.suppress(FileNotFoundError):
-            folder.stat()  # raises where links lead in a circle
-        _check_way(folder.absolute(), may_be_shared=False)
+            folder.stat()  # raises for a cycle of links
+        _check_parents(folder.absolute(), may_be_shared=False)
 
 
-def _check_way(folder: Path, *, may_be_shared: bool) -> None:
-    """Check an absolute path and all above it but the root, where links lead too; a shared folder must be sticky."""
+def _check_parents(folder: Path, *, may_be_shared: bool) -> None:
+    """Check an absolute path, its parents but the root, and the targets of links; a shared folder must be sticky."""
     for place in [folder, *folder.parents][:-1]:
         try:
             about = place.lstat()
@@ -51,20 +51,20 @@ def _check_way(folder: Path, *, may_be_shared: bool) -> None:
         is_link = stat.S_ISLNK(about.st_mode)
         _check(place, about, must_be_folder=True, may_be_written=shared or is_link)
         if is_link:
-            _check_way(place.parent / place.readlink(), may_be_shared=may_be_shared or place != folder)
+            _check_parents(place.parent / place.readlink(), may_be_shared=may_be_shared or place != folder)
 
 
 def open_checked(path: Path) -> int:
-    """A descriptor of a file to read, itself checked, in a folder that was checked.
+    """Open a file for reading after checking it and its folder, and return the descriptor.
 
-    Raises `Unsafe`, and `OSError` where there is no such file. Does not wait for the other end of a pipe.
+    Raise `Unsafe`, or `OSError` where there is no such file. Does not block on a pipe without a writer.
     """
     check_folder(path.parent)
     try:
         descriptor = os.open(path, _FLAGS)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO):  # a link; a socket
-            raise Unsafe(f"{path} is no regular file") from None
+            raise Unsafe(f"{path} is not a regular file") from None
         raise
     try:
         _check(path, os.fstat(descriptor), must_be_folder=False, may_be_written=False)
@@ -77,7 +77,7 @@ def open_checked(path: Path) -> int:
 def _check(path: Path, about: os.stat_result, *, must_be_folder: bool, may_be_written: bool) -> None:
     kind = stat.S_IFMT(about.st_mode)
     if kind not in ((stat.S_IFDIR, stat.S_IFLNK) if must_be_folder else (stat.S_IFREG,)):
-        raise Unsafe(f"{path} is no {'folder' if must_be_folder else 'regular file'}")
+        raise Unsafe(f"{path} is not a {'folder' if must_be_folder else 'regular file'}")
     if not hasattr(os, "geteuid"):
         return
     if about.st_uid not in (os.geteuid(), 0):

@@ -1,4 +1,4 @@
-"""Ids of many texts in one array, and work spread over threads. Knows no algorithm and no model."""
+"""Ids of many texts in one array, and encoding on several threads. Knows no algorithm and no model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Ids = TypeVar("Ids")
 
 
 def map_on_threads(encode: Callable[[str], Ids], texts: Sequence[str], threads: int) -> list[Ids]:
-    """`encode` of each text, in order."""
+    """Return `encode(text)` of each text, in order."""
     if threads == 1 or len(texts) < 2:
         return [encode(text) for text in texts]
     with ThreadPoolExecutor(threads) as pool:
@@ -21,7 +21,7 @@ def map_on_threads(encode: Callable[[str], Ids], texts: Sequence[str], threads: 
 
 
 def joined(rows: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Lists or arrays of ids behind one another (uint32), and their borders (int64 of shape (len(rows) + 1,))."""
+    """Return lists or arrays of ids concatenated (uint32), and their offsets (int64 of shape (len(rows) + 1,))."""
     import numpy as np
 
     offsets = np.zeros(len(rows) + 1, np.int64)

@@ -1,4 +1,4 @@
-"""Whether a text comes back when it is encoded and decoded again, as it follows from a model."""
+"""Whether decoding an encoded text restores it, as far as the model decides that."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules, 
 from impls.core.text.text import special_matcher
 
 if TYPE_CHECKING:
-    from impls.core.model.model import Model
+    from impls.core.model import Model
 
 RoundTrip = Literal["exact", "normalising", "lossy"]
 
 
 def round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
-    """How much comes back, and why it is not all.
+    """Return how exact the round trip is, and why it is not exact, or None.
 
-    `exact`: every text (lone surrogates aside, which become U+FFFD). `normalising`: a normal form of it, the same when
-    it is encoded and decoded again. `lossy`: what is lost cannot be told from the ids.
+    `exact`: every text is restored (except lone surrogates, which become U+FFFD). `normalising`: a normal form of it,
+    which a second round trip does not change. `lossy`: what is lost cannot be derived from the ids.
     """
     if model.belongs_to is not None:
         return "lossy", f"{model.belongs_to} reads its ids, and not as every text was"
@@ -48,7 +48,7 @@ def round_trip_of(model: Model) -> tuple[RoundTrip, str | None]:
 
 
 def _swallows_spaces(model: Model) -> bool:
-    """Whether tokens that are always recognised take white space in, or the mark before them."""
+    """Return whether tokens that are always recognised absorb white space, or the mark before them."""
     swallows = {"lstrip", "rstrip"} if model.sentencepiece is None else {"lstrip", "rstrip", "normalized"}
     return any(swallows & set(model.whole_token_flags.get(text, ())) for text in model.added_tokens)
 
@@ -67,9 +67,10 @@ def _changes(rules: SentencePieceRules) -> list[str]:
 
 
 def comes_back_as(model: Model, text: str) -> str | None:
-    """What decoding gives after encoding `text`, which holds no surrogate; None where the model alone does not tell.
+    """Return the text that decoding gives after encoding `text`, which has no surrogate; None where the model alone
+    does not decide it.
 
-    >>> from impls.core.model.model import Model
+    >>> from impls.core.model import Model
     >>> comes_back_as(Model(tokens=(b"e", "é".encode()), alphabet="chars", normalization="nfc"), "e\\u0301")
     'é'
     """

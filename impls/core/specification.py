@@ -1,4 +1,4 @@
-"""The training specification: what is to be learned, in terms every trainer understands, and what may stand in it."""
+"""The training specification: what to learn, in terms every trainer understands, with every field checked."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class TrainingSpec:
     base_order: Literal["raw", "gpt2"] = "raw"
     """Order of the 256 base ids: byte values, or Hugging Face's order of the printable map."""
     min_count: int = 1
-    """How often a pair occurs at least. With 0, once no pair is left, those follow that stood side by side at some
-    time while pairs were merged from left to right, one by one, with a count of 0: what sentencepiece does."""
+    """Least count of a pair. With 0, once no pair is left, the pairs follow that were adjacent at some point while
+    pairs were merged one by one from left to right, with a count of 0: as sentencepiece does."""
     max_merges: int | None = None
     max_token_bytes: int | None = None
-    """Inclusive; a pair whose merged token would be longer is passed over."""
+    """Inclusive; a pair whose merged token would be longer is skipped."""
     max_token_characters: int | None = None
-    """Inclusive, only for the alphabet `chars`: likewise, in characters of the corpus, so without `end_of_word`.
+    """Inclusive, only for the alphabet `chars`: as above, in characters of the corpus, so without `end_of_word`.
     Hugging Face's `max_token_length` is one more; sentencepiece's `max_sentencepiece_length` is the same."""
     special_tokens: tuple[str, ...] = ()
     special_ids: Literal["last", "first"] = "last"
@@ -63,7 +63,7 @@ class TrainingSpec:
                 raise InvalidSpec(name, f"must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
         if self.min_count == 0 and self.ties == "first":
             raise InvalidSpec(
-                "min_count", "0 with ties='first' decides nothing: what occurs no more is met nowhere first"
+                "min_count", "0 excludes ties='first': a pair that no longer occurs has no first occurrence"
             )
         if isinstance(self.special_tokens, str):
             raise InvalidSpec("special_tokens", "must be a sequence of texts, not one text")

@@ -1,4 +1,4 @@
-"""What training means before any algorithm runs: pieces, base symbols, and the model made of the learned merges.
+"""What every trainer does before and after its algorithm: pieces, base symbols, and the model of the learned merges.
 
 Trainers share these definitions (they are the specification), never the counting and merging.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import InvalidSpec
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.byte_alphabet import GPT2_BYTE_ORDER
 from impls.core.text.patterns import Splitter, resolve
 from impls.core.text.text import repair_surrogates
@@ -22,14 +22,14 @@ Pair = tuple[int, int]
 
 
 def corpus_pieces(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
-    """Every piece of every text, in order; texts are never joined."""
+    """Yield every piece of every text, in order; no piece spans two texts."""
     splitter = Splitter(resolve(spec.pattern))
     for text in texts_in_turn(texts):
         yield from splitter.split(repair_surrogates(text))
 
 
 def piece_symbols(piece: str, spec: TrainingSpec) -> list[bytes]:
-    """The base symbols of a piece, as bytes: single bytes, or characters (the last one with `end_of_word`).
+    """Return the base symbols of a piece as bytes: single bytes, or characters (the last one with `end_of_word`).
 
     >>> piece_symbols("hé", TrainingSpec(vocab_size=300))
     [b'h', b'\\xc3', b'\\xa9']
@@ -45,9 +45,9 @@ def piece_symbols(piece: str, spec: TrainingSpec) -> list[bytes]:
 
 
 def base_symbols(pieces: Iterable[str], spec: TrainingSpec) -> list[bytes]:
-    """The base symbols in id order: 256 bytes, or the distinct characters of `pieces` in code-point order.
+    """Return the base symbols in id order: 256 bytes, or the distinct characters of `pieces` in code-point order.
 
-    Raises `InvalidSpec` where `pieces` hold the text of `end_of_word`, which would then stand for two things.
+    Raise `InvalidSpec` where a piece contains the text of `end_of_word`, which would be ambiguous.
     """
     if spec.alphabet == "bytes":
         order = GPT2_BYTE_ORDER if spec.base_order == "gpt2" else range(256)
@@ -61,14 +61,14 @@ def base_symbols(pieces: Iterable[str], spec: TrainingSpec) -> list[bytes]:
 
 
 def first_base_id(spec: TrainingSpec) -> int:
-    """The id of the first base symbol: 0, unless special tokens come first."""
+    """Return the id of the first base symbol: 0, unless special tokens come first."""
     if spec.special_ids == "last":
         return 0
     return len(spec.special_tokens) + (spec.unknown is not None)
 
 
 def merge_budget(base: Sequence[bytes], spec: TrainingSpec) -> int:
-    """How many merges may be learned; raises `InvalidSpec` where the vocabulary has no room for its base."""
+    """Return the maximal number of merges; raise `InvalidSpec` where the vocabulary is smaller than its base."""
     reserved = len(spec.special_tokens) + (spec.unknown is not None)
     room = spec.vocab_size - len(base) - reserved
     if room < 0:
@@ -81,7 +81,7 @@ def merge_budget(base: Sequence[bytes], spec: TrainingSpec) -> int:
 
 
 def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
-    """Whether a merge may make `token`: short enough, and not the text of a special or unknown token."""
+    """Return whether a merge may make `token`: short enough, and not the text of a special or unknown token."""
     if spec.max_token_bytes is not None and len(token) > spec.max_token_bytes:
         return False
     if spec.max_token_characters is not None:
@@ -99,8 +99,11 @@ def trained_model(
     counts: Sequence[int] | None,
     pieces: Iterable[str] = (),
 ) -> Model:
-    """The model of a finished training. `merges` hold final ids (base ids start at `first_base_id(spec)`); `counts`
-    is None for a trainer that does not tell them. `pieces` are those of the corpus, for `min_count=0`."""
+    """Return the model of the learned merges.
+
+    `merges` are pairs of final ids (base ids start at `first_base_id(spec)`); `counts` is None for a trainer that does
+    not report them. `pieces` are those of the corpus, for `min_count=0`.
+    """
     first = first_base_id(spec)
     tokens: list[bytes | None] = [None] * first + list(base)
     for left, right in merges:
@@ -130,7 +133,7 @@ def trained_model(
 def _merges_of_count_0(
     pieces: Iterable[str], tokens: Sequence[bytes | None], merges: Sequence[Pair], spec: TrainingSpec, *, n_base: int
 ) -> list[Pair]:
-    """The merges of pairs that occurred once and do no more, in the order of `spec.ties`."""
+    """Return the merges of pairs that occurred at some point and no longer do, in the order of `spec.ties`."""
     first = first_base_id(spec)
     base = tokens[first : first + n_base]
     room = merge_budget([symbol for symbol in base if symbol is not None], spec) - len(merges)
@@ -160,7 +163,7 @@ def _merges_of_count_0(
 
 
 def _pairs_on_the_way(ids: list[int], made: dict[Pair, int]) -> set[Pair]:
-    """All pairs of neighbours there are while a piece is merged, one pair after the other: the lowest id that is made
+    """Return all pairs that are adjacent at some point while a piece is merged, one merge at a time: lowest new id
     first, from left to right.
 
     Merge a+b:    a b a b  ->  ab a b  ->  ab ab      pairs a+b, b+a, ab+a, ab+ab

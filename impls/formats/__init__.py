@@ -1,4 +1,4 @@
-"""File formats of vocabularies <-> `Model`: reading by content, writing atomically, and what a format would lose.
+"""File formats of vocabularies <-> `Model`: detecting the format, reading, atomic writing, and what a format loses.
 
 Knows files and models; runs no model and knows nothing of the harness. One module per format.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from impls.core.errors import InvalidFile, InvalidModel, InvalidPattern, UnknownName, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import resolve
 from impls.formats import (
     gpt2_pair,
@@ -24,7 +24,7 @@ from impls.formats import (
     tokenizer_json,
     tokenizer_json_writer,
 )
-from impls.formats.files import is_folder, looked_at, parse_json, read_bytes, without_collecting, write_atomically
+from impls.formats.files import checked_content, is_folder, parse_json, read_bytes, without_collecting, write_atomically
 from impls.formats.space_steps import OlderUnicode
 from impls.formats.subword_nmt import IdsAssigned
 from impls.formats.tiktoken_ranks import PatternAssumed
@@ -54,7 +54,7 @@ _LOOKED_AT = 4096
 @dataclass(frozen=True, slots=True)
 class _Format:
     file_name: str
-    """How a file or folder of it is called beside those of other formats."""
+    """Name of a file or folder of this format, distinct from those of other formats."""
     write: Callable[[Model], Mapping[str, bytes]]
     """File name -> content; the empty name is the path itself."""
     losses: Callable[[Model], list[str]]
@@ -78,16 +78,16 @@ _FORMATS: dict[str, _Format] = {
 
 
 READ_ONLY = (tekken.FORMAT,)
-"""Formats `load` reads beside those of `formats`."""
+"""Formats `load` reads in addition to those of `formats`."""
 
 
 def formats() -> list[str]:
-    """The names `save` and `losses` take; `load` reads these, and those of `READ_ONLY`."""
+    """Return the names `save` and `losses` take; `load` reads these and `READ_ONLY`."""
     return list(_FORMATS)
 
 
 def file_name(format: str) -> str:
-    """How a file (for `gpt2`, a folder of two) of the format is called beside those of other formats."""
+    """Return the name of a file (for `gpt2`, a folder of two) of the format, distinct from those of other formats."""
     return _get(format).file_name
 
 
@@ -98,13 +98,13 @@ def load(
     special_tokens: Mapping[str, int] | None = None,
     content: bytes | None = None,
 ) -> Model:
-    """The model in a file or folder, its format found by content; raises `InvalidFile` naming what is wrong.
+    """Read the model in a file or folder, its format detected by content; raise `InvalidFile` naming what is wrong.
 
-    `pattern` and `special_tokens`, where given, take the place of the file's own. tiktoken rank files hold neither:
-    published ones (`impls.formats.known`) are known by their SHA-256 and get theirs; any other is read with the
-    pattern `gpt2` (what `TrainingSpec` trains with unless told otherwise), no special tokens, and a `PatternAssumed`
-    warning, as the ids are its maker's only if that was the pattern. Give `pattern=` to be sure, "none" included;
-    a bad one raises `InvalidPattern`. `content` is what the file holds, where that is known already.
+    `pattern` and `special_tokens`, if given, replace the file's own. tiktoken rank files have neither: published ones
+    (`impls.formats.known`) are recognised by their SHA-256 and get theirs; any other is read with the pattern `gpt2`
+    (the default of `TrainingSpec`), no special tokens, and a `PatternAssumed` warning, since the ids are right only if
+    the vocabulary was made with that pattern. Pass `pattern=` to be sure, "none" included; an invalid one raises
+    `InvalidPattern`. `content` is the content of the file, if it was read already.
     """
     return load_with_format(path, pattern=pattern, special_tokens=special_tokens, content=content)[1]
 
@@ -116,7 +116,7 @@ def load_with_format(
     special_tokens: Mapping[str, int] | None = None,
     content: bytes | None = None,
 ) -> tuple[str, Model]:
-    """The format that was found, and what `load` gives."""
+    """Return the detected format, and the model as `load` does."""
     path = Path(path)
     stages = None if pattern is None else resolve(pattern)
     try:
@@ -129,9 +129,9 @@ def load_with_format(
     except (InvalidModel, InvalidPattern) as error:
         raise InvalidFile(str(path), str(error)) from None
     except RecursionError:
-        raise InvalidFile(str(path), "it is nested too deeply; this is no model file") from None
+        raise InvalidFile(str(path), "it is nested too deeply; this is not a model file") from None
     except MemoryError:
-        raise InvalidFile(str(path), "reading it takes more memory than there is; this is no model file") from None
+        raise InvalidFile(str(path), "reading it takes more memory than there is; this is not a model file") from None
     return format, model
 
 
@@ -143,7 +143,7 @@ def _read(
 ) -> tuple[str, Model]:
     if content is None and is_folder(path):
         return _read_folder(path)
-    content = read_bytes(path) if content is None else looked_at(content, path)
+    content = read_bytes(path) if content is None else checked_content(content, path)
     if sentencepiece_model.looks_like(content):
         return sentencepiece_model.FORMAT, sentencepiece_model.read(content, str(path))
     start = content[:_LOOKED_AT].lstrip(_BLANK)
@@ -193,19 +193,19 @@ def _read_pair(path: Path) -> tuple[str, Model]:
     pair = gpt2_pair.find_pair(path)
     if pair is None:
         names = " or ".join(" with ".join(names) for names in gpt2_pair.NAMES)
-        raise InvalidFile(str(path), f"half of GPT-2's format, which is two files beside each other: {names}")
+        raise InvalidFile(str(path), f"half of GPT-2's format, which is two files in one folder: {names}")
     return gpt2_pair.FORMAT, gpt2_pair.read(*pair)
 
 
 def save(model: Model, path: Path, format: str) -> None:
-    """Write `model`, atomically. Raises `UnknownName` for the format, `Unsupported` where it cannot hold the model."""
+    """Write `model` atomically; raise `UnknownName` for the format, `Unsupported` where it cannot hold the model."""
     _refuse_what_belongs_to_one(model, format)
     for name, content in _get(format).write(model).items():
         write_atomically(Path(path) / name if name else Path(path), content)
 
 
 def losses(model: Model, format: str) -> list[str]:
-    """What the format would not keep of `model`, a line each; raises as `save` does where it can hold nothing of it."""
+    """Return what the format would lose of `model`, a line each; raise like `save` where it cannot hold the model."""
     _refuse_what_belongs_to_one(model, format)
     lost = _get(format).losses(model)
     if model.whole_token_flags and format not in (own.FORMAT, tokenizer_json.FORMAT):
@@ -216,7 +216,7 @@ def losses(model: Model, format: str) -> list[str]:
 
 def _refuse_what_belongs_to_one(model: Model, format: str) -> None:
     if model.belongs_to is not None:
-        raise Unsupported(format, f"the vocabulary is {model.belongs_to}'s own, and no byte pair encoding")
+        raise Unsupported(format, f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding")
 
 
 def _get(format: str) -> _Format:

@@ -1,6 +1,6 @@
-"""Reading and writing whole files: one clear `InvalidFile` for whatever is wrong, atomic writes.
+"""Reading and writing whole files: an `InvalidFile` for whatever is wrong, atomic writes.
 
-Knows no format. JSON is parsed strictly: a key given twice, a number of absurd length and endless nesting are errors.
+Knows no format. JSON is parsed strictly: duplicate keys, absurdly long numbers and deep nesting are errors.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ from typing import Any
 from impls.core.errors import InvalidFile
 
 MAX_TABLE_ID = 2**20 - 1
-"""The largest id of a token; tokens are kept in a table by id, and the largest vocabulary in use has 262,144."""
+"""The largest id of a token; tokens are stored in a table by id, and the largest vocabulary in use has 262,144."""
 
 MAX_FILE_BYTES = 48 << 20
-"""Larger files are not read: with this, and `MAX_JSON_ENTRIES`, none takes more than 512 MiB of memory to look at. The
-largest in use, with 262,144 tokens and 515,000 merges, has 33 MB."""
+"""Larger files are refused: with this and `MAX_JSON_ENTRIES`, parsing takes at most 512 MiB of memory. The largest file
+in use, with 262,144 tokens and 515,000 merges, has 33 MB."""
 
 MAX_JSON_ENTRIES = 5 << 19
 MAX_JSON_KEYS = 5 << 17
-"""Entries of all lists, and keys of all objects, of a JSON document. The largest files in use have 1.9 million and 0.45
-million."""
+"""Limits on the list entries and object keys of a JSON document; the largest files in use have 1.9 and 0.45 million."""
 
 
 _TOO_LARGE = f"more than {MAX_FILE_BYTES >> 20} MiB; no vocabulary is that large"
@@ -47,13 +46,13 @@ _OTHER_KINDS = {
     b"<!DOCTYPE": "this is a web page and not a vocabulary; the download went wrong",
     b"<html": "this is a web page and not a vocabulary; the download went wrong",
 }
-"""How files begin that are taken for vocabularies now and then."""
+"""First bytes of files that are sometimes mistaken for vocabularies."""
 
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Leaves garbage collection off for the while: a file of a million entries makes nothing but live objects, and
-    looking through them again and again takes most of the time."""
+    """Disable garbage collection inside the `with` block: parsing a million entries creates only live objects, and
+    scanning them again and again takes most of the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -64,7 +63,7 @@ def without_collecting() -> Iterator[None]:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is such a folder; False also where no file can have that name."""
+    """Return whether there is such a folder; False also for an invalid file name."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -72,11 +71,11 @@ def is_folder(path: Path) -> bool:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content; raises `InvalidFile` where the file cannot be read, is empty, too large, or of another kind."""
+    """Return the content; raise `InvalidFile` for a file that is unreadable, empty, too large, or of another kind."""
     try:
         about = path.stat()
         if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):
-            raise InvalidFile(str(path), "this is no regular file; save it to one first")
+            raise InvalidFile(str(path), "this is not a regular file; save it to one first")
         content = None
         if about.st_size <= MAX_FILE_BYTES:
             with path.open("rb") as file:
@@ -89,11 +88,12 @@ def read_bytes(path: Path) -> bytes:
         raise InvalidFile(str(path), f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if content is None:
         raise InvalidFile(str(path), _TOO_LARGE)
-    return looked_at(content, path)
+    return checked_content(content, path)
 
 
-def looked_at(content: bytes, path: Path) -> bytes:
-    """`content` without a byte order mark; raises `InvalidFile` where it is empty, too large, or of another kind."""
+def checked_content(content: bytes, path: Path) -> bytes:
+    """Return `content` without a byte order mark; raise `InvalidFile` where it is empty, too large, or of another
+    kind."""
     if len(content) > MAX_FILE_BYTES:
         raise InvalidFile(str(path), _TOO_LARGE)
     content = content.removeprefix(codecs.BOM_UTF8)
@@ -106,7 +106,7 @@ def looked_at(content: bytes, path: Path) -> bytes:
 
 
 def decode_utf8(content: bytes, path: str) -> str:
-    """`content` as text, a byte order mark left out; raises `InvalidFile` naming the line that is not UTF-8."""
+    """Return `content` as text without a byte order mark; raise `InvalidFile` naming the line that is not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -117,27 +117,27 @@ def decode_utf8(content: bytes, path: str) -> str:
 
 
 def check_json_size(content: bytes, path: str) -> None:
-    """Raises `InvalidFile` for a document of too many parts, which would take far more memory than its bytes."""
+    """Raise `InvalidFile` for a document of too many entries, which would take far more memory than its bytes."""
     n_entries = content.count(b",") + content.count(b"[") + content.count(b"{")
     if n_entries > MAX_JSON_ENTRIES or content.count(b":") > MAX_JSON_KEYS:
         raise InvalidFile(path, "JSON of millions of entries; no vocabulary has that many")
 
 
 def check_lines(content: bytes, path: str) -> None:
-    """Raises `InvalidFile` for a file of more lines than a vocabulary has tokens."""
+    """Raise `InvalidFile` for a file of more lines than a vocabulary has tokens."""
     if (n_lines := content.count(b"\n")) > MAX_TABLE_ID + 1:
         raise InvalidFile(path, f"{n_lines} lines; no vocabulary has that many")
 
 
 def parse_json(content: bytes, path: str) -> Any:
-    """The JSON document; raises `InvalidFile` naming line and column, or the key that stands twice in an object."""
+    """Parse a JSON document; raise `InvalidFile` naming line and column, or the duplicate key of an object."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) != len(pairs):
             seen: set[str] = set()
             twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            raise InvalidFile(path, f"the key {twice!a} stands twice in one object; remove one of the two")
+            raise InvalidFile(path, f"the key {twice!a} occurs twice in one object; remove one of the two")
         return found
 
     check_json_size(content, path)
@@ -151,13 +151,13 @@ def parse_json(content: bytes, path: str) -> Any:
             "the file is cut short or damaged, get it again",
         ) from None
     except RecursionError:
-        raise InvalidFile(path, "the JSON is nested too deeply; this is no model file") from None
+        raise InvalidFile(path, "the JSON is nested too deeply; this is not a model file") from None
     except ValueError as error:  # a number with thousands of digits
         raise InvalidFile(path, f"a number is too long: {error}") from None
 
 
 def token_table(tokens: Iterable[tuple[bytes, int]], path: str) -> tuple[bytes | None, ...]:
-    """Tokens by id, None for gaps; raises `InvalidFile` for an id two tokens have or one too large for a table."""
+    """Return tokens by id, None for gaps; raise `InvalidFile` for a duplicate id or one too large for a table."""
     by_id: dict[int, bytes] = {}
     for token, i in tokens:
         if i > MAX_TABLE_ID:
@@ -171,10 +171,10 @@ def token_table(tokens: Iterable[tuple[bytes, int]], path: str) -> tuple[bytes |
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a temporary file beside `path`, then rename: readers see the old file or the new one, never a half.
+    """Write to a temporary file next to `path`, then rename it: readers see the old file or the new one, never a part.
 
-    Where `path` is a link, what it leads to is written; a pipe or a device, which nothing may take the place of, is
-    written to. A file that is replaced leaves its permissions to the new one.
+    The target of a link is replaced, not the link; a pipe or a device is written to directly. A new file keeps the
+    permissions of the file it replaces.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -202,7 +202,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def utf8(token: str, path: str) -> bytes:
-    """A token's bytes; raises `InvalidFile` where it holds a lone surrogate."""
+    """Return a token's UTF-8; raise `InvalidFile` where it has a lone surrogate."""
     try:
         return token.encode()
     except UnicodeEncodeError:

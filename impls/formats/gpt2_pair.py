@@ -3,12 +3,12 @@
     #version: 0.2
     Ġ t
 
-Hugging Face names the same two `vocab.json` and `merges.txt`. The pair holds no pattern: it is GPT-2's. An entry of
-the encoder that is no byte and that no merge makes is a special token, if it has brackets around it (`<|endoftext|>`).
+Hugging Face names the same two `vocab.json` and `merges.txt`. The pair has no pattern: it is GPT-2's. An entry of the
+encoder that is not a byte and that no merge makes is a special token, if it is in brackets (`<|endoftext|>`).
 
-Where the bytes are not all there, tokens are of characters, as Hugging Face's `BPE.from_file` reads them, and `<unk>`
-is the unknown token. A text is one piece; but where tokens end in `</w>`, that is the end of a word, and words are what
-lies between white space, which is dropped.
+If some bytes are missing, tokens are made of characters, as Hugging Face's `BPE.from_file` reads them, and `<unk>` is
+the unknown token. A text is one piece; but if tokens end in `</w>`, that marks the end of a word, and words are
+separated by white space, which is dropped.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from pathlib import Path
 import msgspec
 
 from impls.core.errors import InvalidFile, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, to_printable
 from impls.core.text.patterns import DROPS_MATCHES, NAMED, name_of
 from impls.formats.files import check_lines, decode_utf8, parse_json, read_bytes, token_table, utf8
+from impls.formats.lost_fields import added_as_special, lost_fields
 from impls.formats.printable import (
     Pair,
     add_whole_token,
@@ -42,7 +43,7 @@ _HEADER = "#version"
 
 
 def find_pair(path: Path) -> tuple[Path, Path] | None:
-    """The two files in the folder `path`, or the file `path` and its companion beside it; None where that is not so."""
+    """Return the two files in the folder `path`, or the file `path` and its companion, or None."""
     if path.is_dir():
         pairs = [(path / encoder, path / merges) for encoder, merges in NAMES]
         return next((pair for pair in pairs if pair[0].is_file() and pair[1].is_file()), None)
@@ -53,21 +54,21 @@ def find_pair(path: Path) -> tuple[Path, Path] | None:
 
 
 def has_companion(path: Path) -> bool:
-    """Whether both files of the pair are there."""
+    """Return whether both files of the pair exist."""
     pair = find_pair(path)
     return pair is not None and all(file.is_file() for file in pair)
 
 
 def looks_like_merges(content: bytes, path: Path) -> bool:
-    """Whether the first line is the header, or the name is that of a file of merges (old ones have no header)."""
+    """Return whether the first line is the header, or the name is that of a merges file (old ones have no header)."""
     return content.startswith(_HEADER.encode()) or path.name in [merges for _, merges in NAMES]
 
 
 def read(encoder: Path, merges: Path) -> Model:
-    """The model of the two files; raises `InvalidFile` naming the file and the line or entry."""
+    """Read the model of the two files; raise `InvalidFile` naming the file and the line or entry."""
     for one, other in ((encoder, merges), (merges, encoder)):
         if not one.is_file():
-            raise InvalidFile(str(other), f"its companion {one.name} is not beside it; GPT-2's format is two files")
+            raise InvalidFile(str(other), f"its companion {one.name} is missing; GPT-2's format is two files")
     vocab = check_ids(parse_json(read_bytes(encoder), str(encoder)), "the vocabulary", str(encoder))
     lines = read_bytes(merges)
     check_lines(lines, str(merges))
@@ -109,7 +110,7 @@ def read(encoder: Path, merges: Path) -> Model:
 
 
 def _is_of_bytes(vocab: dict[str, int], end_of_word: str) -> bool:
-    """Whether tokens are of printable bytes: all 256 are there, or what is there looks as if they should be."""
+    """Return whether tokens are made of printable bytes: all 256 are there, or the tokens suggest they should be."""
     printable = CHARACTER_TO_BYTE.keys()
     if vocab.keys() >= printable:
         return True
@@ -138,7 +139,7 @@ def _read_lines(text: str, path: str) -> list[tuple[str, str]]:
 
 
 def write(model: Model) -> dict[str, bytes]:
-    """File name -> content; raises `Unsupported` with the reason."""
+    """Return file name -> content; raise `Unsupported` with the reason."""
     return _write(model, listed_merges(model)[0])
 
 
@@ -164,24 +165,15 @@ def _write(model: Model, listed: Sequence[Pair]) -> dict[str, bytes]:
 
 
 def losses(model: Model) -> list[str]:
-    """What the two files would not hold of `model`; raises `Unsupported` where they can hold nothing of it."""
+    """Return what the two files would lose of `model`; raise `Unsupported` where they cannot hold it."""
     merges, why_inexact = listed_merges(model)
     _write(model, merges)
     lost: list[str] = []
     if model.pattern not in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
         name = repr(name_of(model.pattern) or model.pattern)
-        lost.append(f"pattern: the pair stands for GPT-2's; give {name} again when it is loaded")
-    if model.added_tokens:
-        lost.append(f"added_tokens: {len(model.added_tokens)} become special tokens, recognised only when allowed")
-    for field in ("normalization", "unknown"):
-        if (value := getattr(model, field)) is not None:
-            lost.append(f"{field}: {value}")
-    if model.merge_counts is not None:
-        lost.append("merge_counts")
-    if model.id_offset:
-        lost.append(f"id_offset: {model.id_offset} (the ids themselves are kept)")
-    if model.ignore_merges:
-        lost.append("ignore_merges: a whole piece in the vocabulary is merged like any other")
+        lost.append(f"pattern: the pair implies GPT-2's; give {name} again when it is loaded")
+    lost += added_as_special(model)
+    lost += lost_fields(model, "normalization", "unknown", "merge_counts", "id_offset", "ignore_merges")
     if why_inexact:
         lost.append(f"merges: some texts get other ids, as {why_inexact}")
     return lost

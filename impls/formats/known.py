@@ -1,7 +1,7 @@
-"""Published vocabularies by what is in them: their names, and what their rank files leave to the program.
+"""Published vocabularies by content: their names, and the pattern and special tokens their rank files lack.
 
-A vocabulary is known by the SHA-256 of its rank file: its tokens in order of id, as tiktoken writes them. So it is
-known in every format it comes in, and under every name.
+A vocabulary is identified by the SHA-256 of its rank file: its tokens in order of id, as tiktoken writes them. So it is
+recognised in every format and under every file name.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ class Known:
 
     name: str
     pattern: str | None = None
-    """Name of the pattern its rank file is used with; None where its own format holds one."""
+    """Name of the pattern its rank file is used with; None where its own format has one."""
     special_tokens: Mapping[str, int] = field(default_factory=dict)
-    """Those its rank file is used with."""
+    """The special tokens its rank file is used with."""
 
 
 def _numbered(first: int, texts: Sequence[str]) -> dict[str, int]:

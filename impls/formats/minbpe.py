@@ -6,29 +6,30 @@
     <|endoftext|> 300
     97 98                          the merges in order: the two ids; the k-th makes id 256 + k
 
-Ids 0 to 255 are the bytes. The pattern's line is read without the white space around it; a space that begins a pattern
-is therefore written as the group `(?: )`.
+Ids 0 to 255 are the bytes. White space around the pattern is stripped on reading; a space that begins a pattern is
+therefore written as the group `(?: )`.
 """
 
 from __future__ import annotations
 
 from impls.core.errors import InvalidFile, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import drops_text, resolve
 from impls.formats.files import check_lines, decode_utf8
+from impls.formats.lost_fields import added_as_special, lost_fields
 from impls.formats.printable import Pair, listed_merges
 
 FORMAT = "minbpe"
 HEADER = "minbpe v1"
 _MAX_BYTES = 1 << 25
-"""Of all tokens together: every merge may double a length, so that a hundred lines could ask for all memory."""
+"""Limit for all tokens together: every merge may double a length, so a hundred lines could exhaust memory."""
 
 
 _FIRST_SPACE = "(?: )"
 
 
 def read(content: bytes, path: str) -> Model:
-    """The model; raises `InvalidFile` naming the line that is wrong."""
+    """Read the model; raise `InvalidFile` naming the line that is wrong."""
     check_lines(content, path)
     text = decode_utf8(content, path)
     if not text.endswith("\n"):
@@ -85,7 +86,7 @@ def _merges(lines: list[str], first_line: int, path: str) -> tuple[list[bytes], 
 
 
 def write(model: Model) -> bytes:
-    """The file of `model`; raises `Unsupported` with the reason."""
+    """Return the file of `model`; raise `Unsupported` with the reason."""
     pattern = _pattern(model)
     merges = _listed(model)
     lines = [HEADER, pattern, str(len(model.whole_token_ids))]
@@ -106,12 +107,12 @@ def _pattern(model: Model) -> str:
     if pattern.startswith(" "):
         pattern = _FIRST_SPACE + pattern[1:]
     if pattern != pattern.strip() or len(pattern.splitlines()) > 1:
-        raise Unsupported(FORMAT, "a pattern stands in one line there, without white space around it")
+        raise Unsupported(FORMAT, "a pattern is one line there, without white space around it")
     return pattern
 
 
 def _listed(model: Model) -> tuple[Pair, ...]:
-    """The merges, which make the ids from 256 on in order."""
+    """Return the merges, which make the ids from 256 on in order; raise `Unsupported` where they do not."""
     if model.alphabet != "bytes":
         raise Unsupported(FORMAT, "its tokens start from bytes; this model's alphabet is 'chars'")
     if any(model.id_by_token[bytes([byte])] != byte for byte in range(256)):
@@ -131,18 +132,10 @@ def _listed(model: Model) -> tuple[Pair, ...]:
 
 
 def losses(model: Model) -> list[str]:
-    """What the file would not hold of `model`; raises `Unsupported` where it cannot hold it."""
+    """Return what the file would lose of `model`; raise `Unsupported` where it cannot hold it."""
     write(model)
-    lost: list[str] = []
-    if model.added_tokens:
-        lost.append(f"added_tokens: {len(model.added_tokens)} become special tokens, recognised only when allowed")
-    for field in ("normalization", "unknown"):
-        if (value := getattr(model, field)) is not None:
-            lost.append(f"{field}: {value}")
-    if model.merge_counts is not None:
-        lost.append("merge_counts")
-    if model.ignore_merges:
-        lost.append("ignore_merges: a whole piece in the vocabulary is merged like any other")
+    lost = added_as_special(model)
+    lost += lost_fields(model, "normalization", "unknown", "merge_counts", "ignore_merges")
     if model.merge_rule == "concatenation":
         lost.append("merge_rule: joined bytes are looked up; the merges that gives are listed, with the same ids")
     return lost

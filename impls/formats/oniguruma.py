@@ -1,10 +1,10 @@
-r"""Patterns between the two dialects: ours (the package `regex`) and Oniguruma, which Hugging Face splits with.
+r"""Translating patterns between two dialects: ours (the package `regex`) and Oniguruma, which Hugging Face splits with.
 
-Most of a pre-tokenization pattern means the same in both. What does not is translated or refused with a reason:
+Most of a pre-tokenization pattern means the same in both. The rest is translated or refused with a reason:
 
 * `\p{N}{1,3}+` is possessive in ours and a repeated repeat in Oniguruma (`123456789` would be one piece);
 * `^` and `$` match at every line in Oniguruma, and `\A`, `\Z`, `\b` and letters such as `\h` differ;
-* `\w` holds the joiners U+200C and U+200D in ours, and `²³¹¼½¾` in Oniguruma;
+* `\w` includes the joiners U+200C and U+200D in ours, and `²³¹¼½¾` in Oniguruma;
 * a class inside a class, and `&&` in one, mean a set operation in Oniguruma only.
 """
 
@@ -23,8 +23,8 @@ from impls.core.text.patterns import NAMED, check_size
 _CL100K_014 = NAMED["cl100k-0.14"][0]
 _WRITTEN = {
     NAMED["gpt2-0.14"][0]: NAMED["gpt2"][0],
-    # Nothing stands behind the digits or the end, so neither needs to be possessive. It is not the original: that one
-    # cuts white space at the end of a text behind its last line end.
+    # Nothing follows the digits or the end, so neither needs to be possessive. It is not the original, which splits
+    # white space at the end of a text after its last line end.
     _CL100K_014: _CL100K_014.replace("{1,3}+", "{1,3}").replace("$", r"\z"),
 }
 _READ = {_WRITTEN[_CL100K_014]: _CL100K_014}
@@ -46,14 +46,15 @@ _GROUPS = frozenset({"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i:", "(?-i:"
 
 
 def to_oniguruma(stage: str) -> str:
-    """The expression that cuts in Oniguruma as `stage` does in ours; raises `InvalidPattern` saying what has none."""
+    """Return the expression that splits in Oniguruma as `stage` does in ours; raise `InvalidPattern` naming the part
+    without an equivalent."""
     if stage in _WRITTEN:
         return _WRITTEN[stage]
     return _translated(stage, _WORD_OF_REGEX, "has no equal in Hugging Face's Oniguruma")
 
 
 def from_oniguruma(expression: str) -> str:
-    """The expression that cuts in ours as `expression` does in Oniguruma; raises `InvalidPattern`."""
+    """Return the expression that splits in ours as `expression` does in Oniguruma; raise `InvalidPattern`."""
     if expression in _READ:
         return _READ[expression]
     check_size(expression)
@@ -103,11 +104,11 @@ def _in_class(part: str, before: list[str]) -> str | None:
 
 @lru_cache(maxsize=32)
 def leaves_nothing_out(stage: str) -> bool:
-    """Whether `stage` (in our dialect) matches, and never emptily, at every place of any text, by trial.
+    """Return whether `stage` (in our dialect) matches all of any text, without empty matches, by trial.
 
-    Tried are code points in a row (all of the small scripts, every 61st of the rest) and every three of a set of
-    characters that stand for their kind: enough for patterns of classes and short look-around. A text it is wrong
-    about is refused when it is split, never miscut. Raises `InvalidPattern` for one that backtracks without end.
+    The trials are all code points in order (all of the small scripts, every 61st of the rest) and every sequence of
+    three representative characters: enough for patterns of classes and short look-around. Where the result is wrong, a
+    text raises when it is split and is never split wrongly. Raise `InvalidPattern` for catastrophic backtracking.
     """
     expression = regex.compile(stage)
     end = time.thread_time() + _TRIAL_SECONDS

@@ -1,7 +1,7 @@
-"""The suite's own file: one JSON document with a version and a digest of everything else in it.
+"""The suite's own format: one JSON document with a version and a digest of everything else in it.
 
-A line per token (base64, null for a gap) and per merge (two ids), so that it can be read and compared. The digest is
-over the content, not over the layout: reformatting keeps it true, any other change does not.
+A line per token (base64, null for a gap) and per merge (two ids), so that files can be read and diffed. The digest
+covers the content, not the layout: reformatting keeps it valid, any other change does not.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, Literal
 import msgspec
 
 from impls.core.errors import InvalidFile, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import drops_text
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, check_json_size, parse_json
-from impls.formats.kept import Place
+from impls.formats.parse_cache import CacheEntry
 
 FORMAT = "bpebench"
 NAME = "bpebench model"
@@ -25,14 +25,13 @@ VERSION_OF_RULES = 2
 VERSION_OF_FLAGS = 3
 VERSION_OF_DOCUMENTS = 4
 VERSION_OF_PREFIXES = 5
-"""The versions of files that hold SentencePiece's rules, flags of whole tokens or a normalisation other than NFC,
-hashes of training documents, and a prefix, text that is dropped or bytes that are missing; releases that know only
-lower ones refuse them by it."""
+"""The versions of files with SentencePiece's rules; flags of whole tokens or a normalisation other than NFC; hashes of
+training documents; and a prefix, dropped text or missing bytes. Releases that know only lower versions refuse them."""
 _VERSIONS = (VERSION, VERSION_OF_RULES, VERSION_OF_FLAGS, VERSION_OF_DOCUMENTS, VERSION_OF_PREFIXES)
 
 
 class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """The file, field by field; everything but `tokens` may be left out."""
+    """The fields of the file; all but the first three and `tokens` are optional."""
 
     format: str
     version: int
@@ -62,9 +61,9 @@ _LISTS = ("tokens", "merges", "merge_counts")
 
 
 def read(content: bytes, path: str) -> Model:
-    """The model; raises `InvalidFile` for another version, a digest that does not match, or a field that is wrong."""
-    place = Place(FORMAT, content, hashlib.sha256(content).hexdigest())
-    return place.find() or place.keep(_parsed(content, path))
+    """Read the model; raise `InvalidFile` for another version, a digest that does not match, or an invalid field."""
+    entry = CacheEntry(FORMAT, content, hashlib.sha256(content).hexdigest())
+    return entry.load() or entry.store(_parsed(content, path))
 
 
 def _parsed(content: bytes, path: str) -> Model:
@@ -72,10 +71,10 @@ def _parsed(content: bytes, path: str) -> Model:
     try:
         document = msgspec.json.decode(content)
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
-        parse_json(content, path)  # says where it is wrong, unless it is laxer
+        parse_json(content, path)  # raises an error with line and column, unless it accepts the document
         raise InvalidFile(path, f"not JSON ({error}); the file is damaged, get it again") from None
     if not isinstance(document, dict) or document.get("format") != NAME:
-        raise InvalidFile(path, f"the field 'format' is not {NAME!r}; this is no bpebench model")
+        raise InvalidFile(path, f"the field 'format' is not {NAME!r}; this is not a bpebench model")
     version = document.get("version")
     if version not in _VERSIONS:
         raise InvalidFile(
@@ -97,14 +96,14 @@ def _parsed(content: bytes, path: str) -> Model:
 
 
 def write(model: Model) -> bytes:
-    """The file of `model`; nothing is lost."""
+    """Return the file of `model`, which loses nothing."""
     fields: dict[str, Any] = {
         name: getattr(model, name) for name in _Document.__struct_fields__ if name not in (*_HEAD, *_LISTS)
     }
     fields |= {name: dict(fields[name]) for name in ("special_tokens", "added_tokens", "whole_token_flags")}
     fields |= {name: getattr(model, name) for name in _LISTS}
     version = _version(model)
-    if model.sentencepiece is None:  # written as ever
+    if model.sentencepiece is None:  # as in version 1
         del fields["sentencepiece"]
     if not model.whole_token_flags:
         del fields["whole_token_flags"]
@@ -138,7 +137,7 @@ def _version(model: Model) -> int:
 
 
 def losses(model: Model) -> list[str]:
-    """Nothing."""
+    """Return an empty list: this format loses nothing."""
     return []
 
 

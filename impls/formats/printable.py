@@ -1,6 +1,6 @@
-"""Byte-level vocabularies written with GPT-2's printable characters: what its two files and tokenizer.json share.
+"""Byte-level vocabularies in GPT-2's printable characters: what the GPT-2 pair of files and tokenizer.json share.
 
-Knows printable tokens, merges of them and ids; no file.
+Knows printable tokens, merges of them and ids; no file format.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from impls.core.errors import InvalidFile, Unsupported
+from impls.core.model import Model
 from impls.core.model.checks import MAX_ID
-from impls.core.model.model import Model
 from impls.core.text.byte_alphabet import from_printable, to_printable
 from impls.formats.files import token_table
 
@@ -18,7 +18,7 @@ Pair = tuple[int, int]
 
 
 def check_ids(vocab: Any, field: str, path: str) -> dict[str, int]:
-    """`vocab` as token -> id; raises `InvalidFile` naming the entry whose id is not one."""
+    """Return `vocab` as token -> id; raise `InvalidFile` naming the entry with an invalid id."""
     if not isinstance(vocab, dict) or not vocab:
         raise InvalidFile(path, f"{field}: an object of tokens and their ids is expected")
     if "" in vocab:
@@ -30,7 +30,7 @@ def check_ids(vocab: Any, field: str, path: str) -> dict[str, int]:
 
 
 def read_tokens(vocab: Mapping[str, int], field: str, path: str) -> tuple[bytes | None, ...]:
-    """Token bytes by id; raises `InvalidFile` naming a token that is not of the 256 printable characters."""
+    """Return token bytes by id; raise `InvalidFile` naming a token with another than the 256 printable characters."""
     tokens: list[tuple[bytes, int]] = []
     for token, i in vocab.items():
         try:
@@ -39,7 +39,7 @@ def read_tokens(vocab: Mapping[str, int], field: str, path: str) -> tuple[bytes 
             character = error.args[0]
             raise InvalidFile(
                 path,
-                f"{field}: the token {token!a} (id {i}) holds {character!a}, which stands for no byte; "
+                f"{field}: the token {token!a} (id {i}) holds {character!a}, which maps to no byte; "
                 "only byte-level vocabularies are read here",
             ) from None
     return token_table(tokens, path)
@@ -48,8 +48,8 @@ def read_tokens(vocab: Mapping[str, int], field: str, path: str) -> tuple[bytes 
 def read_merges(
     merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str, path: str, prefix: str = ""
 ) -> tuple[Pair, ...]:
-    """Merges as pairs of ids, where the right part loses `prefix`; raises `InvalidFile` naming a merge of, or into,
-    something that is no token."""
+    """Return merges as pairs of ids, where the right part loses `prefix`; raise `InvalidFile` naming a merge with a
+    part or result that is not in the vocabulary."""
     pairs: list[Pair] = []
     for rank, (left, right) in enumerate(merges):
         pair = (vocab.get(left), vocab.get(right))
@@ -64,8 +64,8 @@ def read_merges(
 def without_whole_tokens(
     vocab: dict[str, int], merges: Sequence[tuple[str, str]], whole: Collection[str], base: Collection[str]
 ) -> dict[str, int]:
-    """`vocab` without the special and added tokens listed in it, but for those that are tokens in their own right:
-    of `base`, or part of a merge."""
+    """Return `vocab` without the special and added tokens listed in it, except those that are ordinary tokens too: in
+    `base`, or part of a merge."""
     listed = [text for text in whole if text in vocab]
     if not listed:
         return vocab
@@ -75,12 +75,12 @@ def without_whole_tokens(
 
 
 def printable_vocab(model: Model) -> dict[str, int]:
-    """Printable token -> id."""
+    """Return printable token -> id."""
     return {to_printable(token): i for token, i in model.id_by_token.items()}
 
 
 def add_whole_token(vocab: dict[str, int], text: str, i: int, format: str) -> None:
-    """List a special token by its plain text; raises `Unsupported` where that is another token's printable form."""
+    """Add a special token by its plain text; raise `Unsupported` where that is another token's printable form."""
     if vocab.setdefault(text, i) != i:
         raise Unsupported(
             format, f"the special token {text!r} (id {i}) is written like the token with id {vocab[text]}"
@@ -88,10 +88,10 @@ def add_whole_token(vocab: dict[str, int], text: str, i: int, format: str) -> No
 
 
 def listed_merges(model: Model) -> tuple[tuple[Pair, ...], str | None]:
-    """Merges that give the ids of `model` when only listed pairs merge, and why they may not be exact, or None.
+    """Return merges that give the ids of `model` when only listed pairs merge, and why they are inexact, or None.
 
-    A model that looks joined bytes up gets the merge of each token as recovered from lower ranks. Where some tokens
-    have none, every way to split a token in two is listed, lowest id first: the nearest a list of merges comes.
+    A model that looks joined bytes up gets the merge of each token as recovered from lower ranks. If some tokens have
+    none, every way to split a token in two is listed, lowest id first: the closest a list of merges can get.
     """
     if model.merge_rule == "pairs":
         return model.merges, None
@@ -99,7 +99,7 @@ def listed_merges(model: Model) -> tuple[tuple[Pair, ...], str | None]:
     if not underived:
         return merges, _equal_ranks_differ(model)
     ids = model.id_by_token
-    lengths = sorted({len(token) for token in ids})  # a long token is cut where a part has the length of another
+    lengths = sorted({len(token) for token in ids})  # a long token is split only at the lengths of other tokens
     every = [
         (ids[token[:k]], ids[token[k:]])
         for token, i in sorted(ids.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0])))
@@ -114,7 +114,7 @@ def listed_merges(model: Model) -> tuple[tuple[Pair, ...], str | None]:
 
 
 def _equal_ranks_differ(model: Model) -> str | None:
-    """Why a list of merges may give other ids where ranks are equal; runs of one character come out the same."""
+    """Return why a list of merges may give other ids where ranks are equal, or None; runs of one character do not."""
     for i in model.equal_ranks:
         if len(set((model.tokens[i] or b"").decode("utf-8", "replace"))) > 1:
             return f"{model.tokens[i]!r} (id {i}) has the rank of another token, and the leftmost of them merges first"

@@ -1,6 +1,6 @@
-"""The wire format of protocol buffers, read with every bound checked, and written.
+"""Reading (with every bound checked) and writing the wire format of protocol buffers.
 
-Knows numbers of fields and their wire types, no messages.
+Knows field numbers and wire types, no messages.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _LONGEST_VARINT = 10
 
 
 def fields(content: bytes, path: str, what: str) -> Iterator[tuple[int, int, Value]]:
-    """(number, wire type, value) of each field of a message: a whole number, or the bytes of what has a length.
+    """Yield (number, wire type, value) of each field of a message; a varint is an int, any other value its bytes.
 
-    Numbers of a fixed size come as their bytes. Raises `InvalidFile` naming `what` the message is and the byte in it.
+    Raise `InvalidFile` naming `what` the message is and the byte in it.
     """
     at, end = 0, len(content)
     while at < end:
@@ -44,7 +44,7 @@ def fields(content: bytes, path: str, what: str) -> Iterator[tuple[int, int, Val
 
 
 def _varint(content: bytes, at: int, path: str, what: str) -> tuple[int, int]:
-    """(number, where it ends)."""
+    """Return the number and the offset at which it ends."""
     if at < len(content) and content[at] < 0x80:
         return content[at], at + 1
     number = 0
@@ -60,17 +60,17 @@ def _broken(path: str, what: str, at: int, found: str) -> InvalidFile:
 
 
 def varint(number: int, value: int) -> bytes:
-    """The field with a whole number; negative ones as int32 and int64 are written, in two's complement."""
+    """Return a varint field; negative numbers are in two's complement, as int32 and int64 are."""
     return _number(number << 3 | VARINT) + _number(value & 0xFFFFFFFFFFFFFFFF)
 
 
 def length(number: int, value: bytes) -> bytes:
-    """The field with bytes, a text in UTF-8, or a message."""
+    """Return a field of bytes, UTF-8 or a message."""
     return _number(number << 3 | LENGTH) + _number(len(value)) + value
 
 
 def float32(number: int, value: float) -> bytes:
-    """The field with a float of 32 bits."""
+    """Return a field of a 32-bit float."""
     return _number(number << 3 | FIXED32) + struct.pack("<f", value)
 
 

@@ -1,7 +1,7 @@
-"""Reading SentencePiece's `.model`: a protocol buffer of pieces with scores and kinds, and how texts are normalised.
+"""Reading SentencePiece's `.model`: a protocol buffer of pieces with scores and types, and how texts are normalised.
 
 Only BPE is read; Unigram, word and character models are refused by name. Of two pieces the one with the higher score is
-merged first, so scores become ranks; where ids are in that order already the ids are the ranks.
+merged first, so scores become ranks; if ids are in that order already, the ids are the ranks.
 Source of the fields: `sentencepiece_model.proto` of sentencepiece 0.2.3.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from impls.core.errors import InvalidFile
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID
 from impls.formats.protobuf import FIXED32, LENGTH, VARINT, Value, fields
@@ -26,10 +26,9 @@ PIECES, TRAINER, NORMALIZER, DENORMALIZER = 1, 2, 3, 5
 PIECE_TEXT, PIECE_SCORE, PIECE_TYPE = 1, 2, 3
 TRAINER_MODEL_TYPE, TRAINER_VOCAB_SIZE, TRAINER_WHITESPACE_AS_SUFFIX, TRAINER_BYTE_FALLBACK = 3, 4, 24, 35
 TRAINER_UNK_ID, TRAINER_BOS_ID, TRAINER_EOS_ID, TRAINER_PAD_ID, TRAINER_UNK_SURFACE = 40, 41, 42, 43, 44
-TRAINER_UNK_PIECE = 45
 NORMALIZER_NAME, NORMALIZER_CHARSMAP, NORMALIZER_DUMMY_PREFIX, NORMALIZER_REMOVE_EXTRA, NORMALIZER_ESCAPE = range(1, 6)
 UNKNOWN_SURFACE = " \u2047 "
-"""What the library reads the unknown piece as, unless a model says otherwise."""
+"""What the unknown piece decodes to, unless a model says otherwise."""
 
 _OTHER_MODELS = {1: "Unigram", 3: "word", 4: "character"}
 BYTE_PIECES = {f"<0x{byte:02X}>": byte for byte in range(256)}
@@ -44,7 +43,7 @@ class _Piece:
 
 @dataclass(slots=True)
 class _Proto:
-    """The file, as far as it bears on ids and texts."""
+    """The parts of the file that affect ids and texts."""
 
     pieces: list[_Piece] = field(default_factory=list)
     trainer: dict[int, Value] = field(default_factory=dict)
@@ -53,7 +52,7 @@ class _Proto:
 
 
 def looks_like(content: bytes) -> bool:
-    """Whether the file begins with a piece: a message with a text in it that is not longer than the message."""
+    """Return whether the file begins with a piece: a message that begins with a text that fits in it."""
     if len(content) < 4 or content[0] != 0x0A or content[1] >= 0x80 or content[2] != 0x0A:
         return False
     after = 4 + content[3]
@@ -62,7 +61,7 @@ def looks_like(content: bytes) -> bool:
 
 
 def read(content: bytes, path: str) -> Model:
-    """The model; raises `InvalidFile` naming the piece or field that is wrong or not supported."""
+    """Read the model; raise `InvalidFile` naming the piece or field that is wrong or not supported."""
     proto = _read_proto(content, path)
     kind = proto.trainer.get(TRAINER_MODEL_TYPE, 1)
     if kind != BPE:
@@ -112,7 +111,7 @@ def _model(proto: _Proto, path: str) -> Model:
 
 
 def _ranks(pieces: list[_Piece]) -> tuple[int, ...]:
-    """Ranks by id, the highest score first; empty where the ids of what merges make are in that order."""
+    """Return ranks by id, the highest score first; empty if the ids of merged pieces are in that order."""
     made = [piece.score for piece in pieces if piece.kind in (NORMAL, UNUSED) and len(piece.text) > 1]
     if all(score > following for score, following in pairwise(made)):
         return ()
@@ -147,7 +146,7 @@ def _read_proto(content: bytes, path: str) -> _Proto:
         if number not in (PIECES, TRAINER, NORMALIZER, DENORMALIZER):
             continue
         if wire != LENGTH or not isinstance(value, bytes):
-            raise InvalidFile(path, f"field {number}: a message is expected; this is no SentencePiece model")
+            raise InvalidFile(path, f"field {number}: a message is expected; this is not a SentencePiece model")
         if number == PIECES:
             if len(proto.pieces) > MAX_TABLE_ID:
                 raise InvalidFile(path, f"more than {MAX_TABLE_ID + 1} pieces")
@@ -178,7 +177,7 @@ _PIECE_FIELDS = {PIECE_TEXT: LENGTH, PIECE_SCORE: FIXED32, PIECE_TYPE: VARINT}
 
 
 def _known(message: bytes, wanted: dict[int, int], what: str, path: str) -> dict[int, Value]:
-    """The fields of `wanted` (number -> wire type) in a message; the last of a number counts."""
+    """Return the fields of `wanted` (number -> wire type) in a message; of duplicates the last counts."""
     found: dict[int, Value] = {}
     for number, wire, value in fields(message, path, what):
         if wanted.get(number, wire) != wire:

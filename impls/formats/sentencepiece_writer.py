@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impls.core.errors import Unsupported
+from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
-from impls.core.model.model import Model
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
 from impls.formats import sentencepiece_model as fields
 from impls.formats.files import MAX_TABLE_ID
+from impls.formats.lost_fields import lost_fields
 from impls.formats.protobuf import float32, length, varint
 from impls.formats.sentencepiece_model import FORMAT
 
@@ -20,7 +21,7 @@ _NOTHING = SentencePieceRules(escape_spaces=False, dummy_prefix="never")
 
 
 def write(model: Model) -> bytes:
-    """The file; raises `Unsupported` with the reason where the library would give other ids, or refuse it."""
+    """Return the file; raise `Unsupported` with the reason where the library would give other ids, or refuse it."""
     if model.continuing_prefix is not None:
         raise Unsupported(FORMAT, f"it has no symbols that begin with {model.continuing_prefix!r}")
     if model.end_of_word is not None:
@@ -34,11 +35,11 @@ def write(model: Model) -> bytes:
 
 
 def proto(model: Model, *, as_written: bool = False, stand_ins: dict[int, str] | None = None) -> bytes:
-    """The file of `model`, whatever becomes of its ids; with `as_written` for texts that `Model.normalize` has written,
-    so that the library changes nothing about them.
+    """Return the file of `model`, even where it gives other ids; with `as_written` the library does not normalise, for
+    texts that `Model.normalize` has rewritten already.
 
-    Bytes are written as GPT-2's printable characters, characters as they are, or as `stand_ins` translates them. An id
-    without a token becomes a piece no text holds. The unknown piece, which must be, comes last if the model has none.
+    Bytes are written as GPT-2's printable characters; characters are translated by `stand_ins`. An id without a token
+    becomes a piece that no text contains. The mandatory unknown piece comes last if the model has none.
     """
     rules = model.sentencepiece or _NOTHING
     if rules.byte_ids and not rules.spells_all:
@@ -57,7 +58,7 @@ def proto(model: Model, *, as_written: bool = False, stand_ins: dict[int, str] |
 def _pieces(
     model: Model, rules: SentencePieceRules, unknown_id: int, stand_ins: dict[int, str]
 ) -> Iterator[tuple[str, float, int]]:
-    """(text, score, kind) by id."""
+    """Yield (text, score, type) of each piece in order of id."""
     byte_of = {i: byte for byte, i in enumerate(rules.byte_ids)}
     kinds = dict.fromkeys(rules.user_defined_ids, fields.USER_DEFINED) | dict.fromkeys(rules.unused_ids, fields.UNUSED)
     special = {i: text for text, i in model.special_tokens.items()}
@@ -112,7 +113,7 @@ def _normalizer(model: Model, rules: SentencePieceRules) -> bytes:
 
 
 def losses(model: Model) -> list[str]:
-    """What the file would not hold of `model`; raises `Unsupported` where it cannot hold it."""
+    """Return what the file would lose of `model`; raise `Unsupported` where it cannot hold it."""
     write(model)
     lost: list[str] = []
     rules = model.sentencepiece or _NOTHING
@@ -126,7 +127,7 @@ def losses(model: Model) -> list[str]:
         lost.append("dummy_prefix: a space is put before every text, also before one that begins with a space")
     if model.added_tokens:
         lost.append(
-            f"added_tokens: {len(model.added_tokens)} become user-defined pieces; what stands behind one gets no prefix"
+            f"added_tokens: {len(model.added_tokens)} become user-defined pieces; text after one gets no prefix"
         )
     if model.unknown is None:
         lost.append(f"unknown: there must be such a token; it gets the id {model.vocab_size}")
@@ -134,18 +135,6 @@ def losses(model: Model) -> list[str]:
         lost.append("unknown: unknown characters in a row become one token")
     if model.special_tokens and (rules.shows_specials or model.sentencepiece is None):
         lost.append("special_tokens: they are never found in a text, and are read as nothing")
-    lost += _lost_rules(model)
-    return lost
-
-
-def _lost_rules(model: Model) -> list[str]:
-    lost: list[str] = []
     if model.merge_rule == "concatenation" and model.sentencepiece is None and model.recovered_merges[1]:
-        lost.append("merges: a whole piece that no lower ranks make is no single token there")
-    if model.ignore_merges:
-        lost.append("ignore_merges: a whole piece in the vocabulary is merged like any other")
-    if model.merge_counts is not None:
-        lost.append("merge_counts")
-    if model.id_offset:
-        lost.append(f"id_offset: {model.id_offset} (the ids themselves are kept)")
-    return lost
+        lost.append("merges: a whole piece that no lower ranks make is not a single token there")
+    return lost + lost_fields(model, "ignore_merges", "merge_counts", "id_offset")

@@ -1,8 +1,8 @@
-"""Hugging Face's steps that do what SentencePiece does to white space <-> `SentencePieceRules`.
+"""Hugging Face's steps that treat white space as SentencePiece does <-> `SentencePieceRules`.
 
 A converted SentencePiece model has `Prepend` and `Replace` (Llama 2, Mistral) or `Replace` alone (Gemma) as its
-normalizer, or `Metaspace` as its pre-tokenizer; `Precompiled` holds the compiled normalisation. These steps are read
-and written, spaces that are dropped as we write that, and before them the steps of `core.text.normalization`; every
+normalizer, or `Metaspace` as its pre-tokenizer; `Precompiled` holds the compiled normalisation. Read and written are
+these steps, removal of spaces in the form we write it, and before them the steps of `core.text.normalization`; every
 other normalizer is refused by name.
 """
 
@@ -17,7 +17,7 @@ from typing import Any
 import regex
 
 from impls.core.errors import InvalidFile, InvalidPattern
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.normalization import PREFIX_SPACE, call, steps_of
 from impls.core.text.patterns import MAX_CHARACTERS
 from impls.core.text.sentencepiece_rules import SPACE_MARK, DummyPrefix, SentencePieceRules
@@ -41,7 +41,7 @@ _DROPPED: list[dict[str, Any]] = [
 
 @dataclass(slots=True)
 class Spaces:
-    """What the steps say, found one by one."""
+    """What the steps do, collected while reading them one by one."""
 
     steps: list[str] = field(default_factory=list)
     """The steps of `Model.normalization`."""
@@ -50,35 +50,35 @@ class Spaces:
     remove_extra_spaces: bool = False
     charsmap: bytes = b""
     stages: list[str] = field(default_factory=list)
-    """Split stages that go before all others."""
+    """Split stages that come before all others."""
     prepended: str = ""
-    """What `Prepend` puts before a text."""
+    """What `Prepend` prepends to a text."""
     by_metaspace: bool = False
-    """Whether a `Metaspace` marks the spaces, after the normalizer and after added tokens were found in its text."""
+    """Whether a `Metaspace` marks the spaces, after the normalizer and the search for added tokens in its result."""
 
     @property
     def normalization(self) -> str | None:
-        """The names of all steps."""
+        """`Model.normalization`: the names of all steps, or None."""
         return "+".join(self.steps) or None
 
     @property
-    def tells_normalized(self) -> bool:
-        """Whether a model can say what is done before added tokens are sought in a normalised text, and what after."""
+    def can_place_normalized(self) -> bool:
+        """Whether a model can express which steps come before, and which after, the search for normalized tokens."""
         return not (self.by_metaspace and (self.dummy_prefix == "never" or self.remove_extra_spaces))
 
     @property
     def marks(self) -> bool:
-        """Whether white space is written otherwise."""
+        """Whether white space is rewritten."""
         return self.escape_spaces or self.dummy_prefix != "never" or self.remove_extra_spaces
 
     @property
     def rewrites(self) -> bool:
-        """Whether SentencePiece's rules write a text otherwise."""
+        """Whether SentencePiece's rules rewrite texts."""
         return self.marks or bool(self.charsmap)
 
 
 def read_normalizer(normalizer: Any, path: str) -> Spaces:
-    """What the `normalizer` says; raises `InvalidFile` naming the step that is not supported."""
+    """Return what the `normalizer` does; raise `InvalidFile` naming the step that is not supported."""
     spaces = Spaces()
     steps = _flat(normalizer, "normalizer", "normalizers", path)
     kinds = [step for _, step in steps]
@@ -118,15 +118,15 @@ _STRIPS = {(True, True): "strip", (True, False): "strip-left", (False, True): "s
 
 
 _KEEP_THE_START = frozenset({"nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip-right"})
-"""After these the first place of a text is still the first."""
+"""Steps that never remove the first character of a text."""
 
 
 class OlderUnicode(UserWarning):
-    """Hugging Face's library does this step by older tables of characters than ours."""
+    """Hugging Face's library does this step by older Unicode tables than ours."""
 
 
 def warn_of_older_unicode(kind: str, where: str, path: str) -> None:
-    """Warn of a step that few, newer characters pass otherwise in the library."""
+    """Warn of a step that treats a few newer characters differently in the library."""
     warnings.warn(
         f"{path}: {where}: {kind} is done by Unicode 16; its library knows less of it, and characters newer "
         "than Unicode 8 may get other ids there",
@@ -158,7 +158,7 @@ def _read_step(step: dict[str, Any], where: str, spaces: Spaces, path: str) -> N
 
 
 def _step_name(step: dict[str, Any], where: str, path: str) -> str | None:
-    """How `Model.normalization` names a step, "" for one that does nothing, None for one it does not know."""
+    """Return the name of a step in `Model.normalization`, "" for one that does nothing, None for an unknown one."""
     kind = step.get("type")
     if isinstance(kind, str) and kind in _BY_NAME:
         return _BY_NAME[kind]
@@ -193,7 +193,7 @@ def _charsmap(value: Any, where: str, path: str) -> bytes:
 
 
 def read_metaspace(step: dict[str, Any], where: str, spaces: Spaces, path: str) -> None:
-    """Adds what a `Metaspace` pre-tokenizer says, which must be the first step of all."""
+    """Add what a `Metaspace` pre-tokenizer does, which must be the first step."""
     if step.get("replacement", SPACE_MARK) != SPACE_MARK:
         raise InvalidFile(path, f"{where}.replacement: only {SPACE_MARK!a} is supported")
     scheme = step.get("prepend_scheme", "always" if step.get("add_prefix_space", True) else "never")
@@ -211,7 +211,7 @@ def read_metaspace(step: dict[str, Any], where: str, spaces: Spaces, path: str) 
 
 
 def check_prefix(spaces: Spaces, path: str) -> None:
-    """Raises `InvalidFile` for a mark that is put before texts whose spaces stay spaces."""
+    """Raise `InvalidFile` for a mark prepended to texts whose spaces remain spaces."""
     if spaces.prepended == SPACE_MARK and not spaces.escape_spaces:
         raise InvalidFile(path, f"normalizer.type: 'Prepend' of {SPACE_MARK!a} is not supported without a Replace")
 
@@ -220,7 +220,7 @@ def check_prefix(spaces: Spaces, path: str) -> None:
 
 
 def write_normalizer(model: Model) -> dict[str, Any] | None:
-    """The `normalizer` of a model."""
+    """Return the `normalizer` of a model."""
     steps: list[dict[str, Any]] = []
     rules = model.sentencepiece
     if rules is not None and rules.charsmap:
@@ -255,7 +255,7 @@ def _written(name: str, texts: list[str]) -> dict[str, Any] | None:
 
 
 def write_metaspace(model: Model) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """The `Metaspace` step that goes first, where there must be one, and the split stages it leaves."""
+    """Return the `Metaspace` step that comes first, if the model needs one, and the remaining split stages."""
     rules, stages = model.sentencepiece, model.pattern
     if rules is None or not _by_metaspace(rules):
         return None, stages
@@ -270,6 +270,6 @@ def _by_metaspace(rules: SentencePieceRules) -> bool:
 
 
 def write_decoder(rules: SentencePieceRules) -> dict[str, Any]:
-    """The `decoder` that reads ids as SentencePiece does."""
+    """Return the `decoder` that decodes ids as SentencePiece does."""
     steps = _DECODER_STEPS if rules.escape_spaces else _DECODER_STEPS[1:]
     return {"type": "Sequence", "decoders": [*steps, _STRIP] if rules.hides_prefix else steps}

@@ -1,8 +1,8 @@
 """Hugging Face's `pre_tokenizer` <-> the split stages of a model.
 
-Its `Split` keeps what the pattern does not match as a piece of its own; our stages match everything. A pattern that
-leaves text out therefore gets an alternative for the gaps when it is read, and loses it again when it is written. What
-is `Removed` is dropped by our stages too.
+Its `Split` keeps text between matches as pieces; our stages match everything. A pattern that leaves text out therefore
+gets an alternative for the gaps on reading, which is removed on writing. What is `Removed` is dropped by our stages
+too.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _REMOVING = {
     "WhitespaceSplit": (DROPS_MATCHES + _SPACE,),
     "BertPreTokenizer": (DROPS_MATCHES + _SPACE, rf"{_PUNCTUATION}|(?:(?!{_PUNCTUATION})[\s\S])+"),
 }
-"""What these steps do to white space, and BERT's to punctuation behind it."""
+"""The stages of steps that drop white space; BERT's then splits off punctuation."""
 _KNOWN_TO_COVER = {stage for stages in NAMED.values() for stage in stages}
 _GAP = r"|(?:(?!{0})[\s\S])+"
 _ONE_CLASS = re.compile(r"(\[(?!\^)(?:[^\[\]\\]|\\.)+\]|\\p\{\w+\})(?:\+|\{1(?:,\d*)?\})?", re.DOTALL)
 
 
 def read_stages(pre_tokenizer: Any, path: str, spaces: Spaces | None = None) -> tuple[tuple[str, ...], bool]:
-    """The split stages, and whether the pieces are then mapped to printable bytes (`ByteLevel`).
+    """Return the split stages, and whether the pieces are then mapped to printable bytes (`ByteLevel`).
 
-    What a `Metaspace` does to white space goes into `spaces`, which holds what the normalizer does. Raises
-    `InvalidFile` naming the field that cannot be expressed.
+    What a `Metaspace` does to white space is added to `spaces`, which has what the normalizer does. Raise `InvalidFile`
+    naming the field that cannot be expressed.
     """
     spaces = spaces or Spaces()
     steps = _steps(pre_tokenizer, "pre_tokenizer", path)
@@ -61,7 +61,7 @@ def read_stages(pre_tokenizer: Any, path: str, spaces: Spaces | None = None) -> 
             if step.get("use_regex", True):
                 stages += NAMED["gpt2"]
         elif kind == "Split":
-            if step.get("pattern") != {"String": " "} or not spaces.escape_spaces:  # else there is none to split at
+            if step.get("pattern") != {"String": " "} or not spaces.escape_spaces:  # else no space is left to split at
                 stages.append(_read_split(step, field, path))
         elif kind == "Metaspace" and not stages:
             read_metaspace(step, field, spaces, path)
@@ -130,7 +130,7 @@ def _read_split(step: dict[str, Any], field: str, path: str) -> str:
 
 
 def _behaving(expression: str, behavior: Any, invert: bool, field: str, path: str) -> str:
-    """The stage that cuts as Hugging Face does what `expression` finds, or with `invert` what lies between.
+    """Return the stage that splits as Hugging Face does by the matches of `expression`, or with `invert` by the gaps.
 
     Of `ab1c23d` and `[0-9]`: Isolated `ab 1 c 2 3 d`, Contiguous `ab 1 c 23 d`, MergedWithPrevious `ab1 c2 3 d`,
     MergedWithNext `ab 1c 2 3d`, Removed `ab c d`.
@@ -152,7 +152,7 @@ def _behaving(expression: str, behavior: Any, invert: bool, field: str, path: st
 
 
 def with_gaps(expression: str) -> str:
-    r"""`expression`, and what lies between its matches as pieces of their own.
+    r"""Return a stage with the matches of `expression` and the text between them as pieces.
 
     >>> with_gaps(r"\p{N}{1,3}"), with_gaps("ab")
     ('\\p{N}{1,3}|\\P{N}+', 'ab|(?:(?!ab)[\\s\\S])+')
@@ -163,7 +163,7 @@ def with_gaps(expression: str) -> str:
 
 
 def without_gaps(stage: str) -> str:
-    """The expression `with_gaps` made `stage` of, or `stage` itself."""
+    """Return the expression `with_gaps` made `stage` of, or `stage` itself."""
     if (halves := _halves(stage)) is not None:
         return halves
     length = (len(stage) - len(_GAP.format(""))) // 2
@@ -177,7 +177,7 @@ def _halves(stage: str) -> str | None:
 
 
 def _complement(expression: str) -> str | None:
-    """The class of all other characters, of an expression that is one class, once or more."""
+    """Return the class of all other characters for an expression that is one class, once or repeated, else None."""
     found = _ONE_CLASS.fullmatch(expression)
     if found is None:
         return None
@@ -186,7 +186,7 @@ def _complement(expression: str) -> str | None:
 
 
 def write_stages(stages: tuple[str, ...], *, byte_level: bool, add_prefix_space: bool = False) -> dict[str, Any] | None:
-    """The `pre_tokenizer` of `stages`; raises `InvalidPattern` for what Oniguruma would cut in another way."""
+    """Return the `pre_tokenizer` of `stages`; raise `InvalidPattern` for one Oniguruma would split differently."""
     if byte_level and stages in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
         return _byte_level(use_regex=True, add_prefix_space=add_prefix_space)
     steps = [_write_split(stage) for stage in stages]
@@ -209,7 +209,7 @@ def _write_split(stage: str) -> dict[str, Any]:
 
 
 def in_sequence(first: dict[str, Any] | None, then: dict[str, Any] | None) -> dict[str, Any] | None:
-    """One `pre_tokenizer` that does the first, then the other."""
+    """Return one `pre_tokenizer` that applies `first`, then `then`."""
     if first is None or then is None:
         return first or then
     steps = then["pretokenizers"] if then["type"] == "Sequence" else [then]

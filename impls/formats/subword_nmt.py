@@ -1,4 +1,4 @@
-"""subword-nmt's codes: a merge per line, over characters, with the end of a word marked on its last one.
+"""subword-nmt's codes: a merge per line, over characters, with the end of a word marked on its last character.
 
     #version: 0.2
     e r</w>
@@ -6,9 +6,9 @@
 
 Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
 
-Codes are merges and nothing else. Words are what lies between spaces. The ids are ours: the characters of the merges in
-code-point order, each without the mark and with it, then what the merges make, in order. A space between words is a
-piece of its own here, while subword-nmt drops it.
+Codes are only merges. Words are separated by spaces. The ids are ours: the characters of the merges in code-point
+order, each without and with the mark, then what the merges make, in order. A space between words is a piece here, while
+subword-nmt drops it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from __future__ import annotations
 import warnings
 
 from impls.core.errors import InvalidFile, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.formats.files import check_lines, decode_utf8
+from impls.formats.lost_fields import lost_fields
 
 FORMAT = "subword-nmt"
 HEADER = "#version: 0.2"
@@ -26,16 +27,16 @@ PATTERN = r"[^ \r\n]+|[ \r\n]"
 
 
 class IdsAssigned(UserWarning):
-    """The file holds merges but no ids; they are given by a rule of ours."""
+    """The file has merges but no ids; these are assigned by a rule of ours."""
 
 
 def looks_like_codes(content: bytes) -> bool:
-    """Whether a file of merges is one of words: the mark at their end stands in it."""
+    """Return whether a file of merges contains the mark of the end of a word."""
     return f"{END_OF_WORD}\n".encode() in content.replace(b"\r\n", b"\n")
 
 
 def read(content: bytes, path: str) -> Model:
-    """The model, with an `IdsAssigned` warning; raises `InvalidFile` naming the line that is wrong."""
+    """Read the model, with an `IdsAssigned` warning; raise `InvalidFile` naming the line that is wrong."""
     check_lines(content, path)
     merges = _lines(decode_utf8(content, path), path)
     made = {left + right for left, right in merges}
@@ -45,7 +46,7 @@ def read(content: bytes, path: str) -> Model:
     tokens += [left + right for left, right in merges]
     tokens = list(dict.fromkeys(tokens))
     unmade = sorted(parts.difference(tokens))
-    tokens += unmade  # they can stand in a word by no merge of the file; the merges that need them never apply
+    tokens += unmade  # no merge of the file makes them, so the merges that need them never apply
     ids = {token: i for i, token in enumerate(tokens)}
     warnings.warn(
         f"{path}: codes hold no ids; characters in code-point order come first, then what the merges make, in order",
@@ -62,7 +63,7 @@ def read(content: bytes, path: str) -> Model:
 
 
 def _lines(text: str, path: str) -> list[tuple[str, str]]:
-    """The merges, each once: of those that stand twice the first counts."""
+    """Return the merges without duplicates, of which the first counts."""
     if not text.endswith("\n"):
         raise InvalidFile(path, f"line {text.count(chr(10)) + 1}: ends without a line break; the file is cut short")
     lines = text.split("\n")[:-1]
@@ -85,7 +86,7 @@ def _lines(text: str, path: str) -> list[tuple[str, str]]:
 
 
 def write(model: Model) -> bytes:
-    """The file of `model`; raises `Unsupported` with the reason."""
+    """Return the file of `model`; raise `Unsupported` with the reason."""
     if model.alphabet != "chars" or model.end_of_word != END_OF_WORD:
         raise Unsupported(FORMAT, f"its symbols are characters, and the last one of a word ends in {END_OF_WORD!r}")
     lines = [HEADER]
@@ -102,17 +103,9 @@ def write(model: Model) -> bytes:
 
 
 def losses(model: Model) -> list[str]:
-    """What the file would not hold of `model`; raises `Unsupported` where it cannot hold it."""
+    """Return what the file would lose of `model`; raise `Unsupported` where it cannot hold it."""
     write(model)
-    lost = ["ids: codes hold merges; ids are given anew when they are read"]
+    lost = ["ids: codes hold only merges; ids are assigned again when they are read"]
     if model.pattern != (PATTERN,):
         lost.append("pattern: words are what lies between spaces there")
-    for field in ("special_tokens", "added_tokens"):
-        if whole := getattr(model, field):
-            lost.append(f"{field}: {len(whole)}, the first is {next(iter(whole))!r}")
-    for field in ("normalization", "unknown"):
-        if (value := getattr(model, field)) is not None:
-            lost.append(f"{field}: {value}")
-    if model.merge_counts is not None:
-        lost.append("merge_counts")
-    return lost
+    return lost + lost_fields(model, "special_tokens", "added_tokens", "normalization", "unknown", "merge_counts")

@@ -3,9 +3,9 @@
     {"config": {"pattern": ..., "default_vocab_size": 131072, "default_num_special_tokens": 1000, ...},
      "vocab": [{"rank": 0, "token_bytes": "AA==", "token_str": "\\u0000"}, ...]}
 
-Special tokens have the first ids, tokens those behind them: the id of a token is its rank plus the number of special
-tokens. The list is longer than the vocabulary; what lies behind the declared size is not used. Files without a list of
-special tokens (up to version 3) have the first twenty of Mistral's, and all that are not named are `<SPECIAL_n>`.
+Special tokens have the first ids, tokens the following: the id of a token is its rank plus the number of special
+tokens. The list is longer than the vocabulary; entries beyond the declared size are not used. Files without a list of
+special tokens (up to version 3) have the first twenty of Mistral's; unnamed ones are `<SPECIAL_n>`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import binascii
 from typing import Any
 
 from impls.core.errors import InvalidFile
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import resolve
 from impls.formats.files import MAX_TABLE_ID, parse_json
 
@@ -28,17 +28,17 @@ _FILLER = "<SPECIAL_{}>"
 
 
 def is_document(document: Any) -> bool:
-    """Whether a parsed file is one of these."""
+    """Return whether a parsed file is in this format."""
     return isinstance(document, dict) and isinstance(document.get("vocab"), list) and "config" in document
 
 
 def read(content: bytes, path: str) -> Model:
-    """The model; raises `InvalidFile` naming the field that is wrong."""
+    """Read the model; raise `InvalidFile` naming the field that is wrong."""
     return read_document(parse_json(content, path), path)
 
 
 def read_document(document: Any, path: str) -> Model:
-    """The model of a parsed file."""
+    """Read the model of a parsed file."""
     if not is_document(document):
         raise InvalidFile(path, "an object with 'config' and the list 'vocab' is expected")
     config = document["config"]
@@ -75,7 +75,7 @@ def _whole(config: dict[str, Any], name: str, path: str) -> int:
 
 
 def _tokens(entries: list[Any], wanted: int, path: str) -> list[bytes | None]:
-    """The tokens of ranks 0 to `wanted` - 1; entries may come in any order."""
+    """Return the tokens of ranks 0 to `wanted` - 1; entries may be in any order."""
     tokens: list[bytes | None] = [None] * wanted
     for index, entry in enumerate(entries):
         rank, written = (entry.get("rank"), entry.get("token_bytes")) if isinstance(entry, dict) else (None, None)
@@ -122,5 +122,5 @@ def _special_tokens(entries: Any, n_special: int, path: str) -> dict[str, int]:
     special = {text: rank for rank, text in enumerate(texts)}
     if len(special) != n_special:
         twice = next(text for rank, text in enumerate(texts) if special[text] != rank)
-        raise InvalidFile(path, f"special_tokens: {twice!a} stands twice")
+        raise InvalidFile(path, f"special_tokens: {twice!a} occurs twice")
     return special

@@ -3,8 +3,8 @@
     IQ== 0
     IGFuZA== 290
 
-A rank file holds nothing else: the pattern and the special tokens are in the program that uses it. The ranks are the
-ids, and any two neighbours whose joined bytes are in the file merge (merge rule `concatenation`).
+A rank file has nothing else: the pattern and the special tokens are in the program that uses it. The ranks are the ids,
+and any two neighbours whose joined bytes are in the file merge (merge rule `concatenation`).
 """
 
 from __future__ import annotations
@@ -15,37 +15,39 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 from impls.core.errors import InvalidFile, Unsupported
+from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs, ids_out_of_order
-from impls.core.model.model import Model
 from impls.core.text.patterns import name_of, resolve
 from impls.formats.files import check_lines, token_table
-from impls.formats.kept import Place
 from impls.formats.known import KNOWN
+from impls.formats.lost_fields import lost_fields
+from impls.formats.parse_cache import CacheEntry
 
 FORMAT = "tiktoken"
 _NO_BYTES = b"="
-"""Stands for no bytes where a rank is left free: whisper's rank 50256, which no text is encoded to."""
+"""Marks an unused rank, without bytes: whisper's rank 50256, which no text is encoded to."""
 
 
 class PatternAssumed(UserWarning):
-    """A rank file nobody knows was read without a pattern: `gpt2` is used, and ids may be other than its maker's."""
+    """An unknown rank file was read without a pattern: `gpt2` is used, and the ids may differ from the original's."""
 
 
 def digest_of(ranks: Mapping[bytes, int]) -> str:
-    """SHA-256 (hex) of the rank file: what `impls.formats.known` knows vocabularies by."""
+    """Return the SHA-256 (hex) of the rank file, by which `impls.formats.known` identifies vocabularies."""
     return hashlib.sha256(write_tiktoken_ranks(ranks)).hexdigest()
 
 
 def read_model(
     content: bytes, path: str, pattern: str | Sequence[str] | None, special_tokens: Mapping[str, int] | None
 ) -> Model:
-    """The model of a rank file; see `impls.formats.load` for what is used where nothing is given."""
+    """Read the model of a rank file; see `impls.formats.load` for the defaults of `pattern` and `special_tokens`."""
     digest = hashlib.sha256(content).hexdigest()
     known = KNOWN.get(digest)
-    # Not where a warning may be due.
-    place = None if known is None and pattern is None else Place(FORMAT, content, digest, pattern, special_tokens)
-    if place is not None and (kept := place.find()) is not None:
-        return kept
+    # A cache hit would skip the warning below.
+    may_warn = known is None and pattern is None
+    entry = None if may_warn else CacheEntry(FORMAT, content, digest, pattern, special_tokens)
+    if entry is not None and (cached := entry.load()) is not None:
+        return cached
     ranks = read_tiktoken_ranks(content, path)
     known = known or KNOWN.get(digest_of(ranks))
     if pattern is None:
@@ -65,14 +67,14 @@ def read_model(
         special_tokens=special_tokens,
         merge_rule="concatenation",
     )
-    return model if place is None else place.keep(model)
+    return model if entry is None else entry.store(model)
 
 
 def read_tiktoken_ranks(content: bytes, path: str) -> dict[bytes, int]:
-    """Token -> rank, in the order of the file. `path` is for the messages.
+    """Return token -> rank, in the order of the file. `path` is for the messages.
 
-    Raises `InvalidFile` naming the line: not base64, not a whole number, a token or a rank given twice, an end
-    without a line break (a file that was cut short ends anywhere).
+    Raise `InvalidFile` naming the line: not base64, not a whole number, a duplicate token or rank, or no line break at
+    the end (a truncated file may end anywhere).
     """
     check_lines(content, path)
     ranks: dict[bytes, int] = {}
@@ -113,7 +115,7 @@ def read_tiktoken_ranks(content: bytes, path: str) -> dict[bytes, int]:
 
 
 def write_tiktoken_ranks(ranks: Mapping[bytes, int]) -> bytes:
-    """The rank file, in order of rank."""
+    """Return the rank file, in order of rank."""
     lines = [
         b"%b %d\n" % (binascii.b2a_base64(token, newline=False), rank)
         for token, rank in sorted(ranks.items(), key=lambda item: item[1])
@@ -122,9 +124,9 @@ def write_tiktoken_ranks(ranks: Mapping[bytes, int]) -> bytes:
 
 
 def ranks_of(model: Model) -> dict[bytes, int]:
-    """Token -> id, as ranks of the rule `concatenation`.
+    """Return token -> id, as ranks of the rule `concatenation`.
 
-    Raises `Unsupported` where ids cannot be ranks: an alphabet of characters, or merges whose results are not in the
+    Raise `Unsupported` where ids cannot be ranks: an alphabet of characters, or merges whose results are not in the
     order of their ids.
     """
     if model.alphabet != "bytes":
@@ -137,7 +139,7 @@ def ranks_of(model: Model) -> dict[bytes, int]:
 
 
 def losses(model: Model) -> list[str]:
-    """What a rank file would not hold of `model`; raises `Unsupported` where it can hold nothing of it."""
+    """Return what a rank file would lose of `model`; raise `Unsupported` where it cannot hold the model."""
     ranks_of(model)
     lost: list[str] = []
     if model.pattern:
@@ -145,24 +147,16 @@ def losses(model: Model) -> list[str]:
         lost.append(f"pattern: a rank file holds none; give {name} again when it is loaded")
     else:
         lost.append("pattern: that texts are not split is not in a rank file; give 'none' again when it is loaded")
-    for field in ("special_tokens", "added_tokens"):
-        if whole := getattr(model, field):
-            lost.append(f"{field}: {len(whole)}, the first is {next(iter(whole))!r}")
-    if model.normalization is not None:
-        lost.append(f"normalization: {model.normalization}")
-    if model.unknown is not None:
-        lost.append(f"unknown: {model.unknown!r}")
-    if model.merge_counts is not None:
-        lost.append("merge_counts")
-    if model.id_offset:
-        lost.append(f"id_offset: {model.id_offset} (the ids themselves are kept)")
+    lost += lost_fields(
+        model, "special_tokens", "added_tokens", "normalization", "unknown", "merge_counts", "id_offset"
+    )
     if model.merge_rule == "pairs" and (why := concatenation_differs(model)):
         lost.append(f"merges: some texts get other ids, as {why}")
     return lost
 
 
 def write(model: Model) -> bytes:
-    """The rank file of `model`; raises `Unsupported` where its ids cannot be ranks."""
+    """Return the rank file of `model`; raise `Unsupported` where its ids cannot be ranks."""
     return write_tiktoken_ranks(ranks_of(model))
 
 

@@ -1,11 +1,11 @@
 """Reading Hugging Face's tokenizer.json: byte-level BPE, and BPE over the characters of the text.
 
-What a model cannot express is refused with the name of the field, never passed over; `truncation`, `padding` and
-`decoder` do not change the ids of a text and are left out. So are a `post_processor` that puts special tokens around a
-text, with a `TemplateIgnored` warning, and dropout, which makes encoding random, with a `DropoutIgnored` warning. Other
-kinds of model (Unigram, WordPiece, WordLevel) are refused by name. A converted SentencePiece model (`byte_fallback`,
-`fuse_unk`, marks for white space) gets that library's rules, with the listed merges; what its ids are read as is taken
-to be what SentencePiece reads, special tokens apart.
+What a model cannot express is refused with the name of the field, never ignored; `truncation`, `padding` and `decoder`
+do not change the ids of a text and are not read. Nor are a `post_processor` that puts special tokens around a text,
+with a `TemplateIgnored` warning, and dropout, which makes encoding random, with a `DropoutIgnored` warning. Other types
+of model (Unigram, WordPiece, WordLevel) are refused by name. A converted SentencePiece model (`byte_fallback`,
+`fuse_unk`, marks for white space) gets that library's rules, with the listed merges; its ids are assumed to decode as
+in SentencePiece, except special tokens.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import warnings
 from typing import Any
 
 from impls.core.errors import InvalidFile
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.model.whole_tokens import FLAGS, can_meet
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.core.text.normalization import call
@@ -29,24 +29,24 @@ FORMAT = "tokenizer.json"
 
 
 class DropoutIgnored(UserWarning):
-    """The file asks for BPE-dropout; the model is read without it, and encodes the same text the same way always."""
+    """The file has BPE-dropout; the model is read without it, and encodes deterministically."""
 
 
 class OtherIds(UserWarning):
-    """An added token has an id that Hugging Face's library would not give it; the model has that of the file."""
+    """An added token has an id that Hugging Face's library would not give it; the model keeps the file's."""
 
 
 class TemplateIgnored(UserWarning):
-    """The file puts special tokens around every text; the model is read without that, and encodes the text alone."""
+    """The file puts special tokens around every text; the model is read without them, and encodes only the text."""
 
 
 def read(content: bytes, path: str) -> Model:
-    """The model; raises `InvalidFile` naming the field that is wrong or not supported."""
+    """Read the model; raise `InvalidFile` naming the field that is wrong or not supported."""
     return read_document(parse_json(content, path), path)
 
 
 def read_document(document: Any, path: str) -> Model:
-    """The model of a parsed file."""
+    """Read the model of a parsed file."""
     fields = _object(document, "the document", path)
     bpe = _object(fields.get("model"), "model", path)
     _refuse_other_models(bpe, path)
@@ -80,7 +80,7 @@ def read_document(document: Any, path: str) -> Model:
             else "ignore_merges or continuing_subword_prefix"
         )
         field = "end_of_word_suffix" if end_of_word else "continuing_subword_prefix"
-        raise InvalidFile(path, f"model.{field}: {affix!a} beside {what} is not supported")
+        raise InvalidFile(path, f"model.{field}: {affix!a} with {what} is not supported")
     if byte_level:
         tokens = read_tokens(kept, "model.vocab", path)
     else:
@@ -112,7 +112,7 @@ def read_document(document: Any, path: str) -> Model:
 def _rules(
     bpe: dict[str, Any], spaces: Spaces, vocab: dict[str, int], unknown: str | None, byte_level: bool, path: str
 ) -> SentencePieceRules | None:
-    """SentencePiece's rules, where the file has any of them."""
+    """Return SentencePiece's rules, or None where the file has none of them."""
     byte_ids = tuple(vocab.get(text, -1) for text in BYTE_PIECES) if bpe.get("byte_fallback") else ()
     byte_ids = byte_ids if max(byte_ids, default=-1) >= 0 else ()
     fuse_unknown = bool(bpe.get("fuse_unk")) and unknown is not None
@@ -168,7 +168,7 @@ def _affix(field: str, bpe: dict[str, Any], path: str) -> str | None:
 
 
 def _unknown(text: Any, vocab: dict[str, int], whole: dict[str, int], byte_level: bool, path: str) -> str | None:
-    """The unknown token; bytes never need one, so theirs only counts where it is nothing else."""
+    """Return the unknown token, or None; bytes never need one, so theirs counts only if it is an ordinary token."""
     if text is not None and not isinstance(text, str):
         raise InvalidFile(path, f"model.unk_token: a text is expected, not {type(text).__name__}")
     if text is None or (byte_level and (text in whole or text not in vocab)):
@@ -181,7 +181,7 @@ def _unknown(text: Any, vocab: dict[str, int], whole: dict[str, int], byte_level
 def _whole_tokens(
     entries: Any, spaces: Spaces, path: str
 ) -> tuple[dict[str, int], dict[str, int], dict[str, tuple[str, ...]]]:
-    """(special tokens, other added tokens), text -> id, and how those are found that are not found just anywhere."""
+    """Return (special tokens, other added tokens, flags): text -> id, and text -> restrictions on where it matches."""
     if entries is None:
         entries = []
     if not isinstance(entries, list):
@@ -195,18 +195,18 @@ def _whole_tokens(
         if not isinstance(text, str) or not isinstance(i, int):
             raise InvalidFile(path, f"{field}: a text as 'content' and a whole number as 'id' are expected")
         if text in special or text in added:
-            raise InvalidFile(path, f"{field}: {text!a} stands twice in added_tokens")
+            raise InvalidFile(path, f"{field}: {text!a} occurs twice in added_tokens")
         (special if entry.get("special") else added)[text] = i
         flags[text] = tuple(flag for flag in FLAGS if entry.get(flag))
     if not (spaces.rewrites or spaces.steps) and not _order_matters(flags):
         flags = {text: tuple(flag for flag in found if flag != "normalized") for text, found in flags.items()}
-    if not spaces.tells_normalized and (later := [text for text, found in flags.items() if "normalized" in found]):
+    if not spaces.can_place_normalized and (later := [text for text, found in flags.items() if "normalized" in found]):
         raise InvalidFile(path, f"added_tokens: {later[0]!a} is normalized, which is not supported with this Metaspace")
     return special, added, {text: found for text, found in flags.items() if found}
 
 
 def _note_other_ids(entries: list[dict[str, Any]], vocab: dict[str, int], path: str) -> None:
-    """A warning for an id the library does not keep: of a token that is not in the vocabulary it takes the next one."""
+    """Warn of an id the library does not keep: it gives a token that is not in the vocabulary the next free id."""
     highest = -1
     for index, entry in enumerate(entries):
         text, i = entry["content"], entry["id"]
@@ -222,7 +222,7 @@ def _note_other_ids(entries: list[dict[str, Any]], vocab: dict[str, int], path: 
 
 
 def _order_matters(flags: dict[str, tuple[str, ...]]) -> bool:
-    """Whether it tells that tokens which are not `normalized` are looked for first."""
+    """Return whether searching for tokens that are not `normalized` first may change the result."""
     later = {text for text, found in flags.items() if "normalized" in found}
     takes_spaces = any({"lstrip", "rstrip"} & set(found) for found in flags.values())
     others = flags.keys() - later
@@ -230,7 +230,7 @@ def _order_matters(flags: dict[str, tuple[str, ...]]) -> bool:
 
 
 def _note_template(post_processor: Any, path: str) -> None:
-    """A warning where special tokens are put around a text; a `post_processor` that does nothing else is left out."""
+    """Warn where special tokens are put around a text; any other `post_processor` is ignored silently."""
     steps = [post_processor]
     if isinstance(post_processor, dict) and isinstance(inner := post_processor.get("processors"), list):
         steps = inner

@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 
 from impls.core.errors import InvalidPattern, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.model.whole_tokens import FLAGS
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.normalization import without_prefix_space
 from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.formats.lost_fields import lost_fields
 from impls.formats.printable import add_whole_token, listed_merges
 from impls.formats.space_steps import write_decoder, write_metaspace, write_normalizer
 from impls.formats.split_stages import in_sequence, write_stages
@@ -21,28 +22,24 @@ _BYTE_LEVEL_DECODER = {"type": "ByteLevel", "add_prefix_space": False, "trim_off
 
 
 def write(model: Model) -> bytes:
-    """The file, laid out as the library lays it out; raises `Unsupported` with the reason."""
+    """Return the file, formatted like the library's; raise `Unsupported` with the reason."""
     return msgspec.json.format(write_compact(model), indent=2) + b"\n"
 
 
 def write_compact(model: Model) -> bytes:
-    """The file in one line."""
+    """Return the file in one line; raise `Unsupported` with the reason."""
     return msgspec.json.encode(document_of(model))
 
 
 def document_of(model: Model) -> dict[str, Any]:
-    """The file as plain objects; raises `Unsupported` with the reason."""
+    """Return the file as plain objects; raise `Unsupported` with the reason."""
     return _document(model)[0]
 
 
 def losses(model: Model) -> list[str]:
-    """What the file would not hold of `model`; raises `Unsupported` where it cannot hold it."""
+    """Return what the file would lose of `model`; raise `Unsupported` where it cannot hold it."""
     _, why_inexact = _document(model)
-    lost: list[str] = []
-    if model.merge_counts is not None:
-        lost.append("merge_counts")
-    if model.id_offset:
-        lost.append(f"id_offset: {model.id_offset} (the ids themselves are kept)")
+    lost = lost_fields(model, "merge_counts", "id_offset")
     if why_inexact:
         lost.append(f"merges: some texts may get other ids, as {why_inexact}")
     if model.sentencepiece is not None:
@@ -57,7 +54,7 @@ def _lost_rules(rules: SentencePieceRules) -> list[str]:
     if rules.looks_up:
         lost.append("normalization: Hugging Face looks a grapheme up at a time, and normalises some texts otherwise")
     if rules.user_defined_ids:
-        lost.append("user_defined_ids: what stands behind such a token gets a prefix of its own")
+        lost.append("user_defined_ids: text after such a token gets a prefix of its own")
     if rules.fuse_unknown and not rules.spells_all and rules.unknown_text:
         lost.append("unknown_text: the unknown token is read as its own text")
     return lost
@@ -124,7 +121,7 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
 
 
 def _added_tokens(model: Model, vocab: dict[str, int]) -> list[dict[str, Any]]:
-    """The special and added tokens in order of id; listed in `vocab` as well where the library would change an id.
+    """Return the special and added tokens in order of id; add them to `vocab` too if the library would change an id.
 
     It gives an added token that is not in the vocabulary the next free id, whatever the file says.
     """

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
 from impls.peers.conversion import require_public
 from impls.peers.packages import library
@@ -32,7 +32,7 @@ class BpeOpenai(Tokenizer):
         self._encoding: Any = bpe_openai.get_encoding(require_public(self.name, model, _NAMES))
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special; raises `Unsupported` for a text the library finds too long."""
+        """Return the ids of a text without special tokens; raise `Unsupported` for one too long for the library."""
         try:
             ids: list[int] = self._encoding.encode_ordinary(text)
             return ids
@@ -50,7 +50,7 @@ class BpeOpenai(Tokenizer):
             raise self._too_long(error) from None
 
     def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
-        """Ids by the library's own rule, which is not tiktoken's: all of it is one piece, the text too."""
+        """Return the ids by the library's own rule, which is not tiktoken's: the text and the bytes are one piece."""
         ids: list[int] = self._encoding._encode_bytes(text.encode() + bad)
         return ids
 

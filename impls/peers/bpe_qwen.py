@@ -1,7 +1,7 @@
-"""bpe-qwen: encodes by backtracking with a splitter for Qwen's pattern. Not exact: some characters of several bytes.
+"""bpe-qwen: encodes by backtracking with a splitter for Qwen's pattern. Not exact: wrong for some non-ASCII characters.
 
-It reads `vocab.json` and `merges.txt`. Its package imports transformers, which it does not require, so the compiled
-module is loaded alone. It decodes an id it has not to nothing, so ids are decoded by `Tokenizer`.
+It reads `vocab.json` and `merges.txt`. Its package imports transformers, which it does not require, so only the
+compiled module is imported. It silently skips unknown ids, so ids are decoded by `Tokenizer`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import NAMED
 from impls.interface import Tokenizer
 from impls.peers.conversion import counted, file_of, tokenizer_json
@@ -36,7 +36,7 @@ class BpeQwen(Tokenizer):
         self._tokenizer = _tokenizer(model)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._tokenizer.encode(text)
         return ids
 
@@ -52,7 +52,7 @@ class BpeQwen(Tokenizer):
         return found
 
     def count(self, text: str) -> int:
-        """How many tokens `text` has, by the library's own count where nothing is recognised in it."""
+        """Count the ids of `text`, by the library where nothing is recognised in it."""
         return counted(self, self._tokenizer.count_tokens, text)
 
 

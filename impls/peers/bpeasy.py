@@ -1,6 +1,6 @@
-"""bpeasy: trains byte-level vocabularies; encoding with them is left to tiktoken, so not here.
+"""bpeasy: trains byte-level vocabularies; it encodes with tiktoken, so it only trains here.
 
-Ties go to the smallest pair of ids, base ids are byte values. Its longest token has one byte less than it is told, from
+Ties go to the smallest pair of ids, base ids are byte values. Its longest token has one byte less than its limit, from
 three bytes on. Its threads are Rayon's.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar, Literal
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.training import base_symbols, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
 from impls.peers.packages import library
@@ -34,7 +34,7 @@ class Bpeasy(Tokenizer):
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges; raises `Unsupported` naming the field it cannot follow."""
+        """Learn merges; raise `Unsupported` naming the field it cannot follow."""
         require(cls.name, spec, alphabet="bytes", ties="smallest", base_order="raw", min_count=1)
         if spec.max_token_bytes == 1:
             raise Unsupported(cls.name, "TrainingSpec.max_token_bytes: it trains with at least 2, not with 1")
@@ -51,7 +51,7 @@ class Bpeasy(Tokenizer):
 
 
 def _noting(texts: Iterator[str], errors: list[Exception]) -> Iterator[str]:
-    """`texts`, keeping what they raise: the library takes an error for the end."""
+    """Yield `texts`, and record what they raise: the library takes an error for the end."""
     try:
         yield from texts
     except Exception as error:

@@ -1,7 +1,7 @@
-"""Our model in the two forms peers read, rank file and tokenizer.json, and the public vocabularies by name.
+"""What adapters share: our model in the formats peers read, public vocabularies by name, and results in our types.
 
-Special tokens are left out of both: `Tokenizer` cuts a text around them, so that no library has to agree with us on
-them. So is normalisation, which `Tokenizer` does beforehand.
+Special tokens are left out of rank files and tokenizer.json: `Tokenizer` cuts a text around them, so that no library
+has to agree with us on them. So is normalisation, which `Tokenizer` does before.
 """
 
 from __future__ import annotations
@@ -18,50 +18,47 @@ import numpy as np
 
 from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
+from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
-from impls.core.model.model import Model
-from impls.core.text.patterns import NAMED, drops_text
+from impls.core.text.patterns import NAMED, WHOLE_TEXT, drops_text
 from impls.formats.known import KNOWN
 from impls.formats.sentencepiece_writer import proto
 from impls.formats.tiktoken_ranks import digest_of, ranks_of, write_tiktoken_ranks
 from impls.formats.tokenizer_json_writer import write_compact
 from impls.interface import Tokenizer
 
-WHOLE_TEXT = r"(?s:.+)"
-"""What splits nothing, for engines that need a pattern."""
-
 _PLAIN = {NAMED["gpt2-0.14"]: NAMED["gpt2"], NAMED["cl100k-0.14"]: NAMED["cl100k"]}
 
 
 def plain_pattern(model: Model) -> tuple[str, ...]:
-    """The model's split stages; those of tiktoken 0.14 in the older form, which cuts alike and which libraries know."""
+    """Return the model's split stages; those of tiktoken 0.14 in the older, equivalent form, which libraries know."""
     return _PLAIN.get(model.pattern, model.pattern)
 
 
 def has_ranks(model: Model) -> bool:
-    """Whether a rank file is the model's own form: joined bytes are looked up, and split by a pattern that has a name.
+    """Return whether a rank file suits the model: it looks joined bytes up, and its pattern has a name.
 
-    A list of merges goes as tokenizer.json. So do other patterns, which are made explicit there: what `\\w` or `\\s`
-    match is not the same in all engines.
+    A list of merges is converted to tokenizer.json. So are other patterns, which are explicit there: `\\w` and `\\s` do
+    not match the same in all engines.
     """
     return model.alphabet == "bytes" and model.merge_rule == "concatenation" and model.pattern in NAMED.values()
 
 
 def rank_file(model: Model) -> bytes:
-    """A model that `has_ranks` as a tiktoken rank file."""
+    """Return a model that `has_ranks` as a tiktoken rank file."""
     return write_tiktoken_ranks(model.id_by_token)
 
 
 def tokenizer_json(name: str, model: Model, *, every_way: bool = False, dense: bool = False) -> bytes:
-    """The model as tokenizer.json; raises `Unsupported` where a list of merges would not give the model's ids.
+    """Return the model as tokenizer.json; raise `Unsupported` where a list of merges would not give the model's ids.
 
-    With `every_way` a token that no lower ranks make is listed by every way to join it, as the files of llama3 do; with
-    `dense` ids without a token get one that no text holds.
+    With `every_way` every way to join a token that no lower ranks make is listed, as in the files of llama3; with
+    `dense` ids without a token get one that no text contains.
     """
     if model.alphabet != "bytes":
         raise Unsupported(name, "its tokens start from bytes; this model's alphabet is 'chars'")
     if drops_text(model.pattern):
-        raise Unsupported(name, "it is not told to drop what a pattern leaves out")
+        raise Unsupported(name, "it cannot drop what a pattern leaves out")
     without: dict[str, object] = {
         "special_tokens": {},
         "added_tokens": {},
@@ -78,10 +75,10 @@ def tokenizer_json(name: str, model: Model, *, every_way: bool = False, dense: b
 
 
 def has_plain_rules(model: Model) -> bool:
-    """Whether a model of SentencePiece has only rules the libraries know: marks for spaces, bytes for the unknown.
+    """Return whether a SentencePiece model has only rules the libraries know: marks for spaces, bytes for the unknown.
 
-    A library is then given texts as they stand, and writes the marks itself. Pieces a user defined are allowed, though
-    around them, or of them, most libraries give other ids than SentencePiece's own; they are rare in texts.
+    A library then gets the original texts, and writes the marks itself. User-defined pieces are allowed, although most
+    libraries give other ids than SentencePiece for them and around them; they are rare in texts.
     """
     rules = model.sentencepiece
     if rules is None or model.pattern or model.normalization is not None or not rules.escape_spaces:
@@ -91,19 +88,19 @@ def has_plain_rules(model: Model) -> bool:
 
 
 def sentencepiece_json(name: str, model: Model) -> bytes:
-    """A model that `has_plain_rules` as tokenizer.json, without a gap between its ids."""
+    """Return a model that `has_plain_rules` as tokenizer.json, without a gap between its ids."""
     return _without_gaps(_written(name, model.with_(special_tokens={}, added_tokens={})))
 
 
 def any_json(name: str, model: Model) -> bytes:
-    """The model as tokenizer.json for a library that reads SentencePiece's rules and every way to join a token."""
+    """Return the model as tokenizer.json for a library that reads SentencePiece's rules and all merges of a token."""
     if has_plain_rules(model):
         return sentencepiece_json(name, model)
     return tokenizer_json(name, model, every_way=True, dense=True)
 
 
 def ranks_and_pattern(name: str, model: Model) -> tuple[dict[bytes, int], str]:
-    """Ranks by token and the one pattern, for a library that looks joined bytes up; raises `Unsupported`."""
+    """Return ranks by token and the one pattern, for a library that looks joined bytes up; raise `Unsupported`."""
     stages = plain_pattern(model)
     if len(stages) > 1:
         raise Unsupported(name, f"it splits by one pattern; this model has {len(stages)} split stages")
@@ -117,12 +114,12 @@ def ranks_and_pattern(name: str, model: Model) -> tuple[dict[bytes, int], str]:
 
 
 def sentencepiece_file(model: Model) -> bytes:
-    """A model that `has_plain_rules` as SentencePiece's `.model`."""
+    """Return a model that `has_plain_rules` as SentencePiece's `.model`."""
     return proto(model.with_(special_tokens={}, added_tokens={}))
 
 
 def _without_gaps(content: bytes) -> bytes:
-    """A tokenizer.json where each id has a token: one with a space, which no text as it is written there holds."""
+    """Return a tokenizer.json where each id has a token: one with a space, which no text contains in printable form."""
     document = json.loads(content)
     vocabulary = document["model"]["vocab"]
     gaps = set(range(max(vocabulary.values()))).difference(vocabulary.values())
@@ -140,7 +137,7 @@ def _written(name: str, plain: Model) -> bytes:
 
 
 def underived_reason(model: Model) -> str | None:
-    """Why no list of merges gives the model's ids, or None where one does."""
+    """Return why no list of merges gives the model's ids, or None where one does."""
     if model.merge_rule == "pairs" or not (underived := model.recovered_merges[1]):
         return None
     return (
@@ -150,7 +147,7 @@ def underived_reason(model: Model) -> str | None:
 
 
 def public_digest(model: Model) -> str | None:
-    """SHA-256 of the model's rank file where that is a published one, used with this pattern."""
+    """Return the SHA-256 of the model's rank file if that is published, and used with this pattern, or None."""
     if not has_ranks(model):
         return None
     digest = digest_of(model.id_by_token)
@@ -161,7 +158,7 @@ def public_digest(model: Model) -> str | None:
 
 
 def require_public(name: str, model: Model, known: Sequence[str]) -> str:
-    """The model's public name, for a library that has those of `known` built in; raises `Unsupported` for another."""
+    """Return the model's public name, for a library with those of `known` built in; raise `Unsupported` for another."""
     digest = public_digest(model)
     found = None if digest is None else KNOWN[digest].name
     if found is None or found not in known:
@@ -171,7 +168,7 @@ def require_public(name: str, model: Model, known: Sequence[str]) -> str:
 
 @contextmanager
 def file_of(content: bytes, file_name: str) -> Iterator[str]:
-    """The path of a file with this content and name, for libraries that read files only; gone afterwards."""
+    """Yield the path of a temporary file with this content and name, for libraries that read only files."""
     with TemporaryDirectory(prefix="bpebench-") as folder:
         path = Path(folder) / file_name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -179,41 +176,26 @@ def file_of(content: bytes, file_name: str) -> Iterator[str]:
         yield str(path)
 
 
-@contextmanager
-def environment(name: str, value: str) -> Iterator[None]:
-    """The environment variable set for the while."""
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
-
-
-def as_list(ids: Iterable[int]) -> list[int]:
-    """`ids` itself where it is a list; TypeError for what is no sequence, and what is in it is not looked at."""
-    return id_list(ids)
-
-
 def as_lists(ids: np.ndarray, offsets: np.ndarray) -> list[list[int]]:
-    """One list of ids per text, of flat ids of shape (n_tokens,) and offsets of shape (n_texts + 1,)."""
+    """Return one list of ids per text, from flat ids of shape (n_tokens,) and offsets of shape (n_texts + 1,)."""
     flat, borders = ids.tolist(), offsets.tolist()
     return [flat[start:end] for start, end in pairwise(borders)]
 
 
-def are_tokens(model: Model, ids: Sequence[int]) -> bool:
-    """Whether each id is a token's, for libraries that decode others to nothing without a word.
+def decoded(tokenizer: Tokenizer, decode: Callable[[list[int]], bytes], ids: Iterable[int]) -> bytes:
+    """Return the bytes of `ids`, by a library's own `decode` where each of them is a token of a model without gaps.
 
-    False where the model has gaps between its ids, and for no ids.
+    For libraries that silently skip the ids they do not know; `Tokenizer` raises `UnknownId` for those.
     """
-    return bool(ids) and None not in model.tokens and min(ids) >= 0 and max(ids) < len(model.tokens)
+    ids = id_list(ids)
+    tokens = tokenizer.model.tokens
+    if ids and None not in tokens and min(ids) >= 0 and max(ids) < len(tokens):
+        return decode(ids)
+    return Tokenizer.decode_bytes(tokenizer, ids)
 
 
 def counted(tokenizer: Tokenizer, count: Callable[[str], int], text: str) -> int:
-    """How many tokens `text` has, by a library's own `count` where nothing is recognised or rewritten in it."""
+    """Count the ids of `text`, by a library's own `count` where nothing is recognised or normalised in it."""
     refused: tuple[type[Exception], ...] = (*tokenizer.surrogate_errors, TypeError)
     if not tokenizer.model.added_tokens and tokenizer.model.normalization is None:
         try:
@@ -224,7 +206,7 @@ def counted(tokenizer: Tokenizer, count: Callable[[str], int], text: str) -> int
 
 
 def rayon_threads() -> int:
-    """How many threads a Rayon pool has in this process: its variable, else the cores the process may use."""
+    """Return the number of threads of a Rayon pool in this process: its variable, else the cores it may use."""
     given = os.environ.get("RAYON_NUM_THREADS", "")
     if given.isdigit() and int(given) > 0:
         return int(given)

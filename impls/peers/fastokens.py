@@ -1,8 +1,7 @@
-"""fastokens: encodes by SIMD splitting and a word cache. A long text is encoded on several threads unless bounded.
+"""fastokens: encodes by SIMD splitting and a word cache. A long text is encoded on several threads unless limited.
 
-Its threads are bounded by FASTOKENS_BPE_THREADS, which it reads when it first starts them; where RAYON_NUM_THREADS
-bounds the other libraries' threads, the same number is used. Its decoder drops unknown ids without a word, so ids are
-decoded by `Tokenizer`.
+FASTOKENS_BPE_THREADS limits its threads, and is read when they first start; if RAYON_NUM_THREADS limits the other
+libraries' threads, the same number is used. Its decoder silently skips unknown ids, so ids are decoded by `Tokenizer`.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from impls.core.model.model import Model
+from impls.core.model import Model
+from impls.core.text.patterns import WHOLE_TEXT
 from impls.interface import Tokenizer
 from impls.peers.conversion import (
-    WHOLE_TEXT,
     file_of,
     has_plain_rules,
     has_ranks,
@@ -50,7 +49,7 @@ class Fastokens(Tokenizer):
         self._tokenizer = _tokenizer(model)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._tokenizer.encode_ordinary(text).ids
         return ids
 
@@ -59,7 +58,7 @@ class Fastokens(Tokenizer):
         return np.frombuffer(self._tokenizer.encode_batch_flat([text])[0], np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; by the library's threads where it has this many."""
+        """As `_encode_text` for each text; on the library's threads if it has this many."""
         if threads != _library_threads():
             return super()._encode_texts(texts, threads)
         return [found.ids for found in self._tokenizer.encode_batch(list(texts))]

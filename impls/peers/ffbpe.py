@@ -1,6 +1,6 @@
-"""ffbpe: trains byte-level vocabularies by several rules for ties, and encodes, a long piece in parts.
+"""ffbpe: trains byte-level vocabularies by several tie rules, and encodes, a long piece in parts.
 
-It splits by any one pattern, and knows listed merges only.
+It splits by one pattern of any kind, and knows only listed merges.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
+from impls.core.text.patterns import WHOLE_TEXT
 from impls.core.training import base_symbols, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
-from impls.peers.conversion import WHOLE_TEXT, as_list, plain_pattern, underived_reason
+from impls.peers.conversion import plain_pattern, underived_reason
 from impls.peers.packages import library, loading
 from impls.peers.training import one_pattern, trained_on
 from impls.production.training import checked_texts, merges_of_tokens, model_of_merges, require
@@ -38,7 +40,7 @@ class Ffbpe(Tokenizer):
         self._encoder = _encoder(model)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._encoder.encode(text)
         return ids
 
@@ -48,8 +50,8 @@ class Ffbpe(Tokenizer):
         return ids
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """The text of the ids. The library raises for an id it has not, a special token's too, and for bad UTF-8."""
-        ids = as_list(ids)
+        """Return the text of the ids. The library raises for unknown ids, special ones included, and invalid UTF-8."""
+        ids = id_list(ids)
         if errors == "replace":
             try:
                 text: str = self._encoder.decode(ids)
@@ -60,7 +62,7 @@ class Ffbpe(Tokenizer):
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges; raises `Unsupported` naming the field it cannot follow."""
+        """Learn merges; raise `Unsupported` naming the field it cannot follow."""
         require(cls.name, spec, alphabet="bytes", max_token_bytes=None)
         if spec.ties not in _TIES:
             raise Unsupported(

@@ -1,8 +1,8 @@
 r"""gigabpe: trains from files as Hugging Face's trainer does, with GPT-2's pattern; trains only.
 
-It reads a file by lines, each a text with its line end, and counts as base symbols the bytes that occur. So texts are
-written as lines, with U+000B for the line ends within (both are white space, and neighbours in the order of base
-symbols), and texts that end in white space, which would join the line end, as files of their own.
+It reads a file line by line, each line a text with its line end, and counts the bytes that occur as base symbols. So
+texts are written as lines, with U+000B for the line ends inside (both are white space, and adjacent in the order of
+base symbols), and texts that end in white space, which would join the line end, as separate files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import ClassVar, Literal
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.byte_alphabet import from_printable
 from impls.core.text.patterns import NAMED, resolve
 from impls.core.training import base_symbols, merge_budget
@@ -40,7 +40,7 @@ class Gigabpe(Tokenizer):
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges; raises `Unsupported` naming the field it cannot follow."""
+        """Learn merges; raise `Unsupported` naming the field it cannot follow."""
         require(cls.name, spec, alphabet="bytes", ties="smallest", base_order="gpt2", max_token_bytes=None)
         if resolve(spec.pattern) not in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
             raise Unsupported(cls.name, f"TrainingSpec.pattern: it trains with 'gpt2' only, not with {spec.pattern!r}")
@@ -59,7 +59,7 @@ class Gigabpe(Tokenizer):
 
 
 def _written(name: str, texts: Iterator[str], folder: Path) -> tuple[list[str], int]:
-    """The files that hold the texts, and how many different bytes these have."""
+    """Write the texts to files; return their paths, and the number of distinct bytes in them."""
     lines = folder / "lines"
     files, numbers = [str(lines)], count()
     used: set[int] = set()

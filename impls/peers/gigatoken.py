@@ -1,7 +1,7 @@
-"""gigatoken: encodes by SIMD splitting and a piece cache, and trains. Its own splitters, of Unicode 17.
+"""gigatoken: encodes by SIMD splitting and a piece cache, and trains. Its splitters are its own, by Unicode 17.
 
-It splits by patterns it knows only, and a rank file is read with the name of one of them. Code points newer than
-Unicode 16 may therefore get other ids than elsewhere.
+It splits only by patterns it knows, and a rank file is read with the name of one of them. Code points newer than
+Unicode 16 may therefore get other ids than in other libraries.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from impls.core.arguments import texts_in_turn
+from impls.core.arguments import id_list, texts_in_turn
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import NAMED, resolve
 from impls.core.text.text import repair_surrogates
 from impls.core.training import base_symbols, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
 from impls.peers.conversion import (
-    as_list,
     file_of,
     has_plain_rules,
     has_ranks,
@@ -31,7 +30,7 @@ from impls.peers.conversion import (
     underived_reason,
 )
 from impls.peers.packages import library, loading, refuses
-from impls.peers.quiet import quiet_descriptors
+from impls.peers.stdout import stdout_to_stderr
 from impls.production.training import model_of_merges, require
 
 gigatoken = library("gigatoken", "gigatoken", "gigatoken")
@@ -47,7 +46,7 @@ class Gigatoken(Tokenizer):
     name: ClassVar[str] = "gigatoken"
     summary: ClassVar[str] = "Rust: SIMD splitting, piece cache; has a trainer"
     kind: ClassVar[Literal["peer"]] = "peer"
-    surrogate_errors = (TypeError,)  # the library takes bytes for text, and so do we here: a look would be timed
+    surrogate_errors = (TypeError,)  # the library accepts bytes, and so do we here: a check would be timed
 
     def __init__(self, model: Model) -> None:
         self.normalizes = has_plain_rules(model)
@@ -55,9 +54,9 @@ class Gigatoken(Tokenizer):
         self._backend = _backend(model)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special; the library gives arrays, and lists only in batches.
+        """Return the ids of a text without special tokens; the library gives arrays, and lists only in batches.
 
-        A batch of one long text makes its list no sooner, and the first costs a tenth of a second more.
+        A batch of one long text is no faster, and the first batch costs a tenth of a second more.
         """
         ids: list[int] = self._backend.encode(text).tolist()
         return ids
@@ -68,7 +67,7 @@ class Gigatoken(Tokenizer):
         return ids
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; by the library's pool where that has this many threads."""
+        """As `_encode_text` for each text; on the library's pool if it has this many threads."""
         if threads not in (1, rayon_threads()):
             return super()._encode_texts(texts, threads)
         found: list[list[int]] = self._backend.encode_batch_list(list(texts), parallel=threads > 1)
@@ -82,13 +81,13 @@ class Gigatoken(Tokenizer):
         return layout.content.data, layout.offsets.data
 
     def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
-        """Ids by the library's own rule, which is not tiktoken's: bytes behind bad ones are split again."""
+        """Return the ids by the library's own rule, which is not tiktoken's: bytes after invalid ones are split too."""
         ids: list[int] = self._backend.encode(text.encode() + bad).tolist()
         return ids
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes the ids stand for. The library panics for an id it has not, a special token's too."""
-        ids = as_list(ids)
+        """Return the bytes of the ids. The library panics for unknown ids, special ones included."""
+        ids = id_list(ids)
         if self.normalizes:
             return super().decode_bytes(ids)
         try:
@@ -103,7 +102,7 @@ class Gigatoken(Tokenizer):
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges by `train_bpe`, which splits by GPT-2's pattern and takes the smallest pair of ids on ties.
 
-        Raises `Unsupported` naming the field it cannot follow.
+        Raise `Unsupported` naming the field it cannot follow.
         """
         require(cls.name, spec, alphabet="bytes", ties="smallest", min_count=1, max_token_bytes=None)
         if resolve(spec.pattern) not in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
@@ -113,7 +112,7 @@ class Gigatoken(Tokenizer):
         corpus = _NO_BYTE_OF_UTF8.join(_utf8(texts))
         merges: list[tuple[bytes, bytes]] = []
         if corpus and n_merges:
-            with quiet_descriptors():
+            with stdout_to_stderr():
                 _, merges = gigatoken.train_bpe(
                     corpus, len(base) + n_merges, [], _TIES[spec.base_order], separator=_NO_BYTE_OF_UTF8
                 )
@@ -145,10 +144,10 @@ def _utf8(texts: Iterable[str]) -> Iterator[bytes]:
 
 
 def _that_occurred(merges: list[tuple[bytes, bytes]], corpus: bytes) -> list[tuple[bytes, bytes]]:
-    """The merges without those of pairs that no longer occur, which the library appends when pairs run out.
+    """Return the merges without those of pairs that no longer occur, which the library appends when pairs run out.
 
-    Pairs have run out only when every piece is a token, so the first piece that is none ends the search; then a
-    merge occurred if and only if a piece is made by it.
+    Pairs have run out only when every piece is a token, so the first piece that is not ends the search; otherwise a
+    merge occurred if and only if it is part of making a piece.
     """
     made = {left + right: rank for rank, (left, right) in reversed([*enumerate(merges)])}
     needed: set[int] = set()

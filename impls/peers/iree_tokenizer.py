@@ -1,6 +1,6 @@
 """iree-tokenizer: IREE's streaming tokenizer in C. Not exact: `/compile` under cl100k is `/com` and `pile`.
 
-Its decoder drops unknown ids without a word, so the largest id is looked at first; bad UTF-8 is left to `Tokenizer`.
+Its decoder silently skips unknown ids, so the largest id is checked first; invalid UTF-8 is left to `Tokenizer`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from impls.core.model.model import Model
+from impls.core.arguments import id_list
+from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.peers.conversion import as_list, tokenizer_json
+from impls.peers.conversion import tokenizer_json
 from impls.peers.packages import library, loading
 
 iree_tokenizer = library("iree-tokenizer", "iree-tokenizer", "iree.tokenizer")
@@ -33,7 +34,7 @@ class IreeTokenizer(Tokenizer):
         self._n_dense = tokens.index(None) if None in tokens else len(tokens)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._tokenizer.encode(text)
         return ids
 
@@ -43,15 +44,15 @@ class IreeTokenizer(Tokenizer):
         return ids.view(np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; the library's own batch is for one thread, and lets others run."""
+        """As `_encode_text` for each text; the library's batch call uses one thread, and releases the GIL."""
         if threads > 1:
             return super()._encode_texts(texts, threads)
         found: list[list[int]] = self._tokenizer.encode_batch(texts)
         return found
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """The text of the ids, by the library where it has all of them and they are UTF-8."""
-        ids = as_list(ids)
+        """Return the text of the ids, by the library if it knows all of them and they are valid UTF-8."""
+        ids = id_list(ids)
         try:
             if errors == "replace" and ids and max(ids) < self._n_dense and min(ids) >= 0:
                 text: str = self._tokenizer.decode(ids)

@@ -1,6 +1,6 @@
-"""kitoken: encodes by merging pairs in place. It knows OpenAI's rank files by content, others as tokenizer.json.
+"""kitoken: encodes by merging pairs in place. It recognises OpenAI's rank files by content; others as tokenizer.json.
 
-Not exact with GPT-2's pattern: after white space that is no U+0020 it takes `'s` apart, as in `\t's`.
+Not exact with GPT-2's pattern: after white space other than U+0020 it splits `'s`, as in `\t's`.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
-from impls.core.model.model import Model
+from impls.core.arguments import id_list
+from impls.core.model import Model
 from impls.formats.known import KNOWN
 from impls.interface import Tokenizer
 from impls.peers.conversion import (
-    as_list,
     has_plain_rules,
     public_digest,
     rank_file,
@@ -20,7 +20,7 @@ from impls.peers.conversion import (
     tokenizer_json,
 )
 from impls.peers.packages import library, loading
-from impls.peers.quiet import quiet_descriptors
+from impls.peers.stdout import stdout_to_stderr
 
 kitoken = library("kitoken", "kitoken", "kitoken")
 
@@ -39,20 +39,20 @@ class Kitoken(Tokenizer):
         self._tokenizer = _tokenizer(model)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._tokenizer.encode(text)
         return ids
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; the library's own batch is for one thread, and lets others run."""
+        """As `_encode_text` for each text; the library's batch call uses one thread, and releases the GIL."""
         if threads > 1:
             return super()._encode_texts(texts, threads)
         found: list[list[int]] = self._tokenizer.encode_all(list(texts))
         return found
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes the ids stand for. The library raises for an id it has not, a special token's too."""
-        ids = as_list(ids)
+        """Return the bytes of the ids. The library raises for unknown ids, special ones included."""
+        ids = id_list(ids)
         if self.normalizes:
             return super().decode_bytes(ids)
         try:
@@ -65,7 +65,7 @@ class Kitoken(Tokenizer):
 def _tokenizer(model: Model) -> Any:
     name = Kitoken.name
     if has_plain_rules(model):
-        with loading(name), quiet_descriptors():  # it names each id without a token
+        with loading(name), stdout_to_stderr():  # it prints each id without a token
             return kitoken.Kitoken.from_sentencepiece(sentencepiece_file(model))
     digest = public_digest(model)
     with loading(name):

@@ -1,14 +1,14 @@
 """omnitoken: encodes words between spaces, and encodes only. Not exact: it knows no pre-tokenizer and no byte alphabet.
 
-So it leaves out spaces and whatever is not in tokenizer.json as it is written there, or raises RuntimeError. Each
-call takes about 20 ms, however short the text.
+So it drops spaces and whatever is not written in tokenizer.json literally, or raises RuntimeError. Each call takes
+about 20 ms, however short the text.
 """
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
 from impls.peers.conversion import file_of, tokenizer_json
 from impls.peers.packages import library, loading
@@ -31,6 +31,6 @@ class Omnitoken(Tokenizer):
             self._tokenizer = omnitoken.Tokenizer(path)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._tokenizer.encode(text)
         return ids

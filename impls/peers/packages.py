@@ -1,4 +1,4 @@
-"""Importing a peer's library, and what Rust libraries do when they fail."""
+"""Importing a peer's library, and handling its failures."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from importlib.util import find_spec, module_from_spec
 from typing import Any
 
 from impls.core.errors import BPEError, Missing, Unsupported
+from impls.production.failures import first_line, is_panic
 
 
 def library(name: str, package: str, module: str, *, alone: bool = False) -> Any:
-    """The imported `module`; raises `Missing` naming the distribution `package` where it is not installed.
+    """Import and return `module`; raise `Missing` naming the distribution `package` where it is not installed.
 
-    Where something the library itself needs is not installed, that is what `Missing` names. What it uses that is
-    deprecated is no concern of ours. With `alone` a compiled module is loaded without its package, for packages that
-    import what they do not require.
+    Where a dependency of the library is not installed, `Missing` names that. Its deprecation warnings are ignored. With
+    `alone` a compiled module is loaded without its package, for packages that import what they do not require.
     """
     try:
         with warnings.catch_warnings():
@@ -46,7 +46,7 @@ def _without_package(module: str) -> Any:
 
 @contextmanager
 def loading(name: str) -> Iterator[None]:
-    """Turns what a library raises or panics with while it reads a model into `Unsupported`, with its first line."""
+    """Convert an error or panic of a library while it reads a model into `Unsupported`, with its first line."""
     try:
         yield
     except (BPEError, OSError, MemoryError):
@@ -54,9 +54,9 @@ def loading(name: str) -> Iterator[None]:
     except BaseException as error:
         if not refuses(error):
             raise
-        raise Unsupported(name, f"it refuses the model: {(str(error) or repr(error)).splitlines()[0]}") from None
+        raise Unsupported(name, f"it refuses the model: {first_line(error)}") from None
 
 
 def refuses(error: BaseException) -> bool:
-    """Whether a library failed by an exception or by a panic of its Rust code, which derives from BaseException."""
-    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+    """Return whether `error` is an exception or a panic of Rust code, which derives from BaseException."""
+    return isinstance(error, Exception) or is_panic(error)

@@ -1,6 +1,6 @@
-"""quicktok: encodes by backtracking with SIMD splitters of its own. Cl100k, o200k, llama3 and Qwen's, built in.
+"""quicktok: encodes by backtracking with SIMD splitters of its own; cl100k, o200k, llama3 and Qwen's, built in.
 
-Its Qwen vocabulary normalises by NFC, so it runs a model that does. Not exact with llama3's: inside a piece it takes
+Its Qwen vocabulary normalises by NFC, so only models that do are run. Not exact with llama3's: inside a piece it uses
 tokens that no tokens of lower rank make, which may only be whole pieces.
 """
 
@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.peers.conversion import are_tokens, as_list, as_lists, counted, require_public
+from impls.peers.conversion import as_lists, counted, decoded, require_public
 from impls.peers.packages import library
 
 quicktok = library("quicktok", "quicktok-v1", "quicktok")
@@ -38,34 +38,30 @@ class Quicktok(Tokenizer):
         self._tokenizer: Any = quicktok.Tokenizer(_NAMES[found])
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._tokenizer.encode_ordinary(text)
         return ids
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
-        """As `_encode_text`; the library makes arrays of batches only."""
+        """As `_encode_text`; the library returns arrays only for batches."""
         ids: np.ndarray = self._tokenizer.encode_batch([text], 1)[0]
         return ids
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; several threads by way of the library's arrays."""
+        """As `_encode_text` for each text; with several threads, from the library's arrays."""
         if threads == 1:
             return super()._encode_texts(texts, threads)
         return as_lists(*self._encode_texts_to_ragged(texts, threads))
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `_encode_texts`, as the arrays the library makes."""
+        """As `_encode_texts`, as the library's arrays."""
         ids, offsets = self._tokenizer.encode_batch(list(texts), threads)
         return ids, offsets
 
     def count(self, text: str) -> int:
-        """How many tokens `text` has, by the library's own count where nothing is recognised in it."""
+        """Count the ids of `text`, by the library where nothing is recognised in it."""
         return counted(self, self._tokenizer.count, text)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes the ids stand for, by the library where each is a token's."""
-        ids = as_list(ids)
-        if not are_tokens(self.model, ids):
-            return super().decode_bytes(ids)
-        data: bytes = self._tokenizer.decode_bytes(ids)
-        return data
+        """Return the bytes of the ids, by the library if each belongs to a token."""
+        return decoded(self, self._tokenizer.decode_bytes, ids)

@@ -1,6 +1,6 @@
-"""riptoken: tiktoken's algorithm and interface anew. Not exact: a long piece gets other ids, as a run of letters.
+"""riptoken: a reimplementation of tiktoken. Not exact: a long piece, such as a run of letters, gets other ids.
 
-It decodes an id it has not to nothing.
+It silently skips unknown ids when it decodes.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.peers.conversion import are_tokens, as_list, ranks_and_pattern, rayon_threads
+from impls.peers.conversion import decoded, ranks_and_pattern, rayon_threads
 from impls.peers.packages import library, loading
 
 riptoken = library("riptoken", "riptoken", "riptoken")
@@ -32,21 +32,17 @@ class Riptoken(Tokenizer):
             self._core = riptoken.CoreBPE(ranks, {}, pattern)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._core.encode_ordinary(text)
         return ids
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; by the library's pool where that has this many threads."""
+        """As `_encode_text` for each text; on the library's pool if it has this many threads."""
         if threads == 1 or threads != rayon_threads():
             return super()._encode_texts(texts, threads)
         found: list[list[int]] = self._core.encode_ordinary_batch(list(texts))
         return found
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes the ids stand for, by the library where it has all of them."""
-        ids = as_list(ids)
-        if not are_tokens(self.model, ids):
-            return super().decode_bytes(ids)
-        data: bytes = self._core.decode_bytes(ids)
-        return data
+        """Return the bytes of the ids, by the library if each belongs to a token."""
+        return decoded(self, self._core.decode_bytes, ids)

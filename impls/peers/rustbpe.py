@@ -1,4 +1,4 @@
-"""rustbpe: trains byte-level vocabularies; encodes only with what the very same object has trained, so not here.
+"""rustbpe: trains byte-level vocabularies; an object encodes only with what it has trained itself, so it only trains.
 
 Ties go to the smallest pair of ids, base ids are byte values. Its threads are Rayon's.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import ClassVar, Literal
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.training import base_symbols, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
 from impls.peers.packages import library
@@ -31,7 +31,7 @@ class Rustbpe(Tokenizer):
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges; raises `Unsupported` naming the field it cannot follow."""
+        """Learn merges; raise `Unsupported` naming the field it cannot follow."""
         require(cls.name, spec, alphabet="bytes", ties="smallest", base_order="raw", min_count=1, max_token_bytes=None)
         base = base_symbols((), spec)
         vocab_size = len(base) + merge_budget(base, spec)

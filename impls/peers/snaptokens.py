@@ -1,7 +1,7 @@
 """snaptokens: encodes by hand-written splitters and word caches, a fork of fastokens; batches use Rayon's threads.
 
-It wants a token for each id, and decodes by tokens' texts, so ids are decoded by `Tokenizer`. Code points newer than
-Unicode 16 may get other ids than elsewhere.
+It requires a token for each id, and decodes by tokens' texts, so ids are decoded by `Tokenizer`. Code points newer than
+Unicode 16 may get other ids than in other libraries.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
 from impls.peers.conversion import as_lists, rayon_threads, tokenizer_json
 from impls.peers.packages import library, loading
@@ -19,7 +19,7 @@ from impls.peers.packages import library, loading
 snaptokens = library("snaptokens", "snaptokens", "snaptokens")
 
 _LONG = 1000
-"""From this many characters on its flat output makes a list sooner than its encoding does."""
+"""From this many characters on, a list is made faster from its flat output than from its encoding object."""
 
 
 class Snaptokens(Tokenizer):
@@ -38,7 +38,7 @@ class Snaptokens(Tokenizer):
             self._tokenizer = snaptokens.Tokenizer.from_json_str(content.decode())
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int]
         if len(text) < _LONG:
             ids = self._tokenizer.encode(text).ids
@@ -51,13 +51,13 @@ class Snaptokens(Tokenizer):
         return np.frombuffer(self._tokenizer.encode_batch_flat([text])[0], np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text, by way of the library's flat output."""
+        """As `_encode_text` for each text, from the library's flat output."""
         if threads != rayon_threads():
             return super()._encode_texts(texts, threads)
         return as_lists(*self._encode_texts_to_ragged(texts, threads))
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `_encode_texts`; read-only views of the flat output, where the library's pool has such threads."""
+        """As `_encode_texts`; read-only views of the flat output, if the library's pool has this many threads."""
         if threads != rayon_threads():
             return super()._encode_texts_to_ragged(texts, threads)
         ids, offsets = self._tokenizer.encode_batch_flat(list(texts))

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from impls.core.model.model import Model
+from impls.core.arguments import id_list
+from impls.core.model import Model
+from impls.core.text.patterns import WHOLE_TEXT
 from impls.interface import Tokenizer
 from impls.peers.conversion import (
-    WHOLE_TEXT,
-    as_list,
     has_plain_rules,
     has_ranks,
     plain_pattern,
@@ -39,7 +39,7 @@ class Splintr(Tokenizer):
         self._tokenizer = _tokenizer(model)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         if text == "":
             return []
         ids: list[int] = self._tokenizer.encode_ordinary(text)
@@ -50,26 +50,26 @@ class Splintr(Tokenizer):
         return np.frombuffer(self._tokenizer.encode_flat(text) if text != "" else b"", np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; by the library's pool where that has this many threads."""
-        if threads != rayon_threads() or self._adds_to_nothing(texts):
+        """As `_encode_text` for each text; on the library's pool if it has this many threads."""
+        if threads != rayon_threads() or self._marks_empty_text(texts):
             return super()._encode_texts(texts, threads)
         found: list[list[int]] = self._tokenizer.encode_batch(texts)
         return found
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """As `_encode_texts`; read-only views of the library's flat output."""
-        if threads != rayon_threads() or self._adds_to_nothing(texts):
+        if threads != rayon_threads() or self._marks_empty_text(texts):
             return super()._encode_texts_to_ragged(texts, threads)
         ids, offsets = self._tokenizer.encode_batch_flat(texts)
         return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
 
-    def _adds_to_nothing(self, texts: Sequence[str]) -> bool:
-        """Whether the library would put SentencePiece's mark before a text without a character."""
+    def _marks_empty_text(self, texts: Sequence[str]) -> bool:
+        """Return whether the library would prepend SentencePiece's mark to an empty text."""
         return self.normalizes and not all(texts)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes the ids stand for. The library raises for an id it has not, a special token's too."""
-        ids = as_list(ids)
+        """Return the bytes of the ids. The library raises for unknown ids, special ones included."""
+        ids = id_list(ids)
         if self.normalizes:
             return super().decode_bytes(ids)
         try:

@@ -1,9 +1,9 @@
-"""subword-nmt: Sennrich's own trainer, over characters, with the end of a word marked; trains only here.
+"""subword-nmt: Sennrich's own trainer, over characters, with the end of a word marked; it only trains here.
 
 Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
 
-Words are counted here, by the specification's pattern, and handed over as the dictionary the library can read. Its
-words hold no white space. Ties go to the largest pair of strings.
+Words are counted here, by the specification's pattern, and passed as a dictionary the library can read. Its words have
+no white space. Ties go to the largest pair of strings.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import ClassVar, Literal
 
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.interface import Tokenizer, TrainingSpec
 from impls.peers.packages import library
@@ -38,9 +38,9 @@ class SubwordNmt(Tokenizer):
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges; raises `Unsupported` naming the field it cannot follow.
+        """Learn merges; raise `Unsupported` naming the field it cannot follow.
 
-        The pattern must leave white space in pieces of one character; those give base symbols and no merge.
+        The pattern must put white space into pieces of one character, which give base symbols and no merges.
         """
         require(cls.name, spec, alphabet="chars", ties="largest", end_of_word=_END_OF_WORD)
         require(cls.name, spec, max_token_bytes=None, max_token_characters=None)

@@ -1,7 +1,7 @@
-"""tokie: encodes by backtracking with a splitter for each known pattern. Not exact: it cuts a tab and `'s` otherwise.
+"""tokie: encodes by backtracking with a splitter for each known pattern. Not exact: it splits a tab and `'s` wrongly.
 
-A pattern it does not know it replaces by GPT-2's without a word; such models are refused here. It has no setting for
-threads: long texts and batches use all cores the process may run on.
+It silently replaces an unknown pattern by GPT-2's; such models are refused here. It has no setting for threads: long
+texts and batches use all cores the process may run on.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal
 
+from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import NAMED
 from impls.interface import Tokenizer
-from impls.peers.conversion import as_list, counted, file_of, plain_pattern, rayon_threads, tokenizer_json
+from impls.peers.conversion import counted, file_of, plain_pattern, rayon_threads, tokenizer_json
 from impls.peers.packages import library, loading, refuses
 
 tokie = library("tokie", "tokie", "tokie")
@@ -34,28 +35,28 @@ class Tokie(Tokenizer):
         self._tokenizer = _tokenizer(model)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._tokenizer.encode(text, False).ids
         return ids
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; by the library's threads where all cores are wanted."""
+        """As `_encode_text` for each text; on the library's threads if all cores are to be used."""
         if threads == 1 or threads != rayon_threads():
             return super()._encode_texts(texts, threads)
         return [found.ids for found in self._tokenizer.encode_batch(list(texts), False)]
 
     def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
-        """Ids by the library's own rule, which is not tiktoken's: all of it is one piece, the text too."""
+        """Return the ids by the library's own rule, which is not tiktoken's: the text and the bytes are one piece."""
         ids: list[int] = self._tokenizer.encode_bytes(text.encode() + bad)
         return ids
 
     def count(self, text: str) -> int:
-        """How many tokens `text` has, by the library's own count where nothing is recognised in it."""
+        """Count the ids of `text`, by the library where nothing is recognised in it."""
         return counted(self, self._tokenizer.count_tokens, text)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes the ids stand for. The library panics for an id it has not, a special token's too."""
-        ids = as_list(ids)
+        """Return the bytes of the ids. The library panics for unknown ids, special ones included."""
+        ids = id_list(ids)
         try:
             data: bytes = self._tokenizer.decode_bytes(ids)
             return data

@@ -1,6 +1,7 @@
 """toktok: encodes by backtracking with splitters of its own; cl100k and o200k, built in. It also truncates.
 
-Its documented functions count and truncate; the tokenizer behind them encodes. It decodes an id it has not to nothing.
+Its documented functions count and truncate; the tokenizer behind them encodes. It silently skips unknown ids when it
+decodes.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.peers.conversion import are_tokens, as_list, as_lists, counted, require_public
+from impls.peers.conversion import as_lists, counted, decoded, require_public
 from impls.peers.packages import library
 
 toktok = library("toktok", "toktok-rs", "toktok")
@@ -33,7 +34,7 @@ class Toktok(Tokenizer):
         self._tokenizer: Any = toktok._encoding(require_public(self.name, model, _NAMES))
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._tokenizer.encode_ordinary(text)
         return ids
 
@@ -42,24 +43,20 @@ class Toktok(Tokenizer):
         return np.frombuffer(self._tokenizer.encode_to_buffer(text, disallowed_special=()), np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; several threads by way of the library's arrays."""
+        """As `_encode_text` for each text; with several threads, from the library's arrays."""
         if threads == 1:
             return super()._encode_texts(texts, threads)
         return as_lists(*self._encode_texts_to_ragged(texts, threads))
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `_encode_texts`, as the arrays the library makes."""
+        """As `_encode_texts`, as the library's arrays."""
         ids, offsets = self._tokenizer.encode_batch_to_numpy(list(texts), threads)
         return ids, offsets
 
     def count(self, text: str) -> int:
-        """How many tokens `text` has, by the library's own count where nothing is recognised in it."""
+        """Count the ids of `text`, by the library where nothing is recognised in it."""
         return counted(self, self._tokenizer.count, text)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes the ids stand for, by the library where it has all of them."""
-        ids = as_list(ids)
-        if not are_tokens(self.model, ids):
-            return super().decode_bytes(ids)
-        data: bytes = self._tokenizer.decode_bytes(ids)
-        return data
+        """Return the bytes of the ids, by the library if each belongs to a token."""
+        return decoded(self, self._tokenizer.decode_bytes, ids)

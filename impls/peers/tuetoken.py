@@ -1,6 +1,6 @@
-"""tuetoken: encodes by a merger linear in the text and a cache of pieces; it refuses what it cannot reproduce.
+"""tuetoken: encodes by merging in linear time with a cache of pieces; it refuses what it cannot reproduce.
 
-It decodes to text only, and by ids without a token to nothing, so ids are decoded by `Tokenizer`.
+It decodes only to text, and silently skips unknown ids, so ids are decoded by `Tokenizer`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
 from impls.peers.conversion import any_json, counted, file_of, has_plain_rules
 from impls.peers.packages import library, loading
@@ -34,7 +34,7 @@ class Tuetoken(Tokenizer):
             self._tokenizer = tuetoken.Tokenizer(path)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._tokenizer.encode_ordinary(text)
         return ids
 
@@ -48,10 +48,10 @@ class Tuetoken(Tokenizer):
         return found
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `_encode_texts`, as the arrays the library makes."""
+        """As `_encode_texts`, as the library's arrays."""
         found = self._tokenizer.encode_ordinary_to_buffer(list(texts), threads)
         return found["data"], found["offsets"]
 
     def count(self, text: str) -> int:
-        """How many tokens `text` has, by the library's own count where nothing is recognised in it."""
+        """Count the ids of `text`, by the library where nothing is recognised in it."""
         return counted(self, self._tokenizer.count_tokens, text)

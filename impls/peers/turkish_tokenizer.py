@@ -1,10 +1,10 @@
 """turkish-tokenizer: Turkish roots, suffixes and letter pairs, longest first; no byte pair encoding, and lossy.
 
-It has one vocabulary, built in, in which several suffixes share an id, and decodes by vowel harmony: what comes back
-may be another word. So it runs no model of ours, and nobody else runs its own, which is the model `turkish-tokenizer`.
+It has one vocabulary, built in, in which several suffixes share an id, and decodes by vowel harmony: the result may be
+another word. So it runs no model of ours, and no other implementation runs its own, the model `turkish-tokenizer`.
 
-The package's releases from 1.0 on are in Rust: they keep the vocabulary to themselves, and have a wheel for one system
-only. The extra `peers` installs the last one before.
+The package's releases from 1.0 on are in Rust: they do not expose the vocabulary, and have a wheel for only one system.
+The extra `peers` installs the last one before.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 
 from impls.core.arguments import check_errors, checked_ids
 from impls.core.errors import UnknownId, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.interface import Tokenizer
 from impls.peers.packages import library
 
@@ -39,9 +39,9 @@ class TurkishTokenizer(Tokenizer):
 
     @classmethod
     def own_model(cls) -> Model:
-        """Its vocabulary, each id under the first of the texts that share it.
+        """Return its vocabulary, each id with the first of the texts that share it.
 
-        Raises `Unsupported` for a release that does not show it.
+        Raise `Unsupported` for a release that does not expose it.
         """
         texts = getattr(turkish_tokenizer.TurkishTokenizer(), "reverse_dict", None)
         if texts is None:
@@ -52,12 +52,12 @@ class TurkishTokenizer(Tokenizer):
         return Model(tokens=tokens, alphabet="chars", belongs_to=cls.name)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text, by the library."""
+        """Return the ids of a text, by the library."""
         ids: list[int] = self._tokenizer.encode(text)
         return ids
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """The text the library reads from ids."""
+        """Return the text the library decodes the ids to."""
         check_errors(errors)
         ids = checked_ids(ids)
         for position, i in enumerate(ids):
@@ -67,5 +67,5 @@ class TurkishTokenizer(Tokenizer):
         return text
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The UTF-8 of that text."""
+        """Return the UTF-8 of that text."""
         return self.decode(ids).encode()

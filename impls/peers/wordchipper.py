@@ -1,7 +1,7 @@
-"""wordchipper: encodes by generated splitters and a choice of merge loops. It reads OpenAI's vocabularies only.
+"""wordchipper: encodes by generated splitters and a choice of merge loops. It reads only OpenAI's vocabularies.
 
-It fetches those unless it finds them in its cache folder, and without a network leaves an empty file there, with which
-it then answers byte values. So it is given a cache folder that holds the model's ranks.
+It downloads those unless they are in its cache folder; without a network it leaves an empty file there, with which it
+then returns byte values. So it gets a cache folder with the model's ranks.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from impls.core.model.model import Model
+from impls.core.arguments import id_list
+from impls.core.model import Model
 from impls.interface import Tokenizer
-from impls.peers.conversion import as_list, environment, file_of, rank_file, rayon_threads, require_public
+from impls.peers.conversion import file_of, rank_file, rayon_threads, require_public
 from impls.peers.packages import library
+from impls.production.environment import environment
 
 wordchipper = library("wordchipper", "wordchipper", "wordchipper")
 
@@ -36,20 +38,20 @@ class Wordchipper(Tokenizer):
         self._decodes_alike = dict(self._tokenizer.specials) == dict(model.whole_token_ids)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         ids: list[int] = self._tokenizer.encode(text, self._no_specials)
         return ids
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text; by the library's pool where that has this many threads."""
+        """As `_encode_text` for each text; on the library's pool if it has this many threads."""
         if threads == 1 or threads != rayon_threads():
             return super()._encode_texts(texts, threads)
         found: list[list[int]] = self._tokenizer.encode_batch(list(texts), self._no_specials)
         return found
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes the ids stand for, by the library where its special tokens are the model's."""
-        ids = as_list(ids)
+        """Return the bytes of the ids, by the library if its special tokens are the model's."""
+        ids = id_list(ids)
         if self._decodes_alike:
             try:
                 data: bytes = self._tokenizer.decode_bytes(ids)

@@ -1,1 +1,1 @@
-"""Adapters: the libraries people run, each over the same `Model` by conversion; one file each, imported on demand."""
+"""Adapters of the libraries used in production, each over a converted `Model`; one file each, imported on demand."""

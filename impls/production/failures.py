@@ -1,17 +1,17 @@
-"""What a library raises when it fails in a way of its own, as one error of ours that names the pattern."""
+"""Converts a library's own errors and panics into one error that names the pattern."""
 
 from __future__ import annotations
 
 from impls.core.errors import LibraryFailed
-from impls.core.model.model import Model
+from impls.core.model import Model
 
 _PLAIN = (Exception, ValueError, RuntimeError)
-"""What libraries raise for want of something better; classes derived from these say more, and stay as they are."""
+"""Generic errors, of exactly these classes; subclasses are more specific and are not converted."""
 _LONGEST = 200
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether `error` is a panic of Rust code, a class of its own in every library."""
+    """Return whether `error` is a panic of Rust code, whose class is different in every library."""
     return type(error).__name__ == "PanicException"
 
 
@@ -26,5 +26,5 @@ def failure(implementation: str, model: Model, error: BaseException) -> BaseExce
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what `error` says, or its class."""
+    """Return the first line of the message of `error`, or its class name."""
     return next(iter(str(error).splitlines()), "") or type(error).__name__

@@ -1,10 +1,10 @@
 """SentencePiece over our model: a `.model` made of the model's tokens, and its trainer.
 
-SentencePiece joins any two neighbours whose text together is a piece of its vocabulary, highest score first; scores
-here are minus the ranks. A model with its own rules it runs as it is, whole texts at a time, and reads ids by itself.
-For another it knows no pattern: we split and normalise, and it encodes each piece on its own, without its escape for
-white space. Bytes are then written as GPT-2's printable characters, one for one; characters stand for themselves. A
-model with listed merges runs only where that provably gives the same ids.
+SentencePiece joins any two neighbours whose joined text is a piece of its vocabulary, highest score first; scores here
+are the negated ranks. A model with its own rules it runs as is, on whole texts, and decodes itself. It has no pattern
+for others: we split and normalise, and it encodes each piece separately, without its escape for white space. Bytes are
+then written as GPT-2's printable characters, characters as they are. A model with listed merges runs only where that
+provably gives the same ids.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import sentencepiece
 
 from impls.core.arguments import checked_ids
 from impls.core.errors import UnknownSymbol, Unsupported
+from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
-from impls.core.model.model import Model
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.formats.sentencepiece_writer import proto
@@ -38,7 +38,7 @@ class SentencePiece(Tokenizer):
     kind: ClassVar[Literal["production"]] = "production"
 
     def __init__(self, model: Model) -> None:
-        self.normalizes = _is_its_own(model)
+        self.normalizes = _takes_whole_texts(model)
         super().__init__(model)
         if model.continuing_prefix is not None:
             raise Unsupported(self.name, f"it has no symbols that begin with {model.continuing_prefix!r}")
@@ -50,10 +50,10 @@ class SentencePiece(Tokenizer):
         self._whole = _pieces_it_would_not_make(model)
         self._has_null = model.alphabet == "chars" and b"\0" in model.id_by_token
         self._unknown = _outside(model) if _unknown_by_us(model) else None
-        self._decodable = _ids_it_reads_alike(model) if self.normalizes else frozenset()
+        self._decodable = _ids_it_decodes_alike(model) if self.normalizes else frozenset()
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         if self.normalizes:
             ids: list[int] = self._processor.encode(text, out_type=int)
             return ids
@@ -69,7 +69,7 @@ class SentencePiece(Tokenizer):
         return [list(chain.from_iterable(next(found) for _ in pieces)) for pieces in split]
 
     def _encode_byte_piece(self, piece: bytes) -> list[int]:
-        """Ids of one piece that is no UTF-8."""
+        """Return the ids of one piece that is not valid UTF-8."""
         return self._encode_pieces([piece.decode("utf-8", "surrogateescape")], 1)[0]
 
     def _pieces(self, text: str) -> list[str]:
@@ -80,7 +80,7 @@ class SentencePiece(Tokenizer):
             if unknown := self._unknown.search(text):
                 raise UnknownSymbol(unknown[0][0], unknown.start())
             return pieces
-        # One at a time: the library gives one id for a run of unknown characters.
+        # One by one: the library gives one id for a run of unknown characters.
         return [part for piece in pieces for part in self._unknown.split(piece) if part]
 
     def _encode_pieces(self, pieces: list[str], threads: int) -> list[list[int]]:
@@ -94,7 +94,7 @@ class SentencePiece(Tokenizer):
         return found
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """The text the ids stand for, by the library where it runs its own rules and bad UTF-8 is to be replaced."""
+        """Return the text of the ids, by the library if it runs its own rules and `errors` is `replace`."""
         ids = checked_ids(ids)
         if errors != "replace" or not self._decodable or not self._decodable.issuperset(ids):
             return super().decode(ids, errors)
@@ -103,7 +103,7 @@ class SentencePiece(Tokenizer):
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges by the library's BPE trainer; raises `Unsupported` naming the field it cannot follow."""
+        """Learn merges by the library's BPE trainer; raise `Unsupported` naming the field it cannot follow."""
         least = min(spec.min_count, 1)
         require(cls.name, spec, ties="shortest", min_count=least, max_token_bytes=None, end_of_word=None)
         pieces = list(corpus_pieces(texts, spec))
@@ -112,8 +112,8 @@ class SentencePiece(Tokenizer):
         return model_of_merges(cls.name, spec, base, merges_of_tokens(spec, base, learned))
 
 
-def _is_its_own(model: Model) -> bool:
-    """Whether the library can be given whole texts as they stand."""
+def _takes_whole_texts(model: Model) -> bool:
+    """Return whether the library can encode whole texts, without splitting and normalising by us."""
     rules = model.sentencepiece
     if rules is None or model.pattern or model.whole_token_flags or b"\0" in model.id_by_token:
         return False
@@ -123,7 +123,7 @@ def _is_its_own(model: Model) -> bool:
 
 
 def _unknown_by_us(model: Model) -> bool:
-    """Whether we look for unknown characters: the library gives one id for a run of them, and raises nothing."""
+    """Return whether we search for unknown characters: the library gives one id for a run of them, and never raises."""
     rules = model.sentencepiece
     if model.alphabet == "bytes" or (rules is not None and rules.byte_ids):
         return False
@@ -131,7 +131,7 @@ def _unknown_by_us(model: Model) -> bool:
 
 
 def _processor(model: Model, *, as_written: bool) -> sentencepiece.SentencePieceProcessor:
-    # Special and added tokens are found before the library sees a text.
+    # Special and added tokens are cut out before the library gets a text.
     content = proto(model.with_(special_tokens={}, added_tokens={}), as_written=as_written, stand_ins=_STAND_INS)
     try:
         return sentencepiece.SentencePieceProcessor(model_proto=content)
@@ -143,8 +143,8 @@ def _written(token: bytes, model: Model) -> str:
     return to_printable(token) if model.alphabet == "bytes" else token.decode().translate(_STAND_INS)
 
 
-def _ids_it_reads_alike(model: Model) -> frozenset[int]:
-    """Ids of pieces the library has been given; none where it would read U+2581 as a space, and we do not."""
+def _ids_it_decodes_alike(model: Model) -> frozenset[int]:
+    """Return the ids of the library's pieces; none if it would decode U+2581 as a space, and we would not."""
     rules = model.sentencepiece
     if rules is None or not rules.escape_spaces:
         return frozenset()
@@ -152,13 +152,13 @@ def _ids_it_reads_alike(model: Model) -> frozenset[int]:
 
 
 def _pieces_it_would_not_make(model: Model) -> dict[str, list[int]]:
-    """Whole pieces that are a token although no lower ranks make it; the library has no rule for whole pieces."""
+    """Return the pieces that are tokens although no lower ranks make them; the library looks up no whole pieces."""
     if model.merge_rule == "pairs" or model.sentencepiece is not None:
         return {}
     return {_written(token, model): [i] for i in model.recovered_merges[1] if (token := model.tokens[i]) is not None}
 
 
 def _outside(model: Model) -> re.Pattern[str]:
-    """Matches a character the model has no token for, and keeps it when a text is split by it."""
+    """Return an expression that matches a character without a token, and keeps it when a text is split by it."""
     known = "".join(map(re.escape, (token.decode() for token in model.id_by_token if len(token.decode()) == 1)))
     return re.compile(f"([^{known}])")

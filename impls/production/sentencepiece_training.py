@@ -1,8 +1,8 @@
-"""SentencePiece's BPE trainer on our pieces: what it has to be told so that it learns what the specification says.
+"""SentencePiece's BPE trainer on our pieces, with the input and options that make it follow the specification.
 
-Each base symbol gets a stand-in character in the order of the symbols, and a delimiter of its own stands between
-pieces. So the library meets no white space, no script and no digit to split at or to rewrite; numbers of characters and
-the order of strings, by which it settles ties, stay as they are.
+Each base symbol is replaced by a private-use character, in the order of the symbols, and pieces are separated by
+another. So the library finds no white space, script or digit to split at or to rewrite; the number of characters and
+the order of strings, by which it breaks ties, do not change.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WORDS_PER_LINE = 10_000
 
 
 def learned_tokens(name: str, pieces: Sequence[str], spec: TrainingSpec, n_merges: int) -> list[bytes]:
-    """Up to `n_merges` tokens, in the order they are learned; raises `Unsupported` for a piece that is too long."""
+    """Return up to `n_merges` tokens, in the order they are learned; raise `Unsupported` for too long a piece."""
     words = {piece: piece_symbols(piece, spec) for piece in dict.fromkeys(pieces)}
     symbols = sorted({symbol for word in words.values() for symbol in word})
     if len(symbols) > _MOST_SYMBOLS:
@@ -58,7 +58,7 @@ def learned_tokens(name: str, pieces: Sequence[str], spec: TrainingSpec, n_merge
 
 
 def _train(words: list[str], vocab_size: int, most_characters: int) -> list[str]:
-    """The pieces it learned, in order."""
+    """Return the pieces it learned, in order."""
     lines = (_DELIMITER.join(words[k : k + _WORDS_PER_LINE]) for k in range(0, len(words), _WORDS_PER_LINE))
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
@@ -89,7 +89,7 @@ def _train(words: list[str], vocab_size: int, most_characters: int) -> list[str]
 
 
 def _that_occur(tokens: list[str], words: list[str]) -> list[str]:
-    """The tokens that some word's merging makes: the library goes on with pairs that occur no more."""
+    """Return the tokens that merging some word makes: the library continues with pairs that no longer occur."""
     if not tokens:
         return tokens
     rank = {token: index for index, token in enumerate(tokens)}
@@ -104,7 +104,7 @@ def _that_occur(tokens: list[str], words: list[str]) -> list[str]:
 
 
 def _last_rank(word: str, rank: dict[str, int]) -> int:
-    """The rank of the last merge in a word, or -1; ranks of what joined text makes."""
+    """Return the rank of the last merge in a word, or -1; `rank` is that of the joined text."""
     parts, last = list(word), -1
     while True:
         ranks = [rank.get(left + right, len(rank)) for left, right in pairwise(parts)]

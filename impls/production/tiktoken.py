@@ -1,7 +1,7 @@
 """tiktoken over our model: its `Encoding`, made of the model's ranks, pattern and special tokens, and its trainer.
 
-tiktoken joins any two neighbours whose bytes together are a token, lowest id first. A model with listed merges runs
-only where that provably gives the same ids. The pattern is the one tiktoken ships where ours has an equal, faster form.
+tiktoken joins any two neighbours whose joined bytes are a token, lowest id first. A model with listed merges runs only
+where that provably gives the same ids. If ours has an equivalent, faster form that tiktoken ships, that is the pattern.
 
 About a million white space characters in a row exhaust its regular expression engine, under patterns that look ahead
 for the end of a run (o200k's). It then raises ValueError or `pyo3_runtime.PanicException`, which derives from
@@ -20,20 +20,19 @@ from tiktoken._educational import bpe_train
 
 from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
+from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
-from impls.core.model.model import Model
-from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, NAMED
+from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, NAMED, WHOLE_TEXT
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.formats.tiktoken_ranks import ranks_of
 from impls.interface import Tokenizer, TrainingSpec
 from impls.production.failures import failure, first_line, is_panic
-from impls.production.patience import check_stages
+from impls.production.slow_patterns import check_stages
 from impls.production.training import merges_of_tokens, model_of_merges, require
 
 _SHIPPED = {NAMED["gpt2"]: NAMED["gpt2-0.14"], NAMED["cl100k"]: NAMED["cl100k-0.14"]}
 _SPANS_THE_CUT = re.compile(rb"[\r\n][\t\v\f\x1c-\x20\x80-\xff]+\Z")
-"""A token that ends in a line end and what may be other white space, whole or cut within a character."""
-_WHOLE_TEXT = r"(?s:.+)"
+"""A token that ends in a line end and possible white space, whole or cut inside a character."""
 
 
 class Tiktoken(Tokenizer):
@@ -42,21 +41,21 @@ class Tiktoken(Tokenizer):
     name: ClassVar[str] = "tiktoken"
     summary: ClassVar[str] = "OpenAI's library: Rust, looks joined bytes up; trains by its educational twin"
     kind: ClassVar[Literal["production"]] = "production"
-    surrogate_errors = (UnicodeEncodeError,)  # the library mends them itself, as we do, when it meets one
+    surrogate_errors = (UnicodeEncodeError,)  # the library replaces surrogates itself, as we do
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         self._encoding = _encoding(model)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special. Raises `LibraryFailed` (see the module)."""
+        """Return the ids of a text without special tokens; raise `LibraryFailed` (see the module)."""
         try:
             return self._encoding.encode_ordinary(text)
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
     def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
-        """Ids of a text and bytes behind it that are no UTF-8, by the library's own rule, which is that of the hook."""
+        """Return the ids of a text and the invalid UTF-8 after it, by the library's own rule, which is the hook's."""
         try:
             return self._encoding._encode_bytes(text.encode() + bad)
         except BaseException as error:
@@ -79,7 +78,7 @@ class Tiktoken(Tokenizer):
             raise failure(self.name, self.model, error) from None
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes the ids stand for. Raises `UnknownId(id, position)`, unless the model has an unknown token."""
+        """Return the bytes of the ids; raise `UnknownId(id, position)`, unless the model has an unknown token."""
         ids = id_list(ids)
         try:
             return self._encoding.decode_bytes(ids)
@@ -88,9 +87,9 @@ class Tiktoken(Tokenizer):
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges by the library's educational trainer: exact and slow, it counts anew for every merge.
+        """Learn merges by the library's educational trainer: exact and slow, it recounts for every merge.
 
-        Raises `Unsupported` naming the field it cannot follow.
+        Raise `Unsupported` naming the field it cannot follow.
         """
         require(cls.name, spec, alphabet="bytes", ties="first", base_order="raw", min_count=1, max_token_bytes=None)
         base = base_symbols((), spec)
@@ -100,10 +99,10 @@ class Tiktoken(Tokenizer):
 
 
 def _pattern(model: Model) -> tuple[str, ...]:
-    """The pattern to run: the faster form the library ships, where it gives the same ids.
+    """Return the pattern to run: the faster form the library ships, where it gives the same ids.
 
-    The shipped cl100k does not cut white space at the end of a text behind its last line end, as the original does:
-    the same ids all the same, unless a token spans that cut.
+    The shipped cl100k does not split white space at the end of a text after its last line end, as the original does:
+    the ids are the same unless a token spans that split.
     """
     if model.pattern == NAMED["cl100k"] and any(_SPANS_THE_CUT.search(token) for token in model.tokens if token):
         return model.pattern
@@ -128,7 +127,7 @@ def _encoding(model: Model) -> tiktoken.Encoding:
     try:
         return tiktoken.Encoding(
             name,
-            pat_str=pattern[0].removeprefix(DROPS_REST) if pattern else _WHOLE_TEXT,
+            pat_str=pattern[0].removeprefix(DROPS_REST) if pattern else WHOLE_TEXT,
             mergeable_ranks=ranks,
             special_tokens=specials,
         )
@@ -139,17 +138,17 @@ def _encoding(model: Model) -> tiktoken.Encoding:
 
 
 def _learned(pieces: list[str], vocab_size: int) -> list[bytes]:
-    """The tokens in order of id, base first.
+    """Return the tokens in order of id, base first.
 
-    The trainer takes one text and finds the pieces itself. It is given ours with a character between them that is in
-    none, and a pattern that matches everything else, so that it sees exactly these pieces.
+    The trainer takes one text and splits it itself. So ours are joined by a character that is in none of them, and the
+    pattern matches everything else.
     """
     used = set("".join(pieces))
     between = next(character for code in range(0xE000, 0x110000) if (character := chr(code)) not in used)
     try:
         ranks = bpe_train(between.join(pieces), vocab_size, f"[^{between}]+", visualise=None)
     except ValueError as error:
-        # It does not expect to run out of pairs: max() of none. What it learned until then is in its frame.
+        # It fails when it runs out of pairs: max() of an empty sequence. What it has learned is in its frame.
         if error.__traceback__ is None or (frame := error.__traceback__.tb_next) is None:
             raise
         ranks = frame.tb_frame.f_locals["ranks"]

@@ -1,18 +1,16 @@
 """Hugging Face tokenizers over our model: its `Tokenizer`, made of the tokenizer.json we write, and its trainer.
 
-The library encodes with its cache on, as people have it, and by `encode_batch_fast`, the call that gives ids without
+The library encodes with its cache on, as by default, and by `encode_batch_fast`, the call that gives ids without
 offsets. Special tokens are in it but switched off (`encode_special_tokens`): `Tokenizer` cuts the text around them.
 A model that looks joined bytes up and has tokens no lower ranks make (llama3) runs with every way to make each token
-listed as a merge, the nearest a list of merges comes. A model of SentencePiece is given as the library's own
-conversions are, and writes the marks for white space itself where it does that as SentencePiece does.
+listed as a merge, the closest a list of merges can get. A SentencePiece model is converted as by the library's own
+converter, and the library writes the marks for white space where it does so as SentencePiece does.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -21,18 +19,20 @@ from tokenizers import pre_tokenizers, trainers
 
 from impls.core.arguments import check_text, id_list
 from impls.core.errors import InvalidPattern, LibraryFailed, UnknownSymbol, Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
 from impls.core.text.patterns import resolve
 from impls.core.training import base_symbols, merge_budget
 from impls.formats.split_stages import write_stages
 from impls.formats.tokenizer_json_writer import write_compact
 from impls.interface import Tokenizer, TrainingSpec
+from impls.production.environment import environment
 from impls.production.failures import failure, first_line, is_panic
-from impls.production.patience import check_stages
+from impls.production.slow_patterns import check_stages
 from impls.production.training import checked_texts, model_of_merges, require
 
 _PARALLELISM = "TOKENIZERS_PARALLELISM"
+"""The library reads this variable at every call; it has no argument for it."""
 
 
 class HuggingFace(Tokenizer):
@@ -53,11 +53,11 @@ class HuggingFace(Tokenizer):
         self._alphabet = {token.decode() for token in model.id_by_token} if may_be_unknown else None
         self._decodes_alike = model.alphabet == "bytes" and not any(
             not text.isascii() and CHARACTER_TO_BYTE.keys() >= set(text) for text in model.whole_token_ids
-        )  # the library would read such a special token as printable bytes
+        )  # the library would decode such a special token as printable bytes
         self._decodes_alike = self._decodes_alike and not _found_late(model)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Ids of a text in which nothing is special."""
+        """Return the ids of a text without special tokens."""
         self._refuse_unknown(text)
         try:
             return self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
@@ -65,24 +65,24 @@ class HuggingFace(Tokenizer):
             raise failure(self.name, self.model, error) from None
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
-        """As `_encode_text` for each text. The library uses one thread, or for any other number all cores."""
+        """As `_encode_text` for each text; the library uses one thread, or for any other number all cores."""
         for text in texts:
             self._refuse_unknown(text)
         try:
-            with _parallelism(threads > 1):
+            with environment(_PARALLELISM, "true" if threads > 1 else "false"):
                 return [found.ids for found in self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
     def _encode_byte_piece(self, piece: bytes) -> list[int]:
-        """Ids of one piece that is no UTF-8: the library's merges know it in printable characters."""
+        """Return the ids of one piece that is not valid UTF-8, which its merges take as printable characters."""
         try:
             return [token.id for token in self._tokenizer.model.tokenize(to_printable(piece))]
         except BaseException as error:
             raise failure(self.name, self.model, error) from None
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """The text the ids stand for, by the library where bad UTF-8 is to be replaced."""
+        """Return the text of the ids, by the library if `errors` is `replace`."""
         ids = id_list(ids)
         try:
             if errors == "replace" and self._decodes_alike and self._bytes_by_id.keys() >= set(ids):
@@ -94,7 +94,8 @@ class HuggingFace(Tokenizer):
         return super().decode(ids, errors)
 
     def _refuse_unknown(self, text: str) -> None:
-        """The library drops a character it has no token for, and takes a tuple for a pair of texts; we raise."""
+        """Raise for a character without a token, which the library drops, and for a tuple, which it takes for a pair of
+        texts."""
         if type(text) is not str:
             check_text(text)
         if self._alphabet is None or self.model.unknown is not None:
@@ -104,13 +105,13 @@ class HuggingFace(Tokenizer):
             return
         kept = "".join(self._splitter.split(text)) if self._splitter.drops else text
         if unknown := set(kept) - self._alphabet:
-            text.encode()  # a surrogate is mended before it counts as unknown
+            text.encode()  # a surrogate is replaced before it counts as unknown
             offset = min(map(kept.index, unknown))
             raise UnknownSymbol(kept[offset], self._splitter.offset(text, offset))
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn merges by the library's `BpeTrainer`; raises `Unsupported` naming the field it cannot follow."""
+        """Learn merges by the library's `BpeTrainer`; raise `Unsupported` naming the field it cannot follow."""
         require(
             cls.name,
             spec,
@@ -133,7 +134,7 @@ class HuggingFace(Tokenizer):
             special_tokens=[],
             show_progress=False,
         )
-        # A fresh tokenizer each time: one that has encoded before trains from stale cached ids.
+        # A new tokenizer each time: one that has encoded before trains from stale cached ids.
         tokenizer = tokenizers.Tokenizer.from_str(json.dumps({**_UNTRAINED, "pre_tokenizer": pre_tokenizer}))
         try:
             tokenizer.train_from_iterator(checked_texts(texts, spec), trainer)
@@ -158,31 +159,17 @@ _UNTRAINED: dict[str, Any] = {
 }
 
 
-@contextmanager
-def _parallelism(wanted: bool) -> Iterator[None]:
-    """The library reads this variable at every call; it has no argument for it."""
-    before = os.environ.get(_PARALLELISM)
-    os.environ[_PARALLELISM] = "true" if wanted else "false"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_PARALLELISM]
-        else:
-            os.environ[_PARALLELISM] = before
-
-
 def _normalizes_alike(model: Model) -> bool:
-    """Whether the library writes texts by SentencePiece's rules as that library does, so that it can be left to it."""
+    """Return whether the library rewrites texts by SentencePiece's rules as SentencePiece does, so that it may."""
     rules = model.sentencepiece
     if rules is None or rules.charsmap or rules.user_defined_ids or model.normalization or model.whole_token_flags:
         return False
-    return rules.dummy_prefix != "first"  # we give it what stands between special tokens, and it would call all first
+    return rules.dummy_prefix != "first"  # it gets the segments between special tokens, and would take each for first
 
 
 def _for_written_texts(model: Model) -> Model:
-    """The model for texts that `Model.normalize` has written."""
-    if _found_late(model):  # not again in what is written
+    """Return the model for texts that `Model.normalize` has rewritten."""
+    if _found_late(model):  # they must not be searched again in rewritten text
         model = model.with_(special_tokens={}, added_tokens={})
     if model.sentencepiece is None:
         return model if model.normalization is None else model.with_(normalization=None)
@@ -198,20 +185,20 @@ def _for_written_texts(model: Model) -> Model:
 
 
 def _found_late(model: Model) -> bool:
-    """Whether special or added tokens are looked for in texts that were written already."""
+    """Return whether special or added tokens are searched in rewritten text."""
     return any("normalized" in flags for flags in model.whole_token_flags.values())
 
 
 def _document(model: Model) -> str:
     try:
         return write_compact(model).decode()
-    except Unsupported:  # a special token may be what the file cannot hold, and encoding does without them
+    except Unsupported:  # maybe because of a special token, which encoding does not need
         return write_compact(model.with_(special_tokens={})).decode()
 
 
 def _tokenizer(model: Model) -> tokenizers.Tokenizer:
     check_stages(HuggingFace.name, model.pattern)
-    # As special tokens, since it can be kept from recognising those, and added ones it recognises always.
+    # All as special tokens, since recognising those can be switched off, but not added ones.
     model = model.with_(special_tokens=model.whole_token_ids, added_tokens={})
     try:
         tokenizer = tokenizers.Tokenizer.from_str(_document(model))

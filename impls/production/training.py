@@ -1,5 +1,5 @@
-"""What the adapters' trainers share: refusing a specification a library cannot follow, and turning what it learned
-into our model. How a library counts and merges is its own.
+"""What the adapters' trainers share: refusing a specification a library cannot follow, and converting what it learned
+into our model. Counting and merging is the library's.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import Unsupported
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.text.patterns import NAMED, Splitter, resolve
 from impls.core.text.text import repair_surrogates
 from impls.core.training import first_base_id, may_become_token, trained_model
@@ -27,7 +27,7 @@ def require(name: str, spec: TrainingSpec, **accepted: Any) -> None:
 
 
 def checked_texts(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
-    """The texts, lone surrogates replaced; raises `InvalidPattern` where the pattern would leave text out."""
+    """Yield the texts, lone surrogates replaced; raise `InvalidPattern` where the pattern leaves text out."""
     stages = resolve(spec.pattern)
     splitter = None if stages in NAMED.values() else Splitter(stages)
     for text in texts_in_turn(texts):
@@ -40,9 +40,9 @@ def checked_texts(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
 def model_of_merges(
     name: str, spec: TrainingSpec, base: Sequence[bytes], merges: Iterable[tuple[bytes, bytes]]
 ) -> Model:
-    """The model of merges given as the bytes of their parts, in the order they were learned.
+    """Return the model of merges given as the bytes of their parts, in the order they were learned.
 
-    Raises `Unsupported` where the library learned the text of a special token, which our own trainers pass over.
+    Raise `Unsupported` where the library learned the text of a special token, which our own trainers skip.
     """
     first = first_base_id(spec)
     id_by_token = {symbol: first + index for index, symbol in enumerate(base)}
@@ -58,7 +58,7 @@ def model_of_merges(
 
 
 def merges_of_tokens(spec: TrainingSpec, base: Sequence[bytes], learned: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
-    """The merges of a library that tells only the tokens it learned, in order: each is what the ones before make of it.
+    """Return the merges of a library that reports only the tokens it learned, in order.
 
     Merging is deterministic, so a token's parts follow from the tokens before it.
     """

@@ -94,7 +94,7 @@ def test_single_bytes_may_have_higher_ids_than_the_tokens_made_of_them() -> None
     assert Backtracking(model).encode("abcab") == impls.load("priority", model).encode("abcab") == [1, 0]
 
 
-def test_an_end_of_word_of_one_character_is_told_from_that_character(hand_made) -> None:
+def test_an_end_of_word_of_one_character_is_distinguished_from_that_character(hand_made) -> None:
     model = hand_made("a+b_", extra="a b_ a_ b _", end_of_word="_")
     ours, heap = Backtracking(model), impls.load("priority", model)
     for text in ("ab", "a", "a_b"):

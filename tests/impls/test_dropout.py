@@ -150,7 +150,7 @@ def test_a_whole_piece_in_the_vocabulary_is_cut_too() -> None:
         assert tokenizer.encode_with_dropout("hello", probability=0.1, seed=0) == list(b"hello")
 
 
-def test_text_is_normalized_and_mended_before(trained: Model) -> None:
+def test_text_is_normalized_and_repaired_before(trained: Model) -> None:
     model = trained.with_(normalization="nfc")
     for tokenizer in (Compiled(model), Naive(model)):
         assert tokenizer.encode_with_dropout("e\u0301\ud83d", probability=1, seed=0) == list("é\ufffd".encode())

@@ -43,9 +43,9 @@ def test_it_matches_within_each_piece_only() -> None:
 
 def test_a_place_without_a_token_is_named() -> None:
     tokenizer = impls.load("greedy", Model(tokens=("ма".encode(), b" "), alphabet="chars"))
-    with pytest.raises(UnknownSymbol) as told:
+    with pytest.raises(UnknownSymbol) as caught:
         tokenizer.encode("ма мы")
-    assert (told.value.character, told.value.offset) == ("м", 3)
+    assert (caught.value.character, caught.value.offset) == ("м", 3)
 
 
 def test_the_last_character_of_a_piece_carries_the_end_of_word() -> None:

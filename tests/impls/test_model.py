@@ -108,9 +108,9 @@ def test_sizes() -> None:
 def test_symbols_of_a_piece() -> None:
     model = Model(tokens=(b"a", b"b", b"b</w>"), alphabet="chars", end_of_word="</w>")
     assert model.symbols("abb") == [0, 1, 2]
-    with pytest.raises(UnknownSymbol) as told:
+    with pytest.raises(UnknownSymbol) as caught:
         model.symbols("aba")
-    assert (told.value.character, told.value.offset) == ("a", 2)
+    assert (caught.value.character, caught.value.offset) == ("a", 2)
     assert model.with_(unknown="?", unknown_id=9).symbols("aba") == [0, 1, 9]
 
 
@@ -143,7 +143,7 @@ def test_a_whole_piece_is_looked_up_where_the_rule_says_so() -> None:
 def test_what_is_irregular_is_kept_and_listed(hand_made, merges: str, fields: dict, lines: list[str]) -> None:
     model = hand_made(merges, **fields)
     assert len(model.irregularities) == len(lines)
-    assert all(told.startswith(line) for told, line in zip(model.irregularities, lines, strict=True))
+    assert all(reported.startswith(line) for reported, line in zip(model.irregularities, lines, strict=True))
 
 
 def test_trained_models_are_regular() -> None:

@@ -141,7 +141,7 @@ def test_what_is_no_regular_file_is_not_waited_for(
     kept.rename(kept.with_suffix(".copy"))
     put(kept)
     assert read(kept) is None
-    with pytest.raises(Unsafe, match="no regular file"):
+    with pytest.raises(Unsafe, match="not a regular file"):
         os.close(open_checked(kept))
 
 

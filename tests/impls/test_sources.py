@@ -56,7 +56,7 @@ def test_s1_turkish_pattern_keeps_a_word_with_its_suffix_whole_and_loses_nothing
     ],
     ids=["typographic apostrophe", "combining dot", "suffix of a number", "second apostrophe"],
 )
-def test_s1_turkish_pattern_tears_this_word_and_our_turkish_mends_it(text: str, source_pieces: list[str]) -> None:
+def test_s1_turkish_pattern_tears_this_word_and_our_turkish_keeps_it_whole(text: str, source_pieces: list[str]) -> None:
     assert pieces("turkish-s1", text) == source_pieces
     assert pieces("turkish", text) == [text]
 
@@ -178,9 +178,9 @@ def test_s3b_a_character_outside_the_alphabet_is_a_clear_error_or_the_unknown_to
     tokenizer = impls.load(name, impls.train("naive", SENTENCES, S3B).model)
     with pytest.raises(
         UnknownSymbol, match=r"'\\xe7' \(U\+00E7\) at character 3 is not in the model's alphabet"
-    ) as told:
+    ) as caught:
         tokenizer.encode("Bu ç")
-    assert (told.value.character, told.value.offset) == ("ç", 3)
+    assert (caught.value.character, caught.value.offset) == ("ç", 3)
     with_unknown = TrainingSpec(
         vocab_size=51, alphabet="chars", ties="first", special_tokens=("<|endoftext|>",), unknown="<unk>"
     )

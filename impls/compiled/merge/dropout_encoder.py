@@ -16,7 +16,7 @@ from impls.compiled.merge.symbols import byte_ids, entries, listed_merges
 from impls.compiled.slots import Slots
 from impls.compiled.tables import TokenIndex, token_index
 from impls.core.dropout import Dropout
-from impls.core.model.model import Model
+from impls.core.model import Model
 
 
 class DropoutEncoder:

@@ -13,8 +13,8 @@ import numpy as np
 
 from impls.compiled.layout import NONE, SYMBOL_BITS
 from impls.core.errors import Unsupported
+from impls.core.model import Model
 from impls.core.model.derivations import merged, spellings
-from impls.core.model.model import Model
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from impls.compiled.layout import SPECIAL_ROW_BYTES, SUFFIX_BYTES
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.text.text import special_matcher
 

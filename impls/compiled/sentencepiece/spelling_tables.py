@@ -16,8 +16,8 @@ from impls.compiled.pretokenize.pattern.borders import border_tables
 from impls.compiled.pretokenize.pattern.classes import N_CODE_POINTS, paged
 from impls.compiled.pretokenize.pattern.tables import SplitTables
 from impls.core.errors import Unsupported
+from impls.core.model import Model
 from impls.core.model.derivations import character_ends, middle_of
-from impls.core.model.model import Model
 
 _NEVER = 1 << 62
 _NO_ID = -1

@@ -18,7 +18,7 @@ from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
 from impls.compiled.training.learning import Learner
 from impls.compiled.training.words import Words
 from impls.core.arguments import texts_in_turn
-from impls.core.model.model import Model
+from impls.core.model import Model
 from impls.core.specification import TrainingSpec
 from impls.core.text.patterns import resolve
 from impls.core.text.text import repair_surrogates

@@ -1,4 +1,4 @@
-"""What must hold of a model: raised as `InvalidModel` naming the entry that is wrong."""
+"""Consistency checks of a model; the error is an `InvalidModel` naming the entry that is wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_ID = 2**31 - 1
 
 
 def check_model(model: Model) -> None:
-    """Raises `InvalidModel`."""
+    """Raise `InvalidModel` where `model` contradicts itself."""
     tokens = model.tokens
     if model.alphabet not in ("bytes", "chars"):
         raise InvalidModel(f"alphabet must be 'bytes' or 'chars', not {model.alphabet!r}")

@@ -1,4 +1,4 @@
-"""How tokens come about: the merge each token is made by, and what is irregular about a model's merges."""
+"""How tokens are derived: the merge that makes each token, and the irregularities of a model's merges."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LAST = 1 << 62  # no rank is above it
 
 
 def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
-    """The merges of a model whose ids are its ranks, whatever its own merge rule, and the ids that have none.
+    """Return the merges of a model whose ids are its ranks, whatever its merge rule, and the ids without a merge.
 
-    A token's merge is found by running byte pair encoding on its base symbols with no ranks above its own; a token for
-    which that ends in other than two parts has no derivation. Merges are in rank order, of equal ranks that of the
-    longest token first: when only listed pairs merge, a run of one character then grows from the left, as it does
-    where the leftmost of equal ranks merges first.
+    A token's merge is found by running byte pair encoding on its base symbols with all lower ranks; a token for which
+    that does not end in two parts has no derivation. Merges are in rank order, of equal ranks the longest token first:
+    when only listed pairs merge, a run of one character then grows from the left, as it does where the leftmost of
+    equal ranks merges first.
     """
     ids = model.id_by_token
     ranks = _ranks_by_token(model)
@@ -45,8 +45,8 @@ def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[i
 
 
 def unused_parts(model: Model) -> dict[int, tuple[int, ...]]:
-    """The ids that stand for each token of `sentencepiece.unused_ids`: the parts that make it, theirs where they are
-    unused themselves. One that nothing makes stands for itself."""
+    """Return the ids that replace each token of `sentencepiece.unused_ids`: its two parts, recursively where these are
+    unused too. A token without a derivation is not replaced."""
     if model.sentencepiece is None:
         return {}
     ids = model.id_by_token
@@ -70,8 +70,8 @@ def _ranks_by_token(model: Model) -> dict[bytes, int]:
 
 
 def middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int]) -> int:
-    """Return where the two parts meet that ranks below `limit` leave of `token`; its end where they leave more than
-    two. `ends` are those of its base symbols, two or more. O(n log n) merges."""
+    """Return the offset between the two parts that merging `token` by ranks below `limit` leaves; its length where more
+    than two are left. `ends` are those of its base symbols, two or more. O(n log n)."""
     starts = [0, *ends]
     n = n_parts = len(ends)
     chain = _Chain(n)
@@ -99,12 +99,12 @@ def middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[byte
 
 
 def character_ends(token: bytes) -> list[int]:
-    """Return where the characters of a token in UTF-8 end, in bytes."""
+    """Return the byte offsets at which the characters of a UTF-8 token end."""
     return [k for k in range(1, len(token) + 1) if k == len(token) or token[k] & 0xC0 != 0x80]
 
 
 def ids_out_of_order(model: Model) -> str | None:
-    """Why the ids of `model` are not in the order of its ranks, or None where they are."""
+    """Return why the ids of `model` are not in the order of its ranks, or None where they are."""
     previous = -1
     for rank, made in enumerate(model.merge_results):
         if made <= previous:
@@ -114,11 +114,11 @@ def ids_out_of_order(model: Model) -> str | None:
 
 
 def concatenation_differs(model: Model) -> str | None:
-    """Why looking up joined bytes, lowest id first, may give other ids than the model's own rule; None where it cannot.
+    """Return why looking up joined bytes, lowest id first, may give other ids than the model's rule, or None.
 
-    Both are one function where every token's derivation from lower ranks is the merge that is listed for it: when two
-    neighbours are joined to a token, all lower ranks inside its span have been merged, so the span stands as that
-    derivation left it, and its last two parts are the listed pair.
+    The two rules agree where every token's derivation from lower ranks is the merge listed for it: when two neighbours
+    are joined to a token, all lower ranks inside its span have been merged, so the span is in the state the derivation
+    leaves, and its last two parts are the listed pair.
     """
     if model.merge_rule == "concatenation":
         return None
@@ -137,7 +137,7 @@ def concatenation_differs(model: Model) -> str | None:
 
 
 def irregularities(model: Model) -> tuple[str, ...]:
-    """What sets `model` apart from a trained one, a line each."""
+    """Return how `model` differs from a trained one, a line each."""
     if model.merge_rule == "concatenation":
         return _summary("no derivation from lower ranks", model.recovered_merges[1], model)
     found: list[str] = []
@@ -164,7 +164,7 @@ def irregularities(model: Model) -> tuple[str, ...]:
 
 
 def equal_ranks(model: Model) -> tuple[int, ...]:
-    """Tokens that are made at the rank of another."""
+    """Return the tokens that share their rank with another."""
     rules = model.sentencepiece
     if rules is None or not rules.ranks:
         return ()
@@ -194,10 +194,10 @@ def _summary(what: str, ids: Sequence[int], model: Model) -> tuple[str, ...]:
 
 
 def unreachable(model: Model) -> tuple[int, ...]:
-    """Ids of tokens that no text is encoded to: merging a token's own symbols ends in something else.
+    """Return the ids of tokens that no text is encoded to: merging their own symbols does not give the token.
 
-    What stands around a token does not matter: had a merge crossed its border, the token would not be there. Where a
-    whole piece is looked up (merge rule `concatenation`, `ignore_merges`) every token can be reached as one.
+    The text around a token does not matter: had a merge crossed its border, the token would not be there. Where whole
+    pieces are looked up (merge rule `concatenation`, `ignore_merges`) every token is reachable as a piece.
     """
     if model.merge_rule == "concatenation" and model.sentencepiece is not None and not model.ignore_merges:
         return model.recovered_merges[1]
@@ -215,8 +215,8 @@ def unreachable(model: Model) -> tuple[int, ...]:
 def merged(
     symbols: Sequence[int], ranks: Mapping[tuple[int, int], int], results: Sequence[int]
 ) -> tuple[list[int], int]:
-    """Return what ids merge to, the lowest rank first and of equal ranks the leftmost, and the rank of the last merge
-    (-1 where nothing merges). `results` is by rank the id that is made. O(n log n)."""
+    """Return the ids that `symbols` merge to, lowest rank first and of equal ranks the leftmost, and the rank of the
+    last merge (-1 where nothing merges). `results` has the id each merge makes, by rank. O(n log n)."""
     ids: list[int | None] = list(symbols)
     chain = _Chain(len(ids))
     heap = [(rank, at) for at, pair in enumerate(pairwise(symbols)) if (rank := ranks.get(pair)) is not None]
@@ -237,15 +237,15 @@ def merged(
 
 
 class _Chain:
-    """Places 0 to n - 1 in a row, of which neighbours are joined to one."""
+    """A linked list of the positions 0 to n - 1, in which neighbours are joined."""
 
     def __init__(self, n: int) -> None:
         self.after = list(range(1, n + 1))
-        """By place the next one; n behind the last."""
+        """The next position by position; n after the last."""
         self._before = list(range(-1, n - 1))
 
     def join(self, at: int) -> list[int]:
-        """Join the place behind `at` to it; return the places that have a new neighbour to their right."""
+        """Join the position after `at` to it; return the positions whose right neighbour is new."""
         follower = self.after[at] = self.after[self.after[at]]
         changed = []
         if follower < len(self.after):
@@ -257,8 +257,8 @@ class _Chain:
 
 
 def spellings(model: Model, token: bytes) -> list[list[int]]:
-    """Return the base symbols a token may be made from, as ids: one way, or of a text that ends in `end_of_word` one at
-    the end of a word and one inside it; none where a symbol is no token."""
+    """Return the ways to spell a token in base symbols, as ids: one, or two for a text that ends in `end_of_word` (at
+    the end of a word, and inside it); none where a symbol is not a token."""
     if model.alphabet == "bytes":
         return [[model.id_by_token[bytes([byte])] for byte in token]]
     suffix = model.end_of_word or ""

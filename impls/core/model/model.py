@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from impls.core.errors import UnknownSymbol
 from impls.core.model.checks import check_model
-from impls.core.model.packed import Packed, pack
+from impls.core.model.packed import PackedModel, pack
 from impls.core.round_trip import round_trip_of
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import resolve
@@ -34,7 +34,7 @@ class Model:
     """
 
     tokens: tuple[bytes | None, ...]
-    """Token bytes by id; None for a gap (a special token's id, or none's)."""
+    """Token bytes by id; None for a gap: the id of a special token, or an unused one."""
     merges: tuple[tuple[int, int], ...] = field(default_factory=tuple)
     """(left id, right id) in rank order; empty for the rule `concatenation`, where ids are ranks."""
     merge_counts: tuple[int, ...] | None = None
@@ -46,7 +46,7 @@ class Model:
     added_tokens: Mapping[str, int] = field(default_factory=dict)
     """Text -> id, always recognised (Hugging Face's added tokens)."""
     whole_token_flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Text of a special or added token -> how it is found, where it is not just anywhere; see `whole_tokens`."""
+    """Text of a special or added token -> restrictions on where it matches; see `whole_tokens`."""
     normalization: str | None = None
     """None, the names of steps (see `core.text.normalization`), or the name of the charsmap in `sentencepiece`; applied
     before splitting."""
@@ -66,10 +66,10 @@ class Model:
     sentencepiece: SentencePieceRules | None = None
     """What SentencePiece does around the merges, for a model that comes from it."""
     belongs_to: str | None = None
-    """The one implementation that runs this vocabulary, which is no byte pair encoding; None: all may."""
+    """The only implementation that runs this vocabulary, which is not byte pair encoding; None: all may."""
     training_documents: str = field(default="", compare=False)
-    """Hashes of documents it was trained on (base64; see `harness.data.overlap`), empty where they are not known. They
-    are no part of what the model does: neither of its digest nor of a comparison."""
+    """Hashes of the training documents (base64; see `harness.data.overlap`), empty where they are not known. They do
+    not affect behaviour, and so are part of neither the digest nor a comparison."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tokens", tuple(self.tokens))
@@ -84,8 +84,9 @@ class Model:
         check_model(self)
 
     @staticmethod
-    def restored(packed: Packed) -> Model:
-        """The model `packed` was made of, which is not checked again; tokens and merges are made when asked for."""
+    def restored(packed: PackedModel) -> Model:
+        """Return the model `packed` was made of, without checking it again; tokens and merges are unpacked on first
+        access."""
         model = object.__new__(Model)
         fields = packed.fields()
         for name in ("special_tokens", "added_tokens", "whole_token_flags"):
@@ -96,20 +97,20 @@ class Model:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """`tokens` and `merges` of a restored model, the first time."""
+            """Unpack `tokens` or `merges` of a restored model on first access."""
             if name not in ("tokens", "merges") or "_packed" not in self.__dict__:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             value = getattr(self.__dict__["_packed"], name)()
             self.__dict__[name] = value
             return value
 
-    def packed(self) -> Packed:
-        """The model as bytes; see `impls.core.model.packed`. At once where it was restored from them."""
-        packed: Packed | None = self.__dict__.get("_packed")
+    def packed(self) -> PackedModel:
+        """Return the model packed into bytes, without work where it was restored from them; see `core.model.packed`."""
+        packed: PackedModel | None = self.__dict__.get("_packed")
         return pack(self) if packed is None else packed
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What is costly to derive travels along, once it is known.
+        # What is costly to derive is pickled too, once it is known.
         return _restore, (self._fields(), self.__dict__.get("recovered_merges"))
 
     def _fields(self) -> dict[str, Any]:
@@ -135,7 +136,7 @@ class Model:
         return load(Path(path))
 
     def with_(self, **changes: Any) -> Model:
-        """A copy with other fields, checked again; flags of special and added tokens go with the tokens."""
+        """Return a copy with other fields, checked again; the flags of removed special and added tokens are removed."""
         if self.whole_token_flags and "whole_token_flags" not in changes:
             kept = [changes.get(name, getattr(self, name)) for name in ("special_tokens", "added_tokens")]
             whole = {text for tokens in kept for text in tokens}
@@ -176,13 +177,13 @@ class Model:
         return tuple(ids[tokens[left] + tokens[right]] for left, right in self.merges)  # type: ignore[operator]
 
     def joined(self, left: int, right: int) -> bytes:
-        """The bytes of the token that a merge of two ids makes."""
+        """Return the bytes of the token that merging two ids makes."""
         prefix = (self.continuing_prefix or "").encode()
         return self.tokens[left] + self.tokens[right].removeprefix(prefix)  # type: ignore[operator, union-attr]
 
     @cached_property
     def ranks(self) -> Sequence[int]:
-        """By id, for the rule `concatenation`: the lower merges first, of equal ones the leftmost."""
+        """Rank by id, for the rule `concatenation`: the lowest merges first, of equal ranks the leftmost."""
         if self.sentencepiece is not None and self.sentencepiece.ranks:
             return self.sentencepiece.ranks
         return range(len(self.tokens))
@@ -200,11 +201,11 @@ class Model:
 
     @cached_property
     def n_tokens(self) -> int:
-        """How many ids have a text: tokens, special, added and unknown tokens."""
+        """The number of ids that decode to a text: tokens, special, added and unknown tokens."""
         return len(self.bytes_by_id())
 
     def bytes_by_id(self) -> dict[int, bytes]:
-        """What each id decodes to; `end_of_word` becomes a space, and so does SentencePiece's U+2581."""
+        """Return what each id decodes to; `end_of_word` and SentencePiece's U+2581 become a space."""
         if self.sentencepiece is not None:
             return bytes_by_id(self, self.sentencepiece)
         by_id = {i: token for i, token in enumerate(self.tokens) if token is not None}
@@ -226,11 +227,11 @@ class Model:
         return [self.id_by_token[bytes([byte])] for byte in range(256)]
 
     def symbols(self, piece: str) -> list[int]:
-        """Ids of the base symbols of a piece, where every merge starts from; over bytes, bad UTF-8 may be in it as
-        surrogates (`surrogateescape`).
+        """Return the ids of the base symbols of a piece, from which merging starts; over bytes, the piece may contain
+        invalid UTF-8 as surrogates (`surrogateescape`).
 
-        Raises `UnknownSymbol` (offset within the piece) for a character the model does not have, unless it has
-        an unknown token.
+        Raise `UnknownSymbol` (offset within the piece) for a character outside the alphabet, unless the model has an
+        unknown token.
         """
         if self.alphabet == "bytes":
             byte_ids = self._byte_ids
@@ -252,10 +253,10 @@ class Model:
         return ids
 
     def _symbols_by_rules(self, piece: str, rules: SentencePieceRules) -> list[int]:
-        """Ids of the characters; of one that is no token its bytes' ids, or the unknown token's.
+        """Return the ids of the characters; for one that is not a token those of its bytes, or the unknown token's.
 
-        Where some bytes are missing the unknown token waits for the next character that is a token or unknown, and so
-        comes behind bytes that follow it: as Hugging Face has it.
+        Where some bytes are missing, the unknown token is delayed until the next character that is a token or unknown,
+        so it comes after the bytes that follow it: as in Hugging Face's library.
         """
         ids: list[int] = []
         waiting: list[int] = []
@@ -275,16 +276,16 @@ class Model:
         return ids + waiting
 
     def whole_piece(self, piece: str) -> int | None:
-        """The id of a piece that is one token whatever its merges: `ignore_merges`, and the merge rule
-        `concatenation` except after SentencePiece, which has no such rule."""
+        """Return the id of a piece that is one token whatever its merges, or None: for `ignore_merges`, and the merge
+        rule `concatenation` except with SentencePiece, which has no such rule."""
         if not self.ignore_merges and (self.merge_rule == "pairs" or self.sentencepiece is not None):
             return None
         return self.id_by_token.get((piece + (self.end_of_word or "")).encode("utf-8", "surrogateescape"))
 
     def normalize(self, text: str, *, first: bool = True) -> str:
-        """`text` as it is split and encoded: in the model's normal form, with SentencePiece's marks for white space.
+        """Return `text` as it is split and encoded: in the model's normal form, with SentencePiece's white space marks.
 
-        `first` tells whether it begins the whole text, or stands behind a special token.
+        `first` is False for a segment that follows a special token.
         """
         if self.normalization is not None and not self.has_charsmap_only:
             text = self.normalizer(text)
@@ -294,7 +295,7 @@ class Model:
 
     @property
     def has_charsmap_only(self) -> bool:
-        """Whether `normalization` is the name of a charsmap, and no steps."""
+        """Whether `normalization` names a charsmap rather than steps."""
         return self.sentencepiece is not None and self.sentencepiece.looks_up
 
     @cached_property
@@ -305,7 +306,7 @@ class Model:
 
     @property
     def rewrites_text(self) -> bool:
-        """Whether `normalize` may give another text than it is given."""
+        """Whether `normalize` may change a text."""
         return self.normalization is not None or (self.sentencepiece is not None and self.sentencepiece.changes_text)
 
     @cached_property
@@ -316,22 +317,22 @@ class Model:
 
     @cached_property
     def equal_ranks(self) -> tuple[int, ...]:
-        """Tokens of the rule `concatenation` that are made at the rank of another."""
+        """Tokens of the rule `concatenation` that share their rank with another."""
         from impls.core.model.derivations import equal_ranks
 
         return equal_ranks(self)
 
     @cached_property
     def unused_parts(self) -> dict[int, tuple[int, ...]]:
-        """What each token of `sentencepiece.unused_ids` is given as; see `impls.core.model.derivations`."""
+        """The ids that replace each token of `sentencepiece.unused_ids`; see `impls.core.model.derivations`."""
         from impls.core.model.derivations import unused_parts
 
         return unused_parts(self)
 
     @cached_property
     def recovered_merges(self) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
-        """The merges that ids as ranks imply, and the ids that have none; see `derivations`. About a second
-        for 100,000 tokens, once."""
+        """The merges that ids as ranks imply, and the ids without one; see `derivations`. Computed once, in about a
+        second for 100,000 tokens."""
         from impls.core.model.derivations import recovered_merges
 
         return recovered_merges(self)
@@ -340,9 +341,9 @@ class Model:
 
     @cached_property
     def irregularities(self) -> tuple[str, ...]:
-        """What sets the model apart from a trained one, a line each; empty for a regular model.
+        """How the model differs from a trained one, a line each; empty for a regular model.
 
-        On a regular model every exact algorithm gives the same ids; on another they may differ.
+        On a regular model every exact algorithm gives the same ids; on an irregular one they may differ.
         """
         from impls.core.model.derivations import irregularities
 
@@ -350,12 +351,12 @@ class Model:
 
     @cached_property
     def round_trip(self) -> Literal["exact", "normalising", "lossy"]:
-        """What decoding gives of an encoded text (lone surrogates aside): the text, a normal form of it, or less."""
+        """What decoding an encoded text restores (except lone surrogates): the text, a normal form of it, or less."""
         return round_trip_of(self)[0]
 
     @cached_property
     def lossy(self) -> str | None:
-        """Why decoding may not give the text back, or None where the round trip is exact."""
+        """Why decoding may not restore the text, or None where the round trip is exact."""
         return round_trip_of(self)[1]
 
 

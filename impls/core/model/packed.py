@@ -1,14 +1,14 @@
-"""A model as one run of bytes, from which it is had back without a look at each token.
+"""A model packed into one byte string, from which it is restored without parsing each token.
 
-    8 bytes      length of the head
-    the head     JSON: every field but the long ones, and how many bytes each of these has
+    8 bytes      length of the header
+    header       JSON: every field but the long ones, and the size in bytes of each of these
     lengths      of the tokens in order of id, 0 for a gap
     tokens       the bytes of all tokens in order of id
     merges       (left id, right id), uint32
     counts       of merges, int64
 
-Numbers are in the machine's own order: a packed model does not leave the machine. Nothing is checked here: what is
-unpacked must be what `pack` made of a `Model`.
+Numbers are in native byte order: a packed model does not leave the machine. Nothing is checked here: only what `pack`
+made of a `Model` may be unpacked.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ _HEAD_BYTES = 8
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedModel:
     """The long fields of a packed model, and its digest."""
 
     content: bytes | memoryview
-    """All of it."""
+    """The whole byte string."""
     head: dict[str, Any]
-    """Fields by name; `parts` tells the bytes of the long ones, `kind` the type code of the lengths."""
+    """Fields by name; `parts` has the sizes of the long ones in bytes, `kind` the type code of the lengths."""
     parts: dict[str, memoryview]
     digest: str
-    """SHA-256 (hex) of the content: what the model is, on this kind of machine."""
+    """SHA-256 (hex) of the content: identifies the model on machines of this byte order."""
 
     @property
     def lengths(self) -> memoryview:
-        """Bytes of each token in order of id, 0 for a gap: unsigned integers of one, two or four bytes."""
+        """Length in bytes of each token in order of id, 0 for a gap: unsigned integers of one, two or four bytes."""
         return self.parts["lengths"].cast(self.head["kind"])
 
     @property
@@ -55,19 +55,19 @@ class Packed:
         return self.parts["tokens"]
 
     def tokens(self) -> tuple[bytes | None, ...]:
-        """`Model.tokens`."""
+        """Return `Model.tokens`."""
         lengths = self.lengths.tolist()
         codes = {length: f"{length}s" for length in set(lengths)}
         tokens = Struct("=" + "".join(map(codes.__getitem__, lengths))).unpack(self.blob)
         return tuple([token or None for token in tokens]) if 0 in codes else tokens
 
     def merges(self) -> tuple[tuple[int, int], ...]:
-        """`Model.merges`."""
+        """Return `Model.merges`."""
         ids = self.parts["merges"].cast("I").tolist()
         return tuple(zip(ids[::2], ids[1::2], strict=True))
 
     def fields(self) -> dict[str, Any]:
-        """All other fields of the model."""
+        """Return all other fields of the model by name."""
         fields = {name: value for name, value in self.head.items() if name not in ("parts", "kind", "has_counts")}
         rules = fields["sentencepiece"]
         if rules is not None:
@@ -80,8 +80,8 @@ class Packed:
         }
 
 
-def pack(model: Model) -> Packed:
-    """`model` as bytes. Raises OverflowError where a count of a merge has more than 63 bits."""
+def pack(model: Model) -> PackedModel:
+    """Pack `model`; raise OverflowError where the count of a merge has more than 63 bits."""
     lengths = [0 if token is None else len(token) for token in model.tokens]
     kind = _narrowest(lengths)
     parts = {
@@ -113,8 +113,8 @@ def pack(model: Model) -> Packed:
     return unpack(content, hashlib.sha256(content).hexdigest())
 
 
-def unpack(content: bytes | memoryview, sha256: str) -> Packed:
-    """The parts of what `pack` made, by its bytes and their SHA-256 (hex); none is copied."""
+def unpack(content: bytes | memoryview, sha256: str) -> PackedModel:
+    """Return the parts of a byte string made by `pack`, without a copy; `sha256` is its SHA-256 (hex)."""
     view = memoryview(content)
     at = _HEAD_BYTES + int.from_bytes(view[:_HEAD_BYTES], sys.byteorder)
     head = json.loads(bytes(view[_HEAD_BYTES:at]))
@@ -122,10 +122,10 @@ def unpack(content: bytes | memoryview, sha256: str) -> Packed:
     for name, n_bytes in zip(_LONG, head["parts"], strict=True):
         parts[name] = view[at : at + n_bytes]
         at += n_bytes
-    return Packed(content, head, parts, sha256)
+    return PackedModel(content, head, parts, sha256)
 
 
 def _narrowest(numbers: Sequence[int]) -> str:
-    """The type code of `array` that holds them all."""
+    """Return the smallest type code of `array` that holds all `numbers`."""
     largest = max(numbers, default=0)
     return "B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "I"

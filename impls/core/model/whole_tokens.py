@@ -1,8 +1,8 @@
-r"""Special and added tokens in a text, where Hugging Face's library finds them: with what they take in around them.
+r"""Finding special and added tokens in a text, as Hugging Face's library does.
 
-A token may take in the white space before it (`lstrip`) or behind it (`rstrip`), stand only where no word goes on
-(`single_word`), or be looked for in the normalised text (`normalized`), which comes second: first the others are cut
-out of the text as it is given. Of tokens that begin at one place the longest wins.
+A token may absorb the white space before it (`lstrip`) or after it (`rstrip`), match only at word boundaries
+(`single_word`), or be searched in the normalised text (`normalized`), in a second pass: the first cuts the others out
+of the original text. Of tokens that begin at one place the longest wins.
 
     "<mask>" with lstrip:    "a  <mask> b"  ->  "a"   <mask> (and the spaces before it)   " b"
 
@@ -27,14 +27,14 @@ FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 """What `Model.whole_token_flags` may say of a token."""
 
 Part = tuple[str, int | None, int]
-"""A part of a text, the id it is as a whole or None, and where it begins."""
+"""A part of a text, the id of the special or added token it is or None, and its offset."""
 
 _LONGEST, _MOST = 200, 20_000
 _WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d]")
 
 
 class WholeTokens:
-    """The special and added tokens of a model, ready to be found."""
+    """Finds the special and added tokens of a model in a text."""
 
     def __init__(self, model: Model) -> None:
         self._ids = model.whole_token_ids
@@ -44,11 +44,11 @@ class WholeTokens:
         self._before, self._after = before, after
         self._later = {before(text, True): text for text in later} if later else {}
         self.hidden = bool(later) and model.rewrites_text
-        """Whether a token may be in the normalised text and not in the text as it is given."""
+        """Whether a token may occur in the normalised text only."""
 
     def parts(self, text: str, wanted: Collection[str], normalize: Callable[[str, bool], str]) -> Iterator[Part]:
-        """The parts of `text`, which holds no surrogate, in order; what is no token is written by `normalize`, or here
-        where tokens are looked for in what is written."""
+        """Yield the parts of `text`, which has no surrogate, in order. What lies between tokens is normalised by
+        `normalize`, or here where tokens are searched in the normalised text."""
         later = {written: token for written, token in self._later.items() if token in wanted}
         now = {token: token for token in set(wanted).difference(later.values())}
         for segment, i, start in self._cut(text, now):
@@ -61,7 +61,7 @@ class WholeTokens:
                     yield part if k is not None else self._after(part, start == 0 and at == 0), k, start + at
 
     def _cut(self, text: str, texts: Mapping[str, str]) -> Iterator[Part]:
-        """The parts of `text` between and at what is found of `texts`: how a token is written -> its text."""
+        """Yield the parts of `text` that match `texts` (how a token is written -> its text), and those between."""
         start = 0
         for found in special_matcher(frozenset(texts)).finditer(text) if texts else ():
             begin, end = found.span()
@@ -84,7 +84,7 @@ class WholeTokens:
 
 
 def normal_form(model: Model) -> Callable[[str, bool], str]:
-    """What Hugging Face's normalizer of `model` makes of a text, and of whether it is the first."""
+    """Return Hugging Face's normalizer of `model`, a function of a text and whether it begins the whole text."""
     steps, _ = without_prefix_space(None if model.has_charsmap_only else model.normalization)
     rules = model.sentencepiece
     step = normalizer(steps, b"" if rules is None else rules.charsmap) if steps else str
@@ -98,7 +98,7 @@ def normal_form(model: Model) -> Callable[[str, bool], str]:
 
 
 def mark_spaces(model: Model) -> Callable[[str, bool], str]:
-    """What its pre-tokenizer does to white space in what `normal_form` made."""
+    """Return what Hugging Face's pre-tokenizer of `model` does to white space after `normal_form`."""
     rules = model.sentencepiece
     if rules is not None and rules.changes_text and rules.dummy_prefix in ("missing", "first"):
         from impls.core.text.sentencepiece_rules import write_text
@@ -112,7 +112,7 @@ def mark_spaces(model: Model) -> Callable[[str, bool], str]:
 
 
 def can_meet(some: Collection[str], others: Collection[str]) -> bool:
-    """Whether a text of `some` and one of `others` may share characters of a text; True where that takes long to see.
+    """Return whether a match of `some` and one of `others` may overlap; True where checking would take too long.
 
     >>> can_meet(["<a>"], ["a>b"]), can_meet(["<a>"], ["  ", "<b>"])
     (True, False)
@@ -129,10 +129,10 @@ def can_meet(some: Collection[str], others: Collection[str]) -> bool:
 
 
 def check_flags(model: Model) -> str | None:
-    """What is wrong with the model's flags of whole tokens, or None."""
+    """Return what is wrong with the model's `whole_token_flags`, or None."""
     for text, flags in model.whole_token_flags.items():
         if text not in model.whole_token_ids:
-            return f"whole_token_flags: {text!r} is no special or added token"
+            return f"whole_token_flags: {text!r} is not a special or added token"
         if not flags or any(flag not in FLAGS for flag in flags) or len(set(flags)) != len(flags):
             return f"whole_token_flags: {text!r} has {flags!r}; known are {', '.join(FLAGS)}"
         if "normalized" in flags and not normal_form(model)(text, True):

@@ -1,8 +1,8 @@
-"""SentencePiece's compiled normalisation: a table of replacements for prefixes of a text, kept as the library keeps it.
+"""SentencePiece's compiled normalisation: a table of replacements for prefixes of a text, in the library's format.
 
-The table (`precompiled_charsmap`, what the names `nmt_nfkc`, `nfkc`, `nmt_nfkc_cf` and `nfkc_cf` stand for) is a
-little-endian uint32 size, a double-array trie of that many bytes over UTF-8, then the replacements, each closed by a
-zero byte. A value of the trie is the place of its replacement. The longest entry that begins a text replaces it.
+The table (`precompiled_charsmap`, which the names `nmt_nfkc`, `nfkc`, `nmt_nfkc_cf` and `nfkc_cf` refer to) is a
+little-endian uint32 size, a double-array trie of that many bytes over UTF-8, then the replacements, each terminated by
+a zero byte. A value of the trie is the offset of its replacement. The longest entry that begins a text is replaced.
 Source of the trie's layout: Jun'ichi Aoe 1989, "An Efficient Digital Search Algorithm by Using a Double-Array
 Structure", in the 32-bit units of Susumu Yata's darts-clone.
 """
@@ -20,7 +20,7 @@ _LABEL = 1 << 31 | 0xFF
 
 
 class Charsmap:
-    """The table, ready for looking prefixes up. Raises `InvalidModel` where it is damaged."""
+    """The table, for looking up prefixes. Raises `InvalidModel` where it is damaged."""
 
     def __init__(self, content: bytes) -> None:
         size = int.from_bytes(content[:4], "little")
@@ -35,9 +35,9 @@ class Charsmap:
             raise InvalidModel("the charsmap ends within a replacement; it is cut short")
 
     def prefix(self, text: bytes, start: int, *, longest: bool = True) -> tuple[int, bytes] | None:
-        """(length, replacement) of the longest entry `text` has at `start` (or the shortest), in bytes, or None.
+        """Return (length, replacement) of the longest (or shortest) entry of `text` at `start`, in bytes, or None.
 
-        Raises `InvalidModel` where the trie leads out of the table.
+        Raise `InvalidModel` where a value of the trie lies outside the replacements.
         """
         units = self._units
         n_units = len(units)

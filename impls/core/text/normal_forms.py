@@ -1,8 +1,8 @@
-"""Normal forms and letter cases of fixed Unicode versions: those of Hugging Face's library, under every Python.
+"""Normal forms and lower case by fixed Unicode versions, those of Hugging Face's library, under every Python.
 
 Its normal forms and marks follow Unicode 9.0, its lower case Unicode 17; Python 3.11 follows 14.0, Python 3.14 16.0. By
 Unicode's stability policy a newer table normalises text of older characters as an older table does. A character the
-older table does not know stays as it is, and nothing is reordered or composed across it:
+older table does not know is not changed, and nothing is reordered or composed across it:
 
     "\\u32ff"  ->  "\\u32ff" (unassigned in 9.0; "令和" under NFKC from 12.1 on)
 """
@@ -28,7 +28,7 @@ _NEWER_RANGES = (
     "1D280-1D281 1D6A6 1DF95 1DFCD-1DFFF 1E030-1E06D 1E08F 1E130-1E136 1E2AE 1E2EC-1E2EF 1E4EC-1E4EF 1E5EE-1E5EF 1E6E3 "
     "1E6E6 1E6EE-1E6EF 1E6F5 1F16C 1FBF0-1FBF9"
 )
-"""Code points from 9.0 to 18.0 not assigned, and from then on marks, decomposed, or part of a composed character."""
+"""Code points unassigned in 9.0 that became, up to 18.0, marks, decomposable, or part of a composed character."""
 
 
 def _pairs(ranges: str) -> list[tuple[int, int]]:
@@ -42,7 +42,7 @@ def _class(pairs: list[tuple[int, int]]) -> str:
 
 _NEWER = _pairs(_NEWER_RANGES)
 _OF_9 = re.compile(f"[^{_class(_NEWER)}]+")
-# Exact up to 16 bits; further ranges would make the search many times as long.
+# Exact up to 16 bits; more ranges would slow the search down several times.
 _MAY_BE_NEWER = re.compile(
     "[" + _class([(first, last) for first, last in _NEWER if last < 1 << 16] + [(0x105C9, _NEWER[-1][1])]) + "]"
 )
@@ -57,31 +57,31 @@ _LOWER_CASE = {
     **{chr(code): chr(code + 0x20) for code in range(0x10D50, 0x10D66)},
     **{chr(code): chr(code + 0x1B) for code in range(0x16EA0, 0x16EB9)},
 }
-"""Capitals that came with Unicode 15.0 to 17.0."""
+"""Capital letters added by Unicode 15.0 to 17.0."""
 _NEWER_CAPITAL = re.compile("[" + "".join(_LOWER_CASE) + "]")
 
 
 def normal_form(form: Form, text: str) -> str:
-    """`text` in a normal form of Unicode 9.0.
+    """Return `text` in a normal form of Unicode 9.0.
 
     >>> ascii(normal_form("NFKC", "\\u32ff \\u32fe"))
     "'\\\\u32ff \\\\u30f2'"
     """
     written = unicodedata.normalize(form, text)
-    # A part of a normal text is normal, so what a newer table leaves alone the older one leaves alone too.
+    # A part of a normal text is normal, so what a newer table leaves unchanged the older one does as well.
     if written == text or not _MAY_BE_NEWER.search(text) or _NEWER_CHARACTERS.isdisjoint(text):
         return written
     return _OF_9.sub(lambda run: unicodedata.normalize(form, run[0]), text)
 
 
 def lower_case(text: str) -> str:
-    """`text` in the lower case of Unicode 17, a letter at a time: sigma is not changed for ending a word."""
+    """Return `text` in the lower case of Unicode 17, letter by letter: no final sigma at the end of a word."""
     lowered = text.replace("Σ", "σ").lower()
     return _NEWER_CAPITAL.sub(lambda found: _LOWER_CASE[found[0]], lowered)
 
 
 def is_mark(character: str) -> bool:
-    """Whether Unicode 9.0 calls `character` a mark (general category M)."""
+    """Return whether `character` is a mark (general category M) in Unicode 9.0."""
     if unicodedata.category(character)[0] == "M":
         return character not in _NEWER_CHARACTERS
     return character in _MARKS_UNTIL_11

@@ -1,11 +1,11 @@
-r"""Normalisation by name: what is done to a text before it is split, as the names of its steps in order.
+r"""Normalisation by name: the steps applied to a text before it is split, in order.
 
     "nfkd+strip-accents+lowercase"      "Éᴬ"  ->  "E\u0301A"  ->  "EA"  ->  "ea"
 
 The steps are those of Hugging Face's normalizers, and `prefix-space`, what its `ByteLevel` does to a text that does not
-begin with a space. `charsmap` is its `Precompiled`: SentencePiece's table looked up by whole graphemes. Texts a step
-takes stand behind its name as JSON: `replace("a","b")`. Unicode versions are those of that library
-(`impls.core.text.normal_forms`), whatever Python runs.
+begin with a space. `charsmap` is its `Precompiled`: SentencePiece's table looked up by whole graphemes. Arguments of a
+step follow its name as JSON: `replace("a","b")`. Unicode versions are those of that library
+(`impls.core.text.normal_forms`), under every Python.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Step = Callable[[str], str]
 
 WHITE_SPACE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028"
 WHITE_SPACE += "\u2029\u202f\u205f\u3000"
-"""Unicode's property White_Space; `str.strip` alone would take four control characters as well."""
+"""Unicode's property White_Space; `str.strip` without it would strip four control characters as well."""
 
 PREFIX_SPACE = "prefix-space"
 
@@ -66,25 +66,25 @@ _PLAIN: dict[str, Step] = {
     "nmt": lambda text: text.translate(_NMT),
     PREFIX_SPACE: lambda text: text if not text or text.startswith(" ") else " " + text,
 }
-_TAKING: dict[str, Callable[..., Step]] = {
+_WITH_ARGUMENTS: dict[str, Callable[..., Step]] = {
     "replace": lambda old, new: lambda text: text.replace(old, new),
     "replace-regex": lambda pattern, new: _replacing(pattern, new),
     "prepend": lambda before: lambda text: before + text if text else text,
 }
 CHARSMAP = "charsmap"
 _MAX_GRAPHEME_BYTES = 5
-_N_TAKEN = {"replace": 2, "replace-regex": 2, "prepend": 1}
+_N_ARGUMENTS = {"replace": 2, "replace-regex": 2, "prepend": 1}
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _ONE = re.compile(rf"([a-z-]+)(?:\(({_TEXT}(?:,{_TEXT})*)\))?(?:\+|$)")
 
 
 def call(name: str, *texts: str) -> str:
-    """One step as it stands in a name: `name`, or `name("…","…")`."""
+    """Return a step as written in a normalization: `name`, or `name("…","…")`."""
     return f"{name}({','.join(json.dumps(text) for text in texts)})" if texts else name
 
 
 def steps_of(normalization: str) -> list[tuple[str, list[str]]]:
-    """(name, the texts it takes) of each step; raises `InvalidModel` for one that is not known.
+    """Return (name, arguments) of each step; raise `InvalidModel` for an unknown one.
 
     >>> steps_of('nfc+replace("a+b","c")')
     [('nfc', []), ('replace', ['a+b', 'c'])]
@@ -96,10 +96,10 @@ def steps_of(normalization: str) -> list[tuple[str, list[str]]]:
         texts = _texts(one[2]) if one else []
         if (
             one is None
-            or (one[1] not in _PLAIN and one[1] not in (*_TAKING, CHARSMAP))
-            or len(texts) != _N_TAKEN.get(one[1], 0)
+            or (one[1] not in _PLAIN and one[1] not in (*_WITH_ARGUMENTS, CHARSMAP))
+            or len(texts) != _N_ARGUMENTS.get(one[1], 0)
         ):
-            known = ", ".join([*_PLAIN, *_TAKING])
+            known = ", ".join([*_PLAIN, *_WITH_ARGUMENTS])
             raise InvalidModel(f"normalization {normalization[at : at + 60]!r} is not one of: {known}")
         found.append((one[1], texts))
         at = one.end()
@@ -116,7 +116,7 @@ def _texts(arguments: str | None) -> list[str]:
 
 @lru_cache(maxsize=64)
 def normalizer(normalization: str, charsmap: bytes = b"") -> Step:
-    """The steps as one function, `charsmap` by that table; raises `InvalidModel`."""
+    """Return the steps as one function, with `charsmap` as the table of that step; raise `InvalidModel`."""
     steps: list[Step] = []
     for name, texts in steps_of(normalization):
         if name == CHARSMAP:
@@ -125,7 +125,7 @@ def normalizer(normalization: str, charsmap: bytes = b"") -> Step:
             steps.append(partial(_by_graphemes, Charsmap(charsmap)))
             continue
         try:
-            steps.append(_TAKING[name](*texts) if texts else _PLAIN[name])
+            steps.append(_WITH_ARGUMENTS[name](*texts) if texts else _PLAIN[name])
         except (regex.error, InvalidPattern) as error:
             raise InvalidModel(f"normalization {name}: {error}") from None
     if len(steps) == 1:
@@ -140,7 +140,7 @@ def normalizer(normalization: str, charsmap: bytes = b"") -> Step:
 
 
 def _by_graphemes(charsmap: Charsmap, text: str) -> str:
-    """`text`, each short grapheme replaced by what the shortest entry that begins it says, or else its characters."""
+    """Replace each short grapheme by the shortest entry that begins it, or else each of its characters."""
     parts: list[str] = []
     for grapheme in regex.findall(r"\X", text):
         data = grapheme.encode()
@@ -155,15 +155,15 @@ def _by_graphemes(charsmap: Charsmap, text: str) -> str:
 
 
 def without_prefix_space(normalization: str | None) -> tuple[str | None, bool]:
-    """The steps before `prefix-space`, which is the last if it is there, and whether it is."""
+    """Return the steps before a final `prefix-space`, and whether there is one."""
     if normalization is None or not normalization.endswith(PREFIX_SPACE):
         return normalization, False
     return normalization.removesuffix(PREFIX_SPACE).removesuffix("+") or None, True
 
 
 def is_settled(normalization: str, *, space_of_mark: bool) -> bool:
-    """Whether a text that was normalised certainly stays as it is when that is done again; with `space_of_mark` spaces
-    come to its ends in between."""
+    """Return whether normalising is certainly idempotent; with `space_of_mark`, marks at the ends of the text become
+    spaces between the two passes."""
     names = [name for name, _ in steps_of(normalization)]
     names = names[:-1] if len(names) > 1 and names[-1] == PREFIX_SPACE else names
     return len(names) == 1 and names[0] in _PLAIN and not (space_of_mark and names[0].startswith("strip"))

@@ -1,11 +1,11 @@
 """Pre-tokenization patterns: the named ones, and the `Splitter` that cuts a text by one or several of them.
 
-A pattern must not capture and must cover the text: what it leaves out would be dropped by most libraries, so it is
-refused with the character that is not covered, unless the stage says so itself (`DROPS_REST`, `DROPS_MATCHES`). The
-reference engine is the package `regex`, pinned to Unicode 16.
+A pattern must not have capturing groups and must match all of the text: most libraries would drop what it leaves out,
+so that is an error naming the character, unless the stage asks for it (`DROPS_REST`, `DROPS_MATCHES`). The reference
+engine is the package `regex`, pinned to Unicode 16.
 
-A pattern of a file may be made to take for ever. One that is not named here is refused where its counted repetitions,
-written out, are too many characters, and is given a time for each text.
+A file may hold a pattern made to backtrack without end. One that is not named here is refused if its counted
+repetitions expand to too many characters, and has a time limit for each text.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _O200K = "|".join(
 )
 _QWEN = _CL100K.replace(r"\p{N}{1,3}", r"\p{N}")
 _TEKKEN = _O200K.replace(_CONTRACTIONS, "").replace(r"\p{N}{1,3}", r"\p{N}")
-# As its file has it: line ends stand for themselves.
+# As in its file: line ends are literal.
 _DEEPSEEK_WORDS = (
     r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
     "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+"
@@ -53,8 +53,8 @@ _DEEPSEEK = (
     _DEEPSEEK_WORDS + rf"|(?:(?!{_DEEPSEEK_WORDS})[\s\S])+",
 )
 _TURKISH_S1 = r"\p{L}+(?:'\p{L}+)?| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+"
-# A word or a number keeps its suffixes behind either apostrophe, any number of times; combining marks belong to
-# their letter; one leading space joins words and numbers alike.
+# A word or number keeps any number of suffixes after either apostrophe; combining marks belong to their letter; one
+# leading space joins words and numbers alike.
 _TURKISH = (
     r" ?\p{L}[\p{L}\p{M}]*(?:['’][\p{L}\p{M}]+)*| ?\p{N}+(?:['’][\p{L}\p{M}]+)*"
     r"| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -74,32 +74,35 @@ NAMED: dict[str, tuple[str, ...]] = {
     "turkish": (_TURKISH,),
     "none": (),
 }
-"""Name -> split stages. `gpt2` also serves r50k and p50k; `none` cuts nothing. `deepseek` has three stages: digits by
-threes, ideographs and kana apart, then the rest.
+"""Name -> split stages. `gpt2` is also used by r50k and p50k; `none` does not split. `deepseek` has three stages:
+digits in threes, ideographs and kana, then the rest.
 
 The 0.14 forms are what tiktoken 0.14 ships, with possessive quantifiers. `gpt2-0.14` cuts as `gpt2` does.
 `cl100k-0.14` differs from `cl100k` at the end of a text: closing white space that holds a line end, then a blank, is
 one piece and not two. The ids of cl100k_base stay the same, since none of its tokens ends in line end and blank.
 """
 
+WHOLE_TEXT = r"(?s:.+)"
+"""A pattern that makes each text one piece, for engines that need a pattern."""
+
 DROPS_REST = "(?#drop the rest)"
-"""A stage that begins so gives its matches, and drops what lies between them (tiktoken; Hugging Face's `Removed` with
-`invert`). Such a model is lossy. To an engine it is a comment."""
+"""Prefix of a stage whose pieces are its matches and that drops the text between them (tiktoken; Hugging Face's
+`Removed` with `invert`). Such a model is lossy. For the regex engine it is a comment."""
 DROPS_MATCHES = "(?#drop the matches)"
-"""A stage that begins so gives what lies between its matches (Hugging Face's `Removed`)."""
+"""Prefix of a stage whose pieces are the text between its matches (Hugging Face's `Removed`)."""
 
 MAX_CHARACTERS = 20_000
 """Longer patterns are refused: compiling takes time and memory, and the longest in use has a few hundred."""
 
 MAX_EXPANDED = 100_000
-"""Characters a pattern may have once its counted repetitions are written out, which engines do."""
+"""Characters a pattern may have once its counted repetitions are expanded, as engines do."""
 
 MAX_NESTED = 100
-"""Groups one inside another; engines call themselves for each."""
+"""Nesting depth of groups; engines recurse once per level."""
 
 LEAST_SECONDS = 2.0
 LEAST_CHARACTERS_PER_SECOND = 100_000
-"""A text may take so long under a pattern that is not named; those in use are 20 times as fast and more."""
+"""Time limit for a text under a pattern that is not named; those in use are at least 20 times as fast."""
 
 _MAX_STAGES = 32
 _TRUSTED = frozenset(stage for stages in NAMED.values() for stage in stages)
@@ -110,7 +113,7 @@ _PART = regex.compile(
 
 
 def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:
-    """The split stages of a name of `NAMED`, of one expression, or of several; raises `InvalidPattern`."""
+    """Return the split stages of a name in `NAMED`, of one expression, or of several; raise `InvalidPattern`."""
     if isinstance(pattern, str):
         stages = NAMED.get(pattern, (pattern,))
     else:
@@ -122,17 +125,17 @@ def resolve(pattern: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def name_of(stages: tuple[str, ...]) -> str | None:
-    """The first name in `NAMED` that stands for `stages`, or None."""
+    """Return the first name of `stages` in `NAMED`, or None."""
     return next((name for name, named in NAMED.items() if named == stages), None)
 
 
 def drops_text(stages: Sequence[str]) -> bool:
-    """Whether a stage says that it drops text."""
+    """Return whether a stage is marked as dropping text."""
     return any(stage.startswith((DROPS_REST, DROPS_MATCHES)) for stage in stages)
 
 
 class Splitter:
-    """Cuts texts into pieces by one or several stages, each cutting the pieces of the stage before.
+    """Splits texts into pieces by one or several stages, each splitting the pieces of the stage before.
 
     Raises `InvalidPattern` for an expression that does not compile, is too large, or has a capturing group.
     """
@@ -143,9 +146,9 @@ class Splitter:
         self.drops = drops_text(self.stages)
 
     def split(self, text: str) -> list[str]:
-        """The pieces of `text` in order; joined they give the text back, unless it `drops`, and none is empty.
+        """Return the pieces of `text` in order, none of them empty; joined they are the text, unless a stage `drops`.
 
-        Raises `InvalidPattern` for a text the pattern does not cover, or takes too long for.
+        Raise `InvalidPattern` for a text the pattern does not cover, or takes too long for.
         """
         if not text:
             return []
@@ -159,7 +162,7 @@ class Splitter:
         return pieces
 
     def offset(self, text: str, within: int) -> int:
-        """Which character of `text` is number `within` of its joined pieces."""
+        """Return the offset in `text` of the character at offset `within` of its joined pieces."""
         if not self.drops:
             return within
         spans = [(0, len(text))]
@@ -177,12 +180,12 @@ class Splitter:
 
 
 def seconds_for(text: str) -> float:
-    """How long a pattern that is not named may take for `text`."""
+    """Return the time limit for `text` under a pattern that is not named."""
     return LEAST_SECONDS + len(text) / LEAST_CHARACTERS_PER_SECOND
 
 
 def too_slow(expression: str, text: str) -> InvalidPattern:
-    """The error on a pattern that took longer than `seconds_for(text)`."""
+    """Return the error for a pattern that took longer than `seconds_for(text)`."""
     return InvalidPattern(
         f"the pattern {_short(expression)} takes more than {seconds_for(text):.0f} s for a text of {len(text)} "
         "characters; write it so that no text can be matched in many ways"
@@ -190,8 +193,8 @@ def too_slow(expression: str, text: str) -> InvalidPattern:
 
 
 def check_size(expression: str) -> None:
-    """Raise `InvalidPattern` where counted repetitions, one inside another, come to more than `MAX_EXPANDED`, or groups
-    to more than `MAX_NESTED`.
+    """Raise `InvalidPattern` where counted repetitions expand to more than `MAX_EXPANDED` characters, or groups nest
+    deeper than `MAX_NESTED`.
 
     >>> check_size("(?:(?:a{0,100}){0,100}){0,100}b")
     Traceback (most recent call last):
@@ -227,7 +230,7 @@ def _compile(expression: str) -> regex.Pattern[str]:
     check_size(expression)
     try:
         compiled = regex.compile(expression)
-    except Exception as error:  # its own error, and what it trips over: AttributeError for `\S|\s`
+    except Exception as error:  # its own error, and those of its bugs: AttributeError for `\S|\s`
         raise InvalidPattern(f"the pattern {_short(expression)} does not compile: {error}") from None
     if compiled.groups:
         raise InvalidPattern(
@@ -238,7 +241,7 @@ def _compile(expression: str) -> regex.Pattern[str]:
 
 
 def _spans(expression: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
-    """Where the pieces of a stage begin and end."""
+    """Return the start and end of each piece of a stage."""
     found = [match.span() for match in expression.finditer(text)]
     if expression.pattern.startswith(DROPS_MATCHES):
         ends = [0, *(at for span in found for at in span), len(text)]

@@ -1,17 +1,17 @@
 """What SentencePiece does around the merges, as data: white space as a mark, bytes for unknown characters, pieces of
-other kinds; how a text is written before it is encoded, and how ids are read.
+other types; how a text is rewritten before encoding, and how ids are decoded.
 
     "Hello  world"  ->  "▁Hello▁▁world"  ->  symbols  ->  merges  ->  ids
 
-Encoding, exactly: the text is normalised (`charsmap`), spaces are dropped or not (`remove_extra_spaces`), the dummy
-prefix is put before it, U+0020 becomes U+2581 (`escape_spaces`). User-defined pieces are cut out, the longest at each
-place from the left. What lies between starts from characters; one that is no token becomes its UTF-8 bytes
-(`byte_ids`) or the unknown token, and merges with nothing. The lowest of `ranks` merges first, of equal ranks the
-leftmost. A token of `unused_ids` merges like any other, and is at the end given as the parts it was made of.
+Encoding, exactly: the text is normalised (`charsmap`), extra spaces are removed (`remove_extra_spaces`), the dummy
+prefix is prepended, U+0020 becomes U+2581 (`escape_spaces`). User-defined pieces are cut out, the longest at each place
+from the left. The text between them starts as characters; one that is not a token becomes its UTF-8 bytes (`byte_ids`)
+or the unknown token, and does not merge. The lowest of `ranks` merges first, of equal ranks the leftmost. A token of
+`unused_ids` merges like any other, and is replaced by its parts at the end.
 Source: Kudo and Richardson 2018, "SentencePiece: A simple and language independent subword tokenizer and detokenizer
 for Neural Text Processing", and its library 0.2.3.
 
-Knows no file and runs no merges.
+Knows no file format and runs no merges.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from impls.core.text.charsmap import Charsmap
 from impls.core.text.text import byte_starts_of_characters, special_matcher
 
 if TYPE_CHECKING:
-    from impls.core.model.model import Model
+    from impls.core.model import Model
 
 SPACE_MARK = "\u2581"
 _MARK_BYTES = SPACE_MARK.encode()
@@ -36,35 +36,35 @@ DummyPrefix = Literal["always", "missing", "first", "never"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentencePieceRules:
-    """The rules of a model over characters that comes from SentencePiece, or from a conversion of one."""
+    """The rules of a SentencePiece model, which is over characters, or of a conversion of one."""
 
     escape_spaces: bool = True
-    """U+0020 is written U+2581, and U+2581 is read as U+0020."""
+    """U+0020 is encoded as U+2581, and U+2581 is decoded as U+0020."""
     dummy_prefix: DummyPrefix = "always"
-    """A space put before a text that is not empty: `always`; where it is `missing`, that is unless the text begins with
-    one; where it is missing, at the `first` place only and not behind a special token; `never`. SentencePiece knows
+    """When a space is prepended to a non-empty text: `always`; where it is `missing`, that is unless the text begins
+    with one; where it is missing at the `first` position, not after a special token; `never`. SentencePiece has only
     `always` and `never`."""
     remove_extra_spaces: bool = False
-    """Spaces at the ends go, and of several spaces one stays."""
+    """Strip spaces at the ends, and collapse runs of spaces into one."""
     charsmap: bytes = b""
     """The compiled normalisation that `Model.normalization` names; see `impls.core.text.charsmap`."""
     charsmap_by_graphemes: bool = False
-    """The charsmap is a step of `Model.normalization`, as Hugging Face looks it up, and comes before all else."""
+    """The charsmap is a step of `Model.normalization`, looked up as Hugging Face does, before everything else."""
     byte_ids: tuple[int, ...] = ()
-    """The id of each of the 256 bytes, for characters that are no token; empty: they become the unknown token. -1 for a
-    byte without one (Hugging Face): a character with such a byte becomes the unknown token."""
+    """The id of each of the 256 bytes, for characters that are not tokens; empty: they become the unknown token. -1 for
+    a byte without an id (Hugging Face): a character with such a byte becomes the unknown token."""
     user_defined_ids: tuple[int, ...] = ()
-    """Tokens that are found first in a text, and merge with nothing."""
+    """Tokens that are searched in a text first, and do not merge."""
     unused_ids: tuple[int, ...] = ()
-    """Tokens that merge, and are undone at the end."""
+    """Tokens that merge, and are replaced by their parts at the end."""
     ranks: tuple[int, ...] = ()
-    """By id, for the rule `concatenation`: in which order tokens are made, the lowest first. Empty: by id."""
+    """Merge rank by id, for the rule `concatenation`, lowest first. Empty: the ids are the ranks."""
     fuse_unknown: bool = True
     """Unknown characters in a row become one unknown token."""
     unknown_text: str = " \u2047 "
-    """What the unknown token is read as."""
+    """What the unknown token decodes to."""
     shows_specials: bool = False
-    """Special tokens are read as their text (Hugging Face), and not as nothing (SentencePiece)."""
+    """Special tokens decode to their text (Hugging Face), not to nothing (SentencePiece)."""
 
     def __post_init__(self) -> None:
         for name in ("byte_ids", "user_defined_ids", "unused_ids", "ranks"):
@@ -72,27 +72,27 @@ class SentencePieceRules:
 
     @property
     def spells_all(self) -> bool:
-        """Whether every character has its bytes, so that none is unknown."""
+        """Whether every byte has an id, so that no character is unknown."""
         return bool(self.byte_ids) and -1 not in self.byte_ids
 
     def spelled(self, character: str) -> list[int]:
-        """The ids of the bytes of a character; none where one is missing."""
+        """Return the ids of the bytes of a character; an empty list where one has none."""
         ids = [self.byte_ids[byte] for byte in character.encode()] if self.byte_ids else []
         return [] if -1 in ids else ids
 
     @property
     def hides_prefix(self) -> bool:
-        """Whether the space that begins what ids are read as is left out."""
+        """Whether decoding removes the space that begins a text."""
         return self.escape_spaces and (self.dummy_prefix != "never" or self.remove_extra_spaces)
 
     @property
     def changes_text(self) -> bool:
-        """Whether a text is written otherwise than it stands."""
+        """Whether `write_text` may change a text."""
         return self.escape_spaces or self.dummy_prefix != "never" or self.remove_extra_spaces or self.looks_up
 
     @property
     def looks_up(self) -> bool:
-        """Whether the charsmap is looked up as SentencePiece does it."""
+        """Whether the charsmap is looked up as SentencePiece does."""
         return bool(self.charsmap) and not self.charsmap_by_graphemes
 
 
@@ -100,7 +100,7 @@ class SentencePieceRules:
 
 
 def write_text(text: str, rules: SentencePieceRules, user_defined: Collection[str], *, first: bool = True) -> str:
-    """`text` as its symbols are taken from; `first` where it begins the whole text.
+    """Return `text` rewritten for encoding; `first` is False for a segment that follows a special token.
 
     >>> write_text("a  b", SentencePieceRules(), ())
     '▁a▁▁b'
@@ -125,9 +125,9 @@ def write_text(text: str, rules: SentencePieceRules, user_defined: Collection[st
 
 
 def _replaced(text: str, rules: SentencePieceRules, user_defined: Collection[str]) -> str:
-    """`text` normalised, user-defined pieces left as they are, without spaces that begin it or follow a space.
+    """Normalise `text`, except user-defined pieces, and remove spaces that begin it or follow a space.
 
-    A replacement may begin with spaces, and be empty: then what stood before it counts for what follows.
+    A replacement may begin with spaces, or be empty: then the character before it counts for what follows.
     """
     charsmap = _charsmap_of(rules.charsmap if rules.looks_up else b"")
     own = special_matcher(frozenset(user_defined)) if user_defined else None
@@ -174,20 +174,20 @@ def _charsmap_of(content: bytes) -> Charsmap | None:
 
 
 class Cuts:
-    """Cuts a written text at user-defined pieces, and between two characters that stand side by side in no token.
+    """Cuts a rewritten text at user-defined pieces, and between two characters that are adjacent in no token.
 
-    No merge joins what lies on both sides of such a place, so a model's ids are those of the parts, whatever the
-    algorithm. Two unknown characters that become one token are not cut apart.
+    No merge crosses such a cut, so the ids of the text are those of its parts, whatever the algorithm. Two unknown
+    characters that become one token are not separated.
     """
 
     def __init__(self, model: Model) -> None:
         rules = model.sentencepiece
         assert rules is not None, "a model with SentencePiece's rules"
         self.user_defined = {_text(model.tokens[i]): i for i in rules.user_defined_ids}
-        """Text -> id: pieces that are this one token."""
+        """Text -> id of the user-defined pieces."""
         self._matcher = special_matcher(frozenset(self.user_defined)) if self.user_defined else None
         self._by_border = not model.ignore_merges  # else a part could be a whole piece
-        # Where bytes are missing, an unknown token stands behind the bytes that follow it.
+        # Where bytes are missing, an unknown token comes after the bytes that follow it.
         self._fused = (rules.fuse_unknown or rules.byte_ids) and not rules.spells_all and model.unknown_id is not None
         self._known = _single_characters(model)
         self._spanned = {
@@ -195,7 +195,7 @@ class Cuts:
         }
 
     def cut(self, piece: str) -> list[str]:
-        """The parts of `piece` in order."""
+        """Return the parts of `piece` in order."""
         if self._matcher is None:
             return self._between(piece)
         parts: list[str] = []
@@ -220,7 +220,7 @@ class Cuts:
 
 
 def bytes_by_id(model: Model, rules: SentencePieceRules) -> dict[int, bytes]:
-    """What each id is read as, wherever it stands."""
+    """Return what each id decodes to, before the leading space is removed."""
     mark = _MARK_BYTES if rules.escape_spaces else b" "
     by_id = {i: token.replace(mark, b" ") for i, token in enumerate(model.tokens) if token is not None}
     by_id |= {i: bytes([byte]) for byte, i in enumerate(rules.byte_ids) if i >= 0}
@@ -232,7 +232,7 @@ def bytes_by_id(model: Model, rules: SentencePieceRules) -> dict[int, bytes]:
 
 
 def ids_with_mark(model: Model, rules: SentencePieceRules) -> frozenset[int]:
-    """Tokens that begin with the mark, which is not read where they come first; empty where it always is."""
+    """Return the tokens whose leading mark is removed where they begin a text; empty where it never is."""
     if not rules.hides_prefix:
         return frozenset()
     return frozenset(i for i, token in enumerate(model.tokens) if token is not None and token.startswith(_MARK_BYTES))
@@ -241,9 +241,9 @@ def ids_with_mark(model: Model, rules: SentencePieceRules) -> frozenset[int]:
 def without_prefix(
     ids: Sequence[int], tokens: list[bytes], marked: Collection[int], rules: SentencePieceRules
 ) -> list[bytes]:
-    """`tokens`, what `ids` are read as, less the space that begins them.
+    """Return `tokens`, the decoded `ids`, without the space that begins the text.
 
-    With `remove_extra_spaces` every token before the first that is read as something loses its space.
+    With `remove_extra_spaces` every token up to the first that is not empty loses its space.
     """
     for position, (i, token) in enumerate(zip(ids, tokens, strict=True)):
         if i in marked:
@@ -256,9 +256,9 @@ def without_prefix(
 
 
 def read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collection[int]) -> tuple[str, list[int]]:
-    """The text of `tokens`, which `ids` are read as, and the character each begins at.
+    """Return the text of `tokens`, the decoded `ids`, and the character each begins at.
 
-    Bytes in a row are read together; each of them that is part of no character becomes U+FFFD.
+    Consecutive byte tokens are decoded together; each byte that is part of no character becomes U+FFFD.
     """
     parts: list[str] = []
     offsets: list[int] = []
@@ -283,11 +283,11 @@ def read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collectio
     return "".join(parts), offsets
 
 
-# --- what must hold -------------------------------------------------------------------------------------------
+# --- checks ---------------------------------------------------------------------------------------------------
 
 
 def check_rules(model: Model, rules: SentencePieceRules) -> None:
-    """Raises `InvalidModel` naming what contradicts the model."""
+    """Raise `InvalidModel` naming the rule that contradicts the model."""
     if model.alphabet != "chars" or model.end_of_word is not None:
         raise InvalidModel("SentencePiece's rules need the alphabet 'chars', and no end_of_word")
     if rules.dummy_prefix not in ("always", "missing", "first", "never"):
@@ -328,14 +328,14 @@ def _check_ids(model: Model, rules: SentencePieceRules) -> None:
 
 
 def _check_characters(model: Model, rules: SentencePieceRules) -> None:
-    """A character that is part of a token and no token itself would be unknown, and yet merge."""
+    """Raise `InvalidModel` for a character that is part of a token but not a token: it would be unknown, and merge."""
     own = set(rules.user_defined_ids)
     characters = _single_characters(model)
     for i, token in enumerate(model.tokens):
         if token is not None and i not in own and len(text := _text(token)) > 1:
             for character in text:
                 if character not in characters:
-                    raise InvalidModel(f"the token {text!r} (id {i}) holds {character!r}, which is no token itself")
+                    raise InvalidModel(f"the token {text!r} (id {i}) holds {character!r}, which is not a token itself")
 
 
 def _text(token: bytes | None) -> str:

@@ -1,4 +1,4 @@
-"""Text at the border: surrogates, UTF-8 boundaries, special-token matching. Knows no model and no algorithm."""
+"""Surrogates, UTF-8 boundaries and matching of special tokens. Knows no model and no algorithm."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import groupby
 
 
 def repair_surrogates(text: str) -> str:
-    """Surrogate pairs joined into their character, lone surrogates replaced by U+FFFD (what tiktoken does).
+    """Return `text` with surrogate pairs joined and lone surrogates replaced by U+FFFD, as tiktoken does.
 
     >>> repair_surrogates("a\\ud83d") == "a\\ufffd", repair_surrogates("\\ud83d\\udc4d") == "\\U0001F44D"
     (True, True)
@@ -25,14 +25,15 @@ _DEEPEST = 50
 
 @lru_cache(maxsize=64)
 def special_matcher(texts: frozenset[str]) -> re.Pattern[str]:
-    """Matches any of `texts`; of those that start at one place, the longest. For no texts: the empty match."""
+    """Return an expression that matches any of `texts`, the longest of those that start at one place; for no texts it
+    matches the empty string."""
     return re.compile(_longest_of(sorted(texts)) if texts else "")
 
 
 def _longest_of(texts: list[str], depth: int = 0) -> str:
-    """An expression for the longest of `texts` (sorted), written as their tree: what they share is compared once.
+    """Return an expression for the longest of `texts` (sorted), built as a trie: shared prefixes are compared once.
 
-    A tree of more than `_DEEPEST` levels, which `re` would not compile, ends in lists of what is left."""
+    Below `_DEEPEST` levels, more than which `re` would not compile, the rests are listed as alternatives."""
     pairs = enumerate(zip(texts[0], texts[-1], strict=False))
     shared = texts[0][: next((k for k, (first, last) in pairs if first != last), len(texts[0]))]
     rests = [text[len(shared) :] for text in texts]
@@ -47,9 +48,9 @@ def _longest_of(texts: list[str], depth: int = 0) -> str:
 
 
 def byte_starts_of_characters(data: bytes, *, each_byte: bool = False) -> tuple[str, list[int]]:
-    """`data` decoded with U+FFFD for bad bytes, and the byte offset at which each character of it starts.
+    """Return `data` decoded with U+FFFD for invalid bytes, and the byte offset at which each of its characters starts.
 
-    Bad bytes that begin a character become one U+FFFD together, or with `each_byte` one each.
+    The bytes of a truncated character become one U+FFFD together, or with `each_byte` one each.
 
     >>> byte_starts_of_characters(b"a\\xc3\\xa9\\xff")
     ('aé\ufffd', [0, 1, 3])

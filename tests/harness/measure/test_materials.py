@@ -8,12 +8,12 @@ import pytest
 
 from harness.measure.materials import Materials
 from impls import Model
-from impls.formats import kept
+from impls.formats import parse_cache
 
 
 def test_a_model_file_was_read_before_anybody_is_timed_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BPEBENCH_CACHE", str(tmp_path))
-    monkeypatch.setattr(kept, "LEAST_BYTES", 1)
+    monkeypatch.setattr(parse_cache, "LEAST_BYTES", 1)
     model = Model(tokens=tuple(bytes([byte]) for byte in range(256)))
     with Materials(lambda _: model, lambda *_: pytest.fail("no corpus is asked for")) as materials:
         path = materials.own_format("bytes")

@@ -59,9 +59,9 @@ def test_without_an_unknown_token_all_name_the_same_character(texts: list[str], 
     model = impls.get("naive").train_model(texts, TrainingSpec(vocab_size=60, alphabet="chars"))
     beginning = texts[0][:known]
     for name in [*EXACT_ON_CHARACTERS, "greedy"]:
-        with pytest.raises(UnknownSymbol) as told:
+        with pytest.raises(UnknownSymbol) as caught:
             impls.load(name, model).encode(f"{beginning}ж{rest}")
-        assert (told.value.character, told.value.offset) == ("ж", len(beginning))
+        assert (caught.value.character, caught.value.offset) == ("ж", len(beginning))
 
 
 @given(texts=corpora, text=letters)

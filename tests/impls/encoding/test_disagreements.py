@@ -20,7 +20,7 @@ def split(name: str, model: Model, text: str) -> str:
     return "·".join((model.tokens[i] or b"").decode() for i in tokenizer.encode(text))
 
 
-def test_greedy_longest_match_leaves_the_ranks_aside(hand_made) -> None:
+def test_greedy_longest_match_ignores_the_ranks(hand_made) -> None:
     model = hand_made("a+b a+a", alphabet="bytes")
     assert {name: split(name, model, "aab") for name in EXACT} == dict.fromkeys(EXACT, "a·ab")
     assert split("greedy", model, "aab") == "aa·b"

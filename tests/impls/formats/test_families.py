@@ -95,7 +95,7 @@ def test_tekken_with_a_list_has_the_special_tokens_of_the_list(tmp_path: Path) -
         (("special_tokens",), [{"rank": 0}], "special_tokens[0]: a whole number"),
         (("special_tokens",), [{"rank": 99, "token_str": "x"}], "special_tokens[0].rank: 99 is not below 30"),
         (("special_tokens",), [{"rank": 0, "token_str": "x"}] * 2, "special_tokens[1].rank: 0 was given already"),
-        (("special_tokens",), [{"rank": 0, "token_str": "<SPECIAL_4>"}], "'<SPECIAL_4>' stands twice"),
+        (("special_tokens",), [{"rank": 0, "token_str": "<SPECIAL_4>"}], "'<SPECIAL_4>' occurs twice"),
     ],
 )
 def test_what_is_wrong_with_tekken_is_named(tmp_path: Path, place: tuple[Any, ...], value: Any, problem: str) -> None:
@@ -103,9 +103,9 @@ def test_what_is_wrong_with_tekken_is_named(tmp_path: Path, place: tuple[Any, ..
     for key in place[:-1]:
         at = at[key]
     at[place[-1]] = value
-    with pytest.raises(InvalidFile) as told:
+    with pytest.raises(InvalidFile) as caught:
         load(written(whole, tmp_path))
-    assert problem in told.value.problem
+    assert problem in caught.value.problem
 
 
 MINBPE = "minbpe v1\n[a-z]+|[^a-z]+\n1\n<|end|> 300\n97 98\n256 99\n"
@@ -148,9 +148,9 @@ def test_minbpe_without_a_pattern_cuts_nothing(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_with_minbpe_is_named(tmp_path: Path, content: str, problem: str) -> None:
     (tmp_path / "tok.model").write_text(content)
-    with pytest.raises(InvalidFile) as told:
+    with pytest.raises(InvalidFile) as caught:
         load(tmp_path / "tok.model")
-    assert problem in told.value.problem
+    assert problem in caught.value.problem
 
 
 def test_minbpe_holds_what_its_trainers_learn_and_refuses_the_rest(hand_made: HandMade) -> None:
@@ -216,9 +216,9 @@ def test_codes_give_the_subwords_of_their_own_library(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_with_codes_is_named(tmp_path: Path, content: str, problem: str) -> None:
     (tmp_path / "codes").write_text(content)
-    with pytest.raises(InvalidFile) as told:
+    with pytest.raises(InvalidFile) as caught:
         load(tmp_path / "codes")
-    assert problem in told.value.problem
+    assert problem in caught.value.problem
 
 
 def test_of_codes_that_stand_twice_the_first_counts_as_in_their_own_library(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_of_codes_that_stand_twice_the_first_counts_as_in_their_own_library(tmp_
     assert [by_id[i] for i in impls.load("naive", model).encode("abc")] == [b"a", b"bc "]
 
 
-def test_what_codes_cannot_hold_is_refused_or_told(hand_made: HandMade) -> None:
+def test_what_codes_cannot_hold_is_refused_or_reported(hand_made: HandMade) -> None:
     model = hand_made("a+b", alphabet="bytes")
     with pytest.raises(Unsupported, match="its symbols are characters"):
         losses(model, "subword-nmt")
@@ -238,5 +238,5 @@ def test_what_codes_cannot_hold_is_refused_or_told(hand_made: HandMade) -> None:
         vocab_size=60, alphabet="chars", end_of_word="</w>", pattern=r"\S+|\s", special_tokens=("<s>",), unknown="?"
     )
     trained = impls.get("priority").train_model(["low lower"], spec)
-    told = losses(trained, "subword-nmt")
-    assert [line.partition(":")[0] for line in told] == ["ids", "pattern", "special_tokens", "unknown", "merge_counts"]
+    lines = losses(trained, "subword-nmt")
+    assert [line.partition(":")[0] for line in lines] == ["ids", "pattern", "special_tokens", "unknown", "merge_counts"]

@@ -21,10 +21,10 @@ RANKS = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"abc": 257}
 
 
 def problem(path: Path, **keywords: Any) -> str:
-    with pytest.raises(InvalidFile) as told:
+    with pytest.raises(InvalidFile) as caught:
         load(path, **keywords)
-    assert told.value.path.startswith(str(path))
-    return told.value.problem
+    assert caught.value.path.startswith(str(path))
+    return caught.value.problem
 
 
 # --- tiktoken ranks --------------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def test_a_pair_of_characters_gives_the_ids_of_the_library(
         ("vocab.bpe", lambda text: "#version: 0.2\n", "no line makes the token 'he'"),
         ("encoder.json", lambda text: text.replace('"he":256', '"he":"256"'), "the token 'he' has the id '256'"),
         ("encoder.json", lambda text: text.replace('"he":256', '"he":0'), "have the same id 0"),
-        ("encoder.json", lambda text: text.replace('"he":256', '"he":256,"a":400'), "the key 'a' stands twice"),
+        ("encoder.json", lambda text: text.replace('"he":256', '"he":256,"a":400'), "the key 'a' occurs twice"),
         ("encoder.json", lambda text: text.replace('"he":256,', ""), "'he' is not in the vocabulary"),
     ],
 )
@@ -262,7 +262,7 @@ def test_what_is_wrong_in_a_file_of_the_pair_is_named(
 
 def test_half_of_the_pair_is_refused(pair: Path) -> None:
     (pair / "vocab.bpe").unlink()
-    assert "its companion vocab.bpe is not beside it" in problem(pair / "encoder.json")
+    assert "its companion vocab.bpe is missing" in problem(pair / "encoder.json")
     assert "a folder without a model" in problem(pair)
 
 

@@ -1,4 +1,4 @@
-"""Every format: what was saved is read again, and whatever is wrong with a file is told in one line."""
+"""Every format: what was saved is read again, and whatever is wrong with a file is reported in one line."""
 
 from __future__ import annotations
 
@@ -120,23 +120,23 @@ DAMAGE: dict[str, tuple[Callable[[Path], None], str]] = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("format", ["bpebench", "tiktoken", "tokenizer.json"])
-def test_damage_is_told_with_the_path(trained: Model, tmp_path: Path, format: str, damage: str) -> None:
+def test_damage_is_reported_with_the_path(trained: Model, tmp_path: Path, format: str, damage: str) -> None:
     path = saved(trained, tmp_path, format)
     change, problem = DAMAGE[damage]
     change(path)
-    with pytest.raises(InvalidFile) as told:
+    with pytest.raises(InvalidFile) as caught:
         read(path, format)
-    assert str(told.value).startswith(f"{path}: ")
-    assert problem in str(told.value)
-    assert "\n" not in str(told.value)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def problem_with(content: bytes, folder: Path) -> str:
     path = folder / "some.file"
     path.write_bytes(content)
-    with pytest.raises(InvalidFile) as told:
+    with pytest.raises(InvalidFile) as caught:
         load(path, pattern="gpt2")
-    return told.value.problem
+    return caught.value.problem
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def problem_with(content: bytes, folder: Path) -> str:
         (b'{"model": ' * 100_000, "nested too deeply"),
         (b'{"format": ' * 100_000, "nested too deeply"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'{"a": {"b": 1, "b": 2}}', "the key 'b' stands twice"),
+        (b'{"a": {"b": 1, "b": 2}}', "the key 'b' occurs twice"),
         (b'{"model": 1' + b"0" * 5000 + b"}", "a number is too long"),
         (b'{"a": "\xff"}', "line 1: not UTF-8 at byte 7"),
         (b"[1, 2]", "no format known here"),
@@ -156,7 +156,7 @@ def problem_with(content: bytes, folder: Path) -> str:
         (b'{"a": 0, "b": 1}', "half of GPT-2's format"),
     ],
 )
-def test_what_is_no_model_is_told(tmp_path: Path, content: bytes, problem: str) -> None:
+def test_what_is_no_model_is_reported(tmp_path: Path, content: bytes, problem: str) -> None:
     assert problem in problem_with(content, tmp_path)
 
 
@@ -182,7 +182,7 @@ def test_an_unknown_rank_file_is_read_with_gpt2s_pattern_and_a_warning(trained: 
     assert not model.special_tokens
 
 
-def test_an_unknown_format_is_told_with_those_there_are(trained: Model, tmp_path: Path) -> None:
+def test_an_unknown_format_is_reported_with_those_there_are(trained: Model, tmp_path: Path) -> None:
     with pytest.raises(impls.UnknownName, match="known: bpebench, tiktoken"):
         save(trained, tmp_path / "x", "safetensors")
 

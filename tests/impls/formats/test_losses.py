@@ -1,4 +1,4 @@
-"""What a conversion loses is told beforehand, and what cannot be held is refused with the reason."""
+"""What a conversion loses is reported beforehand, and what cannot be held is refused with the reason."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_our_own_format_loses_nothing() -> None:
     assert losses(trained(special_tokens=("<s>",)), "bpebench") == []
 
 
-def test_losses_are_told_field_by_field(hand_made: HandMade) -> None:
+def test_losses_are_reported_field_by_field(hand_made: HandMade) -> None:
     model = trained(special_tokens=("<s>",), pattern="turkish").with_(normalization="nfc", id_offset=7)
     assert losses(model, "tiktoken") == [
         "pattern: a rank file holds none; give 'turkish' again when it is loaded",
@@ -34,7 +34,7 @@ def test_losses_are_told_field_by_field(hand_made: HandMade) -> None:
     ]
     assert losses(model, "tokenizer.json") == ["merge_counts", "id_offset: 7 (the ids themselves are kept)"]
     assert losses(model, "gpt2") == [
-        "pattern: the pair stands for GPT-2's; give 'turkish' again when it is loaded",
+        "pattern: the pair implies GPT-2's; give 'turkish' again when it is loaded",
         "normalization: nfc",
         "merge_counts",
         "id_offset: 7 (the ids themselves are kept)",
@@ -52,7 +52,7 @@ def test_irregular_merges_lose_their_meaning_in_a_rank_file(hand_made: HandMade,
     assert impls.load("naive", converted).encode("aaa") == [257]
 
 
-def test_a_token_without_a_merge_is_told(hand_made: HandMade) -> None:
+def test_a_token_without_a_merge_is_reported(hand_made: HandMade) -> None:
     model = hand_made("a+b", extra="xyz", alphabet="bytes")
     assert any("merges: some texts get other ids, as 1 token(s)" in line for line in losses(model, "tiktoken"))
     with pytest.raises(Unsupported, match=r"none makes b'xyz' \(id 257\)"):

@@ -53,18 +53,18 @@ for line in sys.stdin:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         try:
             load(path)
-            told = ["read", ""]
+            reason = ["read", ""]
         except InvalidFile as error:
-            told = ["refused", str(error)]
+            reason = ["refused", str(error)]
         except BaseException as error:
-            told = [type(error).__name__, str(error)]
-        os.write(writer, json.dumps(told).encode()[:60_000])
+            reason = [type(error).__name__, str(error)]
+        os.write(writer, json.dumps(reason).encode()[:60_000])
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as answer:
-        told = answer.read()
+        reason = answer.read()
     status = os.waitpid(child, 0)[1]
-    print(told.decode() if told else json.dumps(["died", f"status {status}"]), flush=True)
+    print(reason.decode() if reason else json.dumps(["died", f"status {status}"]), flush=True)
 """
 
 
@@ -81,8 +81,8 @@ def outcome_of() -> Iterator[Callable[[Path], list[str]]]:
     def ask(path: Path) -> list[str]:
         stdin.write(json.dumps(str(path)) + "\n")
         stdin.flush()
-        told: list[str] = json.loads(stdout.readline())
-        return told
+        reason: list[str] = json.loads(stdout.readline())
+        return reason
 
     yield ask
     stdin.close()
@@ -129,9 +129,9 @@ def test_a_damaged_file_gives_one_clear_line(
     try:
         for name, damage in reader_damage.DAMAGE.items():
             path.write_bytes(damage(good))
-            outcome, told = outcome_of(path)
-            if outcome != "read" and not _is_clear(outcome, told, path.parent):
-                wrong.append((name, outcome, told[:300]))
+            outcome, reason = outcome_of(path)
+            if outcome != "read" and not _is_clear(outcome, reason, path.parent):
+                wrong.append((name, outcome, reason[:300]))
     finally:
         path.write_bytes(good)
     assert not wrong
@@ -148,8 +148,8 @@ def test_a_file_that_is_no_vocabulary_is_refused_soon(
             file.truncate(reader_damage.SPARSE_BYTES)
     else:
         path.write_bytes(content)
-    outcome, told = outcome_of(path)
-    assert _is_clear(outcome, told, tmp_path) or (outcome == "read" and name in reader_damage.ODD), (outcome, told)
+    outcome, reason = outcome_of(path)
+    assert _is_clear(outcome, reason, tmp_path) or (outcome == "read" and name in reader_damage.ODD), (outcome, reason)
 
 
 def test_what_is_no_file_is_refused(outcome_of: Callable[[Path], list[str]], tmp_path: Path) -> None:
@@ -160,10 +160,12 @@ def test_what_is_no_file_is_refused(outcome_of: Callable[[Path], list[str]], tmp
 
     os.mkfifo(tmp_path / "pipe")
     for path in ("folder", "dangling", "loop", "pipe", "missing", "missing/too", "a" * 5000):
-        outcome, told = outcome_of(tmp_path / path)
-        assert _is_clear(outcome, told, tmp_path), (path, outcome, told)
+        outcome, reason = outcome_of(tmp_path / path)
+        assert _is_clear(outcome, reason, tmp_path), (path, outcome, reason)
     assert outcome_of(Path("/dev/zero"))[0] == "refused"
 
 
-def _is_clear(outcome: str, told: str, folder: Path) -> bool:
-    return outcome == "refused" and told.startswith(str(folder)) and len(told.splitlines()) == 1 and len(told) < 6000
+def _is_clear(outcome: str, reason: str, folder: Path) -> bool:
+    return (
+        outcome == "refused" and reason.startswith(str(folder)) and len(reason.splitlines()) == 1 and len(reason) < 6000
+    )

@@ -18,10 +18,10 @@ from impls.formats import DropoutIgnored, load
 
 
 def problem(path: Path) -> str:
-    with pytest.raises(InvalidFile) as told:
+    with pytest.raises(InvalidFile) as caught:
         load(path)
-    assert told.value.path == str(path)
-    return told.value.problem
+    assert caught.value.path == str(path)
+    return caught.value.problem
 
 
 Document = dict[str, Any]
@@ -102,11 +102,11 @@ def sequence(*steps: Document) -> Document:
         (changed("model", "type", to="Unigram"), "model.type: 'Unigram' is not byte pair encoding"),
         (changed("model", "type", to="WordPiece"), "model.type: 'WordPiece'"),
         (changed("model", "type", to="WordLevel"), "model.type: 'WordLevel'"),
-        (changed("model", "end_of_word_suffix", to="</w>"), "end_of_word_suffix: '</w>' beside ByteLevel is not"),
+        (changed("model", "end_of_word_suffix", to="</w>"), "end_of_word_suffix: '</w>' with ByteLevel is not"),
         (changed("model", "end_of_word_suffix", to=3), "model.end_of_word_suffix: a text is expected"),
         (
             changed("model", "continuing_subword_prefix", to="##"),
-            "continuing_subword_prefix: '##' beside ByteLevel is not",
+            "continuing_subword_prefix: '##' with ByteLevel is not",
         ),
         (changed("model", "vocab", to=[]), "model.vocab: an object"),
         (changed("model", "vocab", "ab", to="x"), "model.vocab: the token 'ab' has the id 'x'"),
@@ -118,7 +118,7 @@ def sequence(*steps: Document) -> Document:
         (changed("model", "vocab", "", to=400), "the token with id 400 is empty"),
         (
             changed("model", "vocab", "日", to=400),
-            "the token '\\u65e5' (id 400) holds '\\u65e5', which stands for no byte",
+            "the token '\\u65e5' (id 400) holds '\\u65e5', which maps to no byte",
         ),
         (changed("model", "merges", to=None), "model.merges: a list"),
         (changed("model", "merges", 0, to="ab"), "model.merges[0]: two tokens are expected"),
@@ -161,7 +161,7 @@ def sequence(*steps: Document) -> Document:
         (changed("added_tokens", 0, "content", to=1), "added_tokens[0]: a text as 'content'"),
         (changed("added_tokens", 0, "id", to="1"), "added_tokens[0]: a text as 'content' and a whole number"),
         (changed("added_tokens", 0, "id", to=300), "'<end>' has id 300 here and id 258 in model.vocab"),
-        (changed("added_tokens", 1, "content", to="<end>"), "added_tokens[1]: '<end>' stands twice"),
+        (changed("added_tokens", 1, "content", to="<end>"), "added_tokens[1]: '<end>' occurs twice"),
         (changed("added_tokens", 1, "id", to=97), "has the id 97 of the token b'a'"),
     ],
 )
@@ -177,7 +177,7 @@ def test_dropout_is_left_out_with_a_warning(tmp_path: Path) -> None:
         assert loaded(changed("model", "dropout", to=0.1), tmp_path).merges
 
 
-def test_a_missing_byte_is_told(tmp_path: Path) -> None:
+def test_a_missing_byte_is_reported(tmp_path: Path) -> None:
     content = document()
     del content["model"]["vocab"]["A"]
     (tmp_path / "tokenizer.json").write_text(json.dumps(content))
@@ -193,7 +193,7 @@ def places(value: Any, *path: Any) -> list[tuple[Any, ...]]:
     return found
 
 
-def test_whatever_stands_in_a_field_the_answer_is_a_model_or_a_clear_error(tmp_path: Path) -> None:
+def test_whatever_a_field_contains_the_answer_is_a_model_or_a_clear_error(tmp_path: Path) -> None:
     chance = random.Random("damage")
     full = sequence(split("a+|[^a]"), {"type": "Digits"}, BYTE_LEVEL)
     full["model"] |= {"unk_token": None, "dropout": None, "byte_fallback": False, "fuse_unk": False}

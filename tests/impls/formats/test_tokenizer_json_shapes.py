@@ -346,13 +346,13 @@ def test_a_shape_is_kept_by_our_files(name: str, tmp_path: Path) -> None:
     assert_same_ids("priority", json.loads((tmp_path / "again.json").read_text()), model, texts()[-60:])
 
 
-def test_flags_of_tokens_are_told_as_lost_by_formats_without_them(tmp_path: Path) -> None:
+def test_flags_of_tokens_are_reported_as_lost_by_formats_without_them(tmp_path: Path) -> None:
     model = read(SHAPES["tokens lstrip rstrip, bytes"], tmp_path)
     assert "whole_token_flags: 3, the first is '<m>': lstrip, rstrip" in losses(model, "tiktoken")
     assert not any("flags" in line for line in losses(model, "tokenizer.json"))
 
 
-def test_what_the_library_does_otherwise_or_is_left_out_is_told(tmp_path: Path) -> None:
+def test_what_the_library_does_otherwise_or_is_left_out_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     template = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}], "pair": []}
     for kind, document in (
@@ -374,7 +374,7 @@ def test_what_the_library_does_otherwise_or_is_left_out_is_told(tmp_path: Path) 
         ({"normalization": "charsmap"}, "there is no such table"),
         ({"normalization": ""}, "must be None or name a step"),
         ({"whole_token_flags": {"<s>": ("left",)}}, "'<s>' has ('left',); known are single_word"),
-        ({"whole_token_flags": {"<t>": ("lstrip",)}}, "'<t>' is no special or added token"),
+        ({"whole_token_flags": {"<t>": ("lstrip",)}}, "'<t>' is not a special or added token"),
         ({"whole_token_flags": {" ": ("normalized",)}, "normalization": "strip"}, "nothing is left of ' '"),
     ],
 )
@@ -382,9 +382,9 @@ def test_what_contradicts_itself_is_refused(changes: dict[str, Any], problem: st
     model = impls.get("naive").train_model([""], TrainingSpec(vocab_size=257, special_tokens=("<s>",)))
     if " " in changes.get("whole_token_flags", {}):
         model = model.with_(added_tokens={" ": model.id_by_token[b" "]})
-    with pytest.raises(InvalidModel) as told:
+    with pytest.raises(InvalidModel) as caught:
         model.with_(**changes)
-    assert problem in str(told.value)
+    assert problem in str(caught.value)
 
 
 @pytest.mark.parametrize("implementation", ["naive", "wordcount", "priority", "compiled", "tokenizers"])

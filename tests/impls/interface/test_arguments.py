@@ -179,7 +179,7 @@ def test_what_is_no_id_is_refused_and_its_place_is_said(tokenizer: Tokenizer) ->
         assert refusal(tokenizer.decode_batch, given) == f"batch must be several sequences of ids, not {described}"
 
 
-def test_what_stands_for_a_whole_number_is_an_id(tokenizer: Tokenizer) -> None:
+def test_any_type_of_whole_number_is_an_id(tokenizer: Tokenizer) -> None:
     if tokenizer.name == "plug-in":
         return
     text = tokenizer.decode([1, 0])

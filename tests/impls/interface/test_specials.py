@@ -22,9 +22,9 @@ every_implementation = pytest.mark.parametrize("tokenizer", TOKENIZERS.values(),
 @every_implementation
 def test_special_text_raises_unless_allowed_and_names_itself_and_its_place(tokenizer: impls.Tokenizer) -> None:
     for encode in (tokenizer.encode, tokenizer.encode_array, lambda text: tokenizer.encode_batch(["ok", text])):
-        with pytest.raises(SpecialToken, match=r"special token '</s>' at character 3") as told:
+        with pytest.raises(SpecialToken, match=r"special token '</s>' at character 3") as caught:
             encode("héy</s>")  # type: ignore[operator]
-        assert (told.value.name, told.value.offset) == ("</s>", 3)
+        assert (caught.value.name, caught.value.offset) == ("</s>", 3)
 
 
 @every_implementation
@@ -55,9 +55,9 @@ def test_special_text_that_is_neither_allowed_nor_disallowed_is_plain_text(token
 def test_of_special_tokens_that_start_at_one_place_the_longest_wins(tokenizer: impls.Tokenizer) -> None:
     assert tokenizer.encode("<s>>", allowed_special="all") == [LONGER]
     assert tokenizer.encode("<s>>", allowed_special={"<s>"}, disallowed_special=()) == [S, ord(">")]
-    with pytest.raises(SpecialToken) as told:
+    with pytest.raises(SpecialToken) as caught:
         tokenizer.encode("<s>>")
-    assert told.value.name == "<s>>"
+    assert caught.value.name == "<s>>"
 
 
 @every_implementation

@@ -16,7 +16,7 @@ from impls.compiled.pretokenize.pattern.syntax import NotExpressible
 from impls.core.errors import LibraryFailed
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import MAX_EXPANDED, NAMED, check_size
-from impls.production.patience import takes_for_ever
+from impls.production.slow_patterns import is_too_slow
 
 NESTED = r"(?:(?:a{0,1000}){0,1000}){0,1000}b|[\s\S]"
 WRITTEN_OUT = r"(?:(?:(?:ab){1000}){1000}){1000}|[\s\S]"
@@ -118,7 +118,7 @@ def test_hugging_faces_trainer_is_not_given_such_a_pattern_either() -> None:
 def test_ordinary_patterns_are_given_to_the_libraries() -> None:
     ordinary = [stage for stages in NAMED.values() for stage in stages]
     ordinary += [r"\w+|[^\w\s]+|\s+", r"[a-z]+(?:-[a-z]+)*|[\s\S]", r"\"[^\"]*\"|[\s\S]", r"\S+|\s+", r"(?:\r?\n)+|.+"]
-    assert [stage for stage in ordinary if takes_for_ever(stage)] == []
+    assert [stage for stage in ordinary if is_too_slow(stage)] == []
 
 
 @pytest.mark.parametrize("method", ["encode", "encode_array", "encode_batch"])

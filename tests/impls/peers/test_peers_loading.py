@@ -22,6 +22,7 @@ from impls.core.text.patterns import NAMED
 from impls.formats import load, losses
 from impls.peers import conversion
 from impls.peers.packages import library
+from impls.production.environment import environment
 from impls.registry import own_model
 
 PACKAGES = {
@@ -172,11 +173,11 @@ def test_the_public_vocabularies_are_known() -> None:
 
 def test_an_environment_variable_is_set_for_the_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BPEBENCH_TEST", "before")
-    with conversion.environment("BPEBENCH_TEST", "meanwhile"):
+    with environment("BPEBENCH_TEST", "meanwhile"):
         assert os.environ["BPEBENCH_TEST"] == "meanwhile"
     assert os.environ["BPEBENCH_TEST"] == "before"
     monkeypatch.delenv("BPEBENCH_TEST")
-    with pytest.raises(KeyError), conversion.environment("BPEBENCH_TEST", "meanwhile"):
+    with pytest.raises(KeyError), environment("BPEBENCH_TEST", "meanwhile"):
         raise KeyError
     assert "BPEBENCH_TEST" not in os.environ
 

@@ -93,9 +93,9 @@ def test_batches_and_arrays_are_the_same_ids(loaded: Loaded, name: str, model: s
 def test_special_text_is_refused_by_all_three_ways_to_encode(loaded: Loaded, name: str) -> None:
     tokenizer = loaded[name, "specials last"]
     for encode in (tokenizer.encode, tokenizer.encode_array, lambda text: tokenizer.encode_batch(["x", text])):
-        with pytest.raises(SpecialToken) as told:
+        with pytest.raises(SpecialToken) as caught:
             encode("c <s><s>")
-        assert (told.value.name, told.value.offset) == ("<s><s>", 2)
+        assert (caught.value.name, caught.value.offset) == ("<s><s>", 2)
     assert tokenizer.encode("<s><s><s>", allowed_special="all") == [418, 417]
 
 
@@ -113,11 +113,11 @@ def test_decoding_any_ids_gives_the_same_text(loaded: Loaded, name: str, model: 
 
 @pytest.mark.parametrize("name", LIBRARIES)
 @pytest.mark.parametrize("unknown", [10**6, -1, 10**30])
-def test_an_unknown_id_is_told_with_its_place(loaded: Loaded, name: str, unknown: int) -> None:
+def test_an_unknown_id_is_reported_with_its_place(loaded: Loaded, name: str, unknown: int) -> None:
     for decode in (loaded[name, "gpt2"].decode, loaded[name, "gpt2"].decode_bytes):
-        with pytest.raises(UnknownId) as told:
+        with pytest.raises(UnknownId) as caught:
             decode([65, unknown, 66])
-        assert (told.value.id, told.value.position) == (unknown, 1)
+        assert (caught.value.id, caught.value.position) == (unknown, 1)
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
@@ -201,9 +201,9 @@ def test_what_a_library_cannot_run_is_refused_with_the_reason(hand_made: HandMad
         ("tiktoken", other_order, "looks joined bytes up"),
         ("tokenizers", foreign, "no equal in Hugging Face's Oniguruma"),
     ]:
-        with pytest.raises(Unsupported, match="^" + name) as told:
+        with pytest.raises(Unsupported, match="^" + name) as caught:
             impls.load(name, model)
-        assert reason in str(told.value)
+        assert reason in str(caught.value)
 
 
 @pytest.mark.parametrize("stages", [(r"a+|[^a]+", r"b+|[^b]+"), (r"\p{N}|\P{N}+", r"\s|\S+", r"[ab]+|[^ab]+")])

@@ -53,13 +53,13 @@ def test_a_written_tokenizer_json_runs_there_and_is_read_again(
             assert theirs.decode(ids) == pure["priority"].decode(ids)
 
 
-def test_what_a_tokenizer_json_would_lose_is_told(trained: Any) -> None:
-    told = {line.partition(":")[0] for line in losses(trained.model, "tokenizer.json")}
+def test_what_a_tokenizer_json_would_lose_is_reported(trained: Any) -> None:
+    reported = {line.partition(":")[0] for line in losses(trained.model, "tokenizer.json")}
     wanted = {"special_tokens"}
     wanted |= {"normalization"} if trained.model.normalization else set()
     wanted |= {"user_defined_ids"} if "user_defined_symbols" in trained.options else set()
     wanted |= set() if trained.options["byte_fallback"] else {"unknown_text"}
-    assert told == wanted
+    assert reported == wanted
 
 
 # --- files as they are met -------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def load_again(model: Model, tmp_path: Path) -> Model:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "reported"),
     [
         ({"normalizer": {"type": "Prepend", "prepend": "▁"}}, "'Prepend' of '\\u2581' is not supported without"),
         ({"normalizer": {"type": "Prepend", "prepend": 1}}, "normalizer.type: 'Prepend' is not supported"),
@@ -185,7 +185,7 @@ def load_again(model: Model, tmp_path: Path) -> Model:
         ({"model": {"merges": ["<0x41> a"]}}, "'<0x41>' is not in the vocabulary"),
     ],
 )
-def test_what_is_not_supported_is_refused_by_name(changes: dict[str, Any], told: str, tmp_path: Path) -> None:
+def test_what_is_not_supported_is_refused_by_name(changes: dict[str, Any], reported: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidFile) as caught:
         load(written(tmp_path, document(**changes)))
-    assert told in caught.value.problem
+    assert reported in caught.value.problem

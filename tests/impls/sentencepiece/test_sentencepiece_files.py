@@ -69,12 +69,12 @@ def test_the_library_runs_the_model_through_our_adapter(trained: Any, random_tex
         ({"normalization": "nfc"}, ["normalization"]),
     ],
 )
-def test_what_a_file_would_lose_is_told(changes: dict[str, Any], lost: list[str]) -> None:
+def test_what_a_file_would_lose_is_reported(changes: dict[str, Any], lost: list[str]) -> None:
     given = {"unknown": "<unk>", "unknown_id": 3, **changes}
     model = Model(tokens=(b"a", b"b", b"ab"), merges=((0, 1),), alphabet="chars", **given)
-    told = [line.partition(":")[0] for line in losses(model, "sentencepiece")]
-    assert told == sorted({*lost, *(["unknown"] if given["unknown"] else [])}, key=told.index)
-    assert set(lost) <= set(told)
+    reported = [line.partition(":")[0] for line in losses(model, "sentencepiece")]
+    assert reported == sorted({*lost, *(["unknown"] if given["unknown"] else [])}, key=reported.index)
+    assert set(lost) <= set(reported)
     theirs = sentencepiece.SentencePieceProcessor(model_proto=write(model))
     assert theirs.encode("abba") == [2, 1, 0]
 
@@ -137,7 +137,7 @@ UNK = piece("<unk>", 2)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "reported"),
     [
         (UNK + piece("a") + piece("a") + BPE, "piece 2: the text 'a' was given already, to piece 1"),
         (UNK + piece("b", 2) + BPE, "2 unknown pieces"),
@@ -150,7 +150,7 @@ UNK = piece("<unk>", 2)
         (UNK + piece("a\0") + BPE, "piece 1: holds a null character"),
         (UNK + piece(b"\xff") + BPE, "piece 1: b'\\xff' is not UTF-8"),
         (UNK + piece("a", score=float("nan")) + BPE, "the score nan"),
-        (UNK + piece("ax") + piece("a") + BPE, "holds 'x', which is no token itself"),
+        (UNK + piece("ax") + piece("a") + BPE, "holds 'x', which is not a token itself"),
         (UNK + length(2, varint(3, 2) + varint(24, 1)), "treat_whitespace_as_suffix"),
         (UNK + BPE + length(5, length(2, b"abc")), "denormalizer_spec"),
         (UNK + piece("a") + BPE + length(3, length(2, b"abc")), "charsmap"),
@@ -162,15 +162,15 @@ UNK = piece("<unk>", 2)
         (UNK + b"\x0a\xff\xff\xff\xff\x0f", "a field of 4294967295 bytes where 0 are left"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told(content: bytes, told: str, tmp_path: Path) -> None:
-    assert told in problem(content, tmp_path)
+def test_what_is_wrong_with_a_file_is_reported(content: bytes, reported: str, tmp_path: Path) -> None:
+    assert reported in problem(content, tmp_path)
 
 
 def test_a_damaged_file_is_read_or_refused_and_nothing_else(trained_with: TrainedWith, tmp_path: Path) -> None:
     content = trained_with("nmt_nfkc").content
     rng = random.Random(1)
     path = tmp_path / "a.model"
-    told: list[str] = []
+    reported: list[str] = []
     for _ in range(150):
         damaged = bytearray(content[: rng.choice((len(content), rng.randrange(20, len(content))))])
         for _ in range(rng.randrange(3)):
@@ -180,6 +180,6 @@ def test_a_damaged_file_is_read_or_refused_and_nothing_else(trained_with: Traine
             model = load(path)
             impls.load("naive", model).encode("the ｃａｔ  sat", disallowed_special=())
         except impls.BPEError as error:
-            told.append(str(error))
-    assert len(told) > 50
-    assert not any("\n" in line for line in told)
+            reported.append(str(error))
+    assert len(reported) > 50
+    assert not any("\n" in line for line in reported)

@@ -25,9 +25,9 @@ CHARACTER_TRAINERS = ["naive", "wordcount", "priority"]
     ],
 )  # fmt: skip
 def test_a_field_that_is_wrong_is_named(field: str, value: object) -> None:
-    with pytest.raises(InvalidSpec, match=f"TrainingSpec.{field}") as told:
+    with pytest.raises(InvalidSpec, match=f"TrainingSpec.{field}") as caught:
         TrainingSpec(**({"vocab_size": 300} | {field: value}))  # type: ignore[arg-type]
-    assert told.value.field == field
+    assert caught.value.field == field
 
 
 def test_fields_that_contradict_each_other_are_named() -> None:
@@ -120,7 +120,7 @@ def test_texts_may_come_from_any_iterable_once_and_lone_surrogates_are_repaired(
 
 
 @pytest.mark.parametrize("name", CHARACTER_TRAINERS)
-def test_the_alphabet_of_characters_stands_in_code_point_order(name: str) -> None:
+def test_the_alphabet_of_characters_is_in_code_point_order(name: str) -> None:
     model = impls.train(name, ["çba😀"], TrainingSpec(vocab_size=4, alphabet="chars")).model
     assert model.tokens == tuple(character.encode() for character in "abç😀")
 
@@ -160,7 +160,7 @@ def test_the_registry_trains_and_loads_in_one() -> None:
 
 
 def test_pairs_that_occur_no_more_are_merged_where_the_least_count_is_zero() -> None:
-    """In `abab` stands `ab a b` for a moment, and then nothing is left to count."""
+    """Merging `abab` passes through `ab a b`, and then no pair is left to count."""
     spec = TrainingSpec(vocab_size=300, alphabet="chars", ties="shortest", pattern="none", min_count=0)
     for name in (*CHARACTER_TRAINERS, "compiled", "sentencepiece"):
         model = impls.get(name).train_model(["abab"], spec)

@@ -17,7 +17,7 @@ from impls import InvalidFile, Model
 from impls.core.cache import write_checked
 from impls.core.model.packed import pack
 from impls.core.text.sentencepiece_rules import SentencePieceRules
-from impls.formats import PatternAssumed, kept, load, own, save, tiktoken_ranks
+from impls.formats import PatternAssumed, load, own, parse_cache, save, tiktoken_ranks
 
 BYTES = tuple(bytes([byte]) for byte in range(256))
 N_RANKS = 20_000
@@ -91,7 +91,7 @@ def test_tokens_of_a_restored_model_are_made_when_asked_for() -> None:
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, and no file too small for it."""
     monkeypatch.setenv("BPEBENCH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(kept, "LEAST_BYTES", 1)
+    monkeypatch.setattr(parse_cache, "LEAST_BYTES", 1)
     return tmp_path / "cache"
 
 
@@ -148,7 +148,7 @@ def test_another_content_or_another_request_finds_nothing(rank_file: Path, monke
     rank_file.write_bytes(b"".join([*lines[:-1], lines[0]]))
     with pytest.raises(InvalidFile, match="was given already"):
         load(rank_file, pattern="gpt2")
-    monkeypatch.setattr(kept, "_digest_of_sources", lambda: "of another release")
+    monkeypatch.setattr(parse_cache, "_digest_of_sources", lambda: "of another release")
     rank_file.write_bytes(b"".join(lines))
     no_reading(monkeypatch)
     with pytest.raises(AssertionError, match="read again"):
@@ -170,7 +170,7 @@ def test_a_cache_that_cannot_be_written_costs_reading_again(rank_file: Path, cac
 
 
 def test_small_files_leave_nothing_in_the_cache(rank_file: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "LEAST_BYTES", 1 << 18)
+    monkeypatch.setattr(parse_cache, "LEAST_BYTES", 1 << 18)
     load(rank_file, pattern="gpt2")
     assert not cache.exists()
 
@@ -186,14 +186,15 @@ def test_the_oldest_files_go_when_there_are_too_many(tmp_path: Path, monkeypatch
 
 
 def test_the_key_covers_what_reads_and_checks() -> None:
-    covered = {(Path(kept.__file__).parent / name).resolve() for name in kept._SOURCES}
+    covered = {(Path(parse_cache.__file__).parent / name).resolve() for name in parse_cache._SOURCES}
     assert all(path.is_file() for path in covered)
-    root = Path(kept.__file__).resolve().parents[2]
+    root = Path(parse_cache.__file__).resolve().parents[2]
     imported: set[Path] = set()
     for path in covered:
         for node in ast.parse(path.read_text("utf-8")).body:
             if isinstance(node, ast.ImportFrom) and str(node.module).startswith("impls."):
-                imported.add(root.joinpath(*str(node.module).split(".")).with_suffix(".py"))
-    # These raise, find special texts in a text, or tell more of a model that was read.
-    others = {"errors.py", "text.py", "derivations.py", "round_trip.py"}
+                module = root.joinpath(*str(node.module).split("."))
+                imported.add(module / "__init__.py" if module.is_dir() else module.with_suffix(".py"))
+    # These raise, find special texts in a text, or describe a model that was read.
+    others = {"errors.py", "text.py", "derivations.py", "round_trip.py", "lost_fields.py"}
     assert {path.name for path in imported - covered} <= others

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import impls
-from impls.core.listing import listed
-from impls.peers.declared import declared
+from impls.core.availability import availability
+from impls.peers.metadata import adapter_metadata
 
 _PEERS = sorted(name for name in impls.names() if name not in impls.default_names())
 
@@ -31,7 +31,7 @@ def a_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_a_plugin_is_named_with_its_package_and_not_imported(a_plugin: str) -> None:
     assert a_plugin in impls.names()
-    found = listed(a_plugin)
+    found = availability(a_plugin)
     assert (found.kind, found.state) == ("third-party", "plug-in")
     assert found.about == "of theirs 1.2; imported when it is chosen"
     assert "theirs_package" not in sys.modules
@@ -39,30 +39,32 @@ def test_a_plugin_is_named_with_its_package_and_not_imported(a_plugin: str) -> N
 
 def test_peers_are_listed_with_package_and_summary_and_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in [name for name in sys.modules if name.startswith("impls.peers.")]:
-        if module.rpartition(".")[2] not in ("declared", "packages", "conversion", "training"):
+        if module.rpartition(".")[2] not in ("metadata", "packages", "conversion", "training"):
             monkeypatch.delitem(sys.modules, module)
     before = set(sys.modules)
-    found = {name: listed(name) for name in _PEERS if impls.registry.plugin(name).module.startswith("impls.peers.")}
+    found = {
+        name: availability(name) for name in _PEERS if impls.registry.plugin(name).module.startswith("impls.peers.")
+    }
     assert {"rustbpe", "subword-nmt", "tokie"} <= set(found)
     assert all(one.kind == "peer" and one.about for one in found.values())
     assert found["rustbpe"].state == "installed"
     assert all(one.state == "installed" or one.state.startswith("missing: pip install ") for one in found.values())
     assert not {name for name in set(sys.modules) - before if name.startswith("impls.peers.")} - {
-        "impls.peers.declared"
+        "impls.peers.metadata"
     }
 
 
 def test_what_an_adapter_says_of_itself_is_what_its_class_says() -> None:
     for name in ("rustbpe", "subword-nmt"):
         adapter = impls.get(name)
-        told = declared(adapter.__module__)
-        assert (told.summary, told.package) == (adapter.summary, name)
-    assert declared("impls.peers.splintr").package == "splintr-rs"
+        metadata = adapter_metadata(adapter.__module__)
+        assert (metadata.summary, metadata.package) == (adapter.summary, name)
+    assert adapter_metadata("impls.peers.splintr").package == "splintr-rs"
 
 
 def test_own_implementations_are_ready_and_what_cannot_be_imported_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (listed("naive").kind, listed("naive").state) == ("pure", "ready")
+    assert (availability("naive").kind, availability("naive").state) == ("pure", "ready")
     monkeypatch.setitem(impls.registry._OWN, "naive", "no_such_package:Naive")
-    assert listed("naive").state == "missing: pip install no_such_package"
+    assert availability("naive").state == "missing: pip install no_such_package"
     monkeypatch.setitem(impls.registry._OWN, "naive", "impls.naive:NoSuchClass")
-    assert listed("naive").state.startswith("broken: AttributeError")
+    assert availability("naive").state.startswith("broken: AttributeError")

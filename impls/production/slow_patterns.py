@@ -1,8 +1,8 @@
-"""Patterns that can match a text in so many ways that trying them takes for ever, found by trial.
+"""Detects patterns with catastrophic backtracking, by trial.
 
-Libraries cannot be interrupted while they split, so a pattern nobody knows is tried once, by an engine that can be: on
-what it is made of, many times over, with an end that does not match. Only growth far beyond the square of the length
-is found so. Patterns that have a name are trusted.
+Libraries cannot be interrupted while they split, so an unknown pattern is tried once with an engine that can be: on its
+own characters, repeated, with an end that does not match. This detects only growth far beyond quadratic. Named patterns
+are trusted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from impls.core.errors import Unsupported
 from impls.core.text.patterns import NAMED
 
 TRIAL_SECONDS = 1.0
-"""For all texts together; a pattern in use takes 0.01."""
+"""Limit for all texts together; a pattern in use takes 0.01."""
 _LENGTH = 256
 _KINDS = ("a", "A", "1", " ", "\n", "'", ".", "é", "中", "aA", "a1", "a ", " \n", "a'")
 _ENDS = ("!", "\u2603", "\n")
@@ -27,11 +27,11 @@ _TRUSTED = frozenset(NAMED.values())
 
 
 def check_stages(implementation: str, stages: tuple[str, ...]) -> None:
-    """Raise `Unsupported` naming a split stage that takes too long for short texts."""
+    """Raise `Unsupported` naming a split stage that takes too long on short texts."""
     if stages in _TRUSTED:
         return
     for stage in stages:
-        if takes_for_ever(stage):
+        if is_too_slow(stage):
             raise Unsupported(
                 implementation,
                 f"it cannot be interrupted while it splits, and a text of {_LENGTH} characters may take for ever under "
@@ -40,8 +40,8 @@ def check_stages(implementation: str, stages: tuple[str, ...]) -> None:
 
 
 @lru_cache(maxsize=64)
-def takes_for_ever(stage: str) -> bool:
-    """Whether a trial of `stage` ends for want of time."""
+def is_too_slow(stage: str) -> bool:
+    """Return whether a trial of `stage` exceeds `TRIAL_SECONDS`."""
     expression = regex.compile(stage)
     end = time.thread_time() + TRIAL_SECONDS
     for text in _texts(stage):
@@ -53,7 +53,7 @@ def takes_for_ever(stage: str) -> bool:
 
 
 def _texts(stage: str) -> Iterator[str]:
-    """What `stage` is written with, characters and runs of them, repeated."""
+    """Yield texts of repeated characters, and runs of characters, of `stage`."""
     runs = _RUN.findall(stage)[:_MOST_RUNS]
     units = dict.fromkeys([*_KINDS, *"".join(runs)[: 2 * _MOST_RUNS], *runs])
     for unit in units:

@@ -1,4 +1,4 @@
-"""What an adapter says of itself, read from its source: to tell of a peer its library need not be imported."""
+"""The package and summary of an adapter, parsed from its source, so that a peer is listed without importing it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from importlib.resources import files
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
-    """Of one adapter."""
+class AdapterMetadata:
+    """The package and summary of one adapter."""
 
     package: str
     """The distribution its library comes in."""
     summary: str
 
 
-def declared(module: str) -> Declared:
-    """The package that `module` (`impls.peers.NAME`) asks `library` for, and the `summary` of its class."""
+def adapter_metadata(module: str) -> AdapterMetadata:
+    """Return the package that `module` (`impls.peers.NAME`) passes to `library`, and the `summary` of its class."""
     package, _, stem = module.rpartition(".")
     source = (files(package) / f"{stem}.py").read_text(encoding="utf-8")
     found = {"package": "", "summary": ""}
@@ -27,4 +27,4 @@ def declared(module: str) -> Declared:
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == "summary":
             assert node.value is not None
             found["summary"] = ast.literal_eval(node.value)
-    return Declared(**found)
+    return AdapterMetadata(**found)

@@ -1,4 +1,4 @@
-"""Keeping what a library prints out of standard output, which carries results only."""
+"""Redirects what a library prints away from standard output, which carries only results."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def quiet_descriptors() -> Iterator[None]:
-    """Whatever is written to descriptor 1 meanwhile, by Rust code too, goes to standard error."""
+def stdout_to_stderr() -> Iterator[None]:
+    """Redirect descriptor 1 to standard error inside the `with` block, for Rust code too."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
