@@ -31,11 +31,11 @@ _OUT_IDS = 1 << 22
 """Ids of texts of up to so many bytes fit; memory that no text has needed yet is only reserved."""
 
 _TABLES = {
-    layout.CACHE: (layout.CACHE_SHIFT, layout.CACHE_LIMIT, layout.CACHE_LEAST_SHIFT),
-    layout.MEDIUM: (layout.MEDIUM_SHIFT, layout.MEDIUM_LIMIT, layout.MEDIUM_LEAST_SHIFT),
-    layout.LONG: (layout.LONG_SHIFT, layout.LONG_LIMIT, layout.LONG_LEAST_SHIFT),
+    "pieces.entries": ("pieces.shift", "pieces.limit", "pieces.least_shift"),
+    "medium.entries": ("medium.shift", "medium.limit", "medium.least_shift"),
+    "long.entries": ("long.shift", "long.limit", "long.least_shift"),
 }
-_BUFFERS = (layout.TEXT, layout.OUT, layout.ARENA, layout.LONG_STORE)
+_BUFFERS = ("text", "out", "arena", "long_store")
 _KEY_MASKS = np.frombuffer(
     b"".join([(b"\xff" * n).ljust(16, b"\0") for n in range(16)] + [bytes(16)])
     + b"".join([bytes([n]).rjust(16, b"\0") for n in range(16)] + [bytes(16)]),
@@ -57,60 +57,60 @@ class Context(SplitContext):
     def _prepare(self) -> None:
         self._merging()
         self._cache()
-        self.hold(layout.OUT, aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES))
-        self[layout.OUT_LIMIT] = _OUT_IDS
-        self[layout.INT_TYPE] = id(int)
+        self.hold("out", aligned_zeros(4 * _OUT_IDS + layout.PAD_BYTES))
+        self["out_limit"] = _OUT_IDS
+        self["int_type"] = id(int)
         self._decoding()
 
     def _merging(self) -> None:
         tables = self.tables
-        self.hold(layout.PAIRS, tables.pairs)
-        self.hold(layout.BUCKETS, tables.buckets)
-        self.hold(layout.HANDLES, tables.handles)
-        self.hold(layout.FIRST_ROUND, tables.first_round)
-        self.hold(layout.BYTE_SYMBOLS, tables.byte_symbols)
-        self[layout.MONOTONE] = int(tables.monotone)
-        self.hold(layout.CHARACTERS, tables.characters)
+        self.hold("pairs", tables.pairs)
+        self.hold("buckets", tables.buckets)
+        self.hold("handles", tables.handles)
+        self.hold("first_round", tables.first_round)
+        self.hold("byte_symbols", tables.byte_symbols)
+        self["monotone"] = int(tables.monotone)
+        self.hold("characters", tables.characters)
         if len(tables.spelling_pages):
-            self.hold(layout.SPELLING_PAGES, tables.spelling_pages)
-            self.hold(layout.CHARACTER_SYMBOLS, tables.character_symbols)
+            self.hold("spelling_pages", tables.spelling_pages)
+            self.hold("character_symbols", tables.character_symbols)
             if len(tables.last_symbols):
-                self.hold(layout.LAST_SYMBOLS, tables.last_symbols)
-            self[layout.UNKNOWN_SYMBOL] = int(tables.numbers[2])
-            self[layout.FUSES_UNKNOWN] = int(tables.numbers[3])
-            self[layout.FIRST_IS_OTHER] = int(tables.numbers[4])
+                self.hold("last_symbols", tables.last_symbols)
+            self["unknown_symbol"] = int(tables.numbers[2])
+            self["fuses_unknown"] = int(tables.numbers[3])
+            self["first_is_other"] = int(tables.numbers[4])
         if len(tables.joins):
-            self.hold(layout.JOINS, tables.joins)
-            self.hold(layout.LONE, tables.lone_characters)
-            self.hold(layout.CHARACTER_PAIRS, tables.character_pairs)
-            self[layout.CHARACTER_PAIRS_SHIFT] = 66 - len(tables.character_pairs).bit_length()
-            self.hold(layout.SEGMENTS, aligned_zeros(layout.SEGMENTS_BYTES))
+            self.hold("joins", tables.joins)
+            self.hold("lone", tables.lone_characters)
+            self.hold("character_pairs", tables.character_pairs)
+            self["character_pairs_shift"] = 66 - len(tables.character_pairs).bit_length()
+            self.hold("segments", aligned_zeros(layout.SEGMENTS_BYTES))
         if len(tables.ids):
-            self.hold(layout.IDS, tables.ids)
-        self[layout.N_SYMBOLS] = tables.n_symbols
-        self.hold(layout.HEADS, np.full(tables.n_symbols, -1, np.int32))
-        self.hold(layout.LATEST, np.zeros(tables.n_symbols, np.int32))
-        self.hold(layout.HEAD_BITS, np.zeros((tables.n_symbols + 63) // 64, np.int64))
-        self.hold(layout.SMALL_SCRATCH, aligned_zeros(2048))
+            self.hold("ids", tables.ids)
+        self["n_symbols"] = tables.n_symbols
+        self.hold("heads", np.full(tables.n_symbols, -1, np.int32))
+        self.hold("latest", np.zeros(tables.n_symbols, np.int32))
+        self.hold("head_bits", np.zeros((tables.n_symbols + 63) // 64, np.int64))
+        self.hold("small_scratch", aligned_zeros(2048))
 
     def _cache(self) -> None:
         tokens, rows = self.tables.row_tokens, self.tables.rows
         n_entries = len(tokens) + len(rows)
         bits = min(_USUAL_CACHE_BITS, max(_LEAST_CACHE_BITS, (4 * n_entries).bit_length()))
         bits = max(bits, (2 * n_entries).bit_length())
-        self._table(layout.CACHE, 32, bits, max(bits, _MOST_CACHE_BITS))
-        self._table(layout.MEDIUM, 64, _LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS)
-        self._table(layout.LONG, 32, _LEAST_LONG_BITS, _MOST_LONG_BITS)
-        self.hold(layout.CACHE_TOKENS, tokens)
-        self[layout.N_CACHE_TOKENS] = len(tokens)
-        self.hold(layout.CACHE_ROWS, rows)
-        self[layout.N_CACHE_ROWS] = len(rows)
-        self.hold(layout.ARENA, growing_zeros(4 * _ARENA_IDS, _MOST_IN_SMALL_PAGES))
-        self[layout.ARENA_LIMIT] = _ARENA_IDS
-        self.hold(layout.LONG_STORE, growing_zeros(_LONG_STORE_BYTES, _IN_SMALL_PAGES))
-        self[layout.LONG_STORE_LIMIT] = _LONG_STORE_BYTES
-        self.hold(layout.SEEN, np.zeros(1 << (layout.SEEN_BITS - 6), np.int64))
-        self.hold(layout.KEY_MASKS, _KEY_MASKS)
+        self._table("pieces.entries", 32, bits, max(bits, _MOST_CACHE_BITS))
+        self._table("medium.entries", 64, _LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS)
+        self._table("long.entries", 32, _LEAST_LONG_BITS, _MOST_LONG_BITS)
+        self.hold("cache_tokens", tokens)
+        self["n_cache_tokens"] = len(tokens)
+        self.hold("cache_rows", rows)
+        self["n_cache_rows"] = len(rows)
+        self.hold("arena", growing_zeros(4 * _ARENA_IDS, _MOST_IN_SMALL_PAGES))
+        self["arena_limit"] = _ARENA_IDS
+        self.hold("long_store", growing_zeros(_LONG_STORE_BYTES, _IN_SMALL_PAGES))
+        self["long_store_limit"] = _LONG_STORE_BYTES
+        self.hold("seen", np.zeros(1 << (layout.SEEN_BITS - 6), np.int64))
+        self.hold("key_masks", _KEY_MASKS)
 
     def _table(self, table: int, entry_bytes: int, bits: int, most_bits: int) -> None:
         """Hold an empty hash table of 2**bits entries that `lookup/growth` may enlarge to 2**most_bits."""
@@ -125,12 +125,12 @@ class Context(SplitContext):
         self[least_shift] = 64 - most_bits
 
     def _decoding(self) -> None:
-        self.hold(layout.TOKEN_BYTES, self.tables.blob)
-        self.hold(layout.TOKEN_STARTS, self.tables.starts)
-        self[layout.N_IDS] = len(self.tables.starts) - 1
-        self.hold(layout.REPLACE, _REPLACE)
+        self.hold("token_bytes", self.tables.blob)
+        self.hold("token_starts", self.tables.starts)
+        self["n_ids"] = len(self.tables.starts) - 1
+        self.hold("replace", _REPLACE)
         # None is never deallocated, so its address (`id` in CPython) stays valid.
-        self[layout.NOTHING] = id(None)
+        self["nothing"] = id(None)
 
     def _whole(self) -> None:
         whole, starts = self.tables.whole.tolist(), self.tables.starts
@@ -138,8 +138,8 @@ class Context(SplitContext):
             return
         bits = max(_LEAST_WHOLE_BITS, (2 * len(whole)).bit_length())
         table = aligned_zeros(32 << bits)
-        self.hold(layout.WHOLE, table)
-        self[layout.WHOLE_SHIFT] = 64 - bits
+        self.hold("whole", table)
+        self["whole_shift"] = 64 - bits
         if is_checked():
             number = declare(table)
             weakref.finalize(self, forget, number)
@@ -154,41 +154,41 @@ class Context(SplitContext):
         table, n_rows = specials
         if is_checked():
             weakref.finalize(self, forget, declare(table))
-        self.hold(layout.SPECIALS, table)
-        self[layout.N_SPECIALS] = n_rows
+        self.hold("specials", table)
+        self["n_specials"] = n_rows
 
     def make_arrays(self, api: NumpyApi) -> None:
         """Let the boundary make NumPy arrays."""
-        self[layout.NEW_ARRAY] = api.empty
-        self[layout.ARRAY_DATA] = api.get_pointer
-        self[layout.ARRAY_KIND] = api.dtype
-        self[layout.RESIZE] = api.resize
-        self[layout.SHAPE] = self.address + layout.SIZE
-        self[layout.N_DIMENSIONS] = 1
+        self["new_array"] = api.empty
+        self["array_data"] = api.get_pointer
+        self["array_kind"] = api.dtype
+        self["resize"] = api.resize
+        self["shape"] = self.address + "size"
+        self["n_dimensions"] = 1
 
     def read_strings(self, strings: StrLayout) -> None:
         """Let the boundary read the characters of strings in place."""
-        self[layout.STR_TYPE] = id(str)
-        self[layout.STR_STATE] = strings.state
-        self[layout.STR_SHIFT] = strings.shift
-        self[layout.STR_UTF8] = strings.utf8
-        self[layout.STR_DATA] = strings.data
+        self["str_type"] = id(str)
+        self["str_state"] = strings.state
+        self["str_shift"] = strings.shift
+        self["str_utf8"] = strings.utf8
+        self["str_data"] = strings.data
         text = growing_zeros(_TEXT_BYTES + layout.PAD_BYTES, _IN_SMALL_PAGES)
         if is_checked():
             weakref.finalize(self, forget, declare(text))
-        self.hold(layout.TEXT, text)
-        self[layout.TEXT_LIMIT] = _TEXT_BYTES
+        self.hold("text", text)
+        self["text_limit"] = _TEXT_BYTES
 
     def encode_in_parts(self, cuts: np.ndarray) -> None:
         """Let the boundary encode long texts part by part; `cuts` is int64 by class, see `layout.CUTS`."""
-        self.hold(layout.CUTS, cuts)
+        self.hold("cuts", cuts)
         if is_checked():
             weakref.finalize(self, forget, declare(cuts))
 
     def share_integers(self, integers: np.ndarray, list_items: int) -> None:
         """Give the boundary the table of int objects, see `builtins`, and the offset of a list's items."""
-        self.hold(layout.INTEGERS, integers)
-        self[layout.LIST_ITEMS] = list_items
+        self.hold("integers", integers)
+        self["list_items"] = list_items
         if is_checked():
             weakref.finalize(self, forget, declare(integers))
 
@@ -201,12 +201,12 @@ class Context(SplitContext):
     def forget_pieces(self) -> None:
         """Empty the caches of pieces except for the vocabulary's own, as in a new context."""
         self.native.reset_cache(self.address)
-        n_entries = 1 << (64 - self[layout.LONG_SHIFT])
-        self.held(layout.LONG)[: 32 * n_entries].fill(0)
-        self[layout.LONG_COUNT] = 0
-        self[layout.LONG_USED] = 0
-        self.held(layout.SEEN).fill(0)
-        self[layout.N_SEEN] = 0
+        n_entries = 1 << (64 - self["long.shift"])
+        self.held("long.entries")[: 32 * n_entries].fill(0)
+        self["long.count"] = 0
+        self["long_used"] = 0
+        self.held("seen").fill(0)
+        self["n_seen"] = 0
 
     def tokens_merging_does_not_make(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Return the ids (int32) of the tokens whose bytes merge into something else."""

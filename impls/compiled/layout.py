@@ -1,10 +1,11 @@
-"""The memory layout of a context: byte offsets of the int64 slots that kernels read by address.
+"""Where everything lies in the memory of a thread: records that kernels reach by field, and working space by offset.
 
-A context is one int64 array per thread: addresses of tables, sizes, and counters. Kernels get only its address.
-Limits that tables and kernels share are here too. Must import nothing.
+Limits that tables and kernels share are here too.
 """
 
 from __future__ import annotations
+
+from impls.compiled.records import i64, record
 
 SYMBOL_BITS = 21
 NONE = (1 << SYMBOL_BITS) - 1
@@ -49,126 +50,137 @@ N_REGIONS = 128
 """Number of regions the checked build knows; the first 8 are the kernels' own."""
 N_OWN_REGIONS = 8
 
-N_SLOTS = 101
-(
+
+@record
+class TableRecord:
+    """A hash table of pieces: memory that is there, and how much of it is in use."""
+
+    entries: i64
+    shift: i64  # a slot is the top bits of a hash, shifted right so far
+    count: i64  # entries that are not empty
+    limit: i64  # how many there may be before it grows, or starts again
+    least_shift: i64  # the shift when it is as large as it may get
+
+
+@record
+class ContextRecord:
+    """The memory of one thread: addresses of tables, sizes and counters."""
+
     # splitting
-    SPLITTER,  # WHOLE_TEXT and so on, below
-    TRANSITIONS,
-    ASCII_CLASSES,
-    PAGES,
-    PAGE_CLASSES,
-    END_CLASS,
-    CHARACTER_FLAGS,  # uint8 by page, for the windows
-    FLAG_PAGES,
-    ASCII_CUTS,  # uint8 by first | second << 8 of two ASCII characters: 1 where a piece ends between them
-    STAGES,  # rows of STAGE_BYTES, one per stage
-    N_STAGES,
+    splitter: i64  # WHOLE_TEXT and so on, below
+    transitions: i64
+    ascii_classes: i64
+    pages: i64
+    page_classes: i64
+    end_class: i64
+    character_flags: i64  # uint8 by page, for the windows
+    flag_pages: i64
+    ascii_cuts: i64  # uint8 by first | second << 8 of two ASCII characters: 1 where a piece ends between them
+    stages: i64  # rows of STAGE_BYTES, one per stage
+    n_stages: i64
     # merging
-    PAIRS,  # int64: symbol << 43 | its handle << 21 | right, bucket by bucket; the first is empty
-    BUCKETS,  # int64: first of PAIRS | slots << 21 | bits of its symbols << 25 | multiplier << 41; see `merge/pairs`
-    HANDLES,  # int32 by symbol: its row of buckets
-    FIRST_ROUND,  # int64 by first byte | second << 8: symbol | left bound << 21 | right bound << 42
-    BYTE_SYMBOLS,  # int32 by byte
-    CHARACTERS,  # int64 by code point below 65536: symbol | left need << 21 | right need << 42, or -1; 0: no table
-    SPELLING_PAGES,  # uint16: page of each 64 code points, where characters are the alphabet; 0: bytes are
-    CHARACTER_SYMBOLS,  # int32 by page: the symbol of a character, or -1
-    LAST_SYMBOLS,  # int32 by page: its symbol where it ends a piece; 0 where that is the same
-    UNKNOWN_SYMBOL,  # of a character without a symbol; -1: it is spelled in bytes
-    FIRST_IS_OTHER,  # 1 where LAST_SYMBOLS is for the character that begins a piece instead
-    FUSES_UNKNOWN,  # 1 where unknown characters in a row are one symbol
-    MONOTONE,  # 1 where every merge ranks after those that make its parts
-    JOINS,  # bitmap of `merge/segments`, or 0: pieces are not cut into segments
-    LONE,  # rows of two int64 by code point below 65536: its ids if it is alone, 21 bits each; bits of `_may_join`
-    CHARACTER_PAIRS,  # two int64 by hash: two characters << 21 | the token they are; no further ones
-    CHARACTER_PAIRS_SHIFT,
-    IDS,  # int32 by symbol, or 0 where a symbol is its id
-    N_SYMBOLS,
-    WHOLE,  # hash table of whole pieces that merging does not make one token, or 0
-    WHOLE_SHIFT,
-    SMALL_SCRATCH,  # 2 KB: symbols and ranks of a small merge, what its first round makes
-    READABLE_END,  # end of the readable bytes of the text the pieces are in, or 0: unknown
-    HEADS,  # int32 by symbol: first place in the queue of a rank, or -1
-    LATEST,  # int32 by symbol: the place that was queued last, of whatever piece
-    HEAD_BITS,  # one bit by symbol: the queue may hold something
+    pairs: i64  # int64: symbol << 43 | its handle << 21 | right, bucket by bucket; the first is empty
+    buckets: (
+        i64  # int64: first of PAIRS | slots << 21 | bits of its symbols << 25 | multiplier << 41; see `merge/pairs`
+    )
+    handles: i64  # int32 by symbol: its row of buckets
+    first_round: i64  # int64 by first byte | second << 8: symbol | left bound << 21 | right bound << 42
+    byte_symbols: i64  # int32 by byte
+    characters: i64  # int64 by code point below 65536: symbol | left need << 21 | right need << 42, or -1; 0: no table
+    spelling_pages: i64  # uint16: page of each 64 code points, where characters are the alphabet; 0: bytes are
+    character_symbols: i64  # int32 by page: the symbol of a character, or -1
+    last_symbols: i64  # int32 by page: its symbol where it ends a piece; 0 where that is the same
+    unknown_symbol: i64  # of a character without a symbol; -1: it is spelled in bytes
+    first_is_other: i64  # 1 where LAST_SYMBOLS is for the character that begins a piece instead
+    fuses_unknown: i64  # 1 where unknown characters in a row are one symbol
+    monotone: i64  # 1 where every merge ranks after those that make its parts
+    joins: i64  # bitmap of `merge/segments`, or 0: pieces are not cut into segments
+    lone: i64  # rows of two int64 by code point below 65536: its ids if it is alone, 21 bits each; bits of `_may_join`
+    character_pairs: i64  # two int64 by hash: two characters << 21 | the token they are; no further ones
+    character_pairs_shift: i64
+    ids: i64  # int32 by symbol, or 0 where a symbol is its id
+    n_symbols: i64
+    whole: i64  # hash table of whole pieces that merging does not make one token, or 0
+    whole_shift: i64
+    small_scratch: i64  # 2 KB: symbols and ranks of a small merge, what its first round makes
+    readable_end: i64  # end of the readable bytes of the text the pieces are in, or 0: unknown
+    heads: i64  # int32 by symbol: first place in the queue of a rank, or -1
+    latest: i64  # int32 by symbol: the place that was queued last, of whatever piece
+    head_bits: i64  # one bit by symbol: the queue may hold something
     # the cache of pieces
-    CACHE,  # 32-byte entries for pieces of up to 15 bytes
-    CACHE_SHIFT,
-    CACHE_COUNT,
-    CACHE_LIMIT,
-    N_REFUSED,  # pieces not stored because the cache was full
-    CACHE_TOKENS,  # int32: tokens that are in the cache from the start, each as its own id
-    N_CACHE_TOKENS,
-    CACHE_ROWS,  # the vocabulary's other entries
-    N_CACHE_ROWS,
-    MEDIUM,  # 64-byte entries for pieces of 16 to 31 bytes
-    MEDIUM_SHIFT,
-    MEDIUM_COUNT,
-    MEDIUM_LIMIT,
-    ARENA,  # int32 ids of pieces of more than 4 tokens
-    ARENA_USED,
-    ARENA_LIMIT,
-    LONG,  # 32-byte entries for pieces of 32 to 255 bytes
-    LONG_SHIFT,
-    LONG_COUNT,
-    LONG_LIMIT,
-    LONG_STORE,  # their bytes and ids
-    LONG_USED,
-    LONG_STORE_LIMIT,
-    SEEN,  # one bit by hash: a longer piece of ideographs was seen before
-    N_SEEN,  # how many of them are set
-    KEY_MASKS,  # two int64 a row: masks of a key of 0 to 15 bytes, zeros; from KEY_LENGTHS on the bits that are set
+    pieces: TableRecord  # 32-byte entries for pieces of up to 15 bytes
+    n_refused: i64  # pieces not stored because the cache was full
+    cache_tokens: i64  # int32: tokens that are in the cache from the start, each as its own id
+    n_cache_tokens: i64
+    cache_rows: i64  # the vocabulary's other entries
+    n_cache_rows: i64
+    medium: TableRecord  # 64-byte entries for pieces of 16 to 31 bytes
+    arena: i64  # int32 ids of pieces of more than 4 tokens
+    arena_used: i64
+    arena_limit: i64
+    long: TableRecord  # 32-byte entries for pieces of 32 to 255 bytes
+    long_store: i64  # their bytes and ids
+    long_used: i64
+    long_store_limit: i64
+    seen: i64  # one bit by hash: a longer piece of ideographs was seen before
+    n_seen: i64  # how many of them are set
+    key_masks: i64  # two int64 a row: masks of a key of 0 to 15 bytes, zeros; from KEY_LENGTHS on the bits that are set
     # working space
-    WORK,
-    OUT,  # int32 ids of one call
-    OUT_LIMIT,
-    BUSY,  # not 0 while a call uses the context: its thread, or 1 where no other thread can run meanwhile
-    SEGMENTS,  # working space of `merge/segments`
+    work: i64
+    out: i64  # int32 ids of one call
+    out_limit: i64
+    busy: i64  # not 0 while a call uses the context: its thread, or 1 where no other thread can run meanwhile
+    segments: i64  # working space of `merge/segments`
     # decoding
-    TOKEN_BYTES,
-    TOKEN_STARTS,  # int64 by id, n_ids + 1 of them; a start of -1 - x marks an id no token has
-    N_IDS,
+    token_bytes: i64
+    token_starts: i64  # int64 by id, n_ids + 1 of them; a start of -1 - x marks an id no token has
+    n_ids: i64
     # the CPython boundary
-    INTEGERS,  # addresses of int objects by id, 0 for one no list has needed yet
-    SPECIALS,  # the table of special tokens, see below,
-    N_SPECIALS,  # and its number of rows, one a prefix; -1 where kernels do not search for them
-    NOTHING,  # address of None
-    REPLACE,  # address of the C string "replace"
-    SIZE,  # what PyUnicode_AsUTF8AndSize writes
-    NEW_ARRAY,  # address of PyArray_Empty, or 0: kernels make no arrays
-    ARRAY_DATA,  # address of PyArray_GetPtr
-    ARRAY_KIND,  # address of the dtype uint32
-    ORIGIN,  # 0, the index of an array's first element
-    RESIZE,  # address of PyArray_Resize
-    SHAPE,  # what it reads the new shape from: the address of SIZE,
-    N_DIMENSIONS,  # and 1
-    STR_TYPE,  # address of str
-    STR_STATE,  # offset of the state word of a str, or 0: see `str_layout`
-    STR_SHIFT,
-    STR_UTF8,
-    STR_DATA,
-    TEXT,  # UTF-8 of one text
-    TEXT_LIMIT,
-    LARGE_TEXT,  # UTF-8 of a text too large for TEXT, while a call uses it, or 0
-    LIST_ITEMS,  # offset, in a list object, of the address of its items, or 0: set them by calls
-    BATCH_USED,  # number of ids in OUT that the current job has written
-    INT_TYPE,  # address of int
-    CUTS,  # int64 by class: the set of classes before which the pattern always cuts after it, or 0: see `cpython/texts`
-    CLOCK,  # what clock_gettime writes: seconds,
-    CLOCK_NANOSECONDS,  # and nanoseconds
-    # the cache of pieces
-    CACHE_LEAST_SHIFT,  # the shift of the table at its maximum size
-    MEDIUM_LEAST_SHIFT,
-    LONG_LEAST_SHIFT,
-) = range(0, 8 * N_SLOTS, 8)
+    integers: i64  # addresses of int objects by id, 0 for one no list has needed yet
+    specials: i64  # the table of special tokens, see below,
+    n_specials: i64  # and its number of rows, one a prefix; -1 where kernels do not search for them
+    nothing: i64  # address of None
+    replace: i64  # address of the C string "replace"
+    size: i64  # what PyUnicode_AsUTF8AndSize writes
+    new_array: i64  # address of PyArray_Empty, or 0: kernels make no arrays
+    array_data: i64  # address of PyArray_GetPtr
+    array_kind: i64  # address of the dtype uint32
+    origin: i64  # 0, the index of an array's first element
+    resize: i64  # address of PyArray_Resize
+    shape: i64  # what it reads the new shape from: the address of SIZE,
+    n_dimensions: i64  # and 1
+    str_type: i64  # address of str
+    str_state: i64  # offset of the state word of a str, or 0: see `str_layout`
+    str_shift: i64
+    str_utf8: i64
+    str_data: i64
+    text: i64  # UTF-8 of one text
+    text_limit: i64
+    large_text: i64  # UTF-8 of a text too large for TEXT, while a call uses it, or 0
+    list_items: i64  # offset, in a list object, of the address of its items, or 0: set them by calls
+    batch_used: i64  # number of ids in OUT that the current job has written
+    int_type: i64  # address of int
+    cuts: i64  # int64 by class: the set of classes before which the pattern always cuts after it, or 0: see `cpython/texts`
+    clock: i64  # what clock_gettime writes: seconds,
+    clock_nanoseconds: i64  # and nanoseconds
+
+
+@record
+class StageRecord:
+    """One stage of a splitter of several; the automaton's fields are those of a context."""
+
+    transitions: i64
+    ascii_classes: i64
+    pages: i64
+    page_classes: i64
+    end_class: i64
+    has_gaps: i64  # 1 where what the pattern leaves out is a piece of its own
+    end: i64  # where the present piece of the stage ends
+
 
 # Values of the slot SPLITTER; from CL100K on, windows over an automaton (deepseek: over stages).
 # NEIGHBOURS: alphabets of characters, cut between any two characters no token holds side by side
 WHOLE_TEXT, AUTOMATON, STAGES_IN_TURN, CL100K, QWEN, O200K, TEKKEN, GPT2, DEEPSEEK, NEIGHBOURS = range(10)
-
-# A stage: a row of slots that begins as a context does, up to END_CLASS
-STAGE_BYTES = 64
-STAGE_HAS_GAPS = CHARACTER_FLAGS  # 1 where what the pattern leaves out is a separate piece
-STAGE_END = FLAG_PAGES  # where the current piece of the stage ends
 
 # Working space, by offset from WORK
 MASKS_AT = 0  # 64-byte windows: 64 int64

@@ -1,40 +1,54 @@
-"""An int64 array that kernels read by address: numbers, and addresses of arrays it keeps alive."""
+"""Memory that kernels get by address: a record of numbers, and of addresses of arrays that live as long."""
 
 from __future__ import annotations
+
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from impls.compiled.codegen.native import address
+from impls.compiled.records import places
+
+
+@cache
+def _index_by_field(kind: Any) -> dict[str, int]:
+    return {name: offset >> 3 for name, offset in places(kind.dtype).items()}
 
 
 class Slots:
-    """Slots by byte offset, as a layout module names them."""
+    """One record, its fields by name; those of a record in it by dotted name."""
 
-    def __init__(self, n_slots: int) -> None:
-        self.slots = np.zeros(n_slots, np.int64)
+    def __init__(self, kind: Any) -> None:
+        self.slots = np.zeros(kind.dtype.itemsize >> 3, np.int64)
         self.address = address(self.slots)
-        self._held: dict[int | str, np.ndarray] = {}
+        self._index = _index_by_field(kind)
+        self._held: dict[str, np.ndarray] = {}
 
-    def __getitem__(self, slot: int) -> int:
-        return int(self.slots[slot >> 3])
+    def __getitem__(self, field: str) -> int:
+        return int(self.slots[self._index[field]])
 
-    def __setitem__(self, slot: int, value: int) -> None:
-        self.slots[slot >> 3] = value
+    def __setitem__(self, field: str, value: int) -> None:
+        self.slots[self._index[field]] = value
 
-    def hold(self, slot: int, array: np.ndarray) -> None:
-        """Point the slot at an array, in place of the one before."""
-        self._held[slot] = array
-        self[slot] = address(array)
+    def address_of(self, field: str) -> int:
+        """Return the address of a field."""
+        return self.address + 8 * self._index[field]
 
-    def held(self, slot: int) -> np.ndarray:
-        """Return the array a slot points at."""
-        return self._held[slot]
+    def hold(self, field: str, array: np.ndarray) -> None:
+        """Have a field point at an array, in place of what it pointed at."""
+        self._held[field] = array
+        self[field] = address(array)
+
+    def held(self, field: str) -> np.ndarray:
+        """Return what a field points at."""
+        return self._held[field]
 
     def keep(self, name: str, array: np.ndarray) -> None:
-        """Keep an array alive as long as the slots, which point at it through another array."""
+        """Keep an array alive that the record points at by way of another one."""
         self._held[name] = array
 
     @property
     def arrays(self) -> list[np.ndarray]:
-        """All arrays kernels may reach through these slots."""
+        """All that kernels may touch through this record."""
         return [self.slots, *self._held.values()]

@@ -15,7 +15,7 @@ from impls.compiled import files
 from impls.compiled.cpython import plain
 from impls.compiled.cpython.plain import Uncovered
 from impls.compiled.files import last_safe_cut
-from impls.compiled.layout import AUTOMATON, BUSY
+from impls.compiled.layout import AUTOMATON
 from impls.compiled.merge.dropout_encoder import DropoutEncoder
 from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks
 from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
@@ -95,7 +95,7 @@ class Compiled(Tokenizer):
         return train(texts, spec)
 
     def _replace_context_of_another_thread(self) -> None:
-        if self._own.context[BUSY] not in (0, 1, threading.get_ident()):
+        if self._own.context["busy"] not in (0, 1, threading.get_ident()):
             self._use(self._pool.new())
 
     # --- encoding ------------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class Compiled(Tokenizer):
     def _merged(self, text: str) -> np.ndarray:
         with self._pool.borrowed() as call_context:
             if self._automaton:
-                if call_context.builtins is not None and self._own.context[BUSY]:
+                if call_context.builtins is not None and self._own.context["busy"]:
                     array = call_context.builtins.encode_to_array(text)
                     if array is not None:
                         return array

@@ -12,10 +12,8 @@ from impls.compiled.codegen.memory import (
     decrement,
     external,
     kernel,
-    load_i64,
     reallocate,
     release_memory,
-    store_64,
 )
 from impls.compiled.cpython.interpreter import (
     clear_error,
@@ -49,18 +47,11 @@ from impls.compiled.cpython.texts import (
     release_ids,
 )
 from impls.compiled.layout import (
-    BUSY,
-    INT_TYPE,
-    LIST_ITEMS,
     MAY_BE_SPECIAL,
-    N_SPECIALS,
-    NEW_ARRAY,
     NO_MEMORY,
     NO_ROOM,
-    OUT,
-    OUT_LIMIT,
     RAISED,
-    REPLACE,
+    ContextRecord,
 )
 from impls.compiled.lookup.decode import COPY_BYTES, copy_token, token_length, token_start
 
@@ -73,29 +64,29 @@ IDS_AT_ONCE = 1 << 18
 
 
 @kernel
-def _encoded(context: int, text: int, look: int, as_array: bool) -> int:
+def _encoded(context: ContextRecord, text: int, look: int, as_array: bool) -> int:
     """Return the ids of a text as an object. The context is claimed until the object is complete.
 
     Other Python code may run before that: on other threads while the interpreter lock is released, and on Python 3.11
     wherever an object is made, as the garbage collector, and so any finalizer, may run there.
     """
-    if load_i64(context + BUSY) != 0 or (as_array and load_i64(context + NEW_ARRAY) == 0):
+    if context.busy != 0 or (as_array and context.new_array == 0):
         return new_none(context)
-    if look != 0 and load_i64(context + N_SPECIALS) < 0:
+    if look != 0 and context.n_specials < 0:
         return new_none(context)
-    store_64(context + BUSY, 1)
+    context.busy = 1
     result = 0
     if is_long(context, text):
-        store_64(context + BUSY, this_thread())
+        context.busy = this_thread()
         result = _array_in_parts(context, text, look) if as_array else _list_in_parts(context, text, look)
     if result == 0:
         result = _at_once(context, text, look, as_array)
-    store_64(context + BUSY, 0)
+    context.busy = 0
     return result
 
 
 @kernel
-def _at_once(context: int, text: int, look: int, as_array: bool) -> int:
+def _at_once(context: ContextRecord, text: int, look: int, as_array: bool) -> int:
     """Return the ids of a text as an object, None where the plain path has to take over; 0 with an exception set."""
     count, out = encode_text(context, text, 1, look)
     if count == RAISED:
@@ -111,7 +102,7 @@ def _at_once(context: int, text: int, look: int, as_array: bool) -> int:
 
 
 @kernel
-def _array_in_parts(context: int, text: int, look: int) -> int:
+def _array_in_parts(context: ContextRecord, text: int, look: int) -> int:
     """Return an array that is filled part by part, or None; 0 for a text that is not encoded in parts.
 
     So the ids need no other memory. The array has room for as many ids as predicted from the text read so far, and a
@@ -120,7 +111,7 @@ def _array_in_parts(context: int, text: int, look: int) -> int:
     kind, characters = cut_up(context, text)
     if kind < 0:
         return 0
-    n, out, limit = length_of(text), load_i64(context + OUT), load_i64(context + OUT_LIMIT)
+    n, out, limit = length_of(text), context.out, context.out_limit
     array, ids, room, total, begin, count = 0, 0, 0, 0, 0, 0
     state = save_thread()
     while begin < n and count >= 0:
@@ -148,16 +139,16 @@ def _array_in_parts(context: int, text: int, look: int) -> int:
 
 
 @kernel
-def _list_in_parts(context: int, text: int, look: int) -> int:
+def _list_in_parts(context: ContextRecord, text: int, look: int) -> int:
     """Return a list that is filled whenever there are IDS_AT_ONCE ids, or None; 0 for a text not encoded in parts.
 
     Filled more often, the ints and the encoder's tables would evict each other from the processor's cache. No other
     code may find the list before it is full.
     """
     kind, characters = cut_up(context, text)
-    if kind < 0 or load_i64(context + LIST_ITEMS) == 0:
+    if kind < 0 or context.list_items == 0:
         return 0
-    n, out, limit = length_of(text), load_i64(context + OUT), load_i64(context + OUT_LIMIT)
+    n, out, limit = length_of(text), context.out, context.out_limit
     boxed, room, total, begin, count, waiting = 0, 0, 0, 0, 0, 0
     state = save_thread()
     while begin < n and count >= 0:
@@ -185,7 +176,7 @@ def _list_in_parts(context: int, text: int, look: int) -> int:
 
 
 @kernel
-def _with_room(context: int, array: int, room: int) -> int:
+def _with_room(context: ContextRecord, array: int, room: int) -> int:
     """Return `array` resized to `room`, or a new one where it is 0; 0 with an exception set, and `array` released."""
     if array == 0:
         return empty_array(context, room)
@@ -196,50 +187,50 @@ def _with_room(context: int, array: int, room: int) -> int:
 
 
 @kernel
-def encode_to_list(context: int, text: int) -> int:
+def encode_to_list(context: ContextRecord, text: int) -> int:
     """str -> list of int, special tokens read as ordinary text."""
     return _encoded(context, text, 0, False)
 
 
 @kernel
-def encode_to_list_unless_special(context: int, text: int) -> int:
+def encode_to_list_unless_special(context: ContextRecord, text: int) -> int:
     """str -> list of int; None for a text that may hold a special token."""
     return _encoded(context, text, 1, False)
 
 
 @kernel
-def encode_to_array(context: int, text: int) -> int:
+def encode_to_array(context: ContextRecord, text: int) -> int:
     """str -> array of uint32, special tokens read as ordinary text."""
     return _encoded(context, text, 0, True)
 
 
 @kernel
-def encode_to_array_unless_special(context: int, text: int) -> int:
+def encode_to_array_unless_special(context: ContextRecord, text: int) -> int:
     """str -> array of uint32; None for a text that may hold a special token."""
     return _encoded(context, text, 1, True)
 
 
 @kernel
-def count_ids(context: int, text: int) -> int:
+def count_ids(context: ContextRecord, text: int) -> int:
     """str -> int, the number of ids."""
-    if load_i64(context + BUSY) != 0:
+    if context.busy != 0:
         return new_none(context)
-    store_64(context + BUSY, 1)
-    count, out = NO_ROOM, load_i64(context + OUT)
+    context.busy = 1
+    count, out = NO_ROOM, context.out
     if is_long(context, text):
         count = count_in_parts(context, text)
     if count < 0:
         count, out = encode_text(context, text, 0, 0)
     if count != RAISED:
         release_ids(context, out)
-    store_64(context + BUSY, 0)
+    context.busy = 0
     if count == RAISED:
         return 0
     return long_from_long(count) if count >= 0 else new_none(context)
 
 
 @kernel
-def _gather(context: int, ids: int, n_ids: int) -> tuple[int, int]:
+def _gather(context: ContextRecord, ids: int, n_ids: int) -> tuple[int, int]:
     """Return the bytes of a list of ids in new memory, and their number; 0 and 0 where the plain path has to decode.
 
     Nothing is written to the context, which another thread may be using. Only exact ints are read: converting anything
@@ -249,7 +240,7 @@ def _gather(context: int, ids: int, n_ids: int) -> tuple[int, int]:
     out = allocate(OUT_REGION, room)
     if out == 0:
         return 0, 0
-    used, ints = 0, load_i64(context + INT_TYPE)
+    used, ints = 0, context.int_type
     for i in range(n_ids):
         item = list_get(ids, i)
         start = -1
@@ -274,18 +265,18 @@ def _gather(context: int, ids: int, n_ids: int) -> tuple[int, int]:
 
 
 @kernel
-def decode_to_str(context: int, ids: int) -> int:
+def decode_to_str(context: ContextRecord, ids: int) -> int:
     """list of int -> str, bad UTF-8 replaced."""
     out, n_bytes = _gather(context, ids, list_size(ids))
     if out == 0:
         return new_none(context)
-    text = decode_utf8(out, n_bytes, load_i64(context + REPLACE))
+    text = decode_utf8(out, n_bytes, context.replace)
     release_memory(out)
     return text
 
 
 @kernel
-def decode_to_bytes(context: int, ids: int) -> int:
+def decode_to_bytes(context: ContextRecord, ids: int) -> int:
     """list of int -> bytes."""
     out, n_bytes = _gather(context, ids, list_size(ids))
     if out == 0:

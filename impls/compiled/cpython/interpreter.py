@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from impls.compiled.codegen.memory import external, external_void, increment, kernel, load_i64
-from impls.compiled.layout import CLOCK, CLOCK_NANOSECONDS, NOTHING
+from impls.compiled.codegen.memory import external, external_void, field_address, increment, kernel
+from impls.compiled.layout import ContextRecord
 
 list_size = external("PyList_Size", 1)
 list_get = external("PyList_GetItem", 2)
@@ -23,13 +23,13 @@ LONG_WAIT_NANOSECONDS = 1_000_000
 
 
 @kernel
-def _nanoseconds(context: int) -> int:
-    _read_clock(_MONOTONIC, context + CLOCK)
-    return 1_000_000_000 * load_i64(context + CLOCK) + load_i64(context + CLOCK_NANOSECONDS)
+def _nanoseconds(context: ContextRecord) -> int:
+    _read_clock(_MONOTONIC, field_address(context, "clock"))
+    return 1_000_000_000 * context.clock + context.clock_nanoseconds
 
 
 @kernel
-def restored_after_long_wait(context: int, state: int) -> bool:
+def restored_after_long_wait(context: ContextRecord, state: int) -> bool:
     """Call `restore_thread`; return whether it took long, as it does where other threads always run Python.
 
     The interpreter lets each of them run for 5 ms before it switches.
@@ -40,8 +40,8 @@ def restored_after_long_wait(context: int, state: int) -> bool:
 
 
 @kernel
-def new_none(context: int) -> int:
+def new_none(context: ContextRecord) -> int:
     """Return None as a new reference."""
-    none = load_i64(context + NOTHING)
+    none = context.nothing
     increment(none)
     return none

@@ -14,6 +14,7 @@ from impls.compiled.codegen.memory import (
     decrement,
     external,
     external_void,
+    field_address,
     increment,
     inlined,
     kernel,
@@ -27,16 +28,7 @@ from impls.compiled.codegen.memory import (
     store_64,
 )
 from impls.compiled.layout import (
-    ARRAY_DATA,
-    ARRAY_KIND,
-    INTEGERS,
-    LIST_ITEMS,
-    NEW_ARRAY,
-    NOTHING,
-    ORIGIN,
-    RESIZE,
-    SHAPE,
-    SIZE,
+    ContextRecord,
 )
 
 MANY_ITEMS = 1 << 19
@@ -103,13 +95,13 @@ def _set_items(integers: int, ids: int, count: int, boxed: int) -> bool:
 
 
 @kernel
-def list_of_ids(context: int, ids: int, count: int) -> int:
+def list_of_ids(context: ContextRecord, ids: int, count: int) -> int:
     """Return a new list of ints; 0 with an exception set where there is no memory."""
     boxed = list_new(count)
     if boxed == 0:
         return 0
-    integers = load_i64(context + INTEGERS)
-    items_at = load_i64(context + LIST_ITEMS)
+    integers = context.integers
+    items_at = context.list_items
     if items_at != 0:
         items = peek(boxed + items_at)
         if count >= MANY_ITEMS:
@@ -131,25 +123,25 @@ def _set_slice(boxed: int, begin: int, end: int, items: int) -> bool:
 
 
 @kernel
-def untracked_list(context: int, room: int) -> int:
+def untracked_list(context: ContextRecord, room: int) -> int:
     """Return a list for `room` ids, hidden from the garbage collector until `finish_list`; 0 with an exception set."""
     boxed = list_new(room)
     if boxed != 0:
         _untrack(boxed)
         if room >= MANY_ITEMS:
-            ask_for_huge_pages(peek(boxed + load_i64(context + LIST_ITEMS)), 8 * room)
+            ask_for_huge_pages(peek(boxed + context.list_items), 8 * room)
     return boxed
 
 
 @kernel
-def store_ids(context: int, boxed: int, at: int, room: int, ids: int, count: int) -> bool:
+def store_ids(context: ContextRecord, boxed: int, at: int, room: int, ids: int, count: int) -> bool:
     """Store ints in a list of `untracked_list` from `at` on; append those there is no room for.
 
     Returns False with an exception set where there is no memory.
     """
     n_within = min(count, room - at)
-    items = peek(boxed + load_i64(context + LIST_ITEMS)) + 8 * at
-    if not _fill_items(load_i64(context + INTEGERS), ids, n_within, items):
+    items = peek(boxed + context.list_items) + 8 * at
+    if not _fill_items(context.integers, ids, n_within, items):
         return False
     if n_within == count:
         return True
@@ -162,9 +154,9 @@ def store_ids(context: int, boxed: int, at: int, room: int, ids: int, count: int
 
 
 @kernel
-def finish_list(context: int, boxed: int, count: int, room: int) -> bool:
+def finish_list(context: ContextRecord, boxed: int, count: int, room: int) -> bool:
     """Truncate a list of `untracked_list` to `count` items and show it; False with an exception set without memory."""
-    none, items = load_i64(context + NOTHING), peek(boxed + load_i64(context + LIST_ITEMS))
+    none, items = context.nothing, peek(boxed + context.list_items)
     for i in range(count, room):
         increment(none)
         poke_64(items + 8 * i, none)
@@ -175,23 +167,23 @@ def finish_list(context: int, boxed: int, count: int, room: int) -> bool:
 
 
 @kernel
-def empty_array(context: int, count: int) -> int:
+def empty_array(context: ContextRecord, count: int) -> int:
     """Return a new uint32 array of shape (count,); 0 with an exception set where there is no memory."""
-    kind = load_i64(context + ARRAY_KIND)
+    kind = context.array_kind
     # PyArray_Empty steals a reference to the dtype, and reads the shape from memory.
     increment(kind)
-    store_64(context + SIZE, count)
-    return call_pointer_4(load_i64(context + NEW_ARRAY), 1, context + SIZE, kind, 0)
+    context.size = count
+    return call_pointer_4(context.new_array, 1, field_address(context, "size"), kind, 0)
 
 
 @kernel
-def ids_of_array(context: int, array: int) -> int:
+def ids_of_array(context: ContextRecord, array: int) -> int:
     """Return the address of the ids of an array that is not empty."""
-    return call_pointer_2(load_i64(context + ARRAY_DATA), array, context + ORIGIN)
+    return call_pointer_2(context.array_data, array, field_address(context, "origin"))
 
 
 @kernel
-def array_of_ids(context: int, ids: int, count: int) -> int:
+def array_of_ids(context: ContextRecord, ids: int, count: int) -> int:
     """Return a new array of these ids; 0 as `empty_array`."""
     array = empty_array(context, count)
     if array != 0 and count > 0:
@@ -200,10 +192,10 @@ def array_of_ids(context: int, ids: int, count: int) -> int:
 
 
 @kernel
-def resize_array(context: int, array: int, count: int) -> bool:
+def resize_array(context: ContextRecord, array: int, count: int) -> bool:
     """Resize an array no other code knows; return False with an exception set where there is no memory."""
-    store_64(context + SIZE, count)
-    none = call_pointer_4(load_i64(context + RESIZE), array, context + SHAPE, 0, 0)
+    context.size = count
+    none = call_pointer_4(context.resize, array, field_address(context, "shape"), 0, 0)
     if none == 0:
         return False
     decrement(none)

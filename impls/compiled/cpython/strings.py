@@ -8,31 +8,21 @@ from impls.compiled.codegen.memory import (
     declare_region,
     decrement,
     external,
+    field_address,
     inlined,
     kernel,
-    load_i64,
     peek,
     peek_u8,
     peek_u16,
     peek_u32,
     release_large,
     shift_right,
-    store_64,
 )
 from impls.compiled.cpython.transcode import transcode
 from impls.compiled.layout import (
     BUFFER_AT,
-    LARGE_TEXT,
     PAD_BYTES,
-    SIZE,
-    STR_DATA,
-    STR_SHIFT,
-    STR_STATE,
-    STR_TYPE,
-    STR_UTF8,
-    TEXT,
-    TEXT_LIMIT,
-    WORK,
+    ContextRecord,
 )
 
 TEXT_REGION = 0
@@ -44,9 +34,9 @@ object_type = external("PyObject_Type", 1)
 
 
 @kernel
-def type_of(context: int, item: int) -> int:
+def type_of(context: ContextRecord, item: int) -> int:
     """Return the address of the type of an object."""
-    if load_i64(context + STR_STATE) != 0:
+    if context.str_state != 0:
         return peek(item + TYPE_AT)
     found = object_type(item)
     # The object keeps its type alive.
@@ -55,21 +45,21 @@ def type_of(context: int, item: int) -> int:
 
 
 @kernel
-def state_of(context: int, text: int) -> int:
+def state_of(context: ContextRecord, text: int) -> int:
     """Return the state word of a str, see `str_layout`; -1 for any other object, or where no layout is known."""
-    state_at = load_i64(context + STR_STATE)
+    state_at = context.str_state
     # Only an exact str is read here; the interpreter handles any other object.
-    if state_at == 0 or peek(text + TYPE_AT) != load_i64(context + STR_TYPE):
+    if state_at == 0 or peek(text + TYPE_AT) != context.str_type:
         return -1
-    return shift_right(peek_u32(text + state_at), load_i64(context + STR_SHIFT))
+    return shift_right(peek_u32(text + state_at), context.str_shift)
 
 
 @kernel
-def kind_of(context: int, text: int) -> int:
+def kind_of(context: ContextRecord, text: int) -> int:
     """Return the bytes per character of a str that is to be transcoded; 0 for one that is not."""
     state = state_of(context, text)
     # Compact, not all ASCII, and without cached UTF-8.
-    if state < 0 or (state >> 3) & 3 != 1 or peek(text + load_i64(context + STR_UTF8)) != 0:
+    if state < 0 or (state >> 3) & 3 != 1 or peek(text + context.str_utf8) != 0:
         return 0
     return state & 7
 
@@ -87,12 +77,12 @@ def most_utf8_bytes(kind: int) -> int:
 
 
 @kernel
-def characters_of(context: int, text: int) -> tuple[int, int]:
+def characters_of(context: ContextRecord, text: int) -> tuple[int, int]:
     """Return the kind of a str's characters and their address: 0 for ASCII; -1 where they cannot be read here."""
     state, kind = state_of(context, text), kind_of(context, text)
     if state >= 0 and (state >> 3) & 3 == 3:
-        return 0, utf8_and_size(text, context + SIZE)
-    return choose(kind == 0, -1, kind), text + load_i64(context + STR_DATA)
+        return 0, utf8_and_size(text, field_address(context, "size"))
+    return choose(kind == 0, -1, kind), text + context.str_data
 
 
 @kernel
@@ -104,64 +94,64 @@ def character(kind: int, characters: int, i: int) -> int:
 
 
 @kernel
-def _most_bytes(context: int, text: int) -> int:
+def _most_bytes(context: ContextRecord, text: int) -> int:
     """Return the maximum number of UTF-8 bytes of a str that is to be transcoded; 0 for one that is not."""
     kind = kind_of(context, text)
     return 0 if kind == 0 else length_of(text) * most_utf8_bytes(kind)
 
 
 @kernel
-def most_bytes(context: int, text: int) -> int:
+def most_bytes(context: ContextRecord, text: int) -> int:
     """Return the maximum number of UTF-8 bytes of a str that `own_utf8` can transcode; 0 for any other."""
     n_bytes = _most_bytes(context, text)
-    return n_bytes if n_bytes <= load_i64(context + TEXT_LIMIT) else 0
+    return n_bytes if n_bytes <= context.text_limit else 0
 
 
 @kernel
-def own_utf8(context: int, text: int) -> int:
+def own_utf8(context: ContextRecord, text: int) -> int:
     """Transcode a str for which `most_bytes` is not 0; return its address, its size left in SIZE; 0 for a surrogate.
 
     Needs no interpreter lock: a str does not change.
     """
     # Not `kind_of`: other code may have made the interpreter cache the UTF-8 meanwhile.
-    kind, characters = state_of(context, text) & 7, text + load_i64(context + STR_DATA)
-    return _write_utf8(context, kind, characters, length_of(text), load_i64(context + TEXT))
+    kind, characters = state_of(context, text) & 7, text + context.str_data
+    return _write_utf8(context, kind, characters, length_of(text), context.text)
 
 
 @kernel
-def _write_utf8(context: int, kind: int, characters: int, n: int, target: int) -> int:
+def _write_utf8(context: ContextRecord, kind: int, characters: int, n: int, target: int) -> int:
     """Transcode n characters to `target`; return it, the size left in SIZE; 0 for a surrogate."""
-    scratch = load_i64(context + WORK) + BUFFER_AT
+    scratch = context.work + BUFFER_AT
     n_bytes = transcode(kind, characters, n, target, scratch)
     if n_bytes < 0:
         return 0
-    store_64(context + SIZE, n_bytes)
+    context.size = n_bytes
     return target
 
 
 @kernel
-def release_utf8(context: int) -> None:
+def release_utf8(context: ContextRecord) -> None:
     """Release what `utf8` wrote."""
-    large = load_i64(context + LARGE_TEXT)
+    large = context.large_text
     if large != 0:
         release_large(large)
-        store_64(context + LARGE_TEXT, 0)
+        context.large_text = 0
 
 
 @kernel
-def utf8_of_part(context: int, kind: int, characters: int, n: int) -> int:
+def utf8_of_part(context: ContextRecord, kind: int, characters: int, n: int) -> int:
     """Return the address of the UTF-8 of n characters of a kind that is not -1, its size left in SIZE.
 
     0 for a surrogate, or where there is no memory. The caller releases it by `release_utf8`.
     """
     if kind == 0:
-        store_64(context + SIZE, n)
+        context.size = n
         declare_region(TEXT_REGION, characters, characters + n)
         return characters
-    n_bytes, target = most_utf8_bytes(kind) * n, load_i64(context + TEXT)
-    if n_bytes > load_i64(context + TEXT_LIMIT):
+    n_bytes, target = most_utf8_bytes(kind) * n, context.text
+    if n_bytes > context.text_limit:
         target = allocate_large(TEXT_REGION, n_bytes + PAD_BYTES)
-        store_64(context + LARGE_TEXT, target)
+        context.large_text = target
     address = 0
     if target != 0:
         address = _write_utf8(context, kind, characters, n, target)
@@ -171,17 +161,17 @@ def utf8_of_part(context: int, kind: int, characters: int, n: int) -> int:
 
 
 @kernel
-def utf8(context: int, text: int) -> int:
+def utf8(context: ContextRecord, text: int) -> int:
     """Return the address of the UTF-8 of a str, its size left in SIZE; 0 with an exception set where it has none.
 
     The caller releases it by `release_utf8`.
     """
     kind = kind_of(context, text)
     if kind != 0:
-        address = utf8_of_part(context, kind, text + load_i64(context + STR_DATA), length_of(text))
+        address = utf8_of_part(context, kind, text + context.str_data, length_of(text))
         if address != 0:
             return address
-    address = utf8_and_size(text, context + SIZE)
+    address = utf8_and_size(text, field_address(context, "size"))
     if address != 0:
-        declare_region(TEXT_REGION, address, address + load_i64(context + SIZE))
+        declare_region(TEXT_REGION, address, address + context.size)
     return address

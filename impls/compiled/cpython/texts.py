@@ -31,21 +31,15 @@ from impls.compiled.cpython.strings import (
     utf8_of_part,
 )
 from impls.compiled.layout import (
-    ASCII_CLASSES,
-    CUTS,
     MAY_BE_SPECIAL,
     MOST_TEXT_BYTES,
     NO_MEMORY,
     NO_ROOM,
     NOT_UTF8,
-    OUT,
-    OUT_LIMIT,
     PAD_BYTES,
-    PAGE_CLASSES,
-    PAGES,
     PART_CHARACTERS,
     RAISED,
-    SIZE,
+    ContextRecord,
 )
 from impls.compiled.pretokenize.special_search import may_hold_special
 
@@ -58,22 +52,22 @@ encode = external("bpebench_encode", 5)
 
 
 @kernel
-def buffer_for_ids(context: int, n_bytes: int) -> int:
+def buffer_for_ids(context: ContextRecord, n_bytes: int) -> int:
     """Return a buffer for the ids of n_bytes of text: the context's own, or new memory; 0 where there is none."""
-    if n_bytes <= load_i64(context + OUT_LIMIT):
-        return load_i64(context + OUT)
+    if n_bytes <= context.out_limit:
+        return context.out
     return allocate_large(OUT_REGION, 4 * n_bytes + PAD_BYTES)
 
 
 @kernel
-def release_ids(context: int, out: int) -> None:
+def release_ids(context: ContextRecord, out: int) -> None:
     """Release a buffer of `buffer_for_ids`."""
-    if out != load_i64(context + OUT):
+    if out != context.out:
         release_large(out)
 
 
 @kernel
-def _encode(context: int, text: int, n_bytes: int, out: int, keep: int, look: int) -> int:
+def _encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int, look: int) -> int:
     """Call `encode`; with `look` 1 return MAY_BE_SPECIAL for a text that may hold a special token."""
     if look != 0 and may_hold_special(context, text, n_bytes):
         return MAY_BE_SPECIAL
@@ -81,20 +75,20 @@ def _encode(context: int, text: int, n_bytes: int, out: int, keep: int, look: in
 
 
 @inlined
-def _class_of(context: int, code: int) -> int:
+def _class_of(context: ContextRecord, code: int) -> int:
     if code < 128:
-        return load_u8(load_i64(context + ASCII_CLASSES) + code)
-    page = load_u16(load_i64(context + PAGES) + 2 * (code >> 6))
-    return load_u8(load_i64(context + PAGE_CLASSES) + (page << 6) + (code & 63))
+        return load_u8(context.ascii_classes + code)
+    page = load_u16(context.pages + 2 * (code >> 6))
+    return load_u8(context.page_classes + (page << 6) + (code & 63))
 
 
 @kernel
-def _end_of_part(context: int, kind: int, characters: int, begin: int, n: int) -> int:
+def _end_of_part(context: ContextRecord, kind: int, characters: int, begin: int, n: int) -> int:
     """Return the end of the part that begins at character `begin` of n.
 
     A part ends at the last certain cut within PART_CHARACTERS, or at a later one where that has none.
     """
-    cuts, size, least = load_i64(context + CUTS), PART_CHARACTERS, begin
+    cuts, size, least = context.cuts, PART_CHARACTERS, begin
     while begin + size < n:
         at = begin + size
         after = _class_of(context, character(kind, characters, at))
@@ -110,13 +104,13 @@ def _end_of_part(context: int, kind: int, characters: int, begin: int, n: int) -
 
 
 @kernel
-def cut_up(context: int, text: int) -> tuple[int, int]:
+def cut_up(context: ContextRecord, text: int) -> tuple[int, int]:
     """Return `characters_of` for a str that may be encoded part by part; -1 and 0 for another.
 
     A text that may be too large to be encoded at once is not cut up either: a later call could refuse it.
     """
     kind, characters = -1, 0
-    if load_i64(context + CUTS) != 0:
+    if context.cuts != 0:
         kind, characters = characters_of(context, text)
     if kind >= 0 and length_of(text) * most_utf8_bytes(kind) > MOST_TEXT_BYTES:
         return -1, 0
@@ -124,14 +118,14 @@ def cut_up(context: int, text: int) -> tuple[int, int]:
 
 
 @kernel
-def is_long(context: int, text: int) -> bool:
+def is_long(context: ContextRecord, text: int) -> bool:
     """Return whether an object is a str longer than a part."""
     return state_of(context, text) >= 0 and length_of(text) > PART_CHARACTERS
 
 
 @kernel
 def encode_part(
-    context: int, kind: int, characters: int, begin: int, n: int, out: int, room: int, keep: int, look: int
+    context: ContextRecord, kind: int, characters: int, begin: int, n: int, out: int, room: int, keep: int, look: int
 ) -> tuple[int, int]:
     """Return the number of ids of the part that begins at character `begin` of n, and the part's end.
 
@@ -142,7 +136,7 @@ def encode_part(
     address = utf8_of_part(context, kind, characters + max(kind, 1) * begin, end - begin)
     if address == 0:
         return NOT_UTF8, end
-    n_bytes = load_i64(context + SIZE)
+    n_bytes = context.size
     count = NO_ROOM
     if n_bytes <= room:
         count = _encode(context, address, n_bytes, out, keep, look)
@@ -151,12 +145,12 @@ def encode_part(
 
 
 @kernel
-def count_in_parts(context: int, text: int) -> int:
+def count_in_parts(context: ContextRecord, text: int) -> int:
     """Count the ids of a long str part by part; negative where it is not encoded in parts."""
     kind, characters = cut_up(context, text)
     if kind < 0:
         return NO_ROOM
-    n, out, room = length_of(text), load_i64(context + OUT), load_i64(context + OUT_LIMIT)
+    n, out, room = length_of(text), context.out, context.out_limit
     total, count, begin = 0, 0, 0
     state = save_thread()
     while begin < n and count >= 0:
@@ -167,7 +161,7 @@ def count_in_parts(context: int, text: int) -> int:
 
 
 @kernel
-def encode_text(context: int, text: int, keep: int, look: int) -> tuple[int, int]:
+def encode_text(context: ContextRecord, text: int, keep: int, look: int) -> tuple[int, int]:
     """Encode a str at once; return its number of ids, or an error code, and their address, for `release_ids`.
 
     With `keep` 0 ids are only counted; with `look` 1 a text that may hold a special token gives MAY_BE_SPECIAL. RAISED:
@@ -175,12 +169,12 @@ def encode_text(context: int, text: int, keep: int, look: int) -> tuple[int, int
     """
     address = utf8(context, text)
     if address == 0:
-        return RAISED, load_i64(context + OUT)
-    n_bytes = load_i64(context + SIZE)
+        return RAISED, context.out
+    n_bytes = context.size
     out = buffer_for_ids(context, n_bytes)
     if out == 0:
         release_utf8(context)
-        return NO_MEMORY, load_i64(context + OUT)
+        return NO_MEMORY, context.out
     if n_bytes < RELEASE_FROM_BYTES:
         count = _encode(context, address, n_bytes, out, keep, look)
     else:

@@ -24,24 +24,9 @@ from impls.compiled.codegen.memory import (
     wrapping_multiply,
 )
 from impls.compiled.layout import (
-    ARENA,
-    ARENA_LIMIT,
-    ARENA_USED,
-    CACHE,
-    CACHE_COUNT,
-    CACHE_ROWS,
-    CACHE_SHIFT,
-    CACHE_TOKENS,
     COUNT_AT,
-    KEY_MASKS,
-    MEDIUM,
-    MEDIUM_COUNT,
-    MEDIUM_SHIFT,
-    N_CACHE_ROWS,
-    N_CACHE_TOKENS,
     NONE,
-    TOKEN_BYTES,
-    TOKEN_STARTS,
+    ContextRecord,
 )
 from impls.compiled.lookup.decode import token_length
 from impls.compiled.lookup.hashing import K1, K2, K3, key_high, key_low, mix
@@ -56,9 +41,9 @@ IDS_OF_PAIR = NONE | (NONE << 32)
 
 
 @inlined
-def short_slot(context: int, low: int, high: int) -> int:
+def short_slot(context: ContextRecord, low: int, high: int) -> int:
     """Return the address of the first slot of a short key."""
-    return load_i64(context + CACHE) + SHORT_ENTRY * shift_right(mix(low, high), load_i64(context + CACHE_SHIFT))
+    return context.pieces.entries + SHORT_ENTRY * shift_right(mix(low, high), context.pieces.shift)
 
 
 @inlined
@@ -75,7 +60,7 @@ def next_line(entry: int) -> int:
 
 
 @kernel
-def find(context: int, low: int, high: int, entry: int) -> int:
+def find(context: ContextRecord, low: int, high: int, entry: int) -> int:
     """Return the entry of a key whose first slot is `entry`, or the empty entry where it belongs.
 
     The probe sequence is the first slot, the other slot of its cache line, then slot by slot from the next line on.
@@ -86,8 +71,8 @@ def find(context: int, low: int, high: int, entry: int) -> int:
     if _ends_search(entry, low, high):
         return entry
     entry = next_line(entry)
-    start = load_i64(context + CACHE)
-    end = start + shift_left(SHORT_ENTRY, 64 - load_i64(context + CACHE_SHIFT))
+    start = context.pieces.entries
+    end = start + shift_left(SHORT_ENTRY, 64 - context.pieces.shift)
     while True:
         if entry == end:
             entry = start
@@ -105,29 +90,29 @@ def _fill_memory(start: int, end: int) -> None:
 
 
 @kernel
-def reset_cache(context: int) -> int:
+def reset_cache(context: ContextRecord) -> int:
     """Forget every piece except the vocabulary's own; return 0."""
-    start = load_i64(context + CACHE)
-    _fill_memory(start, start + shift_left(SHORT_ENTRY, 64 - load_i64(context + CACHE_SHIFT)))
+    start = context.pieces.entries
+    _fill_memory(start, start + shift_left(SHORT_ENTRY, 64 - context.pieces.shift))
     load_vocabulary(context)
     reset_medium(context)
     return 0
 
 
 @inlined
-def _key_of_token(context: int, token: int) -> tuple[int, int]:
+def _key_of_token(context: ContextRecord, token: int) -> tuple[int, int]:
     """Return the key of a token of up to 15 bytes; reads 16 bytes of the blob."""
-    masks = load_i64(context + KEY_MASKS)
-    start = load_i64(load_i64(context + TOKEN_STARTS) + 8 * token)
-    piece, length = load_i64(context + TOKEN_BYTES) + start, token_length(context, token, start)
+    masks = context.key_masks
+    start = load_i64(context.token_starts + 8 * token)
+    piece, length = context.token_bytes + start, token_length(context, token, start)
     return key_low(masks, piece, length), key_high(masks, piece, length)
 
 
 @kernel
-def load_vocabulary(context: int) -> int:
+def load_vocabulary(context: ContextRecord) -> int:
     """Insert the vocabulary's own entries into an empty table; return 0."""
-    tokens = load_i64(context + CACHE_TOKENS)
-    n_tokens = load_i64(context + N_CACHE_TOKENS)
+    tokens = context.cache_tokens
+    n_tokens = context.n_cache_tokens
     for i in range(n_tokens):
         if i + AHEAD < n_tokens:
             low, high = _key_of_token(context, load_i32(tokens + 4 * (i + AHEAD)))
@@ -135,18 +120,18 @@ def load_vocabulary(context: int) -> int:
         token = load_i32(tokens + 4 * i)
         low, high = _key_of_token(context, token)
         _put(context, low, high, token, shift_left(1, COUNT_AT))
-    row = load_i64(context + CACHE_ROWS)
-    n_rows = load_i64(context + N_CACHE_ROWS)
+    row = context.cache_rows
+    n_rows = context.n_cache_rows
     for _ in range(n_rows):
         _put(context, load_i64(row), load_i64(row + 8), load_i64(row + 16), load_i64(row + 24))
         row += SHORT_ENTRY
-    store_64(context + CACHE_COUNT, n_tokens + n_rows)
-    store_64(context + ARENA_USED, 0)
+    context.pieces.count = n_tokens + n_rows
+    context.arena_used = 0
     return 0
 
 
 @kernel
-def _put(context: int, low: int, high: int, third: int, fourth: int) -> None:
+def _put(context: ContextRecord, low: int, high: int, third: int, fourth: int) -> None:
     entry = find(context, low, high, short_slot(context, low, high))
     store_64(entry, low)
     store_64(entry + 8, high)
@@ -155,11 +140,11 @@ def _put(context: int, low: int, high: int, third: int, fourth: int) -> None:
 
 
 @kernel
-def reset_medium(context: int) -> None:
+def reset_medium(context: ContextRecord) -> None:
     """Forget every piece of 16 to 31 bytes."""
-    start = load_i64(context + MEDIUM)
-    _fill_memory(start, start + shift_left(MEDIUM_ENTRY, 64 - load_i64(context + MEDIUM_SHIFT)))
-    store_64(context + MEDIUM_COUNT, 0)
+    start = context.medium.entries
+    _fill_memory(start, start + shift_left(MEDIUM_ENTRY, 64 - context.medium.shift))
+    context.medium.count = 0
 
 
 @inlined
@@ -181,17 +166,17 @@ def _needs_arena(ids: int, count: int) -> bool:
 
 
 @kernel
-def short_entry(context: int, entry: int, low: int, high: int, ids: int, count: int) -> bool:
+def short_entry(context: ContextRecord, entry: int, low: int, high: int, ids: int, count: int) -> bool:
     """Write an entry; return False, with nothing written, where the arena has no room."""
     third, fourth = 0, shift_left(count, COUNT_AT)
     if _needs_arena(ids, count):
-        used = load_i64(context + ARENA_USED)
-        if used + count > load_i64(context + ARENA_LIMIT):
+        used = context.arena_used
+        if used + count > context.arena_limit:
             return False
-        arena = load_i64(context + ARENA) + 4 * used
+        arena = context.arena + 4 * used
         for i in range(count):
             store_32(arena + 4 * i, load_i32(ids + 4 * i))
-        store_64(context + ARENA_USED, used + count)
+        context.arena_used = used + count
         third, fourth = used, shift_left(ARENA_COUNT, COUNT_AT) | shift_left(count, 32)
     else:
         third = _two_ids(ids, count)
@@ -205,17 +190,17 @@ def short_entry(context: int, entry: int, low: int, high: int, ids: int, count: 
 
 
 @kernel
-def copy_from_arena(context: int, entry: int, out: int) -> int:
+def copy_from_arena(context: ContextRecord, entry: int, out: int) -> int:
     """Write the ids of an entry whose ids are in the arena; return how many."""
     count = shift_right(load_i64(entry + 24), 32)
-    arena = load_i64(context + ARENA) + 4 * load_i64(entry + 16)
+    arena = context.arena + 4 * load_i64(entry + 16)
     for i in range(count):
         store_32(out + 4 * i, load_i32(arena + 4 * i))
     return count
 
 
 @inlined
-def write_short(context: int, entry: int, out: int) -> int:
+def write_short(context: ContextRecord, entry: int, out: int) -> int:
     """Write the ids of a short entry (always 16 bytes or more); return how many."""
     fourth = load_i64(entry + 24)
     store_64(out, load_i64(entry + 16))
@@ -227,9 +212,9 @@ def write_short(context: int, entry: int, out: int) -> int:
 
 
 @inlined
-def medium_hash(context: int, piece: int, n_bytes: int) -> int:
+def medium_hash(context: ContextRecord, piece: int, n_bytes: int) -> int:
     """Return the hash of a piece of 16 to 31 bytes, or of its entry; its top bits are the slot. Reads 32 bytes."""
-    masks = load_i64(context + KEY_MASKS) + 16 * (n_bytes - 16)
+    masks = context.key_masks + 16 * (n_bytes - 16)
     h = wrapping_multiply(load_i64(piece), K1)
     h ^= wrapping_multiply(
         wrapping_add(load_i64(piece + 8), wrapping_multiply(load_i64(piece + 16) & load_i64(masks), K3)), K2
@@ -239,7 +224,7 @@ def medium_hash(context: int, piece: int, n_bytes: int) -> int:
 
 
 @inlined
-def medium_slot(context: int, piece: int, n_bytes: int) -> int:
+def medium_slot(context: ContextRecord, piece: int, n_bytes: int) -> int:
     """Return the address of the first slot of a piece of 16 to 31 bytes; reads 32 bytes."""
     h = medium_hash(context, piece, n_bytes)
-    return load_i64(context + MEDIUM) + MEDIUM_ENTRY * shift_right(h, load_i64(context + MEDIUM_SHIFT))
+    return context.medium.entries + MEDIUM_ENTRY * shift_right(h, context.medium.shift)

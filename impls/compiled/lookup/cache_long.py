@@ -20,13 +20,7 @@ from impls.compiled.codegen.memory import (
     store_64,
 )
 from impls.compiled.layout import (
-    LONG,
-    LONG_COUNT,
-    LONG_LIMIT,
-    LONG_SHIFT,
-    LONG_STORE,
-    LONG_STORE_LIMIT,
-    LONG_USED,
+    ContextRecord,
 )
 from impls.compiled.lookup.hashing import hash_piece, same_bytes
 
@@ -35,21 +29,21 @@ LONGEST_LONG = 255
 
 
 @kernel
-def _forget(context: int) -> None:
-    at = load_i64(context + LONG)
-    end = at + shift_left(ENTRY, 64 - load_i64(context + LONG_SHIFT))
+def _forget(context: ContextRecord) -> None:
+    at = context.long.entries
+    end = at + shift_left(ENTRY, 64 - context.long.shift)
     while at < end:
         store_64(at, 0)
         at += 8
-    store_64(context + LONG_COUNT, 0)
-    store_64(context + LONG_USED, 0)
+    context.long.count = 0
+    context.long_used = 0
 
 
 @kernel
-def _keep(context: int, entry: int, h: int, piece: int, n_bytes: int, ids: int, count: int) -> None:
-    used = load_i64(context + LONG_USED)
+def _keep(context: ContextRecord, entry: int, h: int, piece: int, n_bytes: int, ids: int, count: int) -> None:
+    used = context.long_used
     padded = (n_bytes + 7) & ~7
-    place = load_i64(context + LONG_STORE) + used
+    place = context.long_store + used
     for i in range(n_bytes):
         store_8(place + i, load_u8(piece + i))
     for i in range(count):
@@ -58,8 +52,8 @@ def _keep(context: int, entry: int, h: int, piece: int, n_bytes: int, ids: int, 
     store_64(entry + 8, place)
     store_64(entry + 16, n_bytes)
     store_64(entry + 24, count)
-    store_64(context + LONG_USED, (used + padded + 4 * count + 7) & ~7)
-    store_64(context + LONG_COUNT, load_i64(context + LONG_COUNT) + 1)
+    context.long_used = (used + padded + 4 * count + 7) & ~7
+    context.long.count = context.long.count + 1
 
 
 @inlined
@@ -69,16 +63,16 @@ def long_hash(piece: int, n_bytes: int) -> int:
 
 
 @inlined
-def long_slot(context: int, h: int) -> int:
+def long_slot(context: ContextRecord, h: int) -> int:
     """Return the address of the first slot of a piece with that hash."""
-    return load_i64(context + LONG) + ENTRY * shift_right(h, load_i64(context + LONG_SHIFT))
+    return context.long.entries + ENTRY * shift_right(h, context.long.shift)
 
 
 @kernel
-def _find(context: int, piece: int, n_bytes: int, h: int, entry: int) -> int:
+def _find(context: ContextRecord, piece: int, n_bytes: int, h: int, entry: int) -> int:
     """Return the entry of a piece, probing from `entry` on, or the empty entry where it belongs."""
-    start = load_i64(context + LONG)
-    end = start + shift_left(ENTRY, 64 - load_i64(context + LONG_SHIFT))
+    start = context.long.entries
+    end = start + shift_left(ENTRY, 64 - context.long.shift)
     while True:
         length = load_i64(entry + 16)
         if length == 0:
@@ -91,7 +85,7 @@ def _find(context: int, piece: int, n_bytes: int, h: int, entry: int) -> int:
 
 
 @kernel
-def known_long(context: int, piece: int, n_bytes: int, h: int, entry: int, out: int) -> int:
+def known_long(context: ContextRecord, piece: int, n_bytes: int, h: int, entry: int, out: int) -> int:
     """Write the ids of a piece of up to LONGEST_LONG bytes that the table holds; return how many, or 0."""
     entry = _find(context, piece, n_bytes, h, entry)
     if load_i64(entry + 16) == 0:
@@ -104,11 +98,9 @@ def known_long(context: int, piece: int, n_bytes: int, h: int, entry: int, out: 
 
 
 @kernel
-def keep_long(context: int, piece: int, n_bytes: int, h: int, ids: int, count: int) -> None:
+def keep_long(context: ContextRecord, piece: int, n_bytes: int, h: int, ids: int, count: int) -> None:
     """Insert a piece of up to LONGEST_LONG bytes that the table does not hold."""
     room = n_bytes + 4 * count + 16
-    if load_i64(context + LONG_COUNT) >= load_i64(context + LONG_LIMIT) or load_i64(
-        context + LONG_USED
-    ) + room > load_i64(context + LONG_STORE_LIMIT):
+    if context.long.count >= context.long.limit or context.long_used + room > context.long_store_limit:
         _forget(context)
     _keep(context, _find(context, piece, n_bytes, h, long_slot(context, h)), h, piece, n_bytes, ids, count)

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import kernel, load_i64, load_u32, store_64
-from impls.compiled.layout import N_IDS, TOKEN_BYTES, TOKEN_STARTS
+from impls.compiled.layout import ContextRecord
 
 COPY_BYTES = 16
 """A copy may run so far past the end of a token, in the blob and in `out`."""
 
 
 @kernel
-def token_start(context: int, token: int) -> int:
+def token_start(context: ContextRecord, token: int) -> int:
     """Return the offset of a token's bytes in the blob; negative for an id no token has."""
-    if token < 0 or token >= load_i64(context + N_IDS):
+    if token < 0 or token >= context.n_ids:
         return -1
-    return load_i64(load_i64(context + TOKEN_STARTS) + 8 * token)
+    return load_i64(context.token_starts + 8 * token)
 
 
 @kernel
-def token_length(context: int, token: int, start: int) -> int:
+def token_length(context: ContextRecord, token: int, start: int) -> int:
     """Return the number of bytes of the token that starts at `start`; the next id may be unknown."""
-    end = load_i64(load_i64(context + TOKEN_STARTS) + 8 * token + 8)
+    end = load_i64(context.token_starts + 8 * token + 8)
     if end < 0:
         end = -1 - end
     return end - start
 
 
 @kernel
-def copy_token(context: int, start: int, length: int, out: int) -> None:
+def copy_token(context: ContextRecord, start: int, length: int, out: int) -> None:
     """Write a token, and up to COPY_BYTES - 1 more bytes."""
-    source = load_i64(context + TOKEN_BYTES) + start
+    source = context.token_bytes + start
     i = 0
     while i < length:
         store_64(out + i, load_i64(source + i))
@@ -38,7 +38,7 @@ def copy_token(context: int, start: int, length: int, out: int) -> None:
 
 
 @kernel
-def decoded_bytes(context: int, ids: int, n_ids: int) -> int:
+def decoded_bytes(context: ContextRecord, ids: int, n_ids: int) -> int:
     """Return how many bytes n_ids uint32 decode to, or -1 - index of the first unknown one."""
     total = 0
     for i in range(n_ids):
@@ -51,7 +51,7 @@ def decoded_bytes(context: int, ids: int, n_ids: int) -> int:
 
 
 @kernel
-def decode(context: int, ids: int, n_ids: int, out: int) -> int:
+def decode(context: ContextRecord, ids: int, n_ids: int, out: int) -> int:
     """Write the bytes of known ids to `out`, which has COPY_BYTES to spare; return how many."""
     at = out
     for i in range(n_ids):

@@ -24,15 +24,13 @@ from impls.compiled.layout import (
     MOST_TEXT_BYTES,
     NO_MEMORY,
     PAD_BYTES,
-    READABLE_END,
     RECORDS_AT,
     SHORT_BYTES,
     SLOTS_AT,
-    SPLITTER,
     STAGES_IN_TURN,
     UNCOVERED,
     WHOLE_TEXT,
-    WORK,
+    ContextRecord,
 )
 from impls.compiled.lookup.cache import write_short
 from impls.compiled.lookup.growth import make_room
@@ -45,11 +43,11 @@ from impls.compiled.pretokenize.stages import stages_block
 
 
 @kernel
-def _ends_of_block(context: int, text: int, n_bytes: int, start: int, limit: int) -> int:
+def _ends_of_block(context: ContextRecord, text: int, n_bytes: int, start: int, limit: int) -> int:
     """Split a block as `split_block`, for splitters other than windows."""
-    work = load_i64(context + WORK)
+    work = context.work
     ends, state = work + BOUNDS_AT, work + MASKS_AT
-    splitter = load_i64(context + SPLITTER)
+    splitter = context.splitter
     if splitter == WHOLE_TEXT:
         store_32(ends, n_bytes)
         store_64(state, n_bytes)
@@ -60,14 +58,16 @@ def _ends_of_block(context: int, text: int, n_bytes: int, start: int, limit: int
 
 
 @kernel
-def split_block(context: int, text: int, n_bytes: int, readable: int, start: int, limit: int, record: int) -> int:
+def split_block(
+    context: ContextRecord, text: int, n_bytes: int, readable: int, start: int, limit: int, record: int
+) -> int:
     """Write the ends of the pieces from `start` on to the working space; return how many, or UNCOVERED.
 
     `readable` bytes from `text` on may be read. The end of the last piece is left at MASKS_AT and, where `record` is 1,
     the pieces' records from RECORDS_AT on.
     """
-    work = load_i64(context + WORK)
-    splitter = load_i64(context + SPLITTER)
+    work = context.work
+    splitter = context.splitter
     if splitter >= CL100K:
         ends, state = work + BOUNDS_AT, work + MASKS_AT
         n_pieces = windows_block(context, text, n_bytes, readable, start, limit, ends, state, splitter)
@@ -79,7 +79,7 @@ def split_block(context: int, text: int, n_bytes: int, readable: int, start: int
 
 
 @outlined
-def _other_piece(context: int, piece: int, length: int, low: int, high: int, entry: int, out: int) -> int:
+def _other_piece(context: ContextRecord, piece: int, length: int, low: int, high: int, entry: int, out: int) -> int:
     """Write the ids of a piece that is not in its first slot; return how many, or NO_MEMORY."""
     count = known_ids(context, piece, length, low, high, entry, out)
     if count != 0:
@@ -92,9 +92,9 @@ def _other_piece(context: int, piece: int, length: int, low: int, high: int, ent
 
 
 @kernel
-def look_up_block(context: int, text: int, start: int, ends: int, n_pieces: int, out: int) -> int:
+def look_up_block(context: ContextRecord, text: int, start: int, ends: int, n_pieces: int, out: int) -> int:
     """Write the ids of a block's recorded pieces, the first from `start` on; return the end of `out`, or NO_MEMORY."""
-    key, slot = load_i64(context + WORK) + RECORDS_AT, load_i64(context + WORK) + SLOTS_AT
+    key, slot = context.work + RECORDS_AT, context.work + SLOTS_AT
     prefetch_listed(context)
     for i in range(n_pieces):
         low, high, entry = load_i64(key), load_i64(key + 8), load_i64(slot)
@@ -115,9 +115,9 @@ def look_up_block(context: int, text: int, start: int, ends: int, n_pieces: int,
 
 
 @kernel
-def _padded(context: int, text: int, n_bytes: int) -> int:
+def _padded(context: ContextRecord, text: int, n_bytes: int) -> int:
     """Copy a short text to the working space, zeros after it; return its address."""
-    buffer = load_i64(context + WORK) + BUFFER_AT
+    buffer = context.work + BUFFER_AT
     i = 0
     while i + 8 <= n_bytes:
         store_64(buffer + i, load_i64(text + i))
@@ -132,7 +132,7 @@ def _padded(context: int, text: int, n_bytes: int) -> int:
 
 
 @kernel
-def encode(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
+def encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int) -> int:
     """Write the ids of a text to `out`; return how many, UNCOVERED where the pattern leaves text out, or NO_MEMORY.
 
     With `keep` 0 ids are only counted: every block overwrites the one before it. A text of more than MOST_TEXT_BYTES is
@@ -146,8 +146,8 @@ def encode(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
     if n_bytes <= SHORT_BYTES:
         text = _padded(context, text, n_bytes)
         readable = n_bytes + PAD_BYTES
-    store_64(context + READABLE_END, text + readable)
-    work = load_i64(context + WORK)
+    context.readable_end = text + readable
+    work = context.work
     at, total, position = out, 0, 0
     while position < n_bytes:
         make_room(context)
@@ -166,11 +166,11 @@ def encode(context: int, text: int, n_bytes: int, out: int, keep: int) -> int:
 
 
 @kernel
-def encode_pieces(context: int, text: int, n_bytes: int, ends: int, n_pieces: int, out: int) -> int:
+def encode_pieces(context: ContextRecord, text: int, n_bytes: int, ends: int, n_pieces: int, out: int) -> int:
     """Write the ids as `encode`, of a text split elsewhere: `ends` holds n_pieces int32."""
     if n_bytes > MOST_TEXT_BYTES:
         return NO_MEMORY
-    store_64(context + READABLE_END, text + n_bytes)
+    context.readable_end = text + n_bytes
     at, begin, done = out, 0, 0
     while done < n_pieces:
         block = min(n_pieces - done, BLOCK_BYTES)
@@ -185,7 +185,7 @@ def encode_pieces(context: int, text: int, n_bytes: int, ends: int, n_pieces: in
 
 
 @kernel
-def split(context: int, text: int, n_bytes: int, out: int) -> int:
+def split(context: ContextRecord, text: int, n_bytes: int, out: int) -> int:
     """Write the ends (int32) of all pieces of a text; return how many, UNCOVERED, or NO_MEMORY as `encode`."""
     if n_bytes == 0:
         return 0
@@ -195,7 +195,7 @@ def split(context: int, text: int, n_bytes: int, out: int) -> int:
     if n_bytes <= SHORT_BYTES:
         text = _padded(context, text, n_bytes)
         readable = n_bytes + PAD_BYTES
-    ends = load_i64(context + WORK) + BOUNDS_AT
+    ends = context.work + BOUNDS_AT
     total, position = 0, 0
     while position < n_bytes:
         count = split_block(context, text, n_bytes, readable, position, min(n_bytes, position + BLOCK_BYTES), 0)
@@ -204,5 +204,5 @@ def split(context: int, text: int, n_bytes: int, out: int) -> int:
         for i in range(count):
             store_32(out + 4 * (total + i), load_i32(ends + 4 * i))
         total += count
-        position = load_i64(load_i64(context + WORK) + MASKS_AT)
+        position = load_i64(context.work + MASKS_AT)
     return total

@@ -14,7 +14,6 @@ from impls.compiled.codegen.memory import inlined, load_i64, outlined, shift_lef
 from impls.compiled.layout import (
     BLOCK_BYTES,
     CACHE,
-    CACHE_COUNT,
     CACHE_LEAST_SHIFT,
     CACHE_LIMIT,
     CACHE_SHIFT,
@@ -28,10 +27,9 @@ from impls.compiled.layout import (
     MEDIUM_LEAST_SHIFT,
     MEDIUM_LIMIT,
     MEDIUM_SHIFT,
-    N_REFUSED,
     RECORDS_AT,
     RECORDS_BYTES,
-    WORK,
+    ContextRecord,
 )
 from impls.compiled.lookup.cache import MEDIUM_ENTRY, SHORT_ENTRY, medium_hash, next_line
 from impls.compiled.lookup.cache_long import ENTRY as LONG_ENTRY
@@ -45,7 +43,7 @@ PAGE_BYTES = 4096
 
 
 @inlined
-def _hash_of_entry(context: int, entry: int, mark: int) -> int:
+def _hash_of_entry(context: ContextRecord, entry: int, mark: int) -> int:
     if mark == SHORT_MARK:
         return mix(load_i64(entry), load_i64(entry + 8))
     if mark == MEDIUM_MARK:
@@ -78,7 +76,7 @@ def _empty_slot(start: int, shift: int, h: int, size: int, mark: int) -> int:
 
 
 @inlined
-def _spread(context: int, start: int, before: int, shift: int, size: int, mark: int) -> None:
+def _spread(context: ContextRecord, start: int, before: int, shift: int, size: int, mark: int) -> None:
     """Move the entries of a table with the shift `before` to their slots in the enlarged table."""
     end = start + shift_left(size, 64 - before)
     for page in range(end, start + shift_left(size, 64 - shift), PAGE_BYTES):
@@ -87,7 +85,7 @@ def _spread(context: int, start: int, before: int, shift: int, size: int, mark: 
     waiting, most = 0, min(RECORDS_BYTES, end - start)
     while waiting + size <= most and (waiting < LEAST_WAITING * size or load_i64(start + waiting + mark) != 0):
         waiting += size
-    kept = load_i64(context + WORK) + RECORDS_AT
+    kept = context.work + RECORDS_AT
     for at in range(0, waiting, size):
         _move(start + at, kept + at, size)
     entry = end
@@ -102,13 +100,13 @@ def _spread(context: int, start: int, before: int, shift: int, size: int, mark: 
 
 
 @inlined
-def _short_room(context: int) -> int:
+def _short_room(context: ContextRecord) -> int:
     """Return how many short pieces fit besides those of a block; negative where the block may not fit."""
-    return load_i64(context + CACHE_LIMIT) - load_i64(context + CACHE_COUNT) - BLOCK_BYTES
+    return context.pieces.limit - context.pieces.count - BLOCK_BYTES
 
 
 @inlined
-def _longer_room(context: int, count: int, limit: int) -> int:
+def _longer_room(context: ContextRecord, count: int, limit: int) -> int:
     """Return the same for the other tables, in other units: they are small, and grow when half full.
 
     Their limit is three quarters of the slots.
@@ -118,7 +116,7 @@ def _longer_room(context: int, count: int, limit: int) -> int:
 
 @inlined
 def _grow(
-    context: int, table: int, shift: int, limit: int, least_shift: int, size: int, mark: int, doublings: int
+    context: ContextRecord, table: int, shift: int, limit: int, least_shift: int, size: int, mark: int, doublings: int
 ) -> None:
     """Enlarge a table, given by its slots in the context, unless it has its maximum size."""
     before = load_i64(context + shift)
@@ -131,10 +129,10 @@ def _grow(
 
 
 @outlined
-def _enlarge(context: int, short: int, medium: int, long: int) -> None:
-    if short < 0 and load_i64(context + CACHE_SHIFT) > load_i64(context + CACHE_LEAST_SHIFT):
+def _enlarge(context: ContextRecord, short: int, medium: int, long: int) -> None:
+    if short < 0 and context.pieces.shift > context.pieces.least_shift:
         _grow(context, CACHE, CACHE_SHIFT, CACHE_LIMIT, CACHE_LEAST_SHIFT, SHORT_ENTRY, SHORT_MARK, 2)
-        store_64(context + N_REFUSED, 0)
+        context.n_refused = 0
     if medium < 0:
         _grow(context, MEDIUM, MEDIUM_SHIFT, MEDIUM_LIMIT, MEDIUM_LEAST_SHIFT, MEDIUM_ENTRY, MEDIUM_MARK, 1)
     if long < 0:
@@ -142,7 +140,7 @@ def _enlarge(context: int, short: int, medium: int, long: int) -> None:
 
 
 @inlined
-def make_room(context: int) -> None:
+def make_room(context: ContextRecord) -> None:
     """Enlarge every table that may lack room for the pieces of a block. Must not run while records are in use."""
     short = _short_room(context)
     medium = _longer_room(context, MEDIUM_COUNT, MEDIUM_LIMIT)

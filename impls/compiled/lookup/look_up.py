@@ -13,19 +13,8 @@ from impls.compiled.codegen.memory import (
     store_64,
 )
 from impls.compiled.layout import (
-    CACHE_COUNT,
-    CACHE_LIMIT,
-    KEY_MASKS,
-    MEDIUM,
-    MEDIUM_COUNT,
-    MEDIUM_LIMIT,
-    MEDIUM_SHIFT,
-    N_CACHE_ROWS,
-    N_CACHE_TOKENS,
-    N_REFUSED,
-    N_SEEN,
-    SEEN,
     SEEN_BITS,
+    ContextRecord,
 )
 from impls.compiled.lookup.cache import (
     MEDIUM_ENTRY,
@@ -62,7 +51,7 @@ def _exchange(first: int, found: int) -> None:
 
 
 @kernel
-def known_short(context: int, low: int, high: int, entry: int, out: int) -> int:
+def known_short(context: ContextRecord, low: int, high: int, entry: int, out: int) -> int:
     """Write the ids of a piece of up to 15 bytes that is not in its first slot, `entry`; return 0 for a miss.
 
     A hit moves to the first slot: the vocabulary was inserted first, in an order that says nothing about the text.
@@ -76,30 +65,30 @@ def known_short(context: int, low: int, high: int, entry: int, out: int) -> int:
 
 
 @kernel
-def keep_short(context: int, low: int, high: int, ids: int, count: int) -> None:
+def keep_short(context: ContextRecord, low: int, high: int, ids: int, count: int) -> None:
     """Insert a piece that was a miss, but may be there by now: the segments of a piece are inserted as pieces are."""
     entry = find(context, low, high, short_slot(context, low, high))
     if load_i64(entry + 8) != 0:
         return
-    if load_i64(context + CACHE_COUNT) >= load_i64(context + CACHE_LIMIT):
+    if context.pieces.count >= context.pieces.limit:
         # Full: keep the entries for a while, so that repeated text still gets hits.
-        refused = load_i64(context + N_REFUSED) + 1
-        store_64(context + N_REFUSED, refused)
-        if refused < load_i64(context + CACHE_LIMIT):
+        refused = context.n_refused + 1
+        context.n_refused = refused
+        if refused < context.pieces.limit:
             return
-        store_64(context + N_REFUSED, 0)
+        context.n_refused = 0
         reset_cache(context)
         entry = find(context, low, high, short_slot(context, low, high))
     if short_entry(context, entry, low, high, ids, count):
-        store_64(context + CACHE_COUNT, load_i64(context + CACHE_COUNT) + 1)
-    elif load_i64(context + CACHE_COUNT) > load_i64(context + N_CACHE_TOKENS) + load_i64(context + N_CACHE_ROWS):
+        context.pieces.count = context.pieces.count + 1
+    elif context.pieces.count > context.n_cache_tokens + context.n_cache_rows:
         reset_cache(context)
 
 
 @inlined
-def _last_words(context: int, piece: int, n_bytes: int) -> tuple[int, int]:
+def _last_words(context: ContextRecord, piece: int, n_bytes: int) -> tuple[int, int]:
     """Return the last two of the four words of a piece of 16 to 31 bytes."""
-    masks = load_i64(context + KEY_MASKS) + 16 * (n_bytes - 16)
+    masks = context.key_masks + 16 * (n_bytes - 16)
     return (
         load_i64(piece + 16) & load_i64(masks),
         (load_i64(piece + 24) & load_i64(masks + 8)) | shift_left(n_bytes, 56),
@@ -107,12 +96,12 @@ def _last_words(context: int, piece: int, n_bytes: int) -> tuple[int, int]:
 
 
 @kernel
-def find_medium(context: int, piece: int, n_bytes: int, entry: int) -> int:
+def find_medium(context: ContextRecord, piece: int, n_bytes: int, entry: int) -> int:
     """Return the entry of a piece of 16 to 31 bytes, probing from `entry` on, or the empty one; reads 32 bytes."""
     w0, w1 = load_i64(piece), load_i64(piece + 8)
     w2, w3 = _last_words(context, piece, n_bytes)
-    start = load_i64(context + MEDIUM)
-    end = start + shift_left(MEDIUM_ENTRY, 64 - load_i64(context + MEDIUM_SHIFT))
+    start = context.medium.entries
+    end = start + shift_left(MEDIUM_ENTRY, 64 - context.medium.shift)
     while load_i64(entry + 24) != 0:
         differs = (load_i64(entry) ^ w0) | (load_i64(entry + 8) ^ w1)
         if (differs | (load_i64(entry + 16) ^ w2) | (load_i64(entry + 24) ^ w3)) == 0:
@@ -124,7 +113,7 @@ def find_medium(context: int, piece: int, n_bytes: int, entry: int) -> int:
 
 
 @kernel
-def known_medium(context: int, piece: int, n_bytes: int, entry: int, out: int) -> int:
+def known_medium(context: ContextRecord, piece: int, n_bytes: int, entry: int, out: int) -> int:
     """Write the ids of a piece of 16 to 31 bytes, probing from `entry` on; return how many, 0 for a miss."""
     entry = find_medium(context, piece, n_bytes, entry)
     if load_i64(entry + 24) == 0:
@@ -141,14 +130,14 @@ def known_medium(context: int, piece: int, n_bytes: int, entry: int, out: int) -
 
 
 @kernel
-def keep_medium(context: int, piece: int, n_bytes: int, ids: int, count: int) -> None:
+def keep_medium(context: ContextRecord, piece: int, n_bytes: int, ids: int, count: int) -> None:
     """Insert a piece of 16 to 31 bytes that was a miss; one of many ids goes to the cache of long pieces too."""
     entry = find_medium(context, piece, n_bytes, medium_slot(context, piece, n_bytes))
     if load_i64(entry + 24) == 0:
-        if load_i64(context + MEDIUM_COUNT) >= load_i64(context + MEDIUM_LIMIT):
+        if context.medium.count >= context.medium.limit:
             reset_medium(context)
             entry = medium_slot(context, piece, n_bytes)
-        store_64(context + MEDIUM_COUNT, load_i64(context + MEDIUM_COUNT) + 1)
+        context.medium.count = context.medium.count + 1
         store_64(entry, load_i64(piece))
         store_64(entry + 8, load_i64(piece + 8))
         w2, w3 = _last_words(context, piece, n_bytes)
@@ -164,13 +153,13 @@ def keep_medium(context: int, piece: int, n_bytes: int, ids: int, count: int) ->
 
 
 @inlined
-def _seen_before(context: int, h: int) -> bool:
+def _seen_before(context: ContextRecord, h: int) -> bool:
     """Return whether a piece with that hash was seen before, as far as one bit can tell, and set that bit.
 
     Pieces that occur once are not worth a place in a cache (Einziger, Friedman, Manes 2017, "TinyLFU"). When half of
     the bits are set, all are cleared.
     """
-    bits, n_seen = load_i64(context + SEEN), load_i64(context + N_SEEN)
+    bits, n_seen = context.seen, context.n_seen
     bit = shift_right(h, 64 - SEEN_BITS)
     place = bits + ((bit >> 6) << 3)
     word = load_i64(place)
@@ -181,12 +170,12 @@ def _seen_before(context: int, h: int) -> bool:
             store_64(bits + 8 * i, 0)
         word, n_seen = 0, 0
     store_64(place, word | shift_left(1, bit & 63))
-    store_64(context + N_SEEN, n_seen + 1)
+    context.n_seen = n_seen + 1
     return False
 
 
 @kernel
-def known_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, out: int) -> int:
+def known_ids(context: ContextRecord, piece: int, n_bytes: int, low: int, high: int, entry: int, out: int) -> int:
     """Write the ids of a piece with that record from whichever cache holds it; return how many, 0 for a miss."""
     if high != -1:
         return known_short(context, low, high, entry, out)
@@ -196,7 +185,9 @@ def known_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry
 
 
 @kernel
-def keep_ids(context: int, piece: int, n_bytes: int, low: int, high: int, entry: int, ids: int, count: int) -> None:
+def keep_ids(
+    context: ContextRecord, piece: int, n_bytes: int, low: int, high: int, entry: int, ids: int, count: int
+) -> None:
     """Insert a piece with that record, which was a miss, into its cache.
 
     Longer pieces that are cut into segments are cheap to encode again: they are inserted the second time they occur.

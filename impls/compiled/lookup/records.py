@@ -23,16 +23,13 @@ from impls.compiled.codegen.memory import (
     store_64,
 )
 from impls.compiled.layout import (
-    CACHE,
-    CACHE_SHIFT,
     KEY_LENGTHS,
-    KEY_MASKS,
     LISTED_AT,
     LONGER_AT,
     MOST_LISTED,
     RECORDS_AT,
     SLOTS_AT,
-    WORK,
+    ContextRecord,
 )
 from impls.compiled.lookup.cache import medium_slot
 from impls.compiled.lookup.cache_long import LONGEST_LONG, long_hash, long_slot
@@ -53,7 +50,7 @@ def _write(key: int, slot: int, low: int, high: int, entry: int) -> None:
 
 
 @outlined
-def _longer(context: int, piece: int, length: int, readable: int, key: int, slot: int) -> None:
+def _longer(context: ContextRecord, piece: int, length: int, readable: int, key: int, slot: int) -> None:
     """Write the record of a piece of 16 bytes or more, from whose start `readable` bytes may be read."""
     if length <= LONGEST_MEDIUM and readable >= WIDEST_READ:
         entry = medium_slot(context, piece, length)
@@ -67,7 +64,7 @@ def _longer(context: int, piece: int, length: int, readable: int, key: int, slot
     entry = long_slot(context, h)
     prefetch(entry)
     _write(key, slot, h, -1, entry)
-    listed = load_i64(context + WORK) + LISTED_AT
+    listed = context.work + LISTED_AT
     n_listed = load_i64(listed)
     if n_listed < MOST_LISTED:
         store_64(listed + 8 + 8 * n_listed, entry)
@@ -75,9 +72,9 @@ def _longer(context: int, piece: int, length: int, readable: int, key: int, slot
 
 
 @outlined
-def prefetch_listed(context: int) -> None:
+def prefetch_listed(context: ContextRecord) -> None:
     """Prefetch the bytes of the long pieces whose slots are listed, and empty the list."""
-    listed = load_i64(context + WORK) + LISTED_AT
+    listed = context.work + LISTED_AT
     for i in range(load_i64(listed)):
         slot = load_i64(listed + 8 + 8 * i)
         place = choose(load_i64(slot + 16) != 0, load_i64(slot + 8), slot)
@@ -129,9 +126,9 @@ def _write_slots(keys: int, n_pieces: int, cache: int, shift: int, slots: int, l
 
 
 @kernel
-def record_pieces(context: int, text: int, readable: int, start: int, ends: int, n_pieces: int) -> None:
+def record_pieces(context: ContextRecord, text: int, readable: int, start: int, ends: int, n_pieces: int) -> None:
     """Write the records of pieces, the first of which starts at `start`; `readable` bytes of the text may be read."""
-    work, masks = load_i64(context + WORK), load_i64(context + KEY_MASKS)
+    work, masks = context.work, context.key_masks
     keys, slots, longer = work + RECORDS_AT, work + SLOTS_AT, work + LONGER_AT
     ends_end = ends + 4 * n_pieces
     rest = _write_keys(masks, text, start, ends, ends_end, readable - WIDEST_READ, keys)
@@ -140,7 +137,7 @@ def record_pieces(context: int, text: int, readable: int, start: int, ends: int,
         if rest > ends:
             begin = load_i32(rest - 4)
         _write_keys_by_byte(text, begin, rest, ends_end, keys + 4 * (rest - ends))
-    _write_slots(keys, n_pieces, load_i64(context + CACHE), load_i64(context + CACHE_SHIFT), slots, longer)
+    _write_slots(keys, n_pieces, context.pieces.entries, context.pieces.shift, slots, longer)
     for first in range(0, n_pieces, 64):
         bits = load_i64(longer + (first >> 3)) & shift_right(-1, 64 - min(64, n_pieces - first))
         while bits != 0:

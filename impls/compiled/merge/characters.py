@@ -19,20 +19,18 @@ from impls.compiled.codegen.memory import (
     store_64,
 )
 from impls.compiled.layout import (
-    BYTE_SYMBOLS,
-    CHARACTERS,
-    FIRST_ROUND,
     MOST_SMALL,
     NONE,
     SYMBOL_BITS,
+    ContextRecord,
 )
 from impls.compiled.merge.pairs import merged
 
 
 @kernel
-def _stands_alone(context: int, at: int, entry: int, first: bool, last: bool) -> bool:
+def _stands_alone(context: ContextRecord, at: int, entry: int, first: bool, last: bool) -> bool:
     """Return whether no neighbour of the character at `at` can take one of its bytes before they have merged."""
-    bounds = load_i64(context + FIRST_ROUND)
+    bounds = context.first_round
     if not first:
         before = load_i64(bounds + 8 * load_u16(at - 1))
         if shift_right(before, 2 * SYMBOL_BITS) <= (shift_right(entry, SYMBOL_BITS) & NONE):
@@ -45,9 +43,9 @@ def _stands_alone(context: int, at: int, entry: int, first: bool, last: bool) ->
 
 
 @kernel
-def characters_first(context: int, piece: int, n_bytes: int, symbols: int) -> int:
+def characters_first(context: ContextRecord, piece: int, n_bytes: int, symbols: int) -> int:
     """Write the symbols of a piece, whole characters where that is safe, else bytes; -1 for more than 62."""
-    byte_symbols, characters = load_i64(context + BYTE_SYMBOLS), load_i64(context + CHARACTERS)
+    byte_symbols, characters = context.byte_symbols, context.characters
     count, i = 0, 0
     while i < n_bytes:
         if count + 3 > MOST_SMALL:
@@ -71,20 +69,20 @@ def characters_first(context: int, piece: int, n_bytes: int, symbols: int) -> in
 
 
 @kernel
-def _joined(context: int, left: int, right: int) -> int:
+def _joined(context: ContextRecord, left: int, right: int) -> int:
     if left == NONE or right == NONE:
         return NONE
     return merged(context, left, right)
 
 
 @kernel
-def build_characters(context: int, lowest_as_right: int, lowest_as_left: int, table: int) -> int:
+def build_characters(context: ContextRecord, lowest_as_right: int, lowest_as_left: int, table: int) -> int:
     """Fill the 65536 entries of CHARACTERS; return how many characters have one.
 
     `lowest_as_right`, `lowest_as_left`: int32 by symbol, the lowest rank of a merge with that symbol as its right or
     left part, or NONE.
     """
-    bytes_ = load_i64(context + BYTE_SYMBOLS)
+    bytes_ = context.byte_symbols
     found = 0
     for code in range(65536):
         entry = -1

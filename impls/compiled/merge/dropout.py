@@ -22,11 +22,10 @@ from impls.compiled.codegen.memory import (
     wrapping_multiply,
 )
 from impls.compiled.layout import (
-    BYTE_SYMBOLS,
     DROPOUT_PARAMETERS,
-    IDS,
     NO_MEMORY,
     NONE,
+    ContextRecord,
 )
 from impls.compiled.merge.derive import token_of
 from impls.compiled.merge.pairs import merged
@@ -89,7 +88,7 @@ def _remove_first(heap: int, size: int) -> None:
 
 
 @kernel
-def _rank_at(context: int, parameters: int, piece: int, n_bytes: int, places: int, i: int) -> int:
+def _rank_at(context: ContextRecord, parameters: int, piece: int, n_bytes: int, places: int, i: int) -> int:
     """Return the rank of the pair whose left symbol is at position `i`, or NONE."""
     at = places + PLACE_BYTES * i
     right = load_i32(at + FOLLOWING)
@@ -107,7 +106,9 @@ def _rank_at(context: int, parameters: int, piece: int, n_bytes: int, places: in
 
 
 @kernel
-def _offer(context: int, parameters: int, piece: int, n_bytes: int, places: int, heap: int, size: int, i: int) -> int:
+def _offer(
+    context: ContextRecord, parameters: int, piece: int, n_bytes: int, places: int, heap: int, size: int, i: int
+) -> int:
     """Rank the pair whose left symbol is at position `i` and push it as a candidate; return the size of the heap."""
     rank = _rank_at(context, parameters, piece, n_bytes, places, i)
     store_32(places + PLACE_BYTES * i + RANK, rank)
@@ -131,7 +132,9 @@ def _merge_at(places: int, n_bytes: int, i: int, symbol: int) -> None:
 
 
 @kernel
-def _merge_piece(context: int, parameters: int, piece: int, n_bytes: int, places: int, heap: int, coins: int) -> None:
+def _merge_piece(
+    context: ContextRecord, parameters: int, piece: int, n_bytes: int, places: int, heap: int, coins: int
+) -> None:
     """Merge the symbols at `places` until every candidate is left out; `coins` is the piece's random state."""
     threshold, results = load_i64(parameters + THRESHOLD), load_i64(parameters + RESULTS)
     size = 0
@@ -168,9 +171,11 @@ def _merge_piece(context: int, parameters: int, piece: int, n_bytes: int, places
 
 
 @kernel
-def _one_piece(context: int, parameters: int, piece: int, n_bytes: int, number: int, memory: int, out: int) -> int:
+def _one_piece(
+    context: ContextRecord, parameters: int, piece: int, n_bytes: int, number: int, memory: int, out: int
+) -> int:
     """Write the ids (int32) of piece `number` of the text to `out`; return how many."""
-    byte_symbols = load_i64(context + BYTE_SYMBOLS)
+    byte_symbols = context.byte_symbols
     for i in range(n_bytes):
         at = memory + PLACE_BYTES * i
         store_32(at, load_i32(byte_symbols + 4 * load_u8(piece + i)))
@@ -178,7 +183,7 @@ def _one_piece(context: int, parameters: int, piece: int, n_bytes: int, number: 
         store_32(at + PREVIOUS, i - 1)
     coins = _mix(wrapping_add(load_i64(parameters + START), wrapping_multiply(number, GAMMA)))
     _merge_piece(context, parameters, piece, n_bytes, memory, memory + PLACE_BYTES * n_bytes, coins)
-    ids = load_i64(context + IDS)
+    ids = context.ids
     count, i = 0, 0
     while i < n_bytes:
         symbol = load_i32(memory + PLACE_BYTES * i)
@@ -191,7 +196,7 @@ def _one_piece(context: int, parameters: int, piece: int, n_bytes: int, number: 
 
 
 @kernel
-def encode_with_dropout(context: int, parameters: int, text: int, ends: int, n_pieces: int, out: int) -> int:
+def encode_with_dropout(context: ContextRecord, parameters: int, text: int, ends: int, n_pieces: int, out: int) -> int:
     """Return the number of ids (int32) of a text whose n_pieces end at `ends` (int32), or NO_MEMORY."""
     longest, begin = 0, 0
     for i in range(n_pieces):

@@ -45,10 +45,10 @@ class DropoutEncoder:
         slots = Slots(layout.N_SLOTS)
         merges = entries(pairs[:, 0], pairs[:, 1], np.arange(len(pairs)))
         rows = pair_rows(Native.load(), merges, max(len(pairs), len(self._model.tokens)))
-        slots.hold(layout.PAIRS, rows.pairs)
-        slots.hold(layout.BUCKETS, rows.buckets)
-        slots.hold(layout.HANDLES, rows.handles)
-        slots.hold(layout.BYTE_SYMBOLS, byte_ids(self._model))
+        slots.hold("pairs", rows.pairs)
+        slots.hold("buckets", rows.buckets)
+        slots.hold("handles", rows.handles)
+        slots.hold("byte_symbols", byte_ids(self._model))
         return slots, results.astype(np.int32)
 
     def encode(self, context: Context, text: str, ends: np.ndarray, dropout: Dropout) -> list[int]:

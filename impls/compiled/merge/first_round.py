@@ -31,7 +31,11 @@ from impls.compiled.codegen.memory import (
     shift_right,
     store_32,
 )
-from impls.compiled.layout import BYTE_SYMBOLS, FIRST_ROUND, NONE, READABLE_END, SMALL_SCRATCH, SYMBOL_BITS
+from impls.compiled.layout import (
+    NONE,
+    SYMBOL_BITS,
+    ContextRecord,
+)
 
 AT_ONCE = 8
 READ = AT_ONCE + 2
@@ -128,11 +132,11 @@ def _merging_by_one(table: int, piece: int, n_bytes: int, made: int) -> int:
 
 
 @kernel
-def first_round(context: int, piece: int, n_bytes: int, symbols: int) -> int:
+def first_round(context: ContextRecord, piece: int, n_bytes: int, symbols: int) -> int:
     """Write the symbols (int32) of a piece of at most MOST_SMALL bytes after the first round; return how many."""
-    bytes_, made = load_i64(context + BYTE_SYMBOLS), load_i64(context + SMALL_SCRATCH) + MADE_AT
-    table = load_i64(context + FIRST_ROUND)
-    if piece + n_bytes + READ <= load_i64(context + READABLE_END):
+    bytes_, made = context.byte_symbols, context.small_scratch + MADE_AT
+    table = context.first_round
+    if piece + n_bytes + READ <= context.readable_end:
         merging = _merging(table, piece, n_bytes, made)
     else:
         merging = _merging_by_one(table, piece, n_bytes, made)

@@ -32,14 +32,9 @@ from impls.compiled.codegen.memory import (
     store_64,
 )
 from impls.compiled.layout import (
-    BYTE_SYMBOLS,
-    HEAD_BITS,
-    HEADS,
-    LATEST,
-    N_SYMBOLS,
     NO_MEMORY,
     NONE,
-    SPELLING_PAGES,
+    ContextRecord,
 )
 from impls.compiled.lookup.hashing import same_bytes
 from impls.compiled.merge.pairs import merged
@@ -55,7 +50,7 @@ OVERLAP_BYTES = 512
 
 
 @kernel
-def _pair_rank(context: int, left: int, right: int) -> int:
+def _pair_rank(context: ContextRecord, left: int, right: int) -> int:
     return merged(
         context,
         left,
@@ -64,10 +59,10 @@ def _pair_rank(context: int, left: int, right: int) -> int:
 
 
 @kernel
-def _enqueue(context: int, places: int, n_places: int, i: int, rank: int) -> None:
+def _enqueue(context: ContextRecord, places: int, n_places: int, i: int, rank: int) -> None:
     """Queue position `i` for the pair of `rank`, not NONE, whose left symbol is there."""
-    first = load_i32(load_i64(context + HEADS) + 4 * rank)
-    latest = load_i64(context + LATEST) + 4 * rank
+    first = load_i32(context.heads + 4 * rank)
+    latest = context.latest + 4 * rank
     if first < 0 or i < first:
         _enqueue_first(context, places, i, rank)
         store_32(latest, i)
@@ -91,10 +86,10 @@ def _enqueue(context: int, places: int, n_places: int, i: int, rank: int) -> Non
 
 
 @kernel
-def _enqueue_first(context: int, places: int, i: int, rank: int) -> None:
+def _enqueue_first(context: ContextRecord, places: int, i: int, rank: int) -> None:
     """Queue position `i` as `_enqueue`, as the first of its list."""
     at = places + PLACE_BYTES * i
-    head = load_i64(context + HEADS) + 4 * rank
+    head = context.heads + 4 * rank
     first = load_i32(head)
     store_32(at + RANK, rank)
     store_32(at + LATER, first)
@@ -102,19 +97,19 @@ def _enqueue_first(context: int, places: int, i: int, rank: int) -> None:
     if first >= 0:
         store_32(places + PLACE_BYTES * first + EARLIER, i)
     store_32(head, i)
-    word = load_i64(context + HEAD_BITS) + 8 * (rank >> 6)
+    word = context.head_bits + 8 * (rank >> 6)
     store_64(word, load_i64(word) | shift_left(1, rank & 63))
 
 
 @kernel
-def _dequeue(context: int, places: int, i: int) -> None:
+def _dequeue(context: ContextRecord, places: int, i: int) -> None:
     """Remove position `i` from the queue of its pair."""
     at = places + PLACE_BYTES * i
     rank, later, earlier = load_i32(at + RANK), load_i32(at + LATER), load_i32(at + EARLIER)
     if rank == NONE:
         return
     if earlier < 0:
-        store_32(load_i64(context + HEADS) + 4 * rank, later)
+        store_32(context.heads + 4 * rank, later)
     else:
         store_32(places + PLACE_BYTES * earlier + LATER, later)
     if later >= 0:
@@ -123,12 +118,12 @@ def _dequeue(context: int, places: int, i: int) -> None:
 
 
 @kernel
-def _fill(context: int, piece: int, symbols: int, n_places: int, places: int) -> None:
+def _fill(context: ContextRecord, piece: int, symbols: int, n_places: int, places: int) -> None:
     """Fill the positions from bytes, or from `symbols` if not 0, and queue each pair.
 
     From right to left, so that queues are in order from the leftmost.
     """
-    byte_symbols = load_i64(context + BYTE_SYMBOLS)
+    byte_symbols = context.byte_symbols
     right = NONE
     i = n_places - 1
     while i >= 0:
@@ -150,7 +145,7 @@ def _fill(context: int, piece: int, symbols: int, n_places: int, places: int) ->
 
 
 @kernel
-def _merge_at(context: int, places: int, n_places: int, i: int) -> int:
+def _merge_at(context: ContextRecord, places: int, n_places: int, i: int) -> int:
     """Merge the pair whose left symbol is at position `i`; return the lowest rank of a new pair."""
     at = places + PLACE_BYTES * i
     symbol = load_i32(at + RANK)
@@ -177,9 +172,9 @@ def _merge_at(context: int, places: int, n_places: int, i: int) -> int:
 
 
 @kernel
-def _merge_run(context: int, places: int, n_places: int, rank: int) -> int:
+def _merge_run(context: ContextRecord, places: int, n_places: int, rank: int) -> int:
     """Merge adjacent pairs of `rank`, the leftmost first; return the lowest rank to go on with."""
-    i = load_i32(load_i64(context + HEADS) + 4 * rank)
+    i = load_i32(context.heads + 4 * rank)
     while i < n_places and load_i32(places + PLACE_BYTES * i + RANK) == rank:
         lowest = _merge_at(context, places, n_places, i)
         if lowest <= rank:
@@ -189,9 +184,9 @@ def _merge_run(context: int, places: int, n_places: int, rank: int) -> int:
 
 
 @kernel
-def _merge_all(context: int, places: int, n_places: int) -> None:
-    heads, bits = load_i64(context + HEADS), load_i64(context + HEAD_BITS)
-    n_words = (load_i64(context + N_SYMBOLS) + 63) >> 6
+def _merge_all(context: ContextRecord, places: int, n_places: int) -> None:
+    heads, bits = context.heads, context.head_bits
+    n_words = (context.n_symbols + 63) >> 6
     at = 0
     while at < n_words:
         word = load_i64(bits + 8 * at)
@@ -206,7 +201,7 @@ def _merge_all(context: int, places: int, n_places: int) -> None:
 
 
 @kernel
-def _merge_window(context: int, piece: int, n_bytes: int, places: int) -> None:
+def _merge_window(context: ContextRecord, piece: int, n_bytes: int, places: int) -> None:
     _fill(context, piece, 0, n_bytes, places)
     _merge_all(context, places, n_bytes)
 
@@ -249,7 +244,7 @@ def _in_common(places: int, i: int, n_places: int, later: int, n_later: int) -> 
 
 
 @kernel
-def _merge_in_windows(context: int, piece: int, n_bytes: int, places: int, out: int) -> int:
+def _merge_in_windows(context: ContextRecord, piece: int, n_bytes: int, places: int, out: int) -> int:
     """Write the symbols of a piece by overlapping windows; return how many, or -1 where two windows share no symbol.
 
     `places` has room for two windows.
@@ -276,9 +271,9 @@ def _merge_in_windows(context: int, piece: int, n_bytes: int, places: int, out: 
 
 
 @kernel
-def merge_long(context: int, piece: int, n_bytes: int, out: int) -> int:
+def merge_long(context: ContextRecord, piece: int, n_bytes: int, out: int) -> int:
     """Write the symbols (int32) of a piece to `out`; return how many, or NO_MEMORY."""
-    if n_bytes > WINDOW_BYTES and load_i64(context + SPELLING_PAGES) == 0:
+    if n_bytes > WINDOW_BYTES and context.spelling_pages == 0:
         places = allocate(REGION, 2 * PLACE_BYTES * WINDOW_BYTES)
         if places == 0:
             return NO_MEMORY
@@ -290,12 +285,12 @@ def merge_long(context: int, piece: int, n_bytes: int, out: int) -> int:
 
 
 @kernel
-def _merge_whole(context: int, piece: int, n_bytes: int, out: int) -> int:
+def _merge_whole(context: ContextRecord, piece: int, n_bytes: int, out: int) -> int:
     places = allocate(REGION, PLACE_BYTES * n_bytes + 64)
     if places == 0:
         return NO_MEMORY
     n_places, symbols = n_bytes, 0
-    if load_i64(context + SPELLING_PAGES) != 0:
+    if context.spelling_pages != 0:
         n_places, symbols = spell(context, piece, n_bytes, out, n_bytes + 4), out
     _fill(context, piece, symbols, n_places, places)
     _merge_all(context, places, n_places)

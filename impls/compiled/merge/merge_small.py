@@ -22,17 +22,11 @@ from impls.compiled.codegen.memory import (
     store_64,
 )
 from impls.compiled.layout import (
-    BUCKETS,
-    BYTE_SYMBOLS,
     HANDLE_BITS,
-    HANDLES,
-    MONOTONE,
     MOST_SMALL,
     NO_ROW,
     NONE,
-    PAIRS,
-    SMALL_SCRATCH,
-    SPELLING_PAGES,
+    ContextRecord,
 )
 from impls.compiled.lookup.hashing import smaller
 from impls.compiled.merge.characters import characters_first
@@ -53,8 +47,8 @@ LEAST_CHARACTERS = 6
 
 
 @kernel
-def _bytes_as_symbols(context: int, piece: int, n_bytes: int, symbols: int) -> int:
-    bytes_ = load_i64(context + BYTE_SYMBOLS)
+def _bytes_as_symbols(context: ContextRecord, piece: int, n_bytes: int, symbols: int) -> int:
+    bytes_ = context.byte_symbols
     for i in range(n_bytes):
         store_32(symbols + 4 * i, load_i32(bytes_ + 4 * load_u8(piece + i)))
     return n_bytes
@@ -70,11 +64,11 @@ def _lowest_of_8(ranks: int) -> int:
 
 
 @kernel
-def _start(context: int, piece: int, n_bytes: int, symbols: int) -> int:
+def _start(context: ContextRecord, piece: int, n_bytes: int, symbols: int) -> int:
     """Write the initial symbols; return how many, or -1 where there are too many."""
-    if load_i64(context + SPELLING_PAGES) != 0:
+    if context.spelling_pages != 0:
         return spell(context, piece, n_bytes, symbols, MOST_SMALL)
-    if load_i64(context + MONOTONE) == 0:
+    if context.monotone == 0:
         return _bytes_as_symbols(context, piece, n_bytes, symbols) if n_bytes <= MOST_SMALL else -1
     if n_bytes >= LEAST_CHARACTERS and load_u8(piece + n_bytes - 3) >= 0xE0:
         return characters_first(context, piece, n_bytes, symbols)
@@ -82,14 +76,14 @@ def _start(context: int, piece: int, n_bytes: int, symbols: int) -> int:
 
 
 @kernel
-def merge_small(context: int, piece: int, n_bytes: int, out: int) -> int:
+def merge_small(context: ContextRecord, piece: int, n_bytes: int, out: int) -> int:
     """Write the symbols (int32) of a piece to `out`; return how many, or -1 where it is too long for this algorithm."""
-    scratch = load_i64(context + SMALL_SCRATCH)
+    scratch = context.small_scratch
     symbols, ranks = scratch + SYMBOLS_AT, scratch + RANKS_AT
     n = _start(context, piece, n_bytes, symbols)
     if n < 0:
         return -1
-    pairs, buckets, by_symbol = load_i64(context + PAIRS), load_i64(context + BUCKETS), load_i64(context + HANDLES)
+    pairs, buckets, by_symbol = context.pairs, context.buckets, context.handles
     handles = scratch + HANDLES_AT
     store_32(handles - 4, NO_ROW)
     store_32(symbols - 4, NONE)

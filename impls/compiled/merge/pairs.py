@@ -27,15 +27,13 @@ from impls.compiled.codegen.memory import (
     wrapping_multiply,
 )
 from impls.compiled.layout import (
-    BUCKETS,
     FILTER_AT,
     HANDLE_BITS,
-    HANDLES,
     MOST_SLOTS,
     MULTIPLIER_AT,
     NONE,
-    PAIRS,
     SYMBOL_BITS,
+    ContextRecord,
 )
 from impls.compiled.lookup.hashing import K1
 
@@ -77,10 +75,10 @@ def joined(buckets: int, pairs: int, handle: int, right: int) -> int:
 
 
 @inlined
-def merged(context: int, left: int, right: int) -> int:
+def merged(context: ContextRecord, left: int, right: int) -> int:
     """Return the symbol that `left` and `right` merge into, its rank too, or NONE. `right` may be NONE."""
-    handle = load_i32(load_i64(context + HANDLES) + 4 * left)
-    return shift_right(joined(load_i64(context + BUCKETS), load_i64(context + PAIRS), handle, right), HANDLE_BITS)
+    handle = load_i32(context.handles + 4 * left)
+    return shift_right(joined(context.buckets, context.pairs, handle, right), HANDLE_BITS)
 
 
 @kernel

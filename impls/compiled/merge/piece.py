@@ -10,7 +10,7 @@ from impls.compiled.codegen.memory import (
     store_32,
     store_64,
 )
-from impls.compiled.layout import IDS, MOST_SMALL, WHOLE, WHOLE_SHIFT
+from impls.compiled.layout import MOST_SMALL, ContextRecord
 from impls.compiled.lookup.hashing import hash_piece, same_bytes
 from impls.compiled.merge.merge_long import merge_long
 from impls.compiled.merge.merge_small import merge_small
@@ -23,9 +23,9 @@ WHOLE_ENTRY_BYTES = 32
 
 
 @kernel
-def whole_id(context: int, piece: int, n_bytes: int) -> int:
+def whole_id(context: ContextRecord, piece: int, n_bytes: int) -> int:
     """Return the id of a piece that is one token although merging does not make it, or -1."""
-    table, shift = load_i64(context + WHOLE), load_i64(context + WHOLE_SHIFT)
+    table, shift = context.whole, context.whole_shift
     h = hash_piece(piece, n_bytes)
     mask = shift_right(-1, shift)
     slot = shift_right(h, shift)
@@ -55,9 +55,9 @@ def put_whole(table: int, shift: int, piece: int, n_bytes: int, token: int) -> i
 
 
 @kernel
-def piece_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
+def piece_ids(context: ContextRecord, piece: int, n_bytes: int, out: int) -> int:
     """Write the ids (int32) of a piece to `out`; return how many, or NO_MEMORY."""
-    if load_i64(context + WHOLE) != 0:
+    if context.whole != 0:
         token = whole_id(context, piece, n_bytes)
         if token >= 0:
             store_32(out, token)
@@ -67,7 +67,7 @@ def piece_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
         count = merge_small(context, piece, n_bytes, out)
     if count < 0:
         count = merge_long(context, piece, n_bytes, out)
-    ids = load_i64(context + IDS)
+    ids = context.ids
     if ids != 0:
         for i in range(count):
             store_32(out + 4 * i, load_i32(ids + 4 * load_i32(out + 4 * i)))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from impls.compiled.codegen.memory import kernel, load_i32, load_i64, load_u8, shift_right, store_32, store_64
 from impls.compiled.cpython.texts import buffer_for_ids, release_ids
-from impls.compiled.layout import COUNT_AT, NO_MEMORY, NONE, OUT, READABLE_END, SYMBOL_BITS
+from impls.compiled.layout import COUNT_AT, NO_MEMORY, NONE, SYMBOL_BITS, ContextRecord
 from impls.compiled.lookup.cache import ARENA_COUNT, short_entry
 from impls.compiled.lookup.hashing import key_high_by_byte, key_low_by_byte
 from impls.compiled.merge.piece import piece_ids
 
 
 @kernel
-def find_whole(context: int, blob: int, starts: int, n_tokens: int, found: int) -> int:
+def find_whole(context: ContextRecord, blob: int, starts: int, n_tokens: int, found: int) -> int:
     """Write the ids (int32) of the tokens whose bytes do not encode to themselves; return how many, or NO_MEMORY."""
     n_found = 0
-    store_64(context + READABLE_END, blob + load_i64(starts + 8 * n_tokens))
+    context.readable_end = blob + load_i64(starts + 8 * n_tokens)
     for token in range(n_tokens):
         start = load_i64(starts + 8 * token)
         length = load_i64(starts + 8 * token + 8) - start
@@ -73,13 +73,13 @@ def _begins_and_ends_characters(token: int, n_bytes: int) -> bool:
 
 
 @kernel
-def fill_rows(context: int, blob: int, starts: int, n_tokens: int, rows: int) -> int:
+def fill_rows(context: ContextRecord, blob: int, starts: int, n_tokens: int, rows: int) -> int:
     """Write a cache entry for every token of up to 15 bytes that may be a piece; return how many.
 
     Tokens whose entry would need the arena are left out.
     """
-    out = load_i64(context + OUT)
-    store_64(context + READABLE_END, blob + load_i64(starts + 8 * n_tokens))
+    out = context.out
+    context.readable_end = blob + load_i64(starts + 8 * n_tokens)
     row = rows
     for token in range(n_tokens):
         start = load_i64(starts + 8 * token)

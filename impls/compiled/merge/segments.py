@@ -27,22 +27,15 @@ from impls.compiled.codegen.memory import (
 )
 from impls.compiled.layout import (
     ALONE_AT,
-    CACHE_COUNT,
-    CACHE_LIMIT,
-    CHARACTER_PAIRS,
-    CHARACTER_PAIRS_SHIFT,
     CODES_AT,
-    JOINS,
     JOINS_SHIFT,
-    LONE,
     MOST_CHARACTERS,
     NONE,
     PLACES_AT,
-    READABLE_END,
     ROW_BYTES,
     ROWS_AT,
-    SEGMENTS,
     SYMBOL_BITS,
+    ContextRecord,
 )
 from impls.compiled.lookup.cache import find, short_entry, short_slot, write_short
 from impls.compiled.lookup.hashing import K1, key_high_by_byte, key_low_by_byte
@@ -55,9 +48,9 @@ LEAST = 6
 
 
 @kernel
-def build_character_ids(context: int, table: int, scratch: int) -> int:
+def build_character_ids(context: ContextRecord, table: int, scratch: int) -> int:
     """Fill the first words of the 65536 rows of LONE; return 1, or 0 where an id is too large for its field."""
-    store_64(context + READABLE_END, 0)
+    context.readable_end = 0
     for code in range(65536):
         entry = 0
         if code >= 0x800:
@@ -92,9 +85,9 @@ def _may_join(joins: int, left: int, right: int, row: int) -> int:
 
 
 @inlined
-def _read_characters(context: int, piece: int, n_bytes: int, begin: int) -> tuple[int, int]:
+def _read_characters(context: ContextRecord, piece: int, n_bytes: int, begin: int) -> tuple[int, int]:
     """Read the next characters of a piece; return how many, and a bit for each the piece may be cut before."""
-    joins, lone, work = load_i64(context + JOINS), load_i64(context + LONE), load_i64(context + SEGMENTS)
+    joins, lone, work = context.joins, context.lone, context.segments
     at, left, cuts, n = begin, 0, 0, 0
     while at < n_bytes and n < MOST_CHARACTERS:
         byte = load_u8(piece + at)
@@ -116,11 +109,11 @@ def _read_characters(context: int, piece: int, n_bytes: int, begin: int) -> tupl
 
 
 @inlined
-def _of_two(context: int, left: int, right: int) -> int:
+def _of_two(context: ContextRecord, left: int, right: int) -> int:
     """Return the token of two characters, in the form of a row of LONE; 0 if there is none, or it is not listed."""
     key = (left << 16) | right
-    slot = shift_right(wrapping_multiply(key, K1), load_i64(context + CHARACTER_PAIRS_SHIFT))
-    bucket = load_i64(context + CHARACTER_PAIRS) + (slot << 4)
+    slot = shift_right(wrapping_multiply(key, K1), context.character_pairs_shift)
+    bucket = context.character_pairs + (slot << 4)
     first, second = load_i64(bucket), load_i64(bucket + 8)
     found = choose(shift_right(first, SYMBOL_BITS) == key, first, second)
     token = (found & NONE) | (NONE << SYMBOL_BITS) | (NONE << (2 * SYMBOL_BITS))
@@ -128,7 +121,7 @@ def _of_two(context: int, left: int, right: int) -> int:
 
 
 @inlined
-def _list_segment(context: int, row: int, piece: int, n_bytes: int, begin: int, end: int) -> None:
+def _list_segment(context: ContextRecord, row: int, piece: int, n_bytes: int, begin: int, end: int) -> None:
     """Write the address, size and key of a segment of a piece of `n_bytes`; prefetch its slot."""
     length = end - begin
     low, high, slot = 0, 0, row
@@ -152,7 +145,7 @@ def _list_segment(context: int, row: int, piece: int, n_bytes: int, begin: int, 
 
 
 @kernel
-def _ids_of_listed(context: int, row: int, out: int) -> int:
+def _ids_of_listed(context: ContextRecord, row: int, out: int) -> int:
     """Write the ids of a listed segment; return how many, or NO_MEMORY."""
     segment, n_bytes = load_i64(row), load_i64(row + 8)
     if n_bytes > LONGEST_SHORT:
@@ -162,16 +155,16 @@ def _ids_of_listed(context: int, row: int, out: int) -> int:
     if load_i64(entry + 8) != 0:
         return write_short(context, entry, out)
     count = piece_ids(context, segment, n_bytes, out)
-    has_room = load_i64(context + CACHE_COUNT) < load_i64(context + CACHE_LIMIT)
+    has_room = context.pieces.count < context.pieces.limit
     if has_room and short_entry(context, entry, low, high, out, count):
-        store_64(context + CACHE_COUNT, load_i64(context + CACHE_COUNT) + 1)
+        context.pieces.count = context.pieces.count + 1
     return count
 
 
 @inlined
-def _ids_of_segments(context: int, piece: int, n_bytes: int, n: int, begins: int, out: int) -> int:
+def _ids_of_segments(context: ContextRecord, piece: int, n_bytes: int, n: int, begins: int, out: int) -> int:
     """Write the ids of the segments of `n` characters, which start at the bits of `begins`; how many, or NO_MEMORY."""
-    work = load_i64(context + SEGMENTS)
+    work = context.segments
     ends = shift_right(begins, 1) | shift_left(1, n - 1)
     known = ends
     row, rest = work + ROWS_AT, begins & ~ends
@@ -219,18 +212,18 @@ def _end_of_segment(joins: int, lone: int, piece: int, n_bytes: int, begin: int)
 
 
 @inlined
-def is_cut(context: int, piece: int, n_bytes: int) -> bool:
+def is_cut(context: ContextRecord, piece: int, n_bytes: int) -> bool:
     """Return whether a piece may be cut into segments: it ends in a three-byte character and is longer."""
-    return load_i64(context + JOINS) != 0 and n_bytes >= LEAST and load_u8(piece + n_bytes - 3) >= 0xE0
+    return context.joins != 0 and n_bytes >= LEAST and load_u8(piece + n_bytes - 3) >= 0xE0
 
 
 @kernel
-def unknown_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
+def unknown_ids(context: ContextRecord, piece: int, n_bytes: int, out: int) -> int:
     """Write the ids (int32) of a piece to `out`; return how many, or NO_MEMORY."""
-    joins = load_i64(context + JOINS)
+    joins = context.joins
     if not is_cut(context, piece, n_bytes):
         return piece_ids(context, piece, n_bytes, out)
-    places = load_i64(context + SEGMENTS) + PLACES_AT
+    places = context.segments + PLACES_AT
     count, begin = 0, 0
     while begin < n_bytes:
         n, cuts = _read_characters(context, piece, n_bytes, begin)
@@ -241,7 +234,7 @@ def unknown_ids(context: int, piece: int, n_bytes: int, out: int) -> int:
             end = load_i32(places + 4 * n)
             cuts ^= shift_left(1, n)
         elif end < n_bytes:
-            end = _end_of_segment(joins, load_i64(context + LONE), piece, n_bytes, begin)
+            end = _end_of_segment(joins, context.lone, piece, n_bytes, begin)
         if cuts == 0 and end - begin == n_bytes:
             return piece_ids(context, piece, n_bytes, out)
         if cuts == 0 and n == MOST_CHARACTERS:

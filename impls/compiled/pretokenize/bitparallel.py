@@ -23,7 +23,7 @@ from impls.compiled.codegen.memory import (
     store_64,
     wrapping_add,
 )
-from impls.compiled.layout import CHARACTER_FLAGS, FLAG_PAGES
+from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.alphabets import (
     WHOLE,
     is_latin,
@@ -65,11 +65,11 @@ ANY_CASE, MARKS, CUTS = 160, 168, 176
 
 
 @inlined
-def flags_at(context: int, at: int, byte: int) -> int:
+def flags_at(context: ContextRecord, at: int, byte: int) -> int:
     """Return the flags (`pretokenize/pattern/flags`) of the character at `at` whose lead byte is `byte`."""
     code = code_point(at, byte)
-    page = load_u16(load_i64(context + FLAG_PAGES) + 2 * (code >> 6))
-    return load_u8(load_i64(context + CHARACTER_FLAGS) + (page << 6) + (code & 63))
+    page = load_u16(context.flag_pages + 2 * (code >> 6))
+    return load_u8(context.character_flags + (page << 6) + (code & 63))
 
 
 @inlined
@@ -87,7 +87,7 @@ def spread(flag: int, bytes_: int) -> int:
 
 
 @kernel
-def mark_non_ascii(context: int, at: int, masks: int) -> None:
+def mark_non_ascii(context: ContextRecord, at: int, masks: int) -> None:
     """Complete LETTERS and fill CONTINUATION and CUTS for a window that is not all ASCII."""
     high_masks(at, masks)
     continuation = load_i64(masks + CONTINUATION)
@@ -115,7 +115,7 @@ def mark_non_ascii(context: int, at: int, masks: int) -> None:
 
 
 @kernel
-def mark_non_ascii_with_case(context: int, at: int, masks: int) -> None:
+def mark_non_ascii_with_case(context: ContextRecord, at: int, masks: int) -> None:
     """Mark as `mark_non_ascii`, for a pattern that distinguishes case: also complete UPPER, fill ANY_CASE and MARKS."""
     high_masks(at, masks)
     continuation = load_i64(masks + CONTINUATION)

@@ -17,7 +17,7 @@ from impls.compiled.codegen.memory import (
     shift_left,
     shift_right,
 )
-from impls.compiled.layout import ASCII_CLASSES, ASCII_CUTS, END_CLASS, PAGE_CLASSES, PAGES, TRANSITIONS
+from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.byte_masks import LEADS, lead_masks
 from impls.compiled.pretokenize.pattern.steps import CUT
 from impls.compiled.pretokenize.scan import class_at, width
@@ -45,18 +45,18 @@ def _eight(pairs: int, at: int) -> int:
 
 
 @inlined
-def neighbour_starts(context: int, at: int, masks: int, left: int) -> int:
+def neighbour_starts(context: ContextRecord, at: int, masks: int, left: int) -> int:
     """Return the starts of pieces in the window at `at`, `left` bytes before the end of the text, or 0."""
-    pairs, starts = load_i64(context + ASCII_CUTS), 0
+    pairs, starts = context.ascii_cuts, 0
     for i in range(0, 64, 8):
         starts |= shift_left(_eight(pairs, at + i), i + 1)
     lead_masks(at, masks)
     within = shift_right(-1, 64 - min(64, left))
     leads = load_i64(masks + LEADS) & within
     if leads != 0:
-        transitions, stride = load_i64(context + TRANSITIONS), load_i64(context + END_CLASS) + 1
-        ascii_classes = load_i64(context + ASCII_CLASSES)
-        pages, page_classes = load_i64(context + PAGES), load_i64(context + PAGE_CLASSES)
+        transitions, stride = context.transitions, context.end_class + 1
+        ascii_classes = context.ascii_classes
+        pages, page_classes = context.pages, context.page_classes
         next_at, class_before = -1, 0
         space = load_u8(page_classes + (load_u16(pages + 2 * (SPACE >> 6)) << 6) + (SPACE & 63))
         while leads != 0:

@@ -17,6 +17,7 @@ from impls.compiled.codegen.memory import (
     shift_right,
     store_64,
 )
+from impls.compiled.layout import ContextRecord
 from impls.compiled.pretokenize.alphabets import two_bytes_wide
 from impls.compiled.pretokenize.bitparallel import (
     ANY_CASE,
@@ -54,7 +55,7 @@ SINOGRAPHS = ANY_CASE
 
 
 @kernel
-def mark_kinds(context: int, at: int, masks: int) -> None:
+def mark_kinds(context: ContextRecord, at: int, masks: int) -> None:
     """Complete LETTERS (which include marks here) and fill CONTINUATION, SINOGRAPHS and CUTS for any window."""
     deepseek_masks(at, masks)
     cuts = load_i64(masks + CONTROLS)

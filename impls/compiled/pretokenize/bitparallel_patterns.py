@@ -27,6 +27,7 @@ from impls.compiled.layout import (
     QWEN,
     TEKKEN,
     UNCOVERED,
+    ContextRecord,
 )
 from impls.compiled.pretokenize.bitparallel import (
     ANY_CASE,
@@ -144,7 +145,7 @@ def _gpt2_starts(masks: int, at: int, letters: int, blanks: int) -> int:
 
 
 @inlined
-def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
+def _starts(context: ContextRecord, at: int, masks: int, left: int, kind: int, splitter: int) -> tuple[int, int]:
     """Return the starts in the window at `at`, `left` bytes before the text's end, and the last; 0 for the automaton.
 
     A space after an ASCII letter begins a piece whatever follows. Where there is one the next window begins there, so
@@ -204,7 +205,7 @@ def _starts(context: int, at: int, masks: int, left: int, kind: int, splitter: i
 
 @inlined
 def _block(
-    context: int,
+    context: ContextRecord,
     text: int,
     n_bytes: int,
     readable: int,
@@ -241,7 +242,7 @@ def _block(
 
 @kernel
 def windows_block(
-    context: int,
+    context: ContextRecord,
     text: int,
     n_bytes: int,
     readable: int,

@@ -9,19 +9,14 @@ from impls.compiled.codegen.memory import (
     inlined,
     kernel,
     load_i32,
-    load_i64,
     load_u8,
     load_u16,
     store_32,
     store_64,
 )
 from impls.compiled.layout import (
-    ASCII_CLASSES,
-    END_CLASS,
-    PAGE_CLASSES,
-    PAGES,
-    TRANSITIONS,
     UNCOVERED,
+    ContextRecord,
 )
 from impls.compiled.pretokenize.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 
@@ -53,10 +48,10 @@ def class_at(ascii_classes: int, pages: int, page_classes: int, at: int, byte: i
 
 
 @kernel
-def piece_end(context: int, text: int, n_bytes: int, start: int) -> int:
+def piece_end(context: ContextRecord, text: int, n_bytes: int, start: int) -> int:
     """Return the end of the piece that begins at `start` < n_bytes, or UNCOVERED where none does."""
-    transitions, ascii_classes = load_i64(context + TRANSITIONS), load_i64(context + ASCII_CLASSES)
-    pages, page_classes = load_i64(context + PAGES), load_i64(context + PAGE_CLASSES)
+    transitions, ascii_classes = context.transitions, context.ascii_classes
+    pages, page_classes = context.pages, context.page_classes
     row, last, position = 0, -1, start
     while position < n_bytes:
         byte = load_u8(text + position)
@@ -69,20 +64,20 @@ def piece_end(context: int, text: int, n_bytes: int, start: int) -> int:
             last = position
         row = entry >> FLAG_BITS
         position += width(byte)
-    entry = load_i32(transitions + 4 * (row + load_i64(context + END_CLASS)))
+    entry = load_i32(transitions + 4 * (row + context.end_class))
     if entry & CUT:
         return n_bytes
     return last if last > start else UNCOVERED
 
 
 @kernel
-def scan_block(context: int, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int) -> int:
+def scan_block(context: ContextRecord, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int) -> int:
     """Write the ends (int32) of pieces from `start` until one is at `limit` or later; return how many, or UNCOVERED.
 
     The end of the last piece is left in the int64 at `state`.
     """
-    transitions, ascii_classes = load_i64(context + TRANSITIONS), load_i64(context + ASCII_CLASSES)
-    pages, page_classes = load_i64(context + PAGES), load_i64(context + PAGE_CLASSES)
+    transitions, ascii_classes = context.transitions, context.ascii_classes
+    pages, page_classes = context.pages, context.page_classes
     at = ends
     row, last, position, begin = 0, start, start, start
     while position < n_bytes:

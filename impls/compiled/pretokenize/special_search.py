@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, kernel, load_i64, load_u8, lowest_bit
-from impls.compiled.layout import N_SPECIALS, SPECIAL_ROW_BYTES, SPECIALS, SUFFIX_BYTES
+from impls.compiled.layout import SPECIAL_ROW_BYTES, SUFFIX_BYTES, ContextRecord
 from impls.compiled.lookup.hashing import same_bytes
 from impls.compiled.pretokenize.byte_masks import WIDTH, equal_pairs
 
@@ -72,9 +72,9 @@ def _may_hold(text: int, n_bytes: int, table: int, row: int) -> bool:
 
 
 @kernel
-def may_hold_special(context: int, text: int, n_bytes: int) -> bool:
+def may_hold_special(context: ContextRecord, text: int, n_bytes: int) -> bool:
     """Return whether a special token occurs or may be cut off at the end; always where there are too many prefixes."""
-    table, n_rows = load_i64(context + SPECIALS), load_i64(context + N_SPECIALS)
+    table, n_rows = context.specials, context.n_specials
     for i in range(n_rows):
         if _may_hold(text, n_bytes, table, table + SPECIAL_ROW_BYTES * i):
             return True

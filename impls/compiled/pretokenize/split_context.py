@@ -50,7 +50,7 @@ class SplitContext(Slots):
         super().__init__(layout.N_SLOTS)
         self.native = Native.load()
         self._prepare()
-        self.hold(layout.WORK, aligned_zeros(layout.WORK_BYTES))
+        self.hold("work", aligned_zeros(layout.WORK_BYTES))
         if splitting is not None:
             self._splitting(splitting)
         if is_checked():
@@ -61,19 +61,19 @@ class SplitContext(Slots):
         """Set what else kernels need from the start; subclasses override it."""
 
     def _splitting(self, splitting: Splitting) -> None:
-        self[layout.SPLITTER] = splitting.splitter
+        self["splitter"] = splitting.splitter
         tables = splitting.tables
         if tables is not None:
-            self.hold(layout.TRANSITIONS, tables.transitions)
-            self.hold(layout.ASCII_CLASSES, tables.ascii_classes)
-            self.hold(layout.PAGES, tables.pages)
-            self.hold(layout.PAGE_CLASSES, tables.page_classes)
-            self[layout.END_CLASS] = tables.end
+            self.hold("transitions", tables.transitions)
+            self.hold("ascii_classes", tables.ascii_classes)
+            self.hold("pages", tables.pages)
+            self.hold("page_classes", tables.page_classes)
+            self["end_class"] = tables.end
         if splitting.flags is not None:
-            self.hold(layout.FLAG_PAGES, splitting.flags.pages)
-            self.hold(layout.CHARACTER_FLAGS, splitting.flags.flags)
+            self.hold("flag_pages", splitting.flags.pages)
+            self.hold("character_flags", splitting.flags.flags)
         if splitting.pairs is not None:
-            self.hold(layout.ASCII_CUTS, splitting.pairs)
+            self.hold("ascii_cuts", splitting.pairs)
         if splitting.stages:
             self._stages(splitting.stages)
 
@@ -81,14 +81,14 @@ class SplitContext(Slots):
         rows = np.zeros((len(stages), layout.STAGE_BYTES >> 3), np.int64)
         for number, tables in enumerate(stages):
             for slot, array in (
-                (layout.TRANSITIONS, tables.transitions),
-                (layout.ASCII_CLASSES, tables.ascii_classes),
-                (layout.PAGES, tables.pages),
-                (layout.PAGE_CLASSES, tables.page_classes),
+                ("transitions", tables.transitions),
+                ("ascii_classes", tables.ascii_classes),
+                ("pages", tables.pages),
+                ("page_classes", tables.page_classes),
             ):
                 self.keep(f"{slot} of stage {number}", array)
                 rows[number, slot >> 3] = address(array)
-            rows[number, layout.END_CLASS >> 3] = tables.end
+            rows[number, "end_class" >> 3] = tables.end
             rows[number, layout.STAGE_HAS_GAPS >> 3] = tables.has_gaps
-        self.hold(layout.STAGES, rows)
-        self[layout.N_STAGES] = len(stages)
+        self.hold("stages", rows)
+        self["n_stages"] = len(stages)

@@ -6,16 +6,21 @@ context's. A row also holds the end of the stage's current piece; the innermost 
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import kernel, load_i64, load_u8, store_32, store_64
-from impls.compiled.layout import N_STAGES, STAGE_BYTES, STAGE_END, STAGE_HAS_GAPS, STAGES, UNCOVERED
+from impls.compiled.codegen.memory import kernel, load_u8, store_32, store_64
+from impls.compiled.layout import (
+    STAGE_BYTES,
+    UNCOVERED,
+    ContextRecord,
+    StageRecord,
+)
 from impls.compiled.pretokenize.scan import piece_end, width
 
 
 @kernel
-def _stage_end(stage: int, text: int, n_bytes: int, start: int) -> int:
+def _stage_end(stage: ContextRecord | StageRecord, text: int, n_bytes: int, start: int) -> int:
     """Return the end of a stage's piece that begins at `start`; a gap ends where the pattern matches again."""
     end = piece_end(stage, text, n_bytes, start)
-    if end >= 0 or load_i64(stage + STAGE_HAS_GAPS) == 0:
+    if end >= 0 or stage.has_gaps == 0:
         return end
     position = start + width(load_u8(text + start))
     while position < n_bytes and piece_end(stage, text, n_bytes, position) < 0:
@@ -24,37 +29,37 @@ def _stage_end(stage: int, text: int, n_bytes: int, start: int) -> int:
 
 
 @kernel
-def begin_stages(context: int) -> None:
+def begin_stages(context: ContextRecord) -> None:
     """Reset the stages for a new text."""
-    stage = load_i64(context + STAGES)
-    end_of_stages = stage + STAGE_BYTES * load_i64(context + N_STAGES)
+    stage = context.stages
+    end_of_stages = stage + STAGE_BYTES * context.n_stages
     while stage < end_of_stages:
-        store_64(stage + STAGE_END, 0)
+        stage.end = 0
         stage += STAGE_BYTES
 
 
 @kernel
-def piece_end_by_stages(context: int, text: int, n_bytes: int, begin: int) -> int:
+def piece_end_by_stages(context: ContextRecord, text: int, n_bytes: int, begin: int) -> int:
     """Return the end of the piece that begins at `begin` < n_bytes, or UNCOVERED.
 
     `begin` must never decrease within a text.
     """
-    stage = load_i64(context + STAGES)
-    end_of_stages = stage + STAGE_BYTES * load_i64(context + N_STAGES)
+    stage = context.stages
+    end_of_stages = stage + STAGE_BYTES * context.n_stages
     end = n_bytes
     while stage < end_of_stages:
-        if load_i64(stage + STAGE_END) <= begin:
+        if stage.end <= begin:
             end = _stage_end(stage, text, end, begin)
             if end < 0:
                 return UNCOVERED
-            store_64(stage + STAGE_END, end)
-        end = load_i64(stage + STAGE_END)
+            stage.end = end
+        end = stage.end
         stage += STAGE_BYTES
     return end
 
 
 @kernel
-def stages_block(context: int, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int) -> int:
+def stages_block(context: ContextRecord, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int) -> int:
     """Write the ends (int32) of pieces from `start` until one is at `limit` or later; return how many, or UNCOVERED.
 
     The end of the last piece is left in the int64 at `state`. A text is split from its start, block by block.

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import kernel, load_i32, load_i64, load_u8, load_u16, store_32
+from impls.compiled.codegen.memory import kernel, load_i32, load_u8, load_u16, store_32
 from impls.compiled.layout import (
     BY_BYTES,
-    BYTE_SYMBOLS,
-    CHARACTER_SYMBOLS,
-    FIRST_IS_OTHER,
-    FUSES_UNKNOWN,
-    LAST_SYMBOLS,
-    SPELLING_PAGES,
-    UNKNOWN_SYMBOL,
+    ContextRecord,
 )
 from impls.compiled.pretokenize.scan import code_point, width
 
 
 @kernel
-def spell(context: int, piece: int, n_bytes: int, symbols: int, most: int) -> int:
+def spell(context: ContextRecord, piece: int, n_bytes: int, symbols: int, most: int) -> int:
     """Write the symbols (int32) of a piece; return how many, or -1 where there may be more than `most`.
 
     An unknown symbol waits for what follows, see `Model.symbols`.
     """
-    pages, by_page = load_i64(context + SPELLING_PAGES), load_i64(context + CHARACTER_SYMBOLS)
-    unknown, fuses = load_i64(context + UNKNOWN_SYMBOL), load_i64(context + FUSES_UNKNOWN)
-    byte_symbols, last = load_i64(context + BYTE_SYMBOLS), load_i64(context + LAST_SYMBOLS)
-    first_is_other = load_i64(context + FIRST_IS_OTHER) != 0
+    pages, by_page = context.spelling_pages, context.character_symbols
+    unknown, fuses = context.unknown_symbol, context.fuses_unknown
+    byte_symbols, last = context.byte_symbols, context.last_symbols
+    first_is_other = context.first_is_other != 0
     count, i, waiting = 0, 0, 0
     while i < n_bytes:
         if count + 4 + waiting > most:

@@ -34,7 +34,6 @@ from impls.compiled.cpython.pyobjects import long_from_long
 from impls.compiled.cpython.strings import TEXT_REGION, most_bytes, own_utf8, utf8_and_size
 from impls.compiled.cpython.texts import encode
 from impls.compiled.layout import (
-    BATCH_USED,
     ITEM_BYTES,
     ITEM_COUNT,
     ITEM_IDS,
@@ -53,16 +52,13 @@ from impls.compiled.layout import (
     MAY_BE_SPECIAL,
     NO_MEMORY,
     NOT_UTF8,
-    NOTHING,
-    OUT,
-    OUT_LIMIT,
     PAD_BYTES,
     PENDING,
     RESTING,
-    SIZE,
     WORKER_CONTEXT,
     WORKER_JOB,
     WORKER_STATE,
+    ContextRecord,
 )
 from impls.compiled.pretokenize.special_search import may_hold_special
 from impls.compiled.threads.worker_kernels import wait_for_job
@@ -93,7 +89,7 @@ def first_of_task(job: int, task: int) -> int:
 
 
 @kernel
-def _fetch(context: int, text: int, item: int) -> int:
+def _fetch(context: ContextRecord, text: int, item: int) -> int:
     """Fill the item of a text; return an upper bound of its size in bytes."""
     store_64(item + ITEM_TEXT, 0)
     store_64(item + ITEM_SIZE, 0)
@@ -101,7 +97,7 @@ def _fetch(context: int, text: int, item: int) -> int:
     store_64(item + ITEM_IDS, 0)
     store_64(item + ITEM_MEMORY, 0)
     store_64(item + ITEM_COUNT, PENDING)
-    if text == load_i64(context + NOTHING):
+    if text == context.nothing:
         store_64(item + ITEM_COUNT, MAY_BE_SPECIAL)
         return 0
     store_64(item + ITEM_SIZE, most_bytes(context, text))
@@ -116,7 +112,7 @@ def _fetch(context: int, text: int, item: int) -> int:
 
 
 @kernel
-def batch_fetch(context: int, arguments: int) -> int:
+def batch_fetch(context: ContextRecord, arguments: int) -> int:
     """(job, texts, first, least, look) -> int: fill the job with the texts from `first` on; return how many it holds.
 
     `texts` is a list of str, or None for a text left to the careful path. A wave ends where the buffer of one thread is
@@ -125,7 +121,7 @@ def batch_fetch(context: int, arguments: int) -> int:
     job, texts = long_as_address(peek(arguments)), peek(arguments + 8)
     first, least = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
     n_texts = min(list_size(texts) - first, load_i64(job + JOB_MOST_ITEMS))
-    room = load_i64(context + OUT_LIMIT)
+    room = context.out_limit
     n_items, n_tasks, in_task, total = 0, 0, TASK_BYTES, 0
     while n_items < n_texts and (n_items < least or total < room):
         if in_task >= TASK_BYTES:
@@ -142,33 +138,33 @@ def batch_fetch(context: int, arguments: int) -> int:
     store_64(job + JOB_COPIED, 0)
     store_64(job + JOB_COPIED_IDS, 0)
     atomic_store(job + JOB_NEXT, 0)
-    store_64(context + BATCH_USED, 0)
+    context.batch_used = 0
     return long_from_long(n_items)
 
 
 @kernel
-def _text_of(context: int, item: int) -> int:
+def _text_of(context: ContextRecord, item: int) -> int:
     """Return the address of the UTF-8 of an item, its size left in SIZE; 0 for a surrogate."""
     text = load_i64(item + ITEM_TEXT)
     if text == 0:
         return own_utf8(context, load_i64(item + ITEM_STR))
-    store_64(context + SIZE, load_i64(item + ITEM_SIZE))
+    context.size = load_i64(item + ITEM_SIZE)
     return text
 
 
 @kernel
-def _encode_item(context: int, item: int, look: int) -> int:
+def _encode_item(context: ContextRecord, item: int, look: int) -> int:
     """Encode one text to this context or to new memory; return the number of ids, negative for the careful path."""
     text = _text_of(context, item)
     if text == 0:
         return NOT_UTF8
-    n_bytes = load_i64(context + SIZE)
+    n_bytes = context.size
     declare_region(TEXT_REGION, text, text + n_bytes)
     if look != 0 and may_hold_special(context, text, n_bytes):
         return MAY_BE_SPECIAL
-    used = load_i64(context + BATCH_USED)
-    out = load_i64(context + OUT) + 4 * used
-    if used + n_bytes > load_i64(context + OUT_LIMIT):
+    used = context.batch_used
+    out = context.out + 4 * used
+    if used + n_bytes > context.out_limit:
         out = allocate(BATCH_REGION, 4 * n_bytes + PAD_BYTES)
         if out == 0:
             return NO_MEMORY
@@ -176,18 +172,18 @@ def _encode_item(context: int, item: int, look: int) -> int:
         return _ids_at(context, item, text, n_bytes, out)
     count = _ids_at(context, item, text, n_bytes, out)
     if count > 0:
-        store_64(context + BATCH_USED, used + count)
+        context.batch_used = used + count
     return count
 
 
 @kernel
-def _ids_at(context: int, item: int, text: int, n_bytes: int, out: int) -> int:
+def _ids_at(context: ContextRecord, item: int, text: int, n_bytes: int, out: int) -> int:
     store_64(item + ITEM_IDS, out)
     return encode(context, text, n_bytes, out, 1)
 
 
 @kernel
-def take_part(context: int, job: int, most_bytes_more: int) -> None:
+def take_part(context: ContextRecord, job: int, most_bytes_more: int) -> None:
     """Work on tasks until none is left or `most_bytes_more` are done. Needs no interpreter lock."""
     look, done = load_i64(job + JOB_LOOK), 0
     while done < most_bytes_more:
@@ -203,7 +199,7 @@ def take_part(context: int, job: int, most_bytes_more: int) -> None:
 
 
 @kernel
-def work(context: int, job: int, most_bytes_more: int) -> bool:
+def work(context: ContextRecord, job: int, most_bytes_more: int) -> bool:
     """As `take_part`, with the interpreter lock released; return whether reacquiring it took long."""
     state = save_thread()
     take_part(context, job, most_bytes_more)
@@ -218,6 +214,6 @@ def run_worker(worker: int) -> int:
         if call != 0:
             return call
         job, context = load_i64(worker + WORKER_JOB), load_i64(worker + WORKER_CONTEXT)
-        store_64(context + BATCH_USED, 0)
+        context.batch_used = 0
         take_part(context, job, 1 << 62)
         atomic_store(worker + WORKER_STATE, RESTING)

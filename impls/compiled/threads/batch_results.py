@@ -27,7 +27,6 @@ from impls.compiled.cpython.interpreter import (
 )
 from impls.compiled.cpython.pyobjects import array_of_ids, list_of_ids, list_set, long_from_long
 from impls.compiled.layout import (
-    BUSY,
     COLLECTED,
     ITEM_COUNT,
     ITEM_IDS,
@@ -39,6 +38,7 @@ from impls.compiled.layout import (
     JOB_N_TASKS,
     JOB_NEXT,
     PENDING,
+    ContextRecord,
 )
 from impls.compiled.threads.batch import first_of_task, item_at, take_part, work
 from impls.compiled.threads.worker_kernels import wait_for_workers
@@ -61,7 +61,7 @@ def _end_of(item: int) -> None:
 
 
 @kernel
-def _collect(context: int, job: int, results: int, first: int, low: int, as_arrays: int) -> int:
+def _collect(context: ContextRecord, job: int, results: int, first: int, low: int, as_arrays: int) -> int:
     """Make objects of the encoded texts; return the index of the first pending one, or -1 with an exception set."""
     high = first_of_task(job, atomic_load(job + JOB_NEXT))
     whole = True
@@ -85,7 +85,7 @@ def _collect(context: int, job: int, results: int, first: int, low: int, as_arra
 
 
 @kernel
-def batch_collect(context: int, arguments: int) -> int:
+def batch_collect(context: ContextRecord, arguments: int) -> int:
     """(job, results, first, as_arrays) -> int: set results[first:]; return how many are left to the careful path."""
     job, results = long_as_address(peek(arguments)), peek(arguments + 8)
     first, as_arrays = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
@@ -144,7 +144,7 @@ def _offsets(job: int, offsets: int) -> int:
 
 
 @kernel
-def batch_encode(context: int, arguments: int) -> int:
+def batch_encode(context: ContextRecord, arguments: int) -> int:
     """(job, address of int64 offsets, address of uint32 ids, room for them) -> int: encode, return the number of ids.
 
     It is the complement (~) where some texts are left to the careful path. Ids are copied as far as there is room. The
@@ -163,7 +163,7 @@ def batch_encode(context: int, arguments: int) -> int:
 
 
 @kernel
-def batch_copy(context: int, arguments: int) -> int:
+def batch_copy(context: ContextRecord, arguments: int) -> int:
     """(job, address of uint32 ids, room) -> None: copy the ids there was no room for, after those already copied."""
     job, out = long_as_address(peek(arguments)), long_as_address(peek(arguments + 8))
     room = long_as_long(peek(arguments + 16))
@@ -182,25 +182,25 @@ def _close(job: int) -> None:
 
 
 @kernel
-def batch_close(context: int, arguments: int) -> int:
+def batch_close(context: ContextRecord, arguments: int) -> int:
     """(job) -> None: end a wave: wait until no worker is at work on it, and release its memory."""
     _close(long_as_address(peek(arguments)))
     return new_none(context)
 
 
 @kernel
-def run_claimed(context: int, arguments: int) -> int:
+def run_claimed(context: ContextRecord, arguments: int) -> int:
     """(job, function, argument) -> function(argument), with the context claimed, and the job closed afterwards.
 
     None where another call uses the context. No interrupt can come between: whatever the function raises, and wherever,
     the claim ends and no worker is at work on the job.
     """
-    if load_i64(context + BUSY) != 0:
+    if context.busy != 0:
         return new_none(context)
-    store_64(context + BUSY, this_thread())
+    context.busy = this_thread()
     result = call_with_one(peek(arguments + 8), peek(arguments + 16))
     job = long_as_address(peek(arguments))
     _close(job)
     atomic_store(job + JOB_CLOSED, 1)
-    store_64(context + BUSY, 0)
+    context.busy = 0
     return result

@@ -14,20 +14,14 @@ from impls.compiled.codegen.memory import (
     load_i64,
     load_u8,
     store_32,
-    store_64,
 )
 from impls.compiled.pretokenize.scan import code_point, width
 from impls.compiled.training.layout import (
-    ARENA,
     CELL_BYTES,
-    CELLS,
-    LENGTHS,
     MOST_WEIGHT,
-    N_CELLS,
-    N_PIECES,
     SEPARATOR,
-    SPANS,
-    STARTS,
+    CountingRecord,
+    LearningRecord,
 )
 
 
@@ -56,17 +50,17 @@ def _symbol_of(word: int, at: int, n_bytes: int, inner: int, last: int, by_bytes
 
 
 @kernel
-def fill_cells(counting: int, counts: int, inner: int, last: int, cells: int) -> int:
+def fill_cells(counting: CountingRecord, counts: int, inner: int, last: int, cells: int) -> int:
     """Write the words of two symbols or more; return the number of cells.
 
     `inner`, `last`: int32 by character, its symbol, and its symbol at the end of a word; `last` 0: `inner` is int32 by
     byte, and words have no special end. A word more frequent than the maximum weight is written several times.
     """
-    arena, starts = load_i64(counting + ARENA), load_i64(counting + STARTS)
-    lengths = load_i64(counting + LENGTHS)
+    arena, starts = counting.arena, counting.starts
+    lengths = counting.lengths
     _write(cells, 0, SEPARATOR, 0)
     place = 1
-    for number in range(load_i64(counting + N_PIECES)):
+    for number in range(counting.n_pieces):
         n_bytes, left = load_i32(lengths + 4 * number), load_i64(counts + 8 * number)
         word = arena + load_i64(starts + 8 * number)
         while left > 0:
@@ -86,14 +80,14 @@ def fill_cells(counting: int, counts: int, inner: int, last: int, cells: int) ->
 
 
 @kernel
-def compact_cells(learning: int) -> int:
+def compact_cells(learning: LearningRecord) -> int:
     """Give every symbol one cell again and drop words of one symbol; return the number of cells.
 
     The caller must reset the spans to 1.
     """
-    cells, spans = load_i64(learning + CELLS), load_i64(learning + SPANS)
+    cells, spans = learning.cells, learning.spans
     to, word, place = 1, 1, 1
-    n_cells = load_i64(learning + N_CELLS)
+    n_cells = learning.n_cells
     while place < n_cells:
         symbol = load_i32(cell_at(cells, place))
         if symbol == SEPARATOR:
@@ -108,5 +102,5 @@ def compact_cells(learning: int) -> int:
             _write(cells, to, symbol, load_i32(cell_at(cells, place) + 4))
             to += 1
             place += load_i32(spans + 4 * symbol)
-    store_64(learning + N_CELLS, to)
+    learning.n_cells = to
     return to

@@ -18,27 +18,25 @@ from impls.compiled.codegen.memory import (
     store_64,
     wrapping_multiply,
 )
-from impls.compiled.layout import BLOCK_BYTES, BOUNDS_AT, MASKS_AT, PAD_BYTES, RECORDS_AT, UNCOVERED, WORK
+from impls.compiled.layout import (
+    BLOCK_BYTES,
+    BOUNDS_AT,
+    MASKS_AT,
+    PAD_BYTES,
+    RECORDS_AT,
+    UNCOVERED,
+    ContextRecord,
+)
 from impls.compiled.lookup.encode import split_block
 from impls.compiled.lookup.hashing import K1, hash_piece, same_bytes
 from impls.compiled.training.layout import (
     ARENA,
-    ARENA_BYTES,
-    ARENA_USED,
     FINISHED,
     LENGTHS,
-    MOST_PIECES,
     N_PIECES,
-    N_TEXTS,
     NO_ROOM,
-    PIECE_SHIFT,
-    PIECE_TABLE,
-    POSITION,
     STARTS,
-    TEXT,
-    TEXT_AT,
-    TEXT_BYTES,
-    TEXTS,
+    CountingRecord,
 )
 
 ENTRY = 16
@@ -60,10 +58,10 @@ def _slot_of(table: int, shift: int, key: int) -> int:
 
 
 @kernel
-def _add(counting: int, key: int, entry: int, piece: int, n_bytes: int, times: int) -> int:
+def _add(counting: CountingRecord, key: int, entry: int, piece: int, n_bytes: int, times: int) -> int:
     """Add `times` to the count of a piece, probing from `entry` on; return its index."""
-    table = load_i64(counting + PIECE_TABLE)
-    end = table + shift_left(ENTRY, 64 - load_i64(counting + PIECE_SHIFT))
+    table = counting.piece_table
+    end = table + shift_left(ENTRY, 64 - counting.piece_shift)
     while True:
         stored = load_i64(entry)
         if stored == 0:
@@ -72,10 +70,8 @@ def _add(counting: int, key: int, entry: int, piece: int, n_bytes: int, times: i
             word = load_i64(entry + 8)
             number = shift_right(word, 32)
             if key > 0 or (
-                load_i32(load_i64(counting + LENGTHS) + 4 * number) == n_bytes
-                and same_bytes(
-                    load_i64(counting + ARENA) + load_i64(load_i64(counting + STARTS) + 8 * number), piece, n_bytes
-                )
+                load_i32(counting.lengths + 4 * number) == n_bytes
+                and same_bytes(counting.arena + load_i64(counting.starts + 8 * number), piece, n_bytes)
             ):
                 store_64(entry + 8, word + times)
                 return number
@@ -85,25 +81,27 @@ def _add(counting: int, key: int, entry: int, piece: int, n_bytes: int, times: i
 
 
 @kernel
-def _put(counting: int, key: int, entry: int, piece: int, n_bytes: int, times: int) -> int:
-    number, used = load_i64(counting + N_PIECES), load_i64(counting + ARENA_USED)
+def _put(counting: CountingRecord, key: int, entry: int, piece: int, n_bytes: int, times: int) -> int:
+    number, used = counting.n_pieces, counting.arena_used
     store_64(entry, key)
     store_64(entry + 8, shift_left(number, 32) | times)
-    store_64(load_i64(counting + STARTS) + 8 * number, used)
-    store_32(load_i64(counting + LENGTHS) + 4 * number, n_bytes)
-    arena = load_i64(counting + ARENA) + used
+    store_64(counting.starts + 8 * number, used)
+    store_32(counting.lengths + 4 * number, n_bytes)
+    arena = counting.arena + used
     for i in range(0, n_bytes, 8):
         store_64(arena + i, load_i64(piece + i))
-    store_64(counting + ARENA_USED, (used + n_bytes + 7) & ~7)
-    store_64(counting + N_PIECES, number + 1)
+    counting.arena_used = (used + n_bytes + 7) & ~7
+    counting.n_pieces = number + 1
     return number
 
 
 @kernel
-def _count_block(context: int, counting: int, text: int, start: int, ends: int, n_pieces: int) -> None:
+def _count_block(
+    context: ContextRecord, counting: CountingRecord, text: int, start: int, ends: int, n_pieces: int
+) -> None:
     """Count the pieces of a text, the first of which begins at `start`."""
-    table, shift = load_i64(counting + PIECE_TABLE), load_i64(counting + PIECE_SHIFT)
-    records = load_i64(context + WORK) + RECORDS_AT
+    table, shift = counting.piece_table, counting.piece_shift
+    records = context.work + RECORDS_AT
     begin, record = start, records
     for i in range(n_pieces):
         end = load_i32(ends + 4 * i)
@@ -123,22 +121,20 @@ def _count_block(context: int, counting: int, text: int, start: int, ends: int, 
 
 
 @inlined
-def _has_room(counting: int, n_pieces: int, n_bytes: int) -> bool:
+def _has_room(counting: CountingRecord, n_pieces: int, n_bytes: int) -> bool:
     """Return whether so many new pieces of so many bytes in all would fit."""
-    used = load_i64(counting + ARENA_USED) + n_bytes + 8 * n_pieces
-    return load_i64(counting + N_PIECES) + n_pieces <= load_i64(counting + MOST_PIECES) and used <= load_i64(
-        counting + ARENA_BYTES
-    )
+    used = counting.arena_used + n_bytes + 8 * n_pieces
+    return counting.n_pieces + n_pieces <= counting.most_pieces and used <= counting.arena_bytes
 
 
 @kernel
-def count_texts(context: int, counting: int) -> int:
+def count_texts(context: ContextRecord, counting: CountingRecord) -> int:
     """Count the pieces of the texts, resuming where it stopped; return FINISHED, NO_ROOM, or UNCOVERED."""
-    work = load_i64(context + WORK)
-    number, at = load_i64(counting + TEXT), load_i64(counting + TEXT_AT)
-    position = load_i64(counting + POSITION)
-    while number < load_i64(counting + N_TEXTS):
-        text, n_bytes = load_i64(counting + TEXTS) + at, load_i64(load_i64(counting + TEXT_BYTES) + 8 * number)
+    work = context.work
+    number, at = counting.text, counting.text_at
+    position = counting.position
+    while number < counting.n_texts:
+        text, n_bytes = counting.texts + at, load_i64(counting.text_bytes + 8 * number)
         while position < n_bytes:
             limit = min(n_bytes, position + BLOCK_BYTES)
             n_pieces = split_block(context, text, n_bytes, n_bytes + PAD_BYTES, position, limit, 0)
@@ -146,9 +142,9 @@ def count_texts(context: int, counting: int) -> int:
                 return UNCOVERED
             after = load_i64(work + MASKS_AT)
             if not _has_room(counting, n_pieces, after - position):
-                store_64(counting + TEXT, number)
-                store_64(counting + TEXT_AT, at)
-                store_64(counting + POSITION, position)
+                counting.text = number
+                counting.text_at = at
+                counting.position = position
                 return NO_ROOM
             _count_block(context, counting, text, position, work + BOUNDS_AT, n_pieces)
             position = after
@@ -159,17 +155,17 @@ def count_texts(context: int, counting: int) -> int:
 
 
 @kernel
-def count_split(context: int, counting: int, text: int, ends: int, n_pieces: int) -> int:
+def count_split(context: ContextRecord, counting: CountingRecord, text: int, ends: int, n_pieces: int) -> int:
     """Count the pieces of one text split elsewhere, `ends` being int32; return FINISHED or NO_ROOM.
 
     Resumes at the piece POSITION.
     """
-    done = load_i64(counting + POSITION)
+    done = counting.position
     while done < n_pieces:
         block = min(n_pieces - done, BLOCK_BYTES)
         begin = load_i32(ends + 4 * done - 4) if done > 0 else 0
         if not _has_room(counting, block, load_i32(ends + 4 * (done + block) - 4) - begin):
-            store_64(counting + POSITION, done)
+            counting.position = done
             return NO_ROOM
         _count_block(context, counting, text, begin, ends + 4 * done, block)
         done += block
@@ -177,11 +173,11 @@ def count_split(context: int, counting: int, text: int, ends: int, n_pieces: int
 
 
 @kernel
-def spread_pieces(counting: int, table: int, shift: int) -> int:
+def spread_pieces(counting: CountingRecord, table: int, shift: int) -> int:
     """Move all entries to an empty table, which replaces the current one; return 0."""
-    before = load_i64(counting + PIECE_TABLE)
+    before = counting.piece_table
     end = table + shift_left(ENTRY, 64 - shift)
-    for at in range(before, before + shift_left(ENTRY, 64 - load_i64(counting + PIECE_SHIFT)), ENTRY):
+    for at in range(before, before + shift_left(ENTRY, 64 - counting.piece_shift), ENTRY):
         key = load_i64(at)
         if key != 0:
             entry = _slot_of(table, shift, key)
@@ -191,24 +187,24 @@ def spread_pieces(counting: int, table: int, shift: int) -> int:
                     entry = table
             store_64(entry, key)
             store_64(entry + 8, load_i64(at + 8))
-    store_64(counting + PIECE_TABLE, table)
-    store_64(counting + PIECE_SHIFT, shift)
-    store_64(counting + MOST_PIECES, shift_left(1, 63 - shift))
+    counting.piece_table = table
+    counting.piece_shift = shift
+    counting.most_pieces = shift_left(1, 63 - shift)
     return 0
 
 
 @kernel
-def number_pieces(counting: int, other: int, numbers: int) -> int:
+def number_pieces(counting: CountingRecord, other: int, numbers: int) -> int:
     """Insert the pieces of another table, and write their indices here (int32 by index there), from POSITION on.
 
     Returns FINISHED or NO_ROOM. Counts do not change.
     """
-    table, shift = load_i64(counting + PIECE_TABLE), load_i64(counting + PIECE_SHIFT)
+    table, shift = counting.piece_table, counting.piece_shift
     arena, starts, lengths = load_i64(other + ARENA), load_i64(other + STARTS), load_i64(other + LENGTHS)
-    for number in range(load_i64(counting + POSITION), load_i64(other + N_PIECES)):
+    for number in range(counting.position, load_i64(other + N_PIECES)):
         piece, n_bytes = arena + load_i64(starts + 8 * number), load_i32(lengths + 4 * number)
         if not _has_room(counting, 1, n_bytes):
-            store_64(counting + POSITION, number)
+            counting.position = number
             return NO_ROOM
         key = _key_of(piece, n_bytes)
         store_32(numbers + 4 * number, _add(counting, key, _slot_of(table, shift, key), piece, n_bytes, 0))
@@ -216,10 +212,10 @@ def number_pieces(counting: int, other: int, numbers: int) -> int:
 
 
 @kernel
-def collect_counts(counting: int, counts: int) -> int:
+def collect_counts(counting: CountingRecord, counts: int) -> int:
     """Add the count of each piece to `counts` (int64 by piece) and reset it to 0; return 0."""
-    table = load_i64(counting + PIECE_TABLE)
-    for entry in range(table, table + shift_left(ENTRY, 64 - load_i64(counting + PIECE_SHIFT)), ENTRY):
+    table = counting.piece_table
+    for entry in range(table, table + shift_left(ENTRY, 64 - counting.piece_shift), ENTRY):
         if load_i64(entry) != 0:
             word = load_i64(entry + 8)
             place = counts + 8 * shift_right(word, 32)

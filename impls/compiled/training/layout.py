@@ -5,72 +5,82 @@ Must import nothing.
 
 from __future__ import annotations
 
+from impls.compiled.records import i64, record
+
 SEPARATOR, ABSORBED = -1, -2
 """Symbols of cells: between two words; where a symbol began that was merged into the one before it."""
 CELL_BYTES = 8
 """int32 symbol, int32 count of its word in the corpus."""
 MOST_WEIGHT = (1 << 31) - 1
 
+
 # Counting distinct pieces
-N_COUNTING = 16
-(
-    PIECE_TABLE,  # 16-byte entries by hash: key, index of the piece << 32 | its count
-    PIECE_SHIFT,
-    N_PIECES,
-    MOST_PIECES,  # half of the entries
-    ARENA,  # the bytes of distinct pieces, each 8-byte aligned
-    ARENA_USED,
-    ARENA_BYTES,
-    STARTS,  # int64 by piece
-    LENGTHS,  # int32 by piece
-    TEXTS,  # UTF-8 of texts, PAD_BYTES of zeros after each
-    TEXT_BYTES,  # int64 by text
-    N_TEXTS,
-    TEXT,  # the text to resume with, its offset, and how much of it has been counted
-    TEXT_AT,
-    POSITION,
-) = range(0, 8 * 15, 8)
+@record
+class CountingRecord:
+    """Counting distinct pieces."""
+
+    piece_table: i64  # 16-byte entries by hash: key, index of the piece << 32 | its count
+    piece_shift: i64
+    n_pieces: i64
+    most_pieces: i64  # half of the entries
+    arena: i64  # the bytes of distinct pieces, each 8-byte aligned
+    arena_used: i64
+    arena_bytes: i64
+    starts: i64  # int64 by piece
+    lengths: i64  # int32 by piece
+    texts: i64  # UTF-8 of texts, PAD_BYTES of zeros after each
+    text_bytes: i64  # int64 by text
+    n_texts: i64
+    text: i64  # the text to resume with, its offset, and how much of it has been counted
+    text_at: i64
+    position: i64
+
 
 # Learning merges
-N_LEARNING = 40
-(
-    CELLS,
-    N_CELLS,
-    SPANS,  # int32 by symbol: its number of cells
-    N_BASE,  # number of base symbols
-    TOKEN_STARTS,  # int64 by symbol: offset of its bytes in TOKEN_TEXT; they end where those of the next begin
-    TOKEN_TEXT,
-    TOKEN_ROOM,
-    MEASURES,  # int32 by symbol: its length, as the rule `shortest` counts it
-    PAIR_TABLE,  # 32-byte entries by hash: key, count, end of its list in POOL, length of that list
-    PAIR_TABLE_SHIFT,
-    N_PAIRS,
-    MOST_PAIRS,  # half of the entries
-    HEAP,  # 24-byte entries: count, tie, key; the pair that is merged next first
-    N_HEAP,
-    HEAP_ROOM,
-    RULE,  # of equally frequent pairs the first one has the smallest tie, then BY_KEY and so on, below
-    POOL,  # int32: cells where the pairs of the lists begin
-    POOL_USED,
-    POOL_ROOM,
-    LEFTS,  # 16-byte rows by symbol: the gain of a merge by left neighbour, and its occurrences or where to list them
-    RIGHTS,
-    TOUCHED_LEFTS,  # int32: symbols with such a row
-    TOUCHED_RIGHTS,
-    LEFT_EVENTS,  # pairs of int32: symbol, cell
-    RIGHT_EVENTS,
-    MERGES,  # rows of three int64: left, right, count
-    N_MERGES,
-    MOST_MERGES,
-    THRESHOLD,  # pairs that are less frequent are not stored
-    MOST_TOKEN_BYTES,
-    TOKEN_CHARACTERS,  # int32 by symbol: its length in characters of the corpus
-    MOST_TOKEN_CHARACTERS,  # 0: no limit
-    SUMS,  # int64 by hash: upper bounds of the counts of pairs
-    CELL,  # where to resume
-    RESERVED,  # rows of address and length: texts that no merge may make
-    N_RESERVED,
-) = range(0, 8 * 36, 8)
+@record
+class LearningRecord:
+    """Learning merges."""
+
+    cells: i64
+    n_cells: i64
+    spans: i64  # int32 by symbol: its number of cells
+    n_base: i64  # number of base symbols
+    token_starts: i64  # int64 by symbol: offset of its bytes in TOKEN_TEXT; they end where those of the next begin
+    token_text: i64
+    token_room: i64
+    measures: i64  # int32 by symbol: its length, as the rule `shortest` counts it
+    pair_table: i64  # 32-byte entries by hash: key, count, end of its list in POOL, length of that list
+    pair_table_shift: i64
+    n_pairs: i64
+    most_pairs: i64  # half of the entries
+    heap: i64  # 24-byte entries: count, tie, key; the pair that is merged next first
+    n_heap: i64
+    heap_room: i64
+    rule: i64  # of equally frequent pairs the first one has the smallest tie, then BY_KEY and so on, below
+    pool: i64  # int32: cells where the pairs of the lists begin
+    pool_used: i64
+    pool_room: i64
+    lefts: (
+        i64  # 16-byte rows by symbol: the gain of a merge by left neighbour, and its occurrences or where to list them
+    )
+    rights: i64
+    touched_lefts: i64  # int32: symbols with such a row
+    touched_rights: i64
+    left_events: i64  # pairs of int32: symbol, cell
+    right_events: i64
+    merges: i64  # rows of three int64: left, right, count
+    n_merges: i64
+    most_merges: i64
+    threshold: i64  # pairs that are less frequent are not stored
+    most_token_bytes: i64
+    token_characters: i64  # int32 by symbol: its length in characters of the corpus
+    most_token_characters: i64  # 0: no limit
+    sums: i64  # int64 by hash: upper bounds of the counts of pairs
+    cell: i64  # where to resume
+    reserved: i64  # rows of address and length: texts that no merge may make
+    n_reserved: i64
+
+
 SUM_BITS = 20
 
 # Values of the slot RULE, one for each rule for ties

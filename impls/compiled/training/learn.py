@@ -20,36 +20,11 @@ from impls.compiled.training.cells import cell_at
 from impls.compiled.training.layout import (
     ABSORBED,
     CELL_BYTES,
-    CELLS,
     FINISHED,
     FIRST,
-    HEAP,
-    HEAP_ROOM,
-    LEFT_EVENTS,
-    LEFTS,
-    MEASURES,
-    MERGES,
-    MOST_MERGES,
-    MOST_PAIRS,
-    N_BASE,
-    N_HEAP,
-    N_MERGES,
-    N_PAIRS,
     NO_ROOM,
-    POOL,
-    POOL_ROOM,
-    POOL_USED,
-    RIGHT_EVENTS,
-    RIGHTS,
-    RULE,
-    SPANS,
-    THRESHOLD,
-    TOKEN_CHARACTERS,
-    TOKEN_ROOM,
-    TOKEN_STARTS,
     TOO_RARE,
-    TOUCHED_LEFTS,
-    TOUCHED_RIGHTS,
+    LearningRecord,
 )
 from impls.compiled.training.list_pairs import tie_of
 from impls.compiled.training.pair_heap import drop_first, push, replace_first
@@ -93,33 +68,33 @@ def _note_event(events: int, n: int, symbol: int, place: int) -> None:
 
 
 @inlined
-def _lose(learning: int, key: int, weight: int) -> None:
+def _lose(learning: LearningRecord, key: int, weight: int) -> None:
     entry = entry_of(learning, key)
     if load_i64(entry) != 0:
         store_64(entry + COUNT, load_i64(entry + COUNT) - weight)
 
 
 @inlined
-def _gain(learning: int, row: int, left: int, right: int, count: int) -> None:
+def _gain(learning: LearningRecord, row: int, left: int, right: int, count: int) -> None:
     """Store a new pair if it is frequent and short enough, with room for its list."""
     times = load_i64(row + TIMES)
     store_64(row + GAIN, 0)
     store_64(row + TIMES, NOT_STORED)
-    if count < load_i64(learning + THRESHOLD) or not is_short_enough(learning, left, right):
+    if count < learning.threshold or not is_short_enough(learning, left, right):
         return
     key = key_of(left, right)
     entry = entry_of(learning, key)
     add_pair(learning, entry, key)
-    used = load_i64(learning + POOL_USED)
+    used = learning.pool_used
     store_64(entry + COUNT, count)
     store_64(entry + LIST_END, used + times)
     store_64(entry + LIST_LENGTH, times)
     store_64(row + TIMES, used)
-    store_64(learning + POOL_USED, used + times)
+    learning.pool_used = used + times
 
 
 @inlined
-def _offer(learning: int, row: int, left: int, right: int) -> None:
+def _offer(learning: LearningRecord, row: int, left: int, right: int) -> None:
     """Push a new pair, if it was stored, to the heap, and clear the row."""
     if load_i64(row + TIMES) != NOT_STORED:
         key = key_of(left, right)
@@ -129,8 +104,8 @@ def _offer(learning: int, row: int, left: int, right: int) -> None:
 
 
 @inlined
-def _write_lists(learning: int, rows: int, events: int, n_events: int) -> None:
-    pool = load_i64(learning + POOL)
+def _write_lists(learning: LearningRecord, rows: int, events: int, n_events: int) -> None:
+    pool = learning.pool
     for i in range(n_events):
         row = rows + ROW * load_i32(events + 8 * i)
         to = load_i64(row + TIMES)
@@ -140,12 +115,12 @@ def _write_lists(learning: int, rows: int, events: int, n_events: int) -> None:
 
 
 @kernel
-def _merge(learning: int, left: int, right: int, new: int, places: int, n_places: int) -> None:
+def _merge(learning: LearningRecord, left: int, right: int, new: int, places: int, n_places: int) -> None:
     """Merge a pair at all positions, among those given, where it still is; update the pairs of its neighbours."""
-    cells, spans = load_i64(learning + CELLS), load_i64(learning + SPANS)
-    lefts, rights = load_i64(learning + LEFTS), load_i64(learning + RIGHTS)
-    touched_lefts, touched_rights = load_i64(learning + TOUCHED_LEFTS), load_i64(learning + TOUCHED_RIGHTS)
-    left_events, right_events = load_i64(learning + LEFT_EVENTS), load_i64(learning + RIGHT_EVENTS)
+    cells, spans = learning.cells, learning.spans
+    lefts, rights = learning.lefts, learning.rights
+    touched_lefts, touched_rights = learning.touched_lefts, learning.touched_rights
+    left_events, right_events = learning.left_events, learning.right_events
     left_span, right_span = load_i32(spans + 4 * left), load_i32(spans + 4 * right)
     n_lefts, n_rights, n_touched_lefts, n_touched_rights = 0, 0, 0, 0
     for i in range(n_places):
@@ -196,24 +171,24 @@ def _merge(learning: int, left: int, right: int, new: int, places: int, n_places
 
 
 @inlined
-def _has_room(learning: int, n_places: int, n_symbols: int, n_bytes: int) -> bool:
+def _has_room(learning: LearningRecord, n_places: int, n_symbols: int, n_bytes: int) -> bool:
     """Return whether merging at so many positions, with a new token of `n_bytes`, fits in all tables."""
     n_pairs = 2 * min(n_places, n_symbols + 1)
-    n_text = load_i64(load_i64(learning + TOKEN_STARTS) + 8 * n_symbols) + n_bytes
+    n_text = load_i64(learning.token_starts + 8 * n_symbols) + n_bytes
     return (
-        load_i64(learning + N_HEAP) + n_pairs <= load_i64(learning + HEAP_ROOM)
-        and load_i64(learning + N_PAIRS) + n_pairs <= load_i64(learning + MOST_PAIRS)
-        and load_i64(learning + POOL_USED) + 2 * n_places <= load_i64(learning + POOL_ROOM)
-        and n_text <= load_i64(learning + TOKEN_ROOM)
+        learning.n_heap + n_pairs <= learning.heap_room
+        and learning.n_pairs + n_pairs <= learning.most_pairs
+        and learning.pool_used + 2 * n_places <= learning.pool_room
+        and n_text <= learning.token_room
     )
 
 
 @kernel
-def _is_up_to_date(learning: int, entry: int, tie: int) -> bool:
+def _is_up_to_date(learning: LearningRecord, entry: int, tie: int) -> bool:
     """Return whether a pair's tie is current; positions it has left are dropped from the start of its list."""
-    if load_i64(learning + RULE) != FIRST:
+    if learning.rule != FIRST:
         return True
-    cells, spans, key = load_i64(learning + CELLS), load_i64(learning + SPANS), load_i64(entry)
+    cells, spans, key = learning.cells, learning.spans, load_i64(entry)
     left, right = left_of(key), right_of(key)
     while True:
         place = tie_of(learning, entry)
@@ -229,24 +204,24 @@ def _add_lengths(lengths: int, left: int, right: int, new: int) -> None:
 
 
 @inlined
-def _begin(learning: int, left: int, right: int, new: int, count: int) -> None:
+def _begin(learning: LearningRecord, left: int, right: int, new: int, count: int) -> None:
     """Record a merge and make its symbol."""
-    merge = load_i64(learning + MERGES) + MERGE_BYTES * load_i64(learning + N_MERGES)
+    merge = learning.merges + MERGE_BYTES * learning.n_merges
     store_64(merge, left)
     store_64(merge + 8, right)
     store_64(merge + 16, count)
     append_token(learning, left, right, new)
-    _add_lengths(load_i64(learning + SPANS), left, right, new)
-    _add_lengths(load_i64(learning + MEASURES), left, right, new)
-    _add_lengths(load_i64(learning + TOKEN_CHARACTERS), left, right, new)
+    _add_lengths(learning.spans, left, right, new)
+    _add_lengths(learning.measures, left, right, new)
+    _add_lengths(learning.token_characters, left, right, new)
 
 
 @kernel
-def learn(learning: int) -> int:
+def learn(learning: LearningRecord) -> int:
     """Learn merges until there are enough (FINISHED), none is frequent enough (TOO_RARE), or there is NO_ROOM."""
-    threshold, heap = load_i64(learning + THRESHOLD), load_i64(learning + HEAP)
-    while load_i64(learning + N_MERGES) < load_i64(learning + MOST_MERGES):
-        if load_i64(learning + N_HEAP) == 0:
+    threshold, heap = learning.threshold, learning.heap
+    while learning.n_merges < learning.most_merges:
+        if learning.n_heap == 0:
             return TOO_RARE
         count, key = load_i64(heap), load_i64(heap + 16)
         entry = entry_of(learning, key)
@@ -258,13 +233,13 @@ def learn(learning: int) -> int:
             replace_first(learning, now, tie_of(learning, entry), key)
             continue
         n_places = load_i64(entry + LIST_LENGTH)
-        new = load_i64(learning + N_BASE) + load_i64(learning + N_MERGES)
+        new = learning.n_base + learning.n_merges
         if not _has_room(learning, n_places, new, n_token_bytes(learning, left) + n_token_bytes(learning, right)):
             return NO_ROOM
         drop_first(learning)
         _begin(learning, left, right, new, count)
-        places = load_i64(learning + POOL) + 4 * (load_i64(entry + LIST_END) - n_places)
+        places = learning.pool + 4 * (load_i64(entry + LIST_END) - n_places)
         store_64(entry + COUNT, 0)
         _merge(learning, left, right, new, places, n_places)
-        store_64(learning + N_MERGES, load_i64(learning + N_MERGES) + 1)
+        learning.n_merges = learning.n_merges + 1
     return FINISHED

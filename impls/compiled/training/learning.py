@@ -43,29 +43,29 @@ class Learner(Slots):
         self._native = Native.load()
         self._base, self._budget, self._spec = base, budget, spec
         most = len(base) + budget + 1
-        self[layout.RULE] = _RULES[spec.ties]
-        self[layout.N_BASE] = len(base)
+        self["rule"] = _RULES[spec.ties]
+        self["n_base"] = len(base)
         starts = np.zeros(most + 1, np.int64)
         starts[1 : len(base) + 1] = np.cumsum([len(symbol) for symbol in base])
-        self.hold(layout.TOKEN_STARTS, starts)
+        self.hold("token_starts", starts)
         text = np.zeros(int(starts[len(base)]) + _USUAL_TOKEN_BYTES * budget, np.uint8)
         text[: starts[len(base)]] = np.frombuffer(b"".join(base), np.uint8)
-        self.hold(layout.TOKEN_TEXT, text)
-        self[layout.TOKEN_ROOM] = len(text)
+        self.hold("token_text", text)
+        self["token_room"] = len(text)
         measures = np.ones(most, np.int32)
         if spec.alphabet == "chars":
             measures[: len(base)] = [len(symbol.decode()) for symbol in base]
-        self.hold(layout.MEASURES, measures)
-        self.hold(layout.TOKEN_CHARACTERS, np.ones(most, np.int32))
-        self[layout.MOST_TOKEN_CHARACTERS] = spec.max_token_characters or 0
-        self.hold(layout.SPANS, np.ones(most, np.int32))
-        for slot in (layout.LEFTS, layout.RIGHTS):
+        self.hold("measures", measures)
+        self.hold("token_characters", np.ones(most, np.int32))
+        self["most_token_characters"] = spec.max_token_characters or 0
+        self.hold("spans", np.ones(most, np.int32))
+        for slot in ("lefts", "rights"):
             self.hold(slot, np.zeros((most, 2), np.int64))
-        for slot in (layout.TOUCHED_LEFTS, layout.TOUCHED_RIGHTS):
+        for slot in ("touched_lefts", "touched_rights"):
             self.hold(slot, np.zeros(most, np.int32))
-        self.hold(layout.MERGES, np.zeros((budget + 1, 3), np.int64))
-        self[layout.MOST_MERGES] = budget
-        self[layout.MOST_TOKEN_BYTES] = _MOST if spec.max_token_bytes is None else spec.max_token_bytes
+        self.hold("merges", np.zeros((budget + 1, 3), np.int64))
+        self["most_merges"] = budget
+        self["most_token_bytes"] = _MOST if spec.max_token_bytes is None else spec.max_token_bytes
         reserved = (*spec.special_tokens, *([] if spec.unknown is None else [spec.unknown]))
         self._reserve([text.encode("utf-8", "surrogatepass") for text in reserved])
 
@@ -73,8 +73,8 @@ class Learner(Slots):
         """Forbid merges that make one of the texts."""
         self._texts = [np.frombuffer(text, np.uint8) for text in texts]
         rows = [(address(text), len(text)) for text in self._texts]
-        self.hold(layout.RESERVED, np.array(rows or [(0, 0)], np.int64))
-        self[layout.N_RESERVED] = len(rows)
+        self.hold("reserved", np.array(rows or [(0, 0)], np.int64))
+        self["n_reserved"] = len(rows)
 
     def learn(self, words: Words) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the merges, as pairs of symbols in the order they were learned, and the count of each."""
@@ -82,13 +82,13 @@ class Learner(Slots):
         least = max(1, self._spec.min_count)
         threshold = max(least, int(words.counts.sum()) // (_SHARE * max(1, self._budget)))
         while self._budget:
-            self[layout.THRESHOLD] = threshold
+            self["threshold"] = threshold
             self._list()
             if self._merge() == layout.FINISHED or threshold == least:
                 break
             threshold = max(least, threshold // _FALL)
             self._compact()
-        merges = self.held(layout.MERGES)[: self[layout.N_MERGES]]
+        merges = self.held("merges")[: self["n_merges"]]
         return list(map(tuple, merges[:, :2].tolist())), merges[:, 2].tolist()
 
     def _fill(self, words: Words) -> None:
@@ -97,14 +97,14 @@ class Learner(Slots):
         if n_cells > _MOST:
             raise Unsupported("compiled", f"distinct pieces of {n_cells:,} bytes; it trains on {_MOST:,} at most")
         inner, last = self._symbols()
-        self.hold(layout.CELLS, aligned_zeros(layout.CELL_BYTES * n_cells))
+        self.hold("cells", aligned_zeros(layout.CELL_BYTES * n_cells))
         with self._reachable(inner, last, words.counts, *words.arrays):
-            self[layout.N_CELLS] = self._native.fill_cells(
+            self["n_cells"] = self._native.fill_cells(
                 words.address,
                 address(words.counts),
                 address(inner),
                 address(last) if len(last) else 0,
-                self[layout.CELLS],
+                self["cells"],
             )
 
     def _symbols(self) -> tuple[np.ndarray, np.ndarray]:
@@ -130,31 +130,31 @@ class Learner(Slots):
     def _compact(self) -> None:
         with self._reachable():
             self._native.compact_cells(self.address)
-        self.held(layout.SPANS)[:] = 1
+        self.held("spans")[:] = 1
 
     def _list(self) -> None:
         """List all pairs that reach the threshold, with their positions, and build the heap of them."""
         sums = aligned_zeros(8 << layout.SUM_BITS)
-        self.hold(layout.SUMS, sums)
+        self.hold("sums", sums)
         with self._reachable():
             self._native.sum_pairs(self.address)
         self._new_table(_LEAST_BITS)
-        self[layout.CELL] = 1
+        self["cell"] = 1
         while True:
             with self._reachable():
                 status = self._native.count_pairs(self.address)
             if status == layout.FINISHED:
                 break
-            self._spread(65 - self[layout.PAIR_TABLE_SHIFT], 0)
-        counts = self.held(layout.PAIR_TABLE).view(np.int64).reshape(-1, 4)
-        stored = counts[:, 1] >= self[layout.THRESHOLD]
+            self._spread(65 - self["pair_table_shift"], 0)
+        counts = self.held("pair_table").view(np.int64).reshape(-1, 4)
+        stored = counts[:, 1] >= self["threshold"]
         n_pairs, n_places = int(stored.sum()), int(counts[stored, 3].sum())
         longest = int(counts[stored, 3].max(initial=0))
-        self._spread(max(_LEAST_BITS, (3 * n_pairs).bit_length()), self[layout.THRESHOLD])
-        self[layout.N_HEAP] = self[layout.POOL_USED] = 0
+        self._spread(max(_LEAST_BITS, (3 * n_pairs).bit_length()), self["threshold"])
+        self["n_heap"] = self["pool_used"] = 0
         self._room_in_heap(2 * n_pairs + 1024)
         self._room_in_pool(2 * n_places + 1024)
-        for slot in (layout.LEFT_EVENTS, layout.RIGHT_EVENTS):
+        for slot in ("left_events", "right_events"):
             self.hold(slot, np.empty((longest + 1, 2), np.int32))
         with self._reachable():
             self._native.list_pairs(self.address)
@@ -166,45 +166,45 @@ class Learner(Slots):
             if status != layout.NO_ROOM:
                 return status
             self._room_for_text()
-            self._room_in_heap(2 * self[layout.HEAP_ROOM])
-            self._room_in_pool(2 * self[layout.POOL_ROOM])
-            self._spread(65 - self[layout.PAIR_TABLE_SHIFT], self[layout.THRESHOLD])
+            self._room_in_heap(2 * self["heap_room"])
+            self._room_in_pool(2 * self["pool_room"])
+            self._spread(65 - self["pair_table_shift"], self["threshold"])
 
     # --- room ----------------------------------------------------------------------------------------------
 
     def _new_table(self, bits: int) -> None:
-        self.hold(layout.PAIR_TABLE, aligned_zeros(32 << bits))
-        self[layout.PAIR_TABLE_SHIFT] = 64 - bits
-        self[layout.MOST_PAIRS] = 1 << (bits - 1)
-        self[layout.N_PAIRS] = 0
+        self.hold("pair_table", aligned_zeros(32 << bits))
+        self["pair_table_shift"] = 64 - bits
+        self["most_pairs"] = 1 << (bits - 1)
+        self["n_pairs"] = 0
 
     def _spread(self, bits: int, least: int) -> None:
         """Move the pairs with a count of `least` or more to a table of 2**bits entries."""
         table = aligned_zeros(32 << bits)
         with self._reachable(table):
             self._native.spread_pairs(self.address, address(table), 64 - bits, least)
-        self.hold(layout.PAIR_TABLE, table)
+        self.hold("pair_table", table)
 
     def _room_in_heap(self, n_entries: int) -> None:
         heap = np.empty(24 * n_entries, np.uint8)
-        used = 24 * self[layout.N_HEAP]
-        heap[:used] = self._held.get(layout.HEAP, heap)[:used]
-        self.hold(layout.HEAP, heap)
-        self[layout.HEAP_ROOM] = n_entries
+        used = 24 * self["n_heap"]
+        heap[:used] = self._held.get("heap", heap)[:used]
+        self.hold("heap", heap)
+        self["heap_room"] = n_entries
 
     def _room_for_text(self) -> None:
         """Double the room for the bytes of tokens, and add that for one more token, however long."""
-        starts, before = self.held(layout.TOKEN_STARTS), self.held(layout.TOKEN_TEXT)
-        n_tokens = self[layout.N_BASE] + self[layout.N_MERGES]
+        starts, before = self.held("token_starts"), self.held("token_text")
+        n_tokens = self["n_base"] + self["n_merges"]
         longest = int(np.diff(starts[: n_tokens + 1]).max())
         text = np.empty(2 * (len(before) + longest), np.uint8)
         text[: len(before)] = before
-        self.hold(layout.TOKEN_TEXT, text)
-        self[layout.TOKEN_ROOM] = len(text)
+        self.hold("token_text", text)
+        self["token_room"] = len(text)
 
     def _room_in_pool(self, n_places: int) -> None:
         pool = np.empty(n_places, np.int32)
-        used = self[layout.POOL_USED]
-        pool[:used] = self._held.get(layout.POOL, pool)[:used]
-        self.hold(layout.POOL, pool)
-        self[layout.POOL_ROOM] = n_places
+        used = self["pool_used"]
+        pool[:used] = self._held.get("pool", pool)[:used]
+        self.hold("pool", pool)
+        self["pool_room"] = n_places

@@ -10,23 +10,11 @@ from __future__ import annotations
 from impls.compiled.codegen.memory import kernel, load_i32, load_i64, shift_left, store_32, store_64
 from impls.compiled.training.cells import cell_at
 from impls.compiled.training.layout import (
-    CELL,
-    CELLS,
     FINISHED,
     FIRST,
-    MEASURES,
-    MOST_PAIRS,
-    N_CELLS,
-    N_PAIRS,
     NO_ROOM,
-    PAIR_TABLE,
-    PAIR_TABLE_SHIFT,
-    POOL,
-    POOL_USED,
-    RULE,
     SHORTEST,
-    SUMS,
-    THRESHOLD,
+    LearningRecord,
 )
 from impls.compiled.training.pair_heap import append, heapify
 from impls.compiled.training.pair_table import (
@@ -45,23 +33,23 @@ from impls.compiled.training.tokens import is_short_enough
 
 
 @kernel
-def tie_of(learning: int, entry: int) -> int:
+def tie_of(learning: LearningRecord, entry: int) -> int:
     """Return the first tie-breaker between equally frequent pairs; the smaller one comes first in the heap."""
-    rule, key = load_i64(learning + RULE), load_i64(entry)
+    rule, key = learning.rule, load_i64(entry)
     if rule == SHORTEST:
-        measures = load_i64(learning + MEASURES)
+        measures = learning.measures
         return load_i32(measures + 4 * left_of(key)) + load_i32(measures + 4 * right_of(key))
     if rule == FIRST:
-        return load_i32(load_i64(learning + POOL) + 4 * (load_i64(entry + LIST_END) - load_i64(entry + LIST_LENGTH)))
+        return load_i32(learning.pool + 4 * (load_i64(entry + LIST_END) - load_i64(entry + LIST_LENGTH)))
     return 0
 
 
 @kernel
-def sum_pairs(learning: int) -> int:
+def sum_pairs(learning: LearningRecord) -> int:
     """Sum the weights of pairs by hash in SUMS; return 0."""
-    cells, sums = load_i64(learning + CELLS), load_i64(learning + SUMS)
+    cells, sums = learning.cells, learning.sums
     left = load_i32(cells)
-    for place in range(1, load_i64(learning + N_CELLS)):
+    for place in range(1, learning.n_cells):
         right = load_i32(cell_at(cells, place))
         if left >= 0 and right >= 0:
             at = sum_place(sums, key_of(left, right))
@@ -71,21 +59,21 @@ def sum_pairs(learning: int) -> int:
 
 
 @kernel
-def count_pairs(learning: int) -> int:
+def count_pairs(learning: LearningRecord) -> int:
     """Count the pairs that may reach the threshold, from CELL on; return FINISHED or NO_ROOM."""
-    cells, sums = load_i64(learning + CELLS), load_i64(learning + SUMS)
-    threshold, most = load_i64(learning + THRESHOLD), load_i64(learning + MOST_PAIRS)
-    begin = load_i64(learning + CELL)
+    cells, sums = learning.cells, learning.sums
+    threshold, most = learning.threshold, learning.most_pairs
+    begin = learning.cell
     left = load_i32(cell_at(cells, begin - 1))
-    for place in range(begin, load_i64(learning + N_CELLS)):
+    for place in range(begin, learning.n_cells):
         right = load_i32(cell_at(cells, place))
         if left >= 0 and right >= 0:
             key = key_of(left, right)
             if load_i64(sum_place(sums, key)) >= threshold:
                 entry = entry_of(learning, key)
                 if load_i64(entry) == 0 and is_short_enough(learning, left, right):
-                    if load_i64(learning + N_PAIRS) == most:
-                        store_64(learning + CELL, place)
+                    if learning.n_pairs == most:
+                        learning.cell = place
                         return NO_ROOM
                     add_pair(learning, entry, key)
                 if load_i64(entry) != 0:
@@ -96,21 +84,21 @@ def count_pairs(learning: int) -> int:
 
 
 @kernel
-def list_pairs(learning: int) -> int:
+def list_pairs(learning: LearningRecord) -> int:
     """Fill the heap and the lists of all pairs in the table, which must have room; return the longest list's length."""
-    table = load_i64(learning + PAIR_TABLE)
-    end_of_table = table + shift_left(ENTRY, 64 - load_i64(learning + PAIR_TABLE_SHIFT))
+    table = learning.pair_table
+    end_of_table = table + shift_left(ENTRY, 64 - learning.pair_table_shift)
     used, longest = 0, 0
     for entry in range(table, end_of_table, ENTRY):
         if load_i64(entry) != 0:
             store_64(entry + LIST_END, used)
             used += load_i64(entry + LIST_LENGTH)
             longest = max(longest, load_i64(entry + LIST_LENGTH))
-    store_64(learning + POOL_USED, used)
-    cells, pool, sums = load_i64(learning + CELLS), load_i64(learning + POOL), load_i64(learning + SUMS)
-    threshold = load_i64(learning + THRESHOLD)
+    learning.pool_used = used
+    cells, pool, sums = learning.cells, learning.pool, learning.sums
+    threshold = learning.threshold
     left = load_i32(cells)
-    for place in range(1, load_i64(learning + N_CELLS)):
+    for place in range(1, learning.n_cells):
         right = load_i32(cell_at(cells, place))
         if left >= 0 and right >= 0:
             key = key_of(left, right)

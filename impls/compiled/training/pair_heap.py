@@ -7,7 +7,7 @@ low, and a stale tie never too late.
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, kernel, load_i64, outlined, store_64
-from impls.compiled.training.layout import HEAP, LARGEST, N_HEAP, RULE, SHORTEST
+from impls.compiled.training.layout import LARGEST, SHORTEST, LearningRecord
 from impls.compiled.training.pair_table import left_of, right_of
 from impls.compiled.training.tokens import compare, compare_joined
 
@@ -15,9 +15,9 @@ ENTRY = 24
 
 
 @outlined
-def _is_preferred(learning: int, key: int, other: int) -> bool:
+def _is_preferred(learning: LearningRecord, key: int, other: int) -> bool:
     """Return whether, of two pairs with the same count and the same tie, the first is merged before the second."""
-    rule = load_i64(learning + RULE)
+    rule = learning.rule
     order = 0
     if rule == SHORTEST:
         order = compare_joined(learning, left_of(key), right_of(key), left_of(other), right_of(other))
@@ -29,7 +29,7 @@ def _is_preferred(learning: int, key: int, other: int) -> bool:
 
 
 @inlined
-def _comes_before(learning: int, count: int, tie: int, key: int, entry: int) -> bool:
+def _comes_before(learning: LearningRecord, count: int, tie: int, key: int, entry: int) -> bool:
     other = load_i64(entry)
     if count != other:
         return count > other
@@ -52,9 +52,9 @@ def _copy(entry: int, to: int) -> None:
 
 
 @kernel
-def _sink(learning: int, n: int, i: int, count: int, tie: int, key: int) -> None:
+def _sink(learning: LearningRecord, n: int, i: int, count: int, tie: int, key: int) -> None:
     """Put an entry at index `i`, whose content is no longer needed, or below."""
-    heap = load_i64(learning + HEAP)
+    heap = learning.heap
     while 4 * i + 1 < n:
         best = 4 * i + 1
         for other in range(best + 1, min(4 * i + 5, n)):
@@ -69,10 +69,10 @@ def _sink(learning: int, n: int, i: int, count: int, tie: int, key: int) -> None
 
 
 @kernel
-def push(learning: int, count: int, tie: int, key: int) -> None:
+def push(learning: LearningRecord, count: int, tie: int, key: int) -> None:
     """Add an entry; there must be room."""
-    heap, i = load_i64(learning + HEAP), load_i64(learning + N_HEAP)
-    store_64(learning + N_HEAP, i + 1)
+    heap, i = learning.heap, learning.n_heap
+    learning.n_heap = i + 1
     while i > 0:
         parent = (i - 1) >> 2
         if not _comes_before(learning, count, tie, key, heap + ENTRY * parent):
@@ -83,17 +83,17 @@ def push(learning: int, count: int, tie: int, key: int) -> None:
 
 
 @kernel
-def append(learning: int, count: int, tie: int, key: int) -> None:
+def append(learning: LearningRecord, count: int, tie: int, key: int) -> None:
     """Add an entry at the end; `heapify` must follow."""
-    n = load_i64(learning + N_HEAP)
-    _set(load_i64(learning + HEAP) + ENTRY * n, count, tie, key)
-    store_64(learning + N_HEAP, n + 1)
+    n = learning.n_heap
+    _set(learning.heap + ENTRY * n, count, tie, key)
+    learning.n_heap = n + 1
 
 
 @kernel
-def heapify(learning: int) -> None:
+def heapify(learning: LearningRecord) -> None:
     """Establish the heap order of all entries."""
-    heap, n = load_i64(learning + HEAP), load_i64(learning + N_HEAP)
+    heap, n = learning.heap, learning.n_heap
     i = (n - 2) >> 2
     while i >= 0:
         entry = heap + ENTRY * i
@@ -102,16 +102,16 @@ def heapify(learning: int) -> None:
 
 
 @kernel
-def replace_first(learning: int, count: int, tie: int, key: int) -> None:
+def replace_first(learning: LearningRecord, count: int, tie: int, key: int) -> None:
     """Replace the first entry."""
-    _sink(learning, load_i64(learning + N_HEAP), 0, count, tie, key)
+    _sink(learning, learning.n_heap, 0, count, tie, key)
 
 
 @kernel
-def drop_first(learning: int) -> None:
+def drop_first(learning: LearningRecord) -> None:
     """Remove the first entry."""
-    n = load_i64(learning + N_HEAP) - 1
-    store_64(learning + N_HEAP, n)
+    n = learning.n_heap - 1
+    learning.n_heap = n
     if n > 0:
-        entry = load_i64(learning + HEAP) + ENTRY * n
+        entry = learning.heap + ENTRY * n
         _sink(learning, n, 0, load_i64(entry), load_i64(entry + 8), load_i64(entry + 16))

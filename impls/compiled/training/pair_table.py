@@ -15,7 +15,7 @@ from impls.compiled.codegen.memory import (
     wrapping_multiply,
 )
 from impls.compiled.lookup.hashing import K1
-from impls.compiled.training.layout import MOST_PAIRS, N_PAIRS, PAIR_TABLE, PAIR_TABLE_SHIFT, SUM_BITS
+from impls.compiled.training.layout import SUM_BITS, LearningRecord
 
 ENTRY = 32
 COUNT, LIST_END, LIST_LENGTH = 8, 16, 24
@@ -46,9 +46,9 @@ def sum_place(sums: int, key: int) -> int:
 
 
 @kernel
-def entry_of(learning: int, key: int) -> int:
+def entry_of(learning: LearningRecord, key: int) -> int:
     """Return the entry of a pair, or the empty one where it belongs."""
-    table, shift = load_i64(learning + PAIR_TABLE), load_i64(learning + PAIR_TABLE_SHIFT)
+    table, shift = learning.pair_table, learning.pair_table_shift
     end = table + shift_left(ENTRY, 64 - shift)
     entry = table + ENTRY * shift_right(wrapping_multiply(key, K1), shift)
     while True:
@@ -61,20 +61,20 @@ def entry_of(learning: int, key: int) -> int:
 
 
 @inlined
-def add_pair(learning: int, entry: int, key: int) -> None:
+def add_pair(learning: LearningRecord, entry: int, key: int) -> None:
     """Turn an empty entry into that of a pair."""
     store_64(entry, key)
-    store_64(learning + N_PAIRS, load_i64(learning + N_PAIRS) + 1)
+    learning.n_pairs = learning.n_pairs + 1
 
 
 @kernel
-def spread_pairs(learning: int, table: int, shift: int, least: int) -> int:
+def spread_pairs(learning: LearningRecord, table: int, shift: int, least: int) -> int:
     """Move the entries with a count of `least` or more to an empty table, which replaces the current one; return 0."""
-    before, before_shift = load_i64(learning + PAIR_TABLE), load_i64(learning + PAIR_TABLE_SHIFT)
-    store_64(learning + PAIR_TABLE, table)
-    store_64(learning + PAIR_TABLE_SHIFT, shift)
-    store_64(learning + MOST_PAIRS, shift_left(1, 63 - shift))
-    store_64(learning + N_PAIRS, 0)
+    before, before_shift = learning.pair_table, learning.pair_table_shift
+    learning.pair_table = table
+    learning.pair_table_shift = shift
+    learning.most_pairs = shift_left(1, 63 - shift)
+    learning.n_pairs = 0
     for at in range(before, before + shift_left(ENTRY, 64 - before_shift), ENTRY):
         key = load_i64(at)
         if key != 0 and load_i64(at + COUNT) >= least:

@@ -4,42 +4,36 @@ from __future__ import annotations
 
 from impls.compiled.codegen.memory import inlined, kernel, load_i32, load_i64, load_u8, store_8, store_64
 from impls.compiled.training.layout import (
-    MOST_TOKEN_BYTES,
-    MOST_TOKEN_CHARACTERS,
-    N_RESERVED,
-    RESERVED,
-    TOKEN_CHARACTERS,
-    TOKEN_STARTS,
-    TOKEN_TEXT,
+    LearningRecord,
 )
 
 
 @inlined
-def _start(learning: int, symbol: int) -> int:
-    return load_i64(load_i64(learning + TOKEN_STARTS) + 8 * symbol)
+def _start(learning: LearningRecord, symbol: int) -> int:
+    return load_i64(learning.token_starts + 8 * symbol)
 
 
 @inlined
-def n_token_bytes(learning: int, symbol: int) -> int:
+def n_token_bytes(learning: LearningRecord, symbol: int) -> int:
     """Return the number of bytes of a symbol."""
     return _start(learning, symbol + 1) - _start(learning, symbol)
 
 
 @inlined
-def is_short_enough(learning: int, left: int, right: int) -> bool:
+def is_short_enough(learning: LearningRecord, left: int, right: int) -> bool:
     """Return whether two symbols joined are within the limits of bytes and characters of a token."""
-    most = load_i64(learning + MOST_TOKEN_CHARACTERS)
+    most = learning.most_token_characters
     if most != 0:
-        lengths = load_i64(learning + TOKEN_CHARACTERS)
+        lengths = learning.token_characters
         if load_i32(lengths + 4 * left) + load_i32(lengths + 4 * right) > most:
             return False
-    return n_token_bytes(learning, left) + n_token_bytes(learning, right) <= load_i64(learning + MOST_TOKEN_BYTES)
+    return n_token_bytes(learning, left) + n_token_bytes(learning, right) <= learning.most_token_bytes
 
 
 @kernel
-def _byte_of(learning: int, left: int, right: int, i: int) -> int:
+def _byte_of(learning: LearningRecord, left: int, right: int, i: int) -> int:
     """Return byte `i` of two joined symbols, or -1 past their end."""
-    text, n_left = load_i64(learning + TOKEN_TEXT), n_token_bytes(learning, left)
+    text, n_left = learning.token_text, n_token_bytes(learning, left)
     if i < n_left:
         return load_u8(text + _start(learning, left) + i)
     if i < n_left + n_token_bytes(learning, right):
@@ -48,7 +42,7 @@ def _byte_of(learning: int, left: int, right: int, i: int) -> int:
 
 
 @kernel
-def compare_joined(learning: int, left: int, right: int, other_left: int, other_right: int) -> int:
+def compare_joined(learning: LearningRecord, left: int, right: int, other_left: int, other_right: int) -> int:
     """Compare the joined bytes of the first two symbols with those of the others: below 0, 0 or above."""
     i = 0
     while True:
@@ -59,9 +53,9 @@ def compare_joined(learning: int, left: int, right: int, other_left: int, other_
 
 
 @kernel
-def compare(learning: int, symbol: int, other: int) -> int:
+def compare(learning: LearningRecord, symbol: int, other: int) -> int:
     """Compare the bytes of two symbols: below 0, 0 or above."""
-    text = load_i64(learning + TOKEN_TEXT)
+    text = learning.token_text
     a, b = text + _start(learning, symbol), text + _start(learning, other)
     n_a, n_b = n_token_bytes(learning, symbol), n_token_bytes(learning, other)
     for i in range(min(n_a, n_b)):
@@ -71,11 +65,11 @@ def compare(learning: int, symbol: int, other: int) -> int:
 
 
 @kernel
-def is_reserved(learning: int, left: int, right: int) -> bool:
+def is_reserved(learning: LearningRecord, left: int, right: int) -> bool:
     """Return whether two joined symbols are a text that no merge may make."""
     n_bytes = n_token_bytes(learning, left) + n_token_bytes(learning, right)
-    row = load_i64(learning + RESERVED)
-    for _ in range(load_i64(learning + N_RESERVED)):
+    row = learning.reserved
+    for _ in range(learning.n_reserved):
         text, i = load_i64(row), 0
         if load_i64(row + 8) == n_bytes:
             while i < n_bytes and _byte_of(learning, left, right, i) == load_u8(text + i):
@@ -87,18 +81,18 @@ def is_reserved(learning: int, left: int, right: int) -> bool:
 
 
 @inlined
-def _copy(learning: int, symbol: int, to: int) -> None:
-    text = load_i64(learning + TOKEN_TEXT)
+def _copy(learning: LearningRecord, symbol: int, to: int) -> None:
+    text = learning.token_text
     start = _start(learning, symbol)
     for i in range(n_token_bytes(learning, symbol)):
         store_8(text + to + i, load_u8(text + start + i))
 
 
 @kernel
-def append_token(learning: int, left: int, right: int, new: int) -> None:
+def append_token(learning: LearningRecord, left: int, right: int, new: int) -> None:
     """Write the bytes of a new symbol, the next one; there must be room."""
     start, n_left = _start(learning, new), n_token_bytes(learning, left)
     _copy(learning, left, start)
     _copy(learning, right, start + n_left)
     end = start + n_left + n_token_bytes(learning, right)
-    store_64(load_i64(learning + TOKEN_STARTS) + 8 * (new + 1), end)
+    store_64(learning.token_starts + 8 * (new + 1), end)

@@ -29,13 +29,13 @@ class Words(Slots):
         super().__init__(layout.N_COUNTING)
         self._context, self._native, self._splits = context, context.native, splits
         self._splitter = Splitter(stages)
-        self.hold(layout.PIECE_TABLE, aligned_zeros(16 << _BITS))
-        self[layout.PIECE_SHIFT] = 64 - _BITS
-        self[layout.MOST_PIECES] = 1 << (_BITS - 1)
-        self.hold(layout.STARTS, np.zeros(1 << (_BITS - 1), np.int64))
-        self.hold(layout.LENGTHS, np.zeros(1 << (_BITS - 1), np.int32))
-        self.hold(layout.ARENA, aligned_zeros(_ARENA_BYTES))
-        self[layout.ARENA_BYTES] = _ARENA_BYTES
+        self.hold("piece_table", aligned_zeros(16 << _BITS))
+        self["piece_shift"] = 64 - _BITS
+        self["most_pieces"] = 1 << (_BITS - 1)
+        self.hold("starts", np.zeros(1 << (_BITS - 1), np.int64))
+        self.hold("lengths", np.zeros(1 << (_BITS - 1), np.int32))
+        self.hold("arena", aligned_zeros(_ARENA_BYTES))
+        self["arena_bytes"] = _ARENA_BYTES
         self.counts = np.zeros(0, np.int64)
         """int64 by piece, as of the last `collect`."""
         self._n_bytes = 0
@@ -43,12 +43,12 @@ class Words(Slots):
     @property
     def lengths(self) -> np.ndarray:
         """int32 by piece: its number of bytes."""
-        return self.held(layout.LENGTHS)[: self[layout.N_PIECES]]
+        return self.held("lengths")[: self["n_pieces"]]
 
     def pieces(self) -> Iterator[str]:
         """Yield the pieces, in the order of their first occurrence."""
-        arena, lengths = self.held(layout.ARENA), self.lengths.tolist()
-        for start, length in zip(self.held(layout.STARTS)[: len(lengths)].tolist(), lengths, strict=True):
+        arena, lengths = self.held("arena"), self.lengths.tolist()
+        for start, length in zip(self.held("starts")[: len(lengths)].tolist(), lengths, strict=True):
             yield arena[start : start + length].tobytes().decode()
 
     def add(self, texts: list[bytes]) -> None:
@@ -68,9 +68,9 @@ class Words(Slots):
         pad = bytes(PAD_BYTES)
         data = np.frombuffer(b"".join([part for text in texts for part in (text, pad)]), np.uint8)
         sizes = np.fromiter(map(len, texts), np.int64, len(texts))
-        self[layout.TEXTS], self[layout.TEXT_BYTES] = address(data), address(sizes)
-        self[layout.N_TEXTS] = len(texts)
-        self[layout.TEXT] = self[layout.TEXT_AT] = self[layout.POSITION] = 0
+        self["texts"], self["text_bytes"] = address(data), address(sizes)
+        self["n_texts"] = len(texts)
+        self["text"] = self["text_at"] = self["position"] = 0
         context = self._context
         status = self._enlarging(
             len(data), lambda: self._native.count_texts(context.address, self.address), data, sizes
@@ -87,16 +87,16 @@ class Words(Slots):
         ends = ends_of(text, pieces)
         padded = np.frombuffer(text.encode() + bytes(PAD_BYTES), np.uint8)
         places = (self._context.address, self.address, address(padded), address(ends))
-        self[layout.POSITION] = 0
+        self["position"] = 0
         self._enlarging(len(padded) + 8 * len(ends), lambda: self._native.count_split(*places, len(ends)), padded, ends)
 
     def add_counts(self, other: Words) -> None:
         """Add the counts of another one, whose counts are collected."""
         self.collect()
         numbers = np.empty(len(other.counts), np.int32)
-        self[layout.POSITION] = 0
+        self["position"] = 0
         self._enlarging(
-            other[layout.ARENA_USED] + 8 * len(numbers),
+            other["arena_used"] + 8 * len(numbers),
             lambda: self._native.number_pieces(self.address, other.address, address(numbers)),
             numbers,
             *other.arrays,
@@ -106,7 +106,7 @@ class Words(Slots):
 
     def collect(self) -> None:
         """Bring `counts` up to date."""
-        counts = np.zeros(self[layout.N_PIECES], np.int64)
+        counts = np.zeros(self["n_pieces"], np.int64)
         counts[: len(self.counts)] = self.counts
         with self._native.reachable(counts, *self.arrays):
             self._native.collect_counts(self.address, address(counts))
@@ -123,14 +123,14 @@ class Words(Slots):
             self._enlarge(n_bytes)
 
     def _enlarge(self, n_bytes: int) -> None:
-        used = self[layout.ARENA_USED]
-        arena = aligned_zeros(max(2 * self[layout.ARENA_BYTES], used + 2 * n_bytes))
-        arena[:used] = self.held(layout.ARENA)[:used]
-        self.hold(layout.ARENA, arena)
-        self[layout.ARENA_BYTES] = len(arena) - PAD_BYTES
-        shift = self[layout.PIECE_SHIFT] - 1
+        used = self["arena_used"]
+        arena = aligned_zeros(max(2 * self["arena_bytes"], used + 2 * n_bytes))
+        arena[:used] = self.held("arena")[:used]
+        self.hold("arena", arena)
+        self["arena_bytes"] = len(arena) - PAD_BYTES
+        shift = self["piece_shift"] - 1
         most = 1 << (63 - shift)
-        for slot in (layout.STARTS, layout.LENGTHS):
+        for slot in ("starts", "lengths"):
             before = self.held(slot)
             larger = np.zeros(most, before.dtype)
             larger[: len(before)] = before
@@ -138,4 +138,4 @@ class Words(Slots):
         table = aligned_zeros(16 << (64 - shift))
         with self._native.reachable(table, *self.arrays):
             self._native.spread_pieces(self.address, address(table), shift)
-        self.hold(layout.PIECE_TABLE, table)
+        self.hold("piece_table", table)
