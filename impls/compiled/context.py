@@ -30,11 +30,6 @@ _TEXT_BYTES = 1 << 24
 _OUT_IDS = 1 << 22
 """Ids of texts of up to so many bytes fit; memory that no text has needed yet is only reserved."""
 
-_TABLES = {
-    "pieces.entries": ("pieces.shift", "pieces.limit", "pieces.least_shift"),
-    "medium.entries": ("medium.shift", "medium.limit", "medium.least_shift"),
-    "long.entries": ("long.shift", "long.limit", "long.least_shift"),
-}
 _BUFFERS = ("text", "out", "arena", "long_store")
 _KEY_MASKS = np.frombuffer(
     b"".join([(b"\xff" * n).ljust(16, b"\0") for n in range(16)] + [bytes(16)])
@@ -52,7 +47,7 @@ class Context(SplitContext):
         self.tables = tables
         super().__init__(splitting)
         self._whole()
-        self.native.load_rows(self.address)
+        self.native.load_vocabulary(self.address)
 
     def _prepare(self) -> None:
         self._merging()
@@ -98,9 +93,9 @@ class Context(SplitContext):
         n_entries = len(tokens) + len(rows)
         bits = min(_USUAL_CACHE_BITS, max(_LEAST_CACHE_BITS, (4 * n_entries).bit_length()))
         bits = max(bits, (2 * n_entries).bit_length())
-        self._table("pieces.entries", 32, bits, max(bits, _MOST_CACHE_BITS))
-        self._table("medium.entries", 64, _LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS)
-        self._table("long.entries", 32, _LEAST_LONG_BITS, _MOST_LONG_BITS)
+        self._table("pieces", 32, bits, max(bits, _MOST_CACHE_BITS))
+        self._table("medium", 64, _LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS)
+        self._table("long", 32, _LEAST_LONG_BITS, _MOST_LONG_BITS)
         self.hold("cache_tokens", tokens)
         self["n_cache_tokens"] = len(tokens)
         self.hold("cache_rows", rows)
@@ -112,17 +107,16 @@ class Context(SplitContext):
         self.hold("seen", np.zeros(1 << (layout.SEEN_BITS - 6), np.int64))
         self.hold("key_masks", _KEY_MASKS)
 
-    def _table(self, table: int, entry_bytes: int, bits: int, most_bits: int) -> None:
+    def _table(self, table: str, entry_bytes: int, bits: int, most_bits: int) -> None:
         """Hold an empty hash table of 2**bits entries that `lookup/growth` may enlarge to 2**most_bits."""
-        shift, limit, least_shift = _TABLES[table]
         in_use, memory = entry_bytes << bits, entry_bytes << most_bits
         array = growing_zeros(memory, in_use) if in_use <= _MOST_IN_SMALL_PAGES else aligned_zeros(memory)
         # A page is faulted in at its first access, and again at its first write: write now, as lookups only read.
         array[: in_use : mmap.PAGESIZE] = 0
-        self.hold(table, array)
-        self[shift] = 64 - bits
-        self[limit] = (3 << bits) // 4
-        self[least_shift] = 64 - most_bits
+        self.hold(f"{table}.entries", array)
+        self[f"{table}.shift"] = 64 - bits
+        self[f"{table}.limit"] = (3 << bits) // 4
+        self[f"{table}.least_shift"] = 64 - most_bits
 
     def _decoding(self) -> None:
         self.hold("token_bytes", self.tables.blob)
@@ -163,7 +157,7 @@ class Context(SplitContext):
         self["array_data"] = api.get_pointer
         self["array_kind"] = api.dtype
         self["resize"] = api.resize
-        self["shape"] = self.address + "size"
+        self["shape"] = self.address_of("size")
         self["n_dimensions"] = 1
 
     def read_strings(self, strings: StrLayout) -> None:

@@ -5,7 +5,7 @@ Limits that tables and kernels share are here too.
 
 from __future__ import annotations
 
-from impls.compiled.records import i64, record
+from impls.compiled.records import Record, i64
 
 SYMBOL_BITS = 21
 NONE = (1 << SYMBOL_BITS) - 1
@@ -51,8 +51,7 @@ N_REGIONS = 128
 N_OWN_REGIONS = 8
 
 
-@record
-class TableRecord:
+class TableRecord(Record):
     """A hash table of pieces: memory that is there, and how much of it is in use."""
 
     entries: i64
@@ -62,8 +61,7 @@ class TableRecord:
     least_shift: i64  # the shift when it is as large as it may get
 
 
-@record
-class ContextRecord:
+class ContextRecord(Record):
     """The memory of one thread: addresses of tables, sizes and counters."""
 
     # splitting
@@ -80,9 +78,7 @@ class ContextRecord:
     n_stages: i64
     # merging
     pairs: i64  # int64: symbol << 43 | its handle << 21 | right, bucket by bucket; the first is empty
-    buckets: (
-        i64  # int64: first of PAIRS | slots << 21 | bits of its symbols << 25 | multiplier << 41; see `merge/pairs`
-    )
+    buckets: i64  # int64: first of pairs | slots << 21 | bits of its symbols << 25 | multiplier << 41
     handles: i64  # int32 by symbol: its row of buckets
     first_round: i64  # int64 by first byte | second << 8: symbol | left bound << 21 | right bound << 42
     byte_symbols: i64  # int32 by byte
@@ -160,13 +156,12 @@ class ContextRecord:
     list_items: i64  # offset, in a list object, of the address of its items, or 0: set them by calls
     batch_used: i64  # number of ids in OUT that the current job has written
     int_type: i64  # address of int
-    cuts: i64  # int64 by class: the set of classes before which the pattern always cuts after it, or 0: see `cpython/texts`
+    cuts: i64  # int64 by class: classes before which the pattern always cuts after it, or 0: see `cpython/texts`
     clock: i64  # what clock_gettime writes: seconds,
     clock_nanoseconds: i64  # and nanoseconds
 
 
-@record
-class StageRecord:
+class StageRecord(Record):
     """One stage of a splitter of several; the automaton's fields are those of a context."""
 
     transitions: i64

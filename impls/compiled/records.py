@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 else:
     i64 = "int64"
 
-_Class = TypeVar("_Class", bound=type)
 
+class Record:
+    """Memory with fields. A subclass annotates them, in order: `i64`, or a record defined above it in its module."""
 
-def record(kind: _Class) -> _Class:
-    """Give a class the dtype of its annotations, in order: `i64`, or another record of its module."""
-    module = vars(sys.modules[kind.__module__])
-    fields = [(name, np.int64 if hint == "i64" else module[hint].dtype) for name, hint in kind.__annotations__.items()]
-    kind.dtype = np.dtype(fields, align=True)  # type: ignore[attr-defined]
-    return kind
+    dtype: ClassVar[np.dtype]
+
+    def __init_subclass__(cls) -> None:
+        module = vars(sys.modules[cls.__module__])
+        fields = cls.__annotations__.items()
+        cls.dtype = np.dtype([(name, np.int64 if kind == "i64" else module[kind].dtype) for name, kind in fields])
 
 
 def places(dtype: np.dtype, within: str = "", start: int = 0) -> dict[str, int]:

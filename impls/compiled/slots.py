@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from impls.compiled.codegen.native import address
-from impls.compiled.records import places
+from impls.compiled.records import Record, places
 
 
 @cache
-def _index_by_field(kind: Any) -> dict[str, int]:
-    return {name: offset >> 3 for name, offset in places(kind.dtype).items()}
+def _index_by_field(dtype: np.dtype) -> dict[str, int]:
+    return {name: offset >> 3 for name, offset in places(dtype).items()}
 
 
 class Slots:
     """One record, its fields by name; those of a record in it by dotted name."""
 
-    def __init__(self, kind: Any) -> None:
+    def __init__(self, kind: type[Record]) -> None:
         self.slots = np.zeros(kind.dtype.itemsize >> 3, np.int64)
         self.address = address(self.slots)
-        self._index = _index_by_field(kind)
+        self._index = _index_by_field(kind.dtype)
         self._held: dict[str, np.ndarray] = {}
 
     def __getitem__(self, field: str) -> int:

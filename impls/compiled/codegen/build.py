@@ -114,7 +114,7 @@ class Kernels:
 
     def plain(self, name: str) -> Any:
         """Return an exported plain function as a ctypes function of int64; calls release the interpreter lock."""
-        kind = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * PLAIN[name])
+        kind = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * PLAIN[name][1])
         return kind(self.address(name))
 
 

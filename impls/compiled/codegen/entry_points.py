@@ -1,56 +1,62 @@
-"""Names of what the object file exports, with the number of int64 arguments. Must import nothing."""
+"""What the object file exports: each kernel's name, the module it is in, and its number of int64 arguments.
+
+Must import nothing.
+"""
 
 from __future__ import annotations
 
 PREFIX = "bpebench_"
 PLAIN = {
-    "encode": 5,
-    "encode_pieces": 6,
-    "split": 4,
-    "decoded_bytes": 3,
-    "decode": 4,
-    "reset_cache": 1,
-    "build_pairs": 6,
-    "build_first_round": 5,
-    "fill_rows": 5,
-    "put_whole": 5,
-    "build_characters": 4,
-    "build_character_ids": 3,
-    "load_rows": 1,
-    "find_whole": 5,
-    "index_tokens": 5,
-    "derive": 8,
-    "encode_with_dropout": 6,
-    "count_texts": 2,
-    "count_split": 5,
-    "spread_pieces": 3,
-    "number_pieces": 3,
-    "collect_counts": 2,
-    "fill_cells": 5,
-    "compact_cells": 1,
-    "sum_pairs": 1,
-    "count_pairs": 1,
-    "spread_pairs": 4,
-    "list_pairs": 1,
-    "learn": 1,
-    "ask_worker": 3,
-    "change_state": 3,
-    "run_worker": 1,
+    "encode": ("lookup.encode", 5),
+    "encode_pieces": ("lookup.encode", 6),
+    "split": ("lookup.encode", 4),
+    "decoded_bytes": ("lookup.decode", 3),
+    "decode": ("lookup.decode", 4),
+    "reset_cache": ("lookup.cache", 1),
+    "build_pairs": ("merge.pairs", 6),
+    "build_first_round": ("merge.prepare", 5),
+    "fill_rows": ("merge.prepare", 5),
+    "put_whole": ("merge.piece", 5),
+    "build_characters": ("merge.characters", 4),
+    "build_character_ids": ("merge.segments", 3),
+    "load_vocabulary": ("lookup.cache", 1),
+    "find_whole": ("merge.prepare", 5),
+    "index_tokens": ("merge.derive", 5),
+    "derive": ("merge.derive", 8),
+    "encode_with_dropout": ("merge.dropout", 6),
+    "count_texts": ("training.count_pieces", 2),
+    "count_split": ("training.count_pieces", 5),
+    "spread_pieces": ("training.count_pieces", 3),
+    "number_pieces": ("training.count_pieces", 3),
+    "collect_counts": ("training.count_pieces", 2),
+    "fill_cells": ("training.cells", 5),
+    "compact_cells": ("training.cells", 1),
+    "sum_pairs": ("training.list_pairs", 1),
+    "count_pairs": ("training.list_pairs", 1),
+    "spread_pairs": ("training.pair_table", 4),
+    "list_pairs": ("training.list_pairs", 1),
+    "learn": ("training.learn", 1),
+    "ask_worker": ("threads.worker_kernels", 3),
+    "change_state": ("threads.worker_kernels", 3),
+    "run_worker": ("threads.batch", 1),
 }
-METHODS = (
-    "encode_to_list",
-    "encode_to_list_unless_special",
-    "encode_to_array",
-    "encode_to_array_unless_special",
-    "count_ids",
-    "decode_to_str",
-    "decode_to_bytes",
-)
-FAST_METHODS = (
-    "run_claimed",
-    "batch_fetch",
-    "batch_collect",
-    "batch_encode",
-    "batch_copy",
-    "batch_close",
-)
+"""C functions for ctypes."""
+METHODS = {
+    "encode_to_list": "cpython.boundary",
+    "encode_to_list_unless_special": "cpython.boundary",
+    "encode_to_array": "cpython.boundary",
+    "encode_to_array_unless_special": "cpython.boundary",
+    "count_ids": "cpython.boundary",
+    "decode_to_str": "cpython.boundary",
+    "decode_to_bytes": "cpython.boundary",
+}
+"""Bodies of built-in functions: of the context and one argument."""
+FAST_METHODS = {
+    "run_claimed": "threads.batch_results",
+    "batch_fetch": "threads.batch",
+    "batch_collect": "threads.batch_results",
+    "batch_encode": "threads.batch_results",
+    "batch_copy": "threads.batch_results",
+    "batch_close": "threads.batch_results",
+}
+"""Bodies of built-in functions: of the context, the address of the arguments, and how many they are."""

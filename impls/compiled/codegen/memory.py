@@ -140,6 +140,35 @@ def external_void(name: str, n_arguments: int) -> Callable[..., None]:
     return procedure(n_arguments, emit)
 
 
+def record_at(kind: Any) -> Callable[[int], Any]:
+    """Return an operation that views memory at an address as a record; see `impls.compiled.records`."""
+    fields = numba.from_dtype(kind.dtype)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], context.get_value_type(fields))
+
+    return cast(Callable[[int], Any], intrinsic(lambda typing, address: (fields(_int), codegen)))
+
+
+def _address_of(typing: Any, record: Any) -> Any:
+    return _int(record), lambda context, builder, signature, arguments: builder.ptrtoint(arguments[0], _i64)
+
+
+def _field_address(typing: Any, record: Any, name: Any) -> Any:
+    offset = record.offset(name.literal_value)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.add(builder.ptrtoint(arguments[0], _i64), _i64(offset))
+
+    return _int(record, name), codegen
+
+
+address_of = cast(Callable[[Any], int], intrinsic(_address_of))
+"""Where a record is."""
+field_address = cast(Callable[[Any, str], int], intrinsic(prefer_literal=True)(_field_address))
+"""Where the field of a record that has this name is."""
+
+
 def _call_pointer(n_arguments: int) -> Callable[..., int]:
     """Return an intrinsic (address of a C function, *arguments), all of pointer size, that calls it."""
 

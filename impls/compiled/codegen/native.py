@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
-from impls.compiled.codegen.build import is_checked, kernels, regions
+from impls.compiled.codegen.build import Kernels, is_checked, kernels, regions
+from impls.compiled.codegen.entry_points import PLAIN
 from impls.compiled.layout import N_OWN_REGIONS, N_REGIONS
 
 if TYPE_CHECKING:
@@ -23,42 +23,15 @@ class Function(Protocol):
         """Call it; the interpreter lock is released meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
 class Native:
-    """The plain functions; for their arguments see the kernels' docstrings."""
+    """The plain functions by name, as `entry_points` lists them; their kernels' docstrings explain the arguments."""
 
-    encode: Function
-    encode_pieces: Function
-    split: Function
-    decoded_bytes: Function
-    decode: Function
-    reset_cache: Function
-    build_pairs: Function
-    build_first_round: Function
-    fill_rows: Function
-    put_whole: Function
-    build_characters: Function
-    build_character_ids: Function
-    load_rows: Function
-    find_whole: Function
-    index_tokens: Function
-    derive: Function
-    encode_with_dropout: Function
-    count_texts: Function
-    count_split: Function
-    spread_pieces: Function
-    number_pieces: Function
-    collect_counts: Function
-    fill_cells: Function
-    compact_cells: Function
-    sum_pairs: Function
-    count_pairs: Function
-    spread_pairs: Function
-    list_pairs: Function
-    learn: Function
-    ask_worker: Function
-    change_state: Function
-    run_worker: Function
+    def __init__(self, loaded: Kernels) -> None:
+        vars(self).update({name: loaded.plain(name) for name in PLAIN})
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Function: ...
 
     @staticmethod
     def load() -> Native:
@@ -77,8 +50,7 @@ class Native:
 
 @cache
 def _native() -> Native:
-    loaded = kernels()
-    return Native(**{field.name: loaded.plain(field.name) for field in fields(Native)})
+    return Native(kernels())
 
 
 def address(array: np.ndarray) -> int:

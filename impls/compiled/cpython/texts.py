@@ -9,6 +9,7 @@ destination. A text is cut between two characters where its pattern cuts whateve
 from __future__ import annotations
 
 from impls.compiled.codegen.memory import (
+    address_of,
     allocate_large,
     external,
     inlined,
@@ -47,8 +48,13 @@ OUT_REGION = 2
 RELEASE_FROM_BYTES = 1024
 """Shorter texts are encoded with the interpreter lock held."""
 
-encode = external("bpebench_encode", 5)
-"""`lookup.encode.encode`, linked by its exported name so that it is compiled once."""
+_exported_encode = external("bpebench_encode", 5)
+
+
+@inlined
+def encode(context: ContextRecord, text: int, n_bytes: int, out: int, keep: int) -> int:
+    """Call the exported `encode` (see `lookup/encode`), so that it is compiled once for all its callers."""
+    return _exported_encode(address_of(context), text, n_bytes, out, keep)
 
 
 @kernel

@@ -13,23 +13,10 @@ from __future__ import annotations
 from impls.compiled.codegen.memory import inlined, load_i64, outlined, shift_left, shift_right, store_64
 from impls.compiled.layout import (
     BLOCK_BYTES,
-    CACHE,
-    CACHE_LEAST_SHIFT,
-    CACHE_LIMIT,
-    CACHE_SHIFT,
-    LONG,
-    LONG_COUNT,
-    LONG_LEAST_SHIFT,
-    LONG_LIMIT,
-    LONG_SHIFT,
-    MEDIUM,
-    MEDIUM_COUNT,
-    MEDIUM_LEAST_SHIFT,
-    MEDIUM_LIMIT,
-    MEDIUM_SHIFT,
     RECORDS_AT,
     RECORDS_BYTES,
     ContextRecord,
+    TableRecord,
 )
 from impls.compiled.lookup.cache import MEDIUM_ENTRY, SHORT_ENTRY, medium_hash, next_line
 from impls.compiled.lookup.cache_long import ENTRY as LONG_ENTRY
@@ -106,44 +93,42 @@ def _short_room(context: ContextRecord) -> int:
 
 
 @inlined
-def _longer_room(context: ContextRecord, count: int, limit: int) -> int:
+def _longer_room(table: TableRecord) -> int:
     """Return the same for the other tables, in other units: they are small, and grow when half full.
 
     Their limit is three quarters of the slots.
     """
-    return 2 * load_i64(context + limit) - 3 * (load_i64(context + count) + BLOCK_BYTES)
+    return 2 * table.limit - 3 * (table.count + BLOCK_BYTES)
 
 
 @inlined
-def _grow(
-    context: ContextRecord, table: int, shift: int, limit: int, least_shift: int, size: int, mark: int, doublings: int
-) -> None:
-    """Enlarge a table, given by its slots in the context, unless it has its maximum size."""
-    before = load_i64(context + shift)
-    now = max(before - doublings, load_i64(context + least_shift))
+def _grow(context: ContextRecord, table: TableRecord, size: int, mark: int, doublings: int) -> None:
+    """Enlarge a table of the context unless it has its maximum size."""
+    before = table.shift
+    now = max(before - doublings, table.least_shift)
     if now >= before:
         return
-    _spread(context, load_i64(context + table), before, now, size, mark)
-    store_64(context + shift, now)
-    store_64(context + limit, shift_left(load_i64(context + limit), before - now))
+    _spread(context, table.entries, before, now, size, mark)
+    table.shift = now
+    table.limit = shift_left(table.limit, before - now)
 
 
 @outlined
 def _enlarge(context: ContextRecord, short: int, medium: int, long: int) -> None:
     if short < 0 and context.pieces.shift > context.pieces.least_shift:
-        _grow(context, CACHE, CACHE_SHIFT, CACHE_LIMIT, CACHE_LEAST_SHIFT, SHORT_ENTRY, SHORT_MARK, 2)
+        _grow(context, context.pieces, SHORT_ENTRY, SHORT_MARK, 2)
         context.n_refused = 0
     if medium < 0:
-        _grow(context, MEDIUM, MEDIUM_SHIFT, MEDIUM_LIMIT, MEDIUM_LEAST_SHIFT, MEDIUM_ENTRY, MEDIUM_MARK, 1)
+        _grow(context, context.medium, MEDIUM_ENTRY, MEDIUM_MARK, 1)
     if long < 0:
-        _grow(context, LONG, LONG_SHIFT, LONG_LIMIT, LONG_LEAST_SHIFT, LONG_ENTRY, LONG_MARK, 1)
+        _grow(context, context.long, LONG_ENTRY, LONG_MARK, 1)
 
 
 @inlined
 def make_room(context: ContextRecord) -> None:
     """Enlarge every table that may lack room for the pieces of a block. Must not run while records are in use."""
     short = _short_room(context)
-    medium = _longer_room(context, MEDIUM_COUNT, MEDIUM_LIMIT)
-    long = _longer_room(context, LONG_COUNT, LONG_LIMIT)
+    medium = _longer_room(context.medium)
+    long = _longer_room(context.long)
     if (short | medium | long) < 0:
         _enlarge(context, short, medium, long)

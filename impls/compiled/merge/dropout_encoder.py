@@ -42,7 +42,7 @@ class DropoutEncoder:
         pairs, results = listed_merges(self._model)
         if len(np.unique(results)) == len(results):
             return None
-        slots = Slots(layout.N_SLOTS)
+        slots = Slots(layout.ContextRecord)
         merges = entries(pairs[:, 0], pairs[:, 1], np.arange(len(pairs)))
         rows = pair_rows(Native.load(), merges, max(len(pairs), len(self._model.tokens)))
         slots.hold("pairs", rows.pairs)

@@ -17,6 +17,7 @@ from impls.compiled.codegen.memory import (
 from impls.compiled.layout import (
     UNCOVERED,
     ContextRecord,
+    StageRecord,
 )
 from impls.compiled.pretokenize.pattern.steps import CUT, FLAG_BITS, MATCH_BEFORE, RESUME
 
@@ -48,7 +49,7 @@ def class_at(ascii_classes: int, pages: int, page_classes: int, at: int, byte: i
 
 
 @kernel
-def piece_end(context: ContextRecord, text: int, n_bytes: int, start: int) -> int:
+def piece_end(context: ContextRecord | StageRecord, text: int, n_bytes: int, start: int) -> int:
     """Return the end of the piece that begins at `start` < n_bytes, or UNCOVERED where none does."""
     transitions, ascii_classes = context.transitions, context.ascii_classes
     pages, page_classes = context.pages, context.page_classes
@@ -71,7 +72,9 @@ def piece_end(context: ContextRecord, text: int, n_bytes: int, start: int) -> in
 
 
 @kernel
-def scan_block(context: ContextRecord, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int) -> int:
+def scan_block(
+    context: ContextRecord | StageRecord, text: int, n_bytes: int, start: int, limit: int, ends: int, state: int
+) -> int:
     """Write the ends (int32) of pieces from `start` until one is at `limit` or later; return how many, or UNCOVERED.
 
     The end of the last piece is left in the int64 at `state`.

@@ -47,7 +47,7 @@ class SplitContext(Slots):
     """Slots that kernels read by address. Not safe for two threads at once."""
 
     def __init__(self, splitting: Splitting | None) -> None:
-        super().__init__(layout.N_SLOTS)
+        super().__init__(layout.ContextRecord)
         self.native = Native.load()
         self._prepare()
         self.hold("work", aligned_zeros(layout.WORK_BYTES))
@@ -78,17 +78,13 @@ class SplitContext(Slots):
             self._stages(splitting.stages)
 
     def _stages(self, stages: tuple[SplitTables, ...]) -> None:
-        rows = np.zeros((len(stages), layout.STAGE_BYTES >> 3), np.int64)
+        rows = np.zeros(len(stages), layout.StageRecord.dtype)
         for number, tables in enumerate(stages):
-            for slot, array in (
-                ("transitions", tables.transitions),
-                ("ascii_classes", tables.ascii_classes),
-                ("pages", tables.pages),
-                ("page_classes", tables.page_classes),
-            ):
-                self.keep(f"{slot} of stage {number}", array)
-                rows[number, slot >> 3] = address(array)
-            rows[number, "end_class" >> 3] = tables.end
-            rows[number, layout.STAGE_HAS_GAPS >> 3] = tables.has_gaps
+            for field in ("transitions", "ascii_classes", "pages", "page_classes"):
+                array = getattr(tables, field)
+                self.keep(f"{field} of stage {number}", array)
+                rows[number][field] = address(array)
+            rows[number]["end_class"] = tables.end
+            rows[number]["has_gaps"] = tables.has_gaps
         self.hold("stages", rows)
         self["n_stages"] = len(stages)

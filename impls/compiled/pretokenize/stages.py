@@ -6,18 +6,19 @@ context's. A row also holds the end of the stage's current piece; the innermost 
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import kernel, load_u8, store_32, store_64
+from impls.compiled.codegen.memory import kernel, load_u8, record_at, store_32, store_64
 from impls.compiled.layout import (
-    STAGE_BYTES,
     UNCOVERED,
     ContextRecord,
     StageRecord,
 )
 from impls.compiled.pretokenize.scan import piece_end, width
 
+stage_at, STAGE_BYTES = record_at(StageRecord), StageRecord.dtype.itemsize
+
 
 @kernel
-def _stage_end(stage: ContextRecord | StageRecord, text: int, n_bytes: int, start: int) -> int:
+def _stage_end(stage: StageRecord, text: int, n_bytes: int, start: int) -> int:
     """Return the end of a stage's piece that begins at `start`; a gap ends where the pattern matches again."""
     end = piece_end(stage, text, n_bytes, start)
     if end >= 0 or stage.has_gaps == 0:
@@ -31,11 +32,8 @@ def _stage_end(stage: ContextRecord | StageRecord, text: int, n_bytes: int, star
 @kernel
 def begin_stages(context: ContextRecord) -> None:
     """Reset the stages for a new text."""
-    stage = context.stages
-    end_of_stages = stage + STAGE_BYTES * context.n_stages
-    while stage < end_of_stages:
-        stage.end = 0
-        stage += STAGE_BYTES
+    for i in range(context.n_stages):
+        stage_at(context.stages + i * STAGE_BYTES).end = 0
 
 
 @kernel
@@ -44,17 +42,15 @@ def piece_end_by_stages(context: ContextRecord, text: int, n_bytes: int, begin: 
 
     `begin` must never decrease within a text.
     """
-    stage = context.stages
-    end_of_stages = stage + STAGE_BYTES * context.n_stages
     end = n_bytes
-    while stage < end_of_stages:
+    for i in range(context.n_stages):
+        stage = stage_at(context.stages + i * STAGE_BYTES)
         if stage.end <= begin:
             end = _stage_end(stage, text, end, begin)
             if end < 0:
                 return UNCOVERED
             stage.end = end
         end = stage.end
-        stage += STAGE_BYTES
     return end
 
 

@@ -18,6 +18,7 @@ from impls.compiled.codegen.memory import (
     load_i32,
     load_i64,
     peek,
+    record_at,
     store_32,
     store_64,
 )
@@ -206,6 +207,9 @@ def work(context: ContextRecord, job: int, most_bytes_more: int) -> bool:
     return restored_after_long_wait(context, state)
 
 
+context_at = record_at(ContextRecord)
+
+
 @kernel
 def run_worker(worker: int) -> int:
     """Work on every job this worker is asked for until it is called; return its state then. No interpreter lock."""
@@ -213,7 +217,7 @@ def run_worker(worker: int) -> int:
         call = wait_for_job(worker)
         if call != 0:
             return call
-        job, context = load_i64(worker + WORKER_JOB), load_i64(worker + WORKER_CONTEXT)
+        job, context = load_i64(worker + WORKER_JOB), context_at(load_i64(worker + WORKER_CONTEXT))
         context.batch_used = 0
         take_part(context, job, 1 << 62)
         atomic_store(worker + WORKER_STATE, RESTING)

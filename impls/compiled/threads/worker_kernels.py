@@ -33,7 +33,6 @@ from impls.compiled.layout import (
     WORKER_LOCK,
     WORKER_NEXT,
     WORKER_STATE,
-    ContextRecord,
 )
 
 SPINS = 1 << 16
@@ -53,7 +52,7 @@ def change_state(worker: int, before: int, after: int) -> int:
 
 
 @kernel
-def ask_worker(worker: int, job: int, context: ContextRecord) -> int:
+def ask_worker(worker: int, job: int, context: int) -> int:
     """Ask an idle worker to work on a job with that context; with context 0, call it to build one first. Return 0."""
     store_64(worker + WORKER_JOB, job)
     store_64(worker + WORKER_CONTEXT, context)

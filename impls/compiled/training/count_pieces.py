@@ -30,12 +30,8 @@ from impls.compiled.layout import (
 from impls.compiled.lookup.encode import split_block
 from impls.compiled.lookup.hashing import K1, hash_piece, same_bytes
 from impls.compiled.training.layout import (
-    ARENA,
     FINISHED,
-    LENGTHS,
-    N_PIECES,
     NO_ROOM,
-    STARTS,
     CountingRecord,
 )
 
@@ -194,14 +190,14 @@ def spread_pieces(counting: CountingRecord, table: int, shift: int) -> int:
 
 
 @kernel
-def number_pieces(counting: CountingRecord, other: int, numbers: int) -> int:
+def number_pieces(counting: CountingRecord, other: CountingRecord, numbers: int) -> int:
     """Insert the pieces of another table, and write their indices here (int32 by index there), from POSITION on.
 
     Returns FINISHED or NO_ROOM. Counts do not change.
     """
     table, shift = counting.piece_table, counting.piece_shift
-    arena, starts, lengths = load_i64(other + ARENA), load_i64(other + STARTS), load_i64(other + LENGTHS)
-    for number in range(counting.position, load_i64(other + N_PIECES)):
+    arena, starts, lengths = other.arena, other.starts, other.lengths
+    for number in range(counting.position, other.n_pieces):
         piece, n_bytes = arena + load_i64(starts + 8 * number), load_i32(lengths + 4 * number)
         if not _has_room(counting, 1, n_bytes):
             counting.position = number

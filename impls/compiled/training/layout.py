@@ -5,7 +5,7 @@ Must import nothing.
 
 from __future__ import annotations
 
-from impls.compiled.records import i64, record
+from impls.compiled.records import Record, i64
 
 SEPARATOR, ABSORBED = -1, -2
 """Symbols of cells: between two words; where a symbol began that was merged into the one before it."""
@@ -15,8 +15,7 @@ MOST_WEIGHT = (1 << 31) - 1
 
 
 # Counting distinct pieces
-@record
-class CountingRecord:
+class CountingRecord(Record):
     """Counting distinct pieces."""
 
     piece_table: i64  # 16-byte entries by hash: key, index of the piece << 32 | its count
@@ -37,8 +36,7 @@ class CountingRecord:
 
 
 # Learning merges
-@record
-class LearningRecord:
+class LearningRecord(Record):
     """Learning merges."""
 
     cells: i64
@@ -60,9 +58,7 @@ class LearningRecord:
     pool: i64  # int32: cells where the pairs of the lists begin
     pool_used: i64
     pool_room: i64
-    lefts: (
-        i64  # 16-byte rows by symbol: the gain of a merge by left neighbour, and its occurrences or where to list them
-    )
+    lefts: i64  # 16-byte rows by symbol: the gain of a merge by left neighbour, and its occurrences or their list
     rights: i64
     touched_lefts: i64  # int32: symbols with such a row
     touched_rights: i64

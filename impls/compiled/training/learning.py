@@ -39,7 +39,7 @@ class Learner(Slots):
     """Learns up to `budget` merges over the base symbols, given by their bytes in the order of their ids."""
 
     def __init__(self, base: Sequence[bytes], budget: int, spec: TrainingSpec) -> None:
-        super().__init__(layout.N_LEARNING)
+        super().__init__(layout.LearningRecord)
         self._native = Native.load()
         self._base, self._budget, self._spec = base, budget, spec
         most = len(base) + budget + 1

@@ -26,7 +26,7 @@ class Words(Slots):
     """Counts of distinct pieces. Not thread-safe. If `splits`, `context` splits, otherwise `regex` does."""
 
     def __init__(self, context: SplitContext, stages: tuple[str, ...], *, splits: bool) -> None:
-        super().__init__(layout.N_COUNTING)
+        super().__init__(layout.CountingRecord)
         self._context, self._native, self._splits = context, context.native, splits
         self._splitter = Splitter(stages)
         self.hold("piece_table", aligned_zeros(16 << _BITS))
