@@ -17,7 +17,6 @@ import pytest
 
 import impls
 from impls.compiled import Compiled
-from impls.compiled.layout import OUT_LIMIT
 from impls.compiled.threads import worker_threads
 from impls.compiled.threads.pool import CallContext, Loan
 from impls.core.model.model import Model
@@ -94,10 +93,10 @@ def test_texts_that_need_care_are_in_their_places(
 
 
 def test_texts_larger_than_the_buffer_of_a_thread(fast: Compiled, model: Model) -> None:
-    fast._own.context.slots[OUT_LIMIT >> 3] = 2000
+    fast._own.context["out_limit"] = 2000
     check_every_batch(fast, model, texts_of(100, repeat=200), 1)
     with fast._pool.borrowed() as call_context:
-        call_context.context.slots[OUT_LIMIT >> 3] = 100
+        call_context.context["out_limit"] = 100
     check_every_batch(fast, model, texts_of(100, repeat=200), 2)
 
 
@@ -145,7 +144,6 @@ import random, signal, sys, time
 import impls
 from impls.compiled import Compiled
 from impls.compiled.threads import worker_threads
-from impls.compiled.layout import BUSY
 from impls.priority import Priority
 
 spec = impls.TrainingSpec(vocab_size=330, pattern="cl100k")
@@ -168,7 +166,7 @@ for way in (tokenizer.encode_batch, tokenizer.encode_array_batch, tokenizer.enco
         except KeyboardInterrupt as error:
             interrupted += 1
             kept.append(error)  # and with it every frame
-        assert tokenizer._own.context[BUSY] == 0
+        assert tokenizer._own.context["busy"] == 0
 assert tokenizer.encode_batch(texts, threads=2) == [expected] * 60
 job = worker_threads.BatchJob(tokenizer._pool, 0, 1)
 free = [worker for worker in worker_threads._shared._threads if worker.reserve(job._memory)]
@@ -180,13 +178,12 @@ INTERRUPTED_BESIDE = """
 import random, signal, time
 import impls
 from impls.compiled import Compiled
-from impls.compiled.layout import BUSY
 from impls.priority import Priority
 
 spec = impls.TrainingSpec(vocab_size=330, pattern="cl100k")
 tokenizer = Compiled(Priority.train_model(["the cat sat kedi üstünde the cat üstünde"] * 2, spec))
 rng, interrupted, text = random.Random(5), 0, "the cat sat üstünde " * 9
-tokenizer._own.context[BUSY] = 1  # as while another thread encodes with it
+tokenizer._own.context["busy"] = 1  # as while another thread encodes with it
 expected = tokenizer.encode(text)
 started = time.perf_counter()
 for _ in range(20):

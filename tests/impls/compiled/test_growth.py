@@ -8,13 +8,13 @@ import pytest
 from child import run
 
 import impls
-from impls.compiled import Compiled, context, layout
+from impls.compiled import Compiled, context
 from impls.priority import Priority
 
 TABLES = {
-    "short": (layout.CACHE_SHIFT, layout.CACHE_COUNT, 9),
-    "medium": (layout.MEDIUM_SHIFT, layout.MEDIUM_COUNT, 16),
-    "long": (layout.LONG_SHIFT, layout.LONG_COUNT, 40),
+    "short": ("pieces.shift", "pieces.count", 9),
+    "medium": ("medium.shift", "medium.count", 16),
+    "long": ("long.shift", "long.count", 40),
 }
 """Slots of the shift and the number of entries, and the number of letters of the table's pieces."""
 LETTERS = "abcd"
@@ -40,8 +40,8 @@ def state(tokenizer: Compiled, table: str) -> tuple[int, int]:
     """Return the number of slots and of entries of a table, in the only context that was used."""
     shift, count, _ = TABLES[table]
     (call_context,) = [one for one, _ in tokenizer._pool._contexts] or [tokenizer._own]
-    slots = call_context.context.slots
-    return 1 << (64 - int(slots[shift >> 3])), int(slots[count >> 3])
+    slots = call_context.context
+    return 1 << (64 - slots[shift]), slots[count]
 
 
 @pytest.mark.parametrize(("table", "n_words"), [("short", 50_000), ("medium", 40_000), ("long", 8_000)])
@@ -83,15 +83,15 @@ def text(n_words):
 spec = impls.TrainingSpec(vocab_size=300, pattern=sys.argv[2])
 model = Priority.train_model([text(60)], spec)
 tokenizer, reference = Compiled(model), Priority(model)
-slots = tokenizer._own.context.slots
-shifts = [slots[at >> 3] for at in (layout.CACHE_SHIFT, layout.MEDIUM_SHIFT, layout.LONG_SHIFT)]
+slots = tokenizer._own.context
+shifts = [slots[at] for at in ("pieces.shift", "medium.shift", "long.shift")]
 before = ""
 for _ in range(30):
     each = text(rng.choice([5, 300]))
     for again in (each, before, each):
         assert tokenizer.encode(again) == reference.encode(again)
     before = each
-now = [slots[at >> 3] for at in (layout.CACHE_SHIFT, layout.MEDIUM_SHIFT, layout.LONG_SHIFT)]
+now = [slots[at] for at in ("pieces.shift", "medium.shift", "long.shift")]
 assert all(a - b >= 2 for a, b in zip(shifts, now)), (shifts, now)
 assert faults()[0] == 0, faults()
 print("grown")

@@ -9,7 +9,7 @@ import pytest
 from child import run
 
 import impls
-from impls.compiled import Compiled, context, layout
+from impls.compiled import Compiled, context
 from impls.priority import Priority
 
 LARGE = {
@@ -42,7 +42,7 @@ def test_ids_are_those_of_priority_and_nothing_stays_in_use(tokenizer: Compiled,
         assert tokenizer.encode_batch([text, "the cat"], allowed_special="all")[0] == expected
         if "<|" not in text:
             assert tokenizer.count(text) == len(expected)
-    assert tokenizer._own.context[layout.LARGE_TEXT] == 0
+    assert tokenizer._own.context["large_text"] == 0
 
 
 GIVEN_BACK = """

@@ -123,7 +123,7 @@ def long_texts() -> dict[str, str]:
 def test_ids_are_those_of_a_batch(pattern: str) -> None:
     """Texts of a batch are never cut."""
     tokenizer = Compiled(model(pattern, "a b|end"))
-    assert tokenizer._own.context[layout.CUTS] != 0
+    assert tokenizer._own.context["cuts"] != 0
     for name, text in long_texts().items():
         expected = tokenizer.encode_batch([text], allowed_special="all")[0]
         assert tokenizer.encode(text, allowed_special="all") == expected, name
@@ -131,7 +131,7 @@ def test_ids_are_those_of_a_batch(pattern: str) -> None:
         assert (array.dtype, array.flags.owndata, array.tolist()) == (np.uint32, True, expected), name
         if "special" not in name:
             assert tokenizer.count(text) == len(expected), name
-    assert tokenizer._own.context[layout.LARGE_TEXT] == 0
+    assert tokenizer._own.context["large_text"] == 0
 
 
 def test_ids_are_those_of_a_batch_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +144,7 @@ def test_ids_are_those_of_a_batch_where_memory_is_short(monkeypatch: pytest.Monk
             expected = tokenizer.encode_batch([text], allowed_special="all")[0]
             assert tokenizer.encode(text, allowed_special="all") == expected, name
             assert tokenizer.encode_array(text, allowed_special="all").tolist() == expected, name
-        assert tokenizer._own.context[layout.LARGE_TEXT] == 0
+        assert tokenizer._own.context["large_text"] == 0
 
 
 def test_a_special_token_is_found_wherever_a_part_ends() -> None:

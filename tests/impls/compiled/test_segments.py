@@ -124,15 +124,15 @@ def test_a_bucket_keeps_the_lowest_ids_and_the_others_are_still_encoded() -> Non
         assert tokens.index(word.encode()) in compiled.encode(text)
 
 
-@pytest.mark.parametrize(("n", "count"), [(7, layout.MEDIUM_COUNT), (20, layout.LONG_COUNT)])
+@pytest.mark.parametrize(("n", "count"), [(7, "medium.count"), (20, "long.count")])
 def test_longer_pieces_are_kept_from_the_second_time_on(n: int, count: int) -> None:
     model = random_model(random.Random(5), CHARACTERS[:6])
     compiled = Compiled(model)
 
     def kept(text: str) -> int:
-        before = int(compiled._own.context.slots[count >> 3])
+        before = compiled._own.context[count]
         compiled.encode(text + " q" * 32)
-        return int(compiled._own.context.slots[count >> 3]) - before
+        return compiled._own.context[count] - before
 
     piece = "".join(random.Random(6).choices(CHARACTERS, k=n))
     assert [kept(piece) for _ in range(3)] == [0, 1, 0]
@@ -142,15 +142,15 @@ def test_longer_pieces_are_kept_from_the_second_time_on(n: int, count: int) -> N
 def test_what_was_met_is_forgotten_when_half_of_the_bits_are_set() -> None:
     model = random_model(random.Random(5), CHARACTERS[:6])
     compiled, reference = Compiled(model), impls.get("priority")(model)
-    slots = compiled._own.context.slots
+    slots = compiled._own.context
     rng = random.Random(8)
     most = 0
     for _ in range(40):
         text = " ".join("".join(rng.choices(CHARACTERS, k=8)) for _ in range(1200))
         assert compiled.encode(text) == reference.encode(text)
-        most = max(most, int(slots[layout.N_SEEN >> 3]))
-    bits = compiled._own.context.held(layout.SEEN)
+        most = max(most, slots["n_seen"])
+    bits = compiled._own.context.held("seen")
     n_set = sum(int(word).bit_count() for word in bits.view(np.uint64))
-    assert n_set == slots[layout.N_SEEN >> 3] < most <= 1 << (layout.SEEN_BITS - 1)
+    assert n_set == slots["n_seen"] < most <= 1 << (layout.SEEN_BITS - 1)
     compiled._own.context.forget_pieces()
     assert not bits.any()
