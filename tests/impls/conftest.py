@@ -1,4 +1,4 @@
-"""What the tests of the implementations share: ids that are known, odd texts, how much a test at random tries."""
+"""Fixtures shared by the tests of the implementations: known ids, difficult texts, the size of random tests."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def known_ids() -> dict[str, dict[str, str]]:
 
 @pytest.fixture(scope="session")
 def worth_keeping() -> list[str]:
-    """Texts on which somebody has gone wrong before."""
+    """Texts that some implementation has encoded wrongly before."""
     return [
         "👨\u200d👩\u200d👧\u200d👦", "\u200fשלום", "\u0301" * 3, "123456789", "a\n ", "a" * 99, "a" * 100, "a" * 101,
         "ab" * 4_000, "a\ud83d", "\ud83d\udc4d", "ﬁ\u0301t", "non\u00a0breaking", "12½34", "1\U00011de0234", "\u0c5c's",
@@ -44,5 +44,5 @@ def worth_keeping() -> list[str]:
 
 @pytest.fixture(scope="session")
 def fuzz() -> int:
-    """How many times as much a test at random tries: BPEBENCH_FUZZ, 1 by default."""
+    """Factor on the number of trials of random tests: BPEBENCH_FUZZ, 1 by default."""
     return int(os.environ.get("BPEBENCH_FUZZ", "1"))

@@ -1,4 +1,4 @@
-"""What is listed without being imported: peers with their package, other people's plug-ins by name."""
+"""Implementations listed without being imported: peers with their package, third-party plug-ins by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PEERS = sorted(name for name in impls.names() if name not in impls.default_name
 
 @pytest.fixture
 def a_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A package somebody else has installed, which must not be imported."""
+    """A third-party package, which must not be imported."""
     information = tmp_path / "theirs-1.2.dist-info"
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.2\n")

@@ -130,7 +130,7 @@ def test_every_segmentation_comes_as_often_as_the_definition_says() -> None:
 
 
 def test_pieces_have_coins_of_their_own_through_special_tokens(trained: Model) -> None:
-    """The same piece again is cut otherwise; a special token takes no coins and moves none."""
+    """A repeated piece is split differently; a special token uses no coins."""
     for tokenizer in (Compiled(trained), Naive(trained)):
         text = " cat" * 60
         ids = tokenizer.encode_with_dropout(text, probability=0.5, seed=1)

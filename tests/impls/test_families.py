@@ -1,5 +1,5 @@
 """The model families get the ids of their own libraries: tiktoken over the ranks, tokenizers or sentencepiece over the
-file. mistral-common, which is no dependency, is asked too where it is installed.
+file. mistral-common, which is not a dependency, is compared too if it is installed.
 
 With `BPEBENCH_FULL=1` every exact implementation is held against the library of every family on 205 KB of each of
 eleven languages and of code, 190 KB of Chinese, 20,000 random strings and 5,000 of joined tokens. It takes ten

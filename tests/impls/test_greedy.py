@@ -1,4 +1,4 @@
-"""Longest match: against a search by definition, with vocabularies of every kind."""
+"""Longest match: compared with a search by definition, on vocabularies of every kind."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_a_rank_file_with_a_long_token(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_long_token_that_merges_make() -> None:
-    """Of letters by twos: 2**19 of them."""
+    """A token of 2**19 letters, made by doubling."""
     tokens = [*BYTES, *(b"a" * (1 << n) for n in range(1, 20))]
     merges = tuple((97 if n == 0 else 255 + n, 97 if n == 0 else 255 + n) for n in range(19))
     text = "a" * (2**19 + 5)

@@ -1,4 +1,4 @@
-"""A model is checked when it is made; what contradicts itself is refused by name, what is odd is kept and listed."""
+"""A model is checked on construction: contradictions are refused by name, irregularities are kept and listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The blackboard algorithm, and the examples in the docstrings of the implementations."""
+"""The reference algorithm, and the examples in the docstrings of the implementations."""
 
 from __future__ import annotations
 

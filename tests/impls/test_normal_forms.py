@@ -1,4 +1,4 @@
-"""Normal forms, marks and lower case are those of Hugging Face's library, whatever Unicode the running Python knows."""
+"""Normal forms, marks and lower case are those of Hugging Face's library, whatever Unicode version Python has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The heap: how much work it does on long pieces, and that its out-of-date entries never mislead it."""
+"""The heap: its number of operations on long pieces, and that stale entries do no harm."""
 
 from __future__ import annotations
 

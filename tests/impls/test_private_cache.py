@@ -1,4 +1,4 @@
-"""The cache is used only where nobody else can have written it; what it would hold is then made anew, with a reason."""
+"""The cache is used only if no other user can have written it; otherwise its content is made again, with a reason."""
 
 from __future__ import annotations
 

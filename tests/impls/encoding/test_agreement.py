@@ -1,4 +1,4 @@
-"""On trained models every exact implementation is one function, and it loses nothing."""
+"""On trained models all exact implementations give the same ids, and decoding restores the text."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_greedy_gives_the_text_back(texts: list[str], text: str) -> None:
 
 @cache
 def tower() -> Model:
-    """Tokens of 2, 4, … 512 spaces: long runs climb a tower of merges."""
+    """Tokens of 2, 4, … 512 spaces: long runs need many levels of merges."""
     return impls.get("priority").train_model([" " * 1024], TrainingSpec(vocab_size=256 + 9, pattern="none"))
 
 

@@ -1,4 +1,4 @@
-"""On merge lists made by hand the algorithms part ways, each in its own known place."""
+"""On hand-made merge lists the algorithms differ, each in its own known way."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_backtracking_names_the_irregularity_it_cannot_run(hand_made, merges, fi
 
 
 def random_merge_list(chance: random.Random) -> Model:
-    """Merges drawn at random: unreachable tokens, several derivations, duplicates, sometimes out of order."""
+    """Random merges: unreachable tokens, several derivations, duplicates, sometimes out of order."""
     tokens = [b"a", b"b", b"c"]
     merges = []
     for _ in range(chance.randint(1, 9)):

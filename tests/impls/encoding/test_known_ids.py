@@ -1,4 +1,4 @@
-"""Ids that are known, under the published vocabularies, from each exact implementation."""
+"""Known ids of the published vocabularies, from each exact implementation."""
 
 from __future__ import annotations
 

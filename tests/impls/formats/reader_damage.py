@@ -1,4 +1,4 @@
-"""Ways a vocabulary file can be wrong, as functions of its bytes, and files no reader should take long over.
+"""Ways a vocabulary file can be wrong, as functions of its bytes, and files no reader should spend long on.
 
 `DAMAGE` holds what may still leave a vocabulary (bits flipped in a token give another token); `RUIN` what never does.
 """

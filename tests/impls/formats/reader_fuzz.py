@@ -248,7 +248,7 @@ def main() -> int:
 
 
 def _signature(problem: str) -> str:
-    """What two finds of one fault have in common: the lines of code they went through, and the kind of error."""
+    """What two findings of one fault share: the lines of code they went through, and the type of error."""
     lines = problem.strip().splitlines()
     return "\n".join([*(line for line in lines if line.lstrip().startswith("File ")), lines[-1].partition(":")[0]])
 

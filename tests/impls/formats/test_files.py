@@ -1,4 +1,4 @@
-"""Every format: what was saved is read again, and whatever is wrong with a file is reported in one line."""
+"""Every format: a saved model is read back, and any error in a file is reported in one line."""
 
 from __future__ import annotations
 

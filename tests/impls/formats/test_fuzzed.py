@@ -1,4 +1,4 @@
-"""A short run of the readers' fuzzer, and all that its long runs found."""
+"""A short run of the readers' fuzzer, and everything its long runs found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a conversion loses is reported beforehand, and what cannot be held is refused with the reason."""
+"""What a conversion would lose is reported, and what a format cannot hold is refused with the reason."""
 
 from __future__ import annotations
 

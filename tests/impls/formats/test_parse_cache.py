@@ -1,4 +1,4 @@
-"""Models of large files are read once and restored from the user's cache: the same models, or read again."""
+"""Large files are parsed once and then restored from the user's cache: the same model, or parsed again."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_tokens_of_a_restored_model_are_made_when_asked_for() -> None:
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache, and no file too small for it."""
+    """An empty cache for files of any size."""
     monkeypatch.setenv("BPEBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(parse_cache, "LEAST_BYTES", 1)
     return tmp_path / "cache"
@@ -105,7 +105,7 @@ def rank_file(tmp_path: Path) -> Path:
 
 
 def no_reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever reads a file all the same fails."""
+    """Parsing a file fails, so that only a cache hit succeeds."""
 
     def refuse(*_: object) -> None:
         raise AssertionError("the file was read again")

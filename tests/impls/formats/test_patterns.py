@@ -1,4 +1,4 @@
-"""Split stages mean in Hugging Face's library what they mean here, both ways."""
+"""Split stages mean the same in Hugging Face's library as here, after reading and after writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is wrong with a file, its reader says so in one line, soon, and in little memory.
+"""Whatever is wrong with a file, its reader reports it in one line, quickly, and with little memory.
 
 Every file is read in a process of its own with 512 MiB of address space. A reader is to take two seconds of a processor
 of its own; the system ends it after three times that, as processors are shared and differ.
@@ -70,7 +70,7 @@ for line in sys.stdin:
 
 @pytest.fixture(scope="module")
 def outcome_of() -> Iterator[Callable[[Path], list[str]]]:
-    """A function from a path to what reading it came to: (read, refused, the name of an error, or died), message."""
+    """Return a function from a path to the outcome of reading it: (read, refused, died or an error's name), message."""
     process = subprocess.Popen(
         [sys.executable, "-c", _PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -185,7 +185,7 @@ def test_a_missing_byte_is_reported(tmp_path: Path) -> None:
 
 
 def places(value: Any, *path: Any) -> list[tuple[Any, ...]]:
-    """The way to every place in a document; of lists and long objects to the first few."""
+    """The path to every value in a document; of lists and long objects only to the first few."""
     found = [path] if path else []
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in [*entries][-5:]:

@@ -392,7 +392,7 @@ def test_what_contradicts_itself_is_refused(changes: dict[str, Any], problem: st
 def test_where_bytes_are_missing_the_unknown_token_comes_where_the_library_has_it(
     fuses: bool, implementation: str
 ) -> None:
-    """Behind the bytes that follow it, until a token or another unknown character comes."""
+    """The unknown token comes after the bytes that follow it, up to a token or another unknown character."""
     texts = ["<unk>", "a", "b", "ab", "<0xC3>", "<0xA9>", "<0x31>", "é1", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>"]
     vocab = {text: i for i, text in enumerate(texts) if text != "é1"}
     bpe = models.BPE(vocab=vocab, merges=[("a", "b")], unk_token="<unk>", byte_fallback=True, fuse_unk=fuses)

@@ -93,7 +93,7 @@ def refusal(method: Method, *arguments: Any, **options: Any) -> str:
 
 
 def ways(method: str) -> list[dict[str, Any]]:
-    """Options that take different ways through an implementation."""
+    """Options that take different code paths in an implementation."""
     if method in ("encode_ordinary", "count", "truncate", "pieces", "decode", "decode_bytes", "decode_with_offsets"):
         return [{}]
     return [{}, {"disallowed_special": ()}, {"allowed_special": "all"}]

@@ -1,4 +1,4 @@
-"""Bytes that are no UTF-8: every implementation over bytes gives the ids of tiktoken's `_encode_bytes`."""
+"""Bytes that are not valid UTF-8: every implementation over bytes gives the ids of tiktoken's `_encode_bytes`."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class TextsOnly:
 
 
 class PiecesOfText(Tokenizer):
-    """Written against the hook for pieces alone, and with no thought of bytes."""
+    """Overrides only the hook for pieces, without regard to bytes."""
 
     name = "pieces"
 

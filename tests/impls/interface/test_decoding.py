@@ -25,7 +25,7 @@ ids_of_the_model = st.lists(st.integers(0, MODEL.vocab_size - 1), max_size=30)
 
 
 def offsets_by_definition(tokens: list[bytes]) -> tuple[str, list[int]]:
-    """Where each character starts: at a bad stretch, or at a good byte that continues nothing."""
+    """Where each character starts: at an invalid run of bytes, or at a valid byte that continues nothing."""
     data = b"".join(tokens)
     bad: dict[int, int] = {}
 

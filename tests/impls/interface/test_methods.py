@@ -1,4 +1,4 @@
-"""Every public method of every implementation over every named model: what one of them says, all say."""
+"""Every public method of every implementation over every named model: all give the same ids."""
 
 from __future__ import annotations
 

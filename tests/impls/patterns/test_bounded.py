@@ -1,4 +1,4 @@
-"""A pattern that would take for ever is refused, or given up, with an error that names it; in every implementation."""
+"""A pattern with catastrophic backtracking is refused, or times out with an error naming it, everywhere."""
 
 from __future__ import annotations
 

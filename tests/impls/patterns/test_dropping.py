@@ -1,4 +1,4 @@
-"""Patterns that say they drop text: every implementation drops the same, as the libraries do."""
+"""Patterns that drop text: every implementation drops the same, as the libraries do."""
 
 from __future__ import annotations
 

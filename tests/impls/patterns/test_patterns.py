@@ -1,4 +1,4 @@
-"""Patterns cover the text or are refused; the possessive forms cut as the originals do."""
+"""Patterns cover the text or are refused; the possessive forms split as the originals do."""
 
 from __future__ import annotations
 

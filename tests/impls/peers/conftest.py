@@ -39,7 +39,7 @@ NOT_AS_GIVEN = {
 
 @pytest.fixture
 def peer_of(monkeypatch: pytest.MonkeyPatch) -> PeerOf:
-    """A function from a peer's name to its adapter; `model` is what a library of built-in vocabularies has built in."""
+    """Return a function from a peer's name to its adapter; `model` is the vocabulary a library has built in."""
 
     def build(name: str, model: Model | None = None, *, stand_in: bool | None = None) -> type[Tokenizer]:
         module_name, make = stand_ins.MODULES[name]

@@ -40,7 +40,7 @@ def without_fillers(content: bytes) -> bytes:
 
 
 class Engine:
-    """A library's tokenizer over what an adapter handed to it."""
+    """A library's tokenizer over what an adapter passed to it."""
 
     def __init__(self, content: bytes, pattern: str | None = None) -> None:
         if content[:1] == b"{":
@@ -123,7 +123,7 @@ def arrays(buffers: tuple[bytes, bytes]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def awkward(ids: bytes, borders: bytes) -> SimpleNamespace:
-    """An awkward array, of which only the buffers are looked at."""
+    """An awkward array, of which only the buffers are used."""
     content = SimpleNamespace(data=np.frombuffer(ids, np.uint32))
     offsets = SimpleNamespace(data=np.frombuffer(borders, np.int64))
     return SimpleNamespace(layout=SimpleNamespace(content=content, offsets=offsets))

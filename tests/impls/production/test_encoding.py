@@ -1,4 +1,4 @@
-"""The production libraries over our models give the ids of our own implementations, and break in typed ways."""
+"""The production libraries over our models give the ids of our own implementations, and fail with typed errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Under the conditions they share, other people's trainers learn the merges ours learn, one by one."""
+"""By specifications they support, other libraries' trainers learn the same merges as ours."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATTERNS = ["gpt2", "cl100k-0.14", "turkish", "none", r"\w+|\W+"]
 
 
 def random_corpus(chance: random.Random, letters: str = BYTES) -> list[str]:
-    """A few short texts of few letters, so that ties abound."""
+    """A few short texts of few letters, so that ties are frequent."""
     few = chance.sample(letters, chance.randint(2, 6))
     return ["".join(chance.choices(few, k=chance.randint(0, 60))) for _ in range(chance.randint(1, 4))]
 

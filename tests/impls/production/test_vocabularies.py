@@ -1,4 +1,4 @@
-"""The published vocabularies: known ids from the production libraries, and conversions that give the file back."""
+"""The published vocabularies: known ids from the production libraries, and conversions that restore the file."""
 
 from __future__ import annotations
 

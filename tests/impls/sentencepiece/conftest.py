@@ -1,4 +1,4 @@
-"""SentencePiece's own models for tests: trained by its library in a moment, and texts that try its rules."""
+"""SentencePiece's own models for tests: trained quickly by its library, and texts that exercise its rules."""
 
 from __future__ import annotations
 

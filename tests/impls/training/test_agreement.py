@@ -1,4 +1,4 @@
-"""Trainers agree, merge for merge, with one another and with the specification read literally."""
+"""Trainers agree, merge by merge, with each other and with a literal implementation of the specification."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Symbol = tuple[bytes, int]
 
 
 def literally(texts: list[str], spec: TrainingSpec) -> tuple[list[tuple[bytes, bytes]], list[int]]:
-    """Merges (as bytes) and their counts by the words of the specification, every pair judged from scratch."""
+    """Merges (as bytes) and their counts by the specification taken literally, every pair recounted from scratch."""
     pieces = list(corpus_pieces(texts, spec))
     base = base_symbols(pieces, spec)
     order = list(base)
@@ -83,7 +83,7 @@ def literally(texts: list[str], spec: TrainingSpec) -> tuple[list[tuple[bytes, b
 def pairs_gone(
     pieces: list[str], base: list[bytes], merges: list[tuple[bytes, bytes]], spec: TrainingSpec, reserved: set[bytes]
 ) -> list[tuple[bytes, bytes]]:
-    """Every pair that stood side by side after some single replacement, and makes no token that is there."""
+    """Every pair that was adjacent after some single replacement, and makes no existing token."""
     seen: set[tuple[bytes, bytes]] = set()
     for piece in pieces:
         symbols = piece_symbols(piece, spec)
@@ -124,7 +124,7 @@ def replaced(symbols: list[Symbol], pair: tuple[bytes, bytes]) -> Iterator[Symbo
 
 
 def random_corpus(chance: random.Random) -> list[str]:
-    """A few short texts of few letters, so that ties abound; one letter takes two bytes, one four."""
+    """A few short texts of few letters, so that ties are frequent; one letter takes two bytes, one four."""
     letters = chance.sample("aab cç😀'1", chance.randint(2, 5))
     return ["".join(chance.choices(letters, k=chance.randint(0, 18))) for _ in range(chance.randint(1, 4))]
 
