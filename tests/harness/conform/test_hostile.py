@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness import kept
+from harness import child_process
 from harness.conform.run import run
 from harness.conform.target import Limits, NotLoadable, Target, TargetError, TargetFailed, TargetSpec
 from impls import Model
@@ -113,7 +113,7 @@ FATES = {
     "DaemonisingAndDying": ("crash", "exit status 5; [12] more that it had started ended with it"),
     "Segfault": ("crash", "killed by SIGSEGV; .*Fatal Python error: Segmentation fault"),
     "Panicking": ("panic", "raised PanicException, which is no Exception: index out of bounds"),
-    "ParentKiller": ("crash", "ended the process that keeps it.*only its process group"),
+    "ParentKiller": ("crash", "ended its reaper.*only its process group"),
     "ClosesAll": ("crash", "exit status"),
 }
 
@@ -251,10 +251,10 @@ def test_other_children_of_ours_are_left_alone(mark: dict[str, str]) -> None:
 def test_without_a_subreaper_the_process_group_is_ended_and_the_verdict_says_so(
     mark: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    source = Path(kept.keeper.__file__).read_text()
-    other = tmp_path / "keeper.py"
+    source = Path(child_process.reaper.__file__).read_text()
+    other = tmp_path / "reaper.py"
     other.write_text(source.replace("_SET_CHILD_SUBREAPER = 1, 36", "_SET_CHILD_SUBREAPER = 1, -1"))
-    monkeypatch.setattr(kept.keeper, "__file__", str(other))
+    monkeypatch.setattr(child_process.reaper, "__file__", str(other))
     found = failure(hostile("Hanging"), mark, LIMITS)
     assert (found.verdict, found.reason) == (
         "timeout",
