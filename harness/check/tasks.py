@@ -20,7 +20,7 @@ from harness.check.shrink import smallest_text
 from harness.data import load_corpus, load_model
 from harness.data.documents import encoded, take_bytes
 from harness.decoded import MISREAD, ModelDecoder, wrong_text
-from harness.failures import named, status_of
+from harness.failures import describe, status_of
 from harness.records import Counterexample, Status, Text
 from harness.targets import load_tokenizer
 from impls.core.text.patterns import Splitter
@@ -78,7 +78,7 @@ def encode_corpus(
     except impls.Unsupported as error:
         return Outcome(status="unsupported", reason=error.reason)
     except BaseException as error:  # whatever a foreign library throws while it loads is a verdict, not our end
-        return Outcome(status=status_of(error), reason=named(error))
+        return Outcome(status=status_of(error), reason=describe(error))
     outcome = Outcome(status="ok", round_trip=tokenizer.model.round_trip)
     decoder = ModelDecoder(tokenizer.model)
     n_lost, lost = 0, ""
@@ -113,7 +113,7 @@ def _digest(ids: list[int]) -> bytes:
 def _note_failure(outcome: Outcome, text: str, error: BaseException) -> None:
     if outcome.status != "ok":
         return
-    outcome.status, outcome.reason = status_of(error), named(error)
+    outcome.status, outcome.reason = status_of(error), describe(error)
     outcome.counterexample = Counterexample(Text.of(text[:10_000]), None, None, note="raised here, not shrunk")
 
 

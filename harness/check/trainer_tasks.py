@@ -16,7 +16,7 @@ import impls
 from harness.check.trainer_rules import END_OF_WORD, implementation_of, spec_of
 from harness.data import load_corpus
 from harness.data.documents import take_bytes
-from harness.failures import named, status_of
+from harness.failures import describe, status_of
 from harness.records import Status
 from impls import TrainingSpec
 from impls.core.training import corpus_pieces, piece_symbols
@@ -69,7 +69,7 @@ def train(trainer: str, rule: str, corpus: str, max_merges: int, max_bytes: int)
     except impls.InvalidSpec as error:  # this corpus cannot be learned from by this rule
         outcome.status, outcome.reason = "unsupported", str(error)
     except BaseException as error:  # whatever a foreign library throws is a verdict, not our end
-        outcome.status, outcome.reason = status_of(error), named(error)
+        outcome.status, outcome.reason = status_of(error), describe(error)
     return outcome
 
 

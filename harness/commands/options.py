@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import click
 
 import impls
-from harness.failures import named
+from harness.failures import describe
 from harness.printable import printable, printable_json
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def answering(implementation: str) -> Iterator[None]:
     except BaseException as error:
         if implementation in impls.default_names():
             raise
-        raise impls.BPEError(f"{implementation}: raised {named(error)}") from error
+        raise impls.BPEError(f"{implementation}: raised {describe(error)}") from error
 
 
 def check_ids(implementation: str, ids: Sequence[Any]) -> None:

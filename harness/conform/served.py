@@ -13,7 +13,7 @@ from time import monotonic, process_time
 from typing import Any
 
 from harness.conform.values import faults_of_values
-from harness.failures import status_of, told
+from harness.failures import message_of, status_of
 
 _SPECIAL_OPTIONS = ("allowed_special", "disallowed_special")
 ANY_OPTION = "any_option"
@@ -181,7 +181,11 @@ def _from_threads(call: Callable[[Any], Any], arguments: Sequence[Any], threads:
 def failure(error: BaseException) -> dict[str, str]:
     """An error as the protocol says it."""
     status = status_of(error)
-    return {"error": type(error).__name__, "message": told(error), "status": "error" if status == "crash" else status}
+    return {
+        "error": type(error).__name__,
+        "message": message_of(error),
+        "status": "error" if status == "crash" else status,
+    }
 
 
 def _given(value: Any) -> Any:

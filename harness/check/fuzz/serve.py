@@ -22,7 +22,7 @@ import impls
 from harness.check.classes import registered
 from harness.check.fuzz.questions import Answer, Answers, Failure, Hello, Question, Refused, same
 from harness.data import load_model
-from harness.failures import told
+from harness.failures import message_of
 from harness.targets import load_tokenizer
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ def _guarded(load: Callable[[], T], name: str) -> T | Refused:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a panic of a library is no Exception
-        return Refused("failed", f"{name}: {type(error).__name__}: {told(error)[:300]}")
+        return Refused("failed", f"{name}: {type(error).__name__}: {message_of(error)[:300]}")
 
 
 def _specials(question: Question) -> dict[str, impls.interface.SpecialSet]:
@@ -126,7 +126,7 @@ def _on_threads(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
 
 
 def _failure(error: BaseException) -> Failure:
-    return Failure(type(error).__name__, told(error)[:300])
+    return Failure(type(error).__name__, message_of(error)[:300])
 
 
 def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:

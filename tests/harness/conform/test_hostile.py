@@ -108,11 +108,11 @@ FATES = {
     "Hungry": ("out-of-memory", "limit of 0.4 GB|MemoryError"),
     "HungryChild": ("out-of-memory", "limit of 0.4 GB|MemoryError"),
     "HungryAtOnce": ("out-of-memory", "MemoryError"),
-    "Exiting": ("panic", "raised SystemExit, which is no Exception: no more"),
+    "Exiting": ("panic", "raised SystemExit, which is not an Exception: no more"),
     "ExitingAtOnce": ("crash", "exit status 0"),
     "DaemonisingAndDying": ("crash", "exit status 5; [12] more that it had started ended with it"),
     "Segfault": ("crash", "killed by SIGSEGV; .*Fatal Python error: Segmentation fault"),
-    "Panicking": ("panic", "raised PanicException, which is no Exception: index out of bounds"),
+    "Panicking": ("panic", "raised PanicException, which is not an Exception: index out of bounds"),
     "ParentKiller": ("crash", "ended its reaper.*only its process group"),
     "ClosesAll": ("crash", "exit status"),
 }
