@@ -80,9 +80,9 @@ class ChildProcess:
             self._unread += content
         line, _, self._unread = self._unread.partition(b"\n")
         match line.decode().split():
-            case ["started", pid, way]:
+            case ["started", pid, mode]:
                 self.pid = int(pid)
-                self.way = way
+                self.mode = mode
                 """How its descendants are found: `reaper.SUBREAPER` or `reaper.PROCESS_GROUP`."""
                 self._read_reports()
             case words:
@@ -129,7 +129,7 @@ class ChildProcess:
                 if selector.select(left):
                     self.note()
         if not self.lost or self._reaper.wait() != 0:  # the reaper itself was killed, or cannot do it
-            self.way = reaper.PROCESS_GROUP
+            self.mode = reaper.PROCESS_GROUP
             self._reaper.kill()
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)

@@ -6,7 +6,7 @@ descendant, reports how many there were, and exits. On Linux it is a *subreaper*
 to it, so nothing escapes; our own process is not one, so its other children are left alone. Elsewhere the reaper
 ends the child's process group, and reports that.
 
-Reports, one a line: `started PID WAY` or `failed ERRNO`; `ended STATUS` (as in `subprocess`: negative for a signal);
+Reports, one a line: `started PID MODE` or `failed ERRNO`; `ended STATUS` (as in `subprocess`: negative for a signal);
 `crowded N` for more than MOST processes (0: no limit); `cleaned N`. Uses only the standard library, so that it starts
 fast.
 """
@@ -177,13 +177,13 @@ def _hurry(wanted: bool) -> None:
             os.sched_setscheduler(0, policy, os.sched_param(int(wanted)))
 
 
-def end_all(child: int, way: str) -> int:
+def end_all(child: int, mode: str) -> int:
     """End every descendant of this process; return how many there were besides `child`.
 
     All are stopped first, until no new one is found: otherwise they could fork faster than we look.
     """
     _hurry(True)
-    if way == PROCESS_GROUP:
+    if mode == PROCESS_GROUP:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
@@ -238,7 +238,7 @@ def main(control: int, reports: int, data_bytes: int, most: int, command: list[s
 
     os.set_inheritable(control, False)
     os.set_inheritable(reports, False)
-    way = SUBREAPER if _prctl(_SET_CHILD_SUBREAPER, 1) and (_PROC / "self/stat").exists() else PROCESS_GROUP
+    mode = SUBREAPER if _prctl(_SET_CHILD_SUBREAPER, 1) and (_PROC / "self/stat").exists() else PROCESS_GROUP
     woken, waking = os.pipe()
     os.set_blocking(woken, False)
     os.set_blocking(waking, False)
@@ -254,7 +254,7 @@ def main(control: int, reports: int, data_bytes: int, most: int, command: list[s
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):  # otherwise the pipes would outlive the child
         os.dup2(nothing, descriptor)
-    report(f"started {child} {way}")
+    report(f"started {child} {mode}")
     if most:
         _hurry(True)  # a fork bomb leaves no time for anything else
     while True:
@@ -269,7 +269,7 @@ def main(control: int, reports: int, data_bytes: int, most: int, command: list[s
         if most and len(processes := few_below(os.getpid(), most)) > most:
             report(f"crowded {len(processes)}")
             break
-    report(f"cleaned {end_all(child, way)}")
+    report(f"cleaned {end_all(child, mode)}")
 
 
 if __name__ == "__main__":

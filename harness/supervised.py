@@ -252,7 +252,7 @@ class Supervised:
         last = self.last_words
         if last:
             reason += f"; its last line of output: {last}"
-        if self._process.way == reaper.PROCESS_GROUP:
+        if self._process.mode == reaper.PROCESS_GROUP:
             reason += "; only its process group could be ended, not what had left it"
         elif self._process.n_left:
             reason += f"; {self._process.n_left} more that it had started ended with it"

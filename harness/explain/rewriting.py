@@ -1,4 +1,4 @@
-"""What was done to a text before it was cut: the names of the usual rewritings, found by trying them."""
+"""What was done to a text before it was cut: the usual rewritings, found by trying them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from harness.explain.readable import code_point, quoted
 
 
 class Rewriting(NamedTuple):
-    """What became of a text, in words."""
+    """How a text was rewritten, as a phrase."""
 
     what: str
     dropped: str = ""
-    """The characters left out, where nothing else was done."""
+    """The characters removed, where nothing else was done."""
 
 
 _FORMS: dict[str, Callable[[str], str]] = {
@@ -33,7 +33,7 @@ _MARK = "▁"
 
 
 def rewriting(text: str, seen: str) -> Rewriting | None:
-    """What makes `seen` of `text`; None where nothing does anything."""
+    """Return the rewriting that turns `text` into `seen`; None where they are equal."""
     if seen == text:
         return None
     for what, form in _forms().items():
@@ -48,7 +48,7 @@ def rewriting(text: str, seen: str) -> Rewriting | None:
 
 
 def _forms() -> dict[str, Callable[[str], str]]:
-    """The usual forms, each also behind a space put before the text and with ▁ for spaces."""
+    """Return the usual forms, each also combined with a prefix space and with ▁ for spaces."""
     spaced: dict[str, Callable[[str], str]] = {
         "puts a space before it": lambda text: " " + text,
         f"writes {_MARK} for spaces": lambda text: text.replace(" ", _MARK),
@@ -63,7 +63,7 @@ def _in_turn(first: Callable[[str], str], then: Callable[[str], str]) -> Callabl
 
 
 def _dropped(text: str, seen: str) -> str | None:
-    """The characters of `text` that are not in `seen`, where `seen` is `text` without some of its characters."""
+    """Return the characters missing in `seen`, where `seen` is `text` without some of its characters; else None."""
     dropped: list[str] = []
     at = 0
     for character in text:

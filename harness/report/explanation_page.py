@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
-from harness.explanations import PIECES_FROM, STAGES, Account, Explanation, Piece, Step
+from harness.explanations import PIECES_FROM, STAGES, Explanation, Piece, SideSummary, Step
 from harness.report import wording
 from harness.report.document import colours
 from harness.report.markup import Markup, element, escape, join
@@ -109,7 +109,7 @@ def _table(found: Explanation, rows: Iterable[Row]) -> Markup:
     return element("div", table, class_="scroll", role="region", tabindex="0", aria_label="Both sides")
 
 
-def _both(found: Explanation) -> tuple[Account, Account]:
+def _both(found: Explanation) -> tuple[SideSummary, SideSummary]:
     return found.a, found.b
 
 
@@ -132,19 +132,19 @@ def _stage_rows(found: Explanation) -> list[Row]:
     return rows
 
 
-def _rewriting(account: Account) -> str:
+def _rewriting(account: SideSummary) -> str:
     if account.error is not None:
         return f"refused: {account.error}"
     return account.rewriting or "as it is"
 
 
-def _decoded(account: Account) -> Markup:
+def _decoded(account: SideSummary) -> Markup:
     if account.decoded is None:
         return escape(wording.ABSENT)
     return element("code", account.decoded, class_="source")
 
 
-def _piece_rows(a: Account, b: Account) -> list[Row]:
+def _piece_rows(a: SideSummary, b: SideSummary) -> list[Row]:
     by_start = [{piece.start: piece for piece in account.pieces} for account in (a, b)]
     rows: list[Row] = []
     for start in sorted({*by_start[0], *by_start[1]}):

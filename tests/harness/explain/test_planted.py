@@ -11,8 +11,8 @@ import pytest
 
 import impls
 from harness.explain import black_box, explain, first_differing_stage, side_of
+from harness.explain.algorithms import derive
 from harness.explain.rules import Rules
-from harness.explain.ways import derive
 from harness.explanations import Explanation
 from impls import Model
 
@@ -74,7 +74,7 @@ def test_a_replay_on_a_list_that_is_not_monotone_is_merges(hand_made: Any) -> No
     assert (found.stage, found.step, found.rank) == ("merges", 2, 0)
 
 
-def test_a_long_piece_that_is_merged_otherwise_is_merges() -> None:
+def test_a_long_piece_that_is_merged_differently_is_merges() -> None:
     spec = impls.TrainingSpec(vocab_size=300, pattern="gpt2")
     model = impls.get("priority").train_model(["thethathenthatthe " * 3], spec)
     tokenizer = impls.load("priority", model)

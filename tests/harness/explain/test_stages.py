@@ -221,7 +221,7 @@ def test_another_pattern_is_not_taken_for_a_unicode_version() -> None:
 # --- ids, decoding, failures -------------------------------------------------------------------------------------
 
 
-def test_equal_ids_decoded_otherwise_are_the_decode_stage() -> None:
+def test_equal_ids_decoded_differently_are_the_decode_stage() -> None:
     tokenizer = impls.load("priority", MODEL)
     box = black_box("box", tokenizer.encode, lambda ids: tokenizer.decode(ids).replace("\u00e9", "?"))
     found = explain(side("tiktoken"), box, "ab\u00e9")
