@@ -9,8 +9,8 @@ from itertools import combinations
 import impls
 from harness.check.classes import Relation, relation
 from harness.check.tasks import (
+    CorpusOutcome,
     Key,
-    Outcome,
     differing_piece_share,
     differing_text,
     encode_corpus,
@@ -126,12 +126,12 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
     return CheckResult(verdicts, agreements, not_compared, faults)
 
 
-def died(answer: WorkerDied) -> Outcome:
+def died(answer: WorkerDied) -> CorpusOutcome:
     """What a cell whose worker died comes to."""
-    return Outcome(status="crash", reason=str(answer))
+    return CorpusOutcome(status="crash", reason=str(answer))
 
 
-def verdict_of(cell: tuple[str, str, str], outcome: Outcome) -> Verdict:
+def verdict_of(cell: tuple[str, str, str], outcome: CorpusOutcome) -> Verdict:
     """The record of one cell: implementation, model, corpus."""
     implementation, model, corpus = cell
     return Verdict(
@@ -149,7 +149,7 @@ def verdict_of(cell: tuple[str, str, str], outcome: Outcome) -> Verdict:
 
 
 def _agreements(
-    plan: CheckPlan, outcomes: dict[tuple[str, str, str], Outcome], progress: Callable[[str], None]
+    plan: CheckPlan, outcomes: dict[tuple[str, str, str], CorpusOutcome], progress: Callable[[str], None]
 ) -> tuple[list[Agreement], list[NotCompared], list[str]]:
     irregular = run_tasks(irregularities_of, [(model,) for model in plan.models])
     with_rules = run_tasks(has_sentencepiece_rules, [(model,) for model in plan.models])
@@ -188,21 +188,23 @@ def _agreements(
     return agreements, not_compared, faults
 
 
-def _why_not_run(implementation: str, outcome: Outcome) -> str:
+def _why_not_run(implementation: str, outcome: CorpusOutcome) -> str:
     """Why nothing of an implementation can be compared, where it did not run or failed on every text."""
     return "" if outcome.digests or outcome.status == "ok" else f"{implementation}: {outcome.status}: {outcome.reason}"
 
 
-def _in_common(x: Outcome, y: Outcome) -> list[Key]:
+def _in_common(x: CorpusOutcome, y: CorpusOutcome) -> list[Key]:
     """The texts both encoded, in order of the corpus."""
     return sorted(x.digests.keys() & y.digests.keys())
 
 
-def _differing(x: Outcome, y: Outcome) -> list[Key]:
+def _differing(x: CorpusOutcome, y: CorpusOutcome) -> list[Key]:
     return [key for key in _in_common(x, y) if x.digests[key] != y.digests[key]]
 
 
-def _compare(cell: tuple[str, str, str, str], x: Outcome, y: Outcome, kind: Relation) -> Agreement | NotCompared:
+def _compare(
+    cell: tuple[str, str, str, str], x: CorpusOutcome, y: CorpusOutcome, kind: Relation
+) -> Agreement | NotCompared:
     a, b, model, corpus = cell
     texts = _in_common(x, y)
     if not texts:
@@ -231,7 +233,7 @@ def _compare(cell: tuple[str, str, str, str], x: Outcome, y: Outcome, kind: Rela
 def _explain(
     plan: CheckPlan,
     agreements: list[Agreement],
-    outcomes: dict[tuple[str, str, str], Outcome],
+    outcomes: dict[tuple[str, str, str], CorpusOutcome],
     progress: Callable[[str], None],
 ) -> None:
     """One counterexample for each pair and model that differs; how often, for a pair expected to."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from harness.check.agreement import died, verdict_of
-from harness.check.tasks import Outcome, encode_corpus
+from harness.check.tasks import CorpusOutcome, encode_corpus
 from harness.check.workers import WorkerDied, run_tasks
 from harness.data import load_model
 from harness.records import Verdict
@@ -37,6 +37,6 @@ def support(
     ]
 
 
-def _verdict(implementation: str, model: str, round_trip: str, answer: Outcome | WorkerDied) -> Verdict:
+def _verdict(implementation: str, model: str, round_trip: str, answer: CorpusOutcome | WorkerDied) -> Verdict:
     outcome = died(answer) if isinstance(answer, WorkerDied) else answer
     return msgspec.structs.replace(verdict_of((implementation, model, TEXT), outcome), round_trip=round_trip)

@@ -30,7 +30,7 @@ Key = tuple[int, int]
 """Which text: the number of its document in the corpus, and how many bytes of it, from its beginning."""
 
 
-class Outcome(msgspec.Struct, kw_only=True):
+class CorpusOutcome(msgspec.Struct, kw_only=True):
     """What one implementation did on one model and corpus."""
 
     status: Status
@@ -69,17 +69,17 @@ def _texts(corpus: str, split: str | None, max_bytes: int, slices: Iterable[int]
 
 def encode_corpus(
     implementation: str, model: str, corpus: str, split: str | None, max_bytes: int, slices: Iterable[int] = ()
-) -> Outcome:
+) -> CorpusOutcome:
     """Encode every text, decode it again, and keep a digest of its ids; `slices` as in `_texts`."""
     try:
         tokenizer = _tokenizer(implementation, model)
     except impls.Missing as error:
-        return Outcome(status="missing", reason=str(error))
+        return CorpusOutcome(status="missing", reason=str(error))
     except impls.Unsupported as error:
-        return Outcome(status="unsupported", reason=error.reason)
+        return CorpusOutcome(status="unsupported", reason=error.reason)
     except BaseException as error:  # whatever a foreign library throws while it loads is a verdict, not our end
-        return Outcome(status=status_of(error), reason=describe(error))
-    outcome = Outcome(status="ok", round_trip=tokenizer.model.round_trip)
+        return CorpusOutcome(status=status_of(error), reason=describe(error))
+    outcome = CorpusOutcome(status="ok", round_trip=tokenizer.model.round_trip)
     decoder = ModelDecoder(tokenizer.model)
     n_lost, lost = 0, ""
     for key, text in _texts(corpus, split, max_bytes, slices):
@@ -110,7 +110,7 @@ def _digest(ids: list[int]) -> bytes:
     return hashlib.blake2b(array("Q", ids).tobytes(), digest_size=8).digest()
 
 
-def _note_failure(outcome: Outcome, text: str, error: BaseException) -> None:
+def _note_failure(outcome: CorpusOutcome, text: str, error: BaseException) -> None:
     if outcome.status != "ok":
         return
     outcome.status, outcome.reason = status_of(error), describe(error)

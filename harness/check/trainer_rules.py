@@ -41,7 +41,7 @@ DEFAULT_TRAINERS = (
 )  # fmt: skip
 """Who is compared where nobody is chosen."""
 
-_TOLD_APART = ("ties", "base_order", "alphabet", "end_of_word", "pattern")
+_DISTINGUISHING = ("ties", "base_order", "alphabet", "end_of_word", "pattern")
 _OF_TIES = {"ties", "base_order"}
 
 
@@ -64,7 +64,7 @@ def spec_of(rule: str, max_merges: int) -> TrainingSpec:
 def differing_fields(one: str, other: str) -> list[str]:
     """The fields of the specification by which two rules differ."""
     a, b = spec_of(one, 0), spec_of(other, 0)
-    return [name for name in _TOLD_APART if getattr(a, name) != getattr(b, name)]
+    return [name for name in _DISTINGUISHING if getattr(a, name) != getattr(b, name)]
 
 
 def differ_in_ties_only(one: str, other: str) -> bool:
@@ -72,7 +72,7 @@ def differ_in_ties_only(one: str, other: str) -> bool:
     return set(differing_fields(one, other)) <= _OF_TIES
 
 
-def told_difference(one: str, other: str) -> str:
+def describe_difference(one: str, other: str) -> str:
     """In what two rules differ: `ties: first, smallest`."""
     a, b = spec_of(one, 0), spec_of(other, 0)
     return "; ".join(f"{name}: {getattr(a, name)}, {getattr(b, name)}" for name in differing_fields(one, other))

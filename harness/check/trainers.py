@@ -11,10 +11,10 @@ import msgspec
 from harness.check.agreement import summary_of
 from harness.check.classes import regex_is_unicode_16
 from harness.check.trainer_rules import (
+    describe_difference,
     differ_in_ties_only,
     rules_of,
     rules_to_compare,
-    told_difference,
 )
 from harness.check.trainer_tasks import Merge, TrainerOutcome, counts_of_pairs, train
 from harness.check.workers import WorkerDied, run_tasks
@@ -135,7 +135,7 @@ def _compare(
         rule_b=other[1],
         corpus=corpus,
         agreement_class="provably equal" if one[1] == other[1] else "expected to differ",
-        conditions=told_difference(one[1], other[1]),
+        conditions=describe_difference(one[1], other[1]),
         max_merges=max_merges,
         n_bytes=x.n_bytes,
         n_merges_a=len(x.merges),
@@ -210,7 +210,7 @@ def _fault(found: TrainerAgreement) -> str:
     first = found.first_difference
     if first is None:
         return ""
-    where = f"first at merge {first.step}: {told_choice(first.a)} and {told_choice(first.b)}"
+    where = f"first at merge {first.step}: {describe_choice(first.a)} and {describe_choice(first.b)}"
     if found.rule_a == found.rule_b:
         if not regex_is_unicode_16():  # a trainer that splits by itself may then see other pieces
             return ""
@@ -220,7 +220,7 @@ def _fault(found: TrainerAgreement) -> str:
     return ""
 
 
-def told_choice(choice: MergeChoice | None) -> str:
+def describe_choice(choice: MergeChoice | None) -> str:
     """A merge as a person reads it, with its count: `'h'+'e' (10 times)`."""
     if choice is None:
         return "the end"
