@@ -1,4 +1,4 @@
-"""Who runs what: every implementation is tried on every model, and says in a line why it cannot."""
+"""The support matrix: every implementation is tried on every model, with a one-line reason where it cannot run it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from harness.data import load_model
 from harness.records import Verdict
 
 TEXT = "samples/unusual"
-"""What each encodes and brings back: a few lines nobody finds easy."""
+"""The text each encodes and decodes: a few difficult lines."""
 _MAX_BYTES = 2_000
 
 
 def support(
     implementations: Sequence[str], models: Sequence[str], progress: Callable[[str], None] = lambda what: None
 ) -> list[Verdict]:
-    """A verdict for each model and implementation: `ok`, `unsupported` or `missing` with the reason, or what failed.
+    """Return a verdict per model and implementation: `ok`, `unsupported` or `missing` with the reason, or a failure.
 
     `progress(what)` is called as each is done. Raises what `load_model` raises.
     """
