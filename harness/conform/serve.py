@@ -12,7 +12,7 @@ import os
 import sys
 
 from harness.conform.served import NoTokenizer, Served, failure
-from harness.targets.objects import resolved
+from harness.targets.objects import load_named
 from harness.targets.spec import NotLoadable
 
 
@@ -22,7 +22,7 @@ def load(kind: str, words: list[str]) -> Served:
         name, model = words
         from harness.data import load_model
 
-        return Served(resolved(name, lambda: load_model(model)))
+        return Served(load_named(name, lambda: load_model(model)))
     from harness.conform.serve_implementation import served_implementation
 
     return served_implementation(kind, *words)

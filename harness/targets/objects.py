@@ -1,4 +1,4 @@
-"""From `module:object`, or a Python file, to the object with encode and decode that it stands for."""
+"""Load the object with encode and decode named by `module:object` or a Python file."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from impls.core.errors import Unsupported
 from impls.core.model.model import Model
 
 
-def resolved(name: str, model: Callable[[], Model] | None) -> object:
-    """What `name` stands for, made with what `model` gives where it needs one.
+def load_named(name: str, model: Callable[[], Model] | None) -> object:
+    """Return the object `name` refers to, created with `model()` where it needs a model.
 
-    An instance, or a class or function that gives one when called without an argument or with the model. A file without
-    `:object` must define one class with encode and decode. Raises `NotLoadable`, or `Unsupported` as the object does.
+    `name` is an instance, or a class or function that returns one when called without arguments or with the model. A
+    file without `:object` must define one class with encode and decode. Raises `NotLoadable`, and the object's own
+    `Unsupported`.
     """
     place, path = split_object(name)
     module = _module(name, place)
@@ -30,7 +31,7 @@ def resolved(name: str, model: Callable[[], Model] | None) -> object:
     if not isinstance(found, type) and hasattr(found, "encode") and hasattr(found, "decode"):
         return found
     if not callable(found):
-        raise NotLoadable(f"{name}: {_lacking(found)}, and is nothing to call")
+        raise NotLoadable(f"{name}: {_lacking(found)}, and is not callable")
     try:
         made: object = found(model()) if model is not None and needs_argument(found) else found()
     except (KeyboardInterrupt, Unsupported):
@@ -46,10 +47,10 @@ def resolved(name: str, model: Callable[[], Model] | None) -> object:
 
 
 def _module(name: str, place: str) -> ModuleType:
-    """The module of that name, or of that file, with its folder (for a name: the current one) on the path."""
+    """Import the module of that name or file, with its folder (for a name: the current one) on the path."""
     file = Path(place)
     is_file = file.suffix == ".py"
-    folder = str(file.resolve().parent) if is_file else os.getcwd()  # noqa: PTH109 - what Python itself puts there
+    folder = str(file.resolve().parent) if is_file else os.getcwd()  # noqa: PTH109 - what Python itself adds
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
@@ -85,7 +86,7 @@ def _attribute(name: str, module: ModuleType, path: str) -> Any:
 
 
 def _only_tokenizer(name: str, module: ModuleType) -> Any:
-    """The one class or instance with encode and decode that the module defines, or itself where it has both."""
+    """Return the one class or instance with encode and decode that the module defines, or the module if it has both."""
     if callable(getattr(module, "encode", None)) and callable(getattr(module, "decode", None)):
         return module
     found = {

@@ -125,7 +125,7 @@ def test_an_object_of_the_users_own_module(
         assert ended.status == 1
         assert f"differ first in: {stage}" in ended.out
     for target, message in (
-        ("explained_target:broken", "nothing to call"),
+        ("explained_target:broken", "is not callable"),
         ("explained_target:absent", "has no absent"),
         ("no_such_module:x", "cannot be imported"),
     ):
