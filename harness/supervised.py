@@ -19,7 +19,7 @@ from typing import Literal
 from harness import memory, reaper
 from harness.child_process import ChildProcess, NotStarted
 
-__all__ = ["DEFAULT_LIMITS", "Limits", "NotStarted", "StopVerdict", "Stopped", "Supervised", "without_paths"]
+__all__ = ["DEFAULT_LIMITS", "Limits", "NotStarted", "StopVerdict", "Stopped", "Supervised", "excerpt", "without_paths"]
 
 StopVerdict = Literal["timeout", "crash", "out-of-memory", "protocol"]
 
@@ -137,7 +137,7 @@ class Supervised:
             key.data(key.fd)
         if self._line or self._answer is not None:
             said = self._line if self._answer is None else self._answer
-            raise self._stop("protocol", f"spoke without being asked: {_excerpt(said)}")
+            raise self._stop("protocol", f"spoke without being asked: {excerpt(said)}")
         if self._has_ended:
             raise self._gone()
 
@@ -159,13 +159,13 @@ class Supervised:
             self._note_closed("standard output")
             return
         if self._answer is not None:
-            raise self._stop("protocol", f"said more than one line: {_excerpt(content)}")
+            raise self._stop("protocol", f"said more than one line: {excerpt(content)}")
         head, end, rest = content.partition(b"\n")
         self._line += head
         if len(self._line) > self.limits.output_bytes:
             raise self._stop("protocol", f"wrote more than {self.limits.output_bytes:,} bytes without an end of line")
         if rest:
-            raise self._stop("protocol", f"said more than one line: {_excerpt(rest)}")
+            raise self._stop("protocol", f"said more than one line: {excerpt(rest)}")
         if end:
             self._answer = bytes(self._line)
             self._line.clear()
@@ -243,7 +243,7 @@ class Supervised:
         if status and _NO_MEMORY.search(self.output.decode("utf-8", "replace")):
             return self._stop("out-of-memory", reason)
         if self._line and status >= 0:
-            return self._stop("protocol", f"{reason} in the middle of a line: {_excerpt(self._line)}")
+            return self._stop("protocol", f"{reason} in the middle of a line: {excerpt(self._line)}")
         return self._stop("crash", reason)
 
     def _stop(self, verdict: StopVerdict, reason: str) -> Stopped:
@@ -317,6 +317,6 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _excerpt(said: bytes | bytearray) -> str:
+def excerpt(line: bytes | bytearray) -> str:
     """Return the first 80 bytes of a line, in ASCII."""
-    return ascii(bytes(said[:80]).decode("utf-8", "replace")) + ("…" if len(said) > 80 else "")
+    return ascii(bytes(line[:80]).decode("utf-8", "replace")) + ("…" if len(line) > 80 else "")

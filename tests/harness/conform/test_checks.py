@@ -16,10 +16,10 @@ import pytest
 
 import impls
 from harness.cli import main
-from harness.conform.judge import judge
 from harness.conform.reference import Reference
+from harness.conform.runner import run_checks
 from harness.conform.target import NotLoadable, TargetFailed
-from harness.conform.verdicts import Report, Verdict
+from harness.conform.verdicts import CheckVerdict, ConformanceReport
 
 _HERE = Path(__file__).resolve().parent
 
@@ -31,14 +31,14 @@ def model() -> impls.Model:
 
 
 @pytest.fixture(scope="module")
-def conform(model: impls.Model) -> Callable[..., Verdict]:
+def conform(model: impls.Model) -> Callable[..., CheckVerdict]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(_HERE))
         from conform_stub import InProcess
 
     def run(bug: type[Right], *checks: str, target: type[Any] = InProcess, whole: bool = False, **options: Any) -> Any:
         reference = Reference("tiktoken", "small", model)
-        report = judge(lambda environment: target(lambda: bug(model), environment), reference, checks, **options)
+        report = run_checks(lambda environment: target(lambda: bug(model), environment), reference, checks, **options)
         return report if whole else report.verdicts[-1]
 
     run.target = InProcess  # type: ignore[attr-defined]
@@ -156,19 +156,19 @@ class KeyboardError(BaseException):
     ],
 )
 def test_each_check_finds_what_it_asks_for(
-    conform: Callable[..., Verdict], bug: type[Right], check: str, stage: str
+    conform: Callable[..., CheckVerdict], bug: type[Right], check: str, stage: str
 ) -> None:
     verdict = conform(bug, check)
     assert (verdict.status, verdict.stage) == ("failed", stage), verdict.reason
 
 
-def test_what_the_reference_does_as_well_is_no_failure(conform: Callable[..., Verdict]) -> None:
+def test_what_the_reference_does_as_well_is_no_failure(conform: Callable[..., CheckVerdict]) -> None:
     verdict = conform(Right, "round-trip")
     assert verdict.status == "same as reference"
     assert any("ud83d" in text for text in verdict.exceptions)
 
 
-def test_what_is_not_there_is_not_offered(conform: Callable[..., Verdict]) -> None:
+def test_what_is_not_there_is_not_offered(conform: Callable[..., CheckVerdict]) -> None:
     assert {conform(Right, check).status for check in ("batch", "bytes", "offsets", "save-load")} == {"not offered"}
 
 
@@ -336,6 +336,8 @@ class TestLower(ConformanceTests):
 
 
 def test_the_report_names_the_easiest_failure_to_look_at() -> None:
-    report = Report(target="t", reference="r", model="m", verdicts=[Verdict(check="ids", status="passed")], seconds=1.0)
+    report = ConformanceReport(
+        target="t", reference="r", model="m", verdicts=[CheckVerdict(check="ids", status="passed")], seconds=1.0
+    )
     assert report.conforms
     assert report.first is None
