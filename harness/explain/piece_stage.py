@@ -73,7 +73,7 @@ def _both_known(a: Observation, b: Observation, byte: int) -> StageDifference:
         for observation, span in zip((a, b), spans, strict=True)
     ]
     evidence = [
-        f"{observation.side.name} tells its pieces"
+        f"{observation.side.name} reports its pieces"
         if observation.pieces_from == "told"
         else f"{observation.side.name}: merging the pieces of its pattern gives its ids"
         for observation in (a, b)
@@ -104,7 +104,7 @@ def _one_hidden(known: Observation, hidden: Observation, byte: int) -> StageDiff
     span = known.piece_at(byte)
     name = hidden.side.name
     if span is None or known.seen is None:
-        reason = f"neither {known.side.name} nor {name} tells its pieces; give the model of both with -m"
+        reason = f"neither {known.side.name} nor {name} reports its pieces; give the model of both with -m"
         return StageDifference("merges", "", "inferred", [reason])
     piece = known.seen[slice(*span)].decode("utf-8", "replace")
     if proof := _proof(known, hidden, byte):
@@ -113,14 +113,14 @@ def _one_hidden(known: Observation, hidden: Observation, byte: int) -> StageDiff
     its_ids, known_ids = hidden.ids_between(*span), known.ids_between(*span)
     if hidden.side.algorithm_is_known and _gives_its_ids(hidden, span):
         return StageDifference(
-            "merges", "", "certain", [f"{name} tells how it merges, and that gives its ids for this piece"]
+            "merges", "", "certain", [f"the merge algorithm of {name} is known and gives its ids for this piece"]
         )
     alone, _ = ask(hidden.side, piece)
     if alone is not None and alone == known_ids and alone != its_ids:
         evidence = [
             f"asked for {quoted(piece)} alone, {name} gives the ids of {known.side.name}; within the text others"
         ]
-        what = f"{known.side.name} has the piece {quoted(piece)}; {name} cuts otherwise around it"
+        what = f"{known.side.name} has the piece {quoted(piece)}; {name} cuts differently around it"
         return StageDifference("pieces", what, "inferred", evidence)
     return _cut_or_merge(known, hidden, span, piece)
 
@@ -188,7 +188,7 @@ def _merges(
 ) -> StageDifference:
     apart = None if span is None else first_differing_step(a, b, span)
     if apart is None:
-        found.what = f"from byte {byte} on {a.side.name} and {b.side.name} merge otherwise"
+        found.what = f"from byte {byte} on {a.side.name} and {b.side.name} merge differently"
         found.certainty = "inferred"
         return found
     if apart.missing is not None:

@@ -81,7 +81,7 @@ def _lost_beside_special(a: Observation, b: Observation) -> StageDifference | No
             if k < last and kept.startswith(segment):
                 where, special, lost = "before", observation.specials[k], kept[len(segment) :]
             elif k > 0 and kept.endswith(segment):
-                where, special, lost = "behind", observation.specials[k - 1], kept[: len(kept) - len(segment)]
+                where, special, lost = "after", observation.specials[k - 1], kept[: len(kept) - len(segment)]
             else:
                 break
             text = quoted(lost.decode("utf-8", "replace"))

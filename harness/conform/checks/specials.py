@@ -43,7 +43,7 @@ def special_tokens(case: Case) -> CheckVerdict:
         if verdict.stage in ("normalisation", "pieces", "vocabulary", "refusal"):
             verdict.stage = _stage_of(case, verdict)
         return verdict
-    verdict.reason = "refuses special text unless told what to do" if refusals else "reads special text as text"
+    verdict.reason = "refuses special text by default" if refusals else "reads special text as text"
     if not case.client.offers("allowed_special") or not _heeds_options(case, specials[0]):
         verdict.reason += "; takes no allowed_special"
         return verdict

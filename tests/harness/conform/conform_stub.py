@@ -13,7 +13,7 @@ from harness.conform.target import Description, TargetError, TargetFailed
 
 
 class InProcess:
-    """As `harness.conform.target.Target`; a restart makes the object anew."""
+    """Like `harness.conform.target.Target`; a restart creates a new object."""
 
     peak_memory_bytes = 0
 

@@ -206,7 +206,7 @@ def test_a_target_that_always_dies_is_given_up_and_every_check_has_its_verdict(c
     assert "died of it" in reports.verdicts[-1].reason
 
 
-def test_a_wrong_answer_is_told_though_the_target_does_not_start_again(conform: Any) -> None:
+def test_a_wrong_answer_is_reported_though_the_target_does_not_start_again(conform: Any) -> None:
     class Once(conform.target):  # type: ignore[misc]
         starts = 0
 
@@ -295,7 +295,7 @@ def test_a_target_that_conforms_is_status_0_and_one_document(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["no_such_module:Thing"], "no module no_such_module"),
         (["conform_adapter:Nothing"], "no Nothing"),
@@ -305,12 +305,16 @@ def test_a_target_that_conforms_is_status_0_and_one_document(
     ],
 )
 def test_what_cannot_be_judged_is_status_2_and_one_line(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    message: str,
 ) -> None:
     monkeypatch.chdir(folder)
     status, err = bpebench(capsys, monkeypatch, "conform", *arguments, "-m", "small.json")
     assert status == 2
-    assert told in err.splitlines()[-1]
+    assert message in err.splitlines()[-1]
 
 
 def test_the_test_class_gives_a_test_a_check(folder: Path) -> None:

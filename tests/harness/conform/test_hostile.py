@@ -63,7 +63,7 @@ def hostile(name: str) -> TargetSpec:
 
 
 def failure(spec: TargetSpec, env: dict[str, str], limits: Limits = PATIENT) -> TargetFailed:
-    """How `encode` ends; afterwards a fresh process decodes as if nothing had been."""
+    """Return how `encode` ends; afterwards a fresh process decodes as if nothing had happened."""
     with Target(spec, limits, env) as target:
         with pytest.raises(TargetFailed) as caught:
             target.encode("ab")
@@ -207,7 +207,7 @@ def test_what_it_prints_and_forks_beside_a_right_answer_does_not_spoil_it(name: 
 
 
 @pytest.mark.parametrize("text", ["none", "words", "float", "nan", "text", "object"])
-def test_a_python_object_that_answers_no_ids_is_told_so(text: str, mark: dict[str, str]) -> None:
+def test_a_python_object_that_answers_no_ids_is_reported(text: str, mark: dict[str, str]) -> None:
     with Target(hostile("WrongTypes"), PATIENT, mark) as target:
         with pytest.raises(TargetFailed) as caught:
             target.encode(text)

@@ -1,4 +1,4 @@
-"""`explain` on black boxes with a planted bug: nothing but their answers tells the stage."""
+"""`explain` on black boxes with a planted bug: the stage is found from their answers alone."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_decoder_that_replaces_good_bytes_is_decode(hand_made: Any) -> None:
     assert first_differing_stage(tokenizer, box, "ab") is None
 
 
-@pytest.mark.parametrize(("text", "where"), [("a <s>b", "before"), ("a<s> b", "behind")])
+@pytest.mark.parametrize(("text", "where"), [("a <s>b", "before"), ("a<s> b", "after")])
 def test_a_space_lost_beside_a_special_token_is_special_tokens(hand_made: Any, text: str, where: str) -> None:
     model = hand_made("a+b", alphabet="bytes", special_tokens={"<s>": 300})
     tokenizer = impls.load("priority", model)

@@ -16,7 +16,7 @@ from impls import Model
 
 
 def metaspace(kind: str) -> Side:
-    """One small vocabulary behind `Prepend` + `Replace`, or behind Metaspace."""
+    """One small vocabulary with `Prepend` + `Replace`, or with Metaspace."""
     tokens = ["<unk>", *"abc▁", "▁a", "▁▁", "b▁", "▁b"]
     merges = [("▁", "a"), ("▁", "▁"), ("b", "▁"), ("▁", "b")]
     tokenizer = tokenizers.Tokenizer(

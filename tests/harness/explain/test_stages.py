@@ -42,7 +42,7 @@ def hidden(encode: Callable[[str], list[int]], name: str = "hidden") -> Side:
 
 
 def by_pattern(expression: str) -> Side:
-    """Byte pair encoding of MODEL over other pieces, which it does not tell."""
+    """Byte pair encoding of MODEL over other pieces, which it does not report."""
     tokenizer = impls.load("priority", MODEL)
     compiled = regex.compile(expression)
     return hidden(lambda text: [i for piece in compiled.findall(text) for i in tokenizer.encode_piece(piece)])

@@ -55,7 +55,7 @@ def test_a_race_between_threads_is_found(model: Path) -> None:
     assert [record.call for record in result.findings] == ["encode_threads"]
 
 
-def test_what_is_decoded_otherwise_is_kept_with_its_ids_and_asked_again(model: Path) -> None:
+def test_what_decodes_differently_is_saved_with_its_ids_and_replayed(model: Path) -> None:
     (record,) = hunted(model, "DropsCutCharacter", 20_000).findings
     assert record.call == "decode"
     assert record.counterexample.expected is not None
