@@ -56,10 +56,10 @@ def _page_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE")
 
 
-def reset_peak(pid: int | None = None) -> None:
-    """Reset the peak resident memory of this process or `pid`, where the system can (Linux)."""
+def reset_peak() -> None:
+    """Reset the peak resident memory of this process, where the system can (Linux)."""
     with contextlib.suppress(OSError):
-        Path(f"/proc/{pid or 'self'}/clear_refs").write_text("5")
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_bytes(pid: int | None = None) -> int | None:

@@ -26,6 +26,7 @@ _LEAST_BYTES = 4
 """No slice is smaller: any character fits."""
 _DID_NOT_RUN = ("unsupported", "missing")
 _PAIRS_NAMED = 3
+_LONGEST_EXAMPLE = 60
 
 
 def _slowness(implementation: str) -> int:
@@ -263,5 +264,5 @@ def _explain(
         found.differing_piece_share = None if isinstance(share, WorkerDied) else share
 
 
-def _short(text: str, at_most: int = 60) -> str:
-    return text if len(text) <= at_most else f"{text[:at_most]}…"
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}…"

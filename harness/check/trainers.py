@@ -18,6 +18,7 @@ from harness.check.trainer_rules import (
 )
 from harness.check.trainer_tasks import Merge, TrainerOutcome, counts_of_pairs, train
 from harness.check.workers import WorkerDied, run_tasks
+from harness.common_prefix import common_prefix_length
 from harness.records import FirstDifference, MergeChoice, NotCompared, Text, TrainerAgreement, Verdict
 
 N_EXAMPLES = 5
@@ -166,7 +167,7 @@ def readable(token: bytes) -> Text:
 def _first_difference(one: Sequence[Merge], other: Sequence[Merge]) -> FirstDifference | None:
     if one == other:
         return None
-    step = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
+    step = common_prefix_length(one, other)
     a, b = (_choice(merges, step) for merges in (one, other))
     return FirstDifference(step=step + 1, a=a, b=b)
 

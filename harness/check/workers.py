@@ -24,14 +24,13 @@ def run_tasks(
     function: Callable[..., T],
     tasks: Sequence[tuple[Any, ...]],
     done: Callable[[int], None] = lambda index: None,
-    processes: int | None = None,
 ) -> list[T | WorkerDied]:
     """Return `function(*task)` for every task, in order of `tasks`; `done(index)` is called as each one ends.
 
     When a worker dies, the tasks without an answer run again, each in a process of its own.
     """
     answers: dict[int, T | WorkerDied] = {}
-    workers = min(processes or os.cpu_count() or 1, max(1, len(tasks)))
+    workers = min(os.cpu_count() or 1, max(1, len(tasks)))
     broken = False
     with _pool(workers) as pool:
         futures: dict[Future[T], int] = {pool.submit(function, *task): i for i, task in enumerate(tasks)}

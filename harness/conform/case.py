@@ -13,11 +13,12 @@ from itertools import accumulate, islice
 from typing import Literal
 
 from harness.check.shrink_long import smallest_long_text
+from harness.common_prefix import common_prefix_length
 from harness.conform.client import GaveUp, TargetClient
 from harness.conform.locate import FaultLocation, Questions, locate
 from harness.conform.reference import Answer, Reference, Refusal
 from harness.conform.texts import prose
-from harness.conform.verdicts import FailingInput, common_prefix_length
+from harness.conform.verdicts import FailingInput
 from harness.conform.wording import expression
 
 Judgement = Literal["right", "wrong", "excused"]

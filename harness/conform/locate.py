@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeVar
 
+from harness.common_prefix import common_prefix_length
 from harness.conform.reference import Answer, Reference, Refusal
 from harness.conform.verdicts import Stage
 from harness.conform.wording import expression
@@ -112,7 +113,7 @@ def _of_long_text(
         for form in ("NFC", "NFD", "NFKC", "NFKD"):
             if unicodedata.normalize(form, text) == back != text:
                 return FaultLocation("normalisation", f"the target normalises a text of this length to {form}")
-        at = next((k for k, (a, b) in enumerate(zip(given, data, strict=False)) if a != b), min(len(given), len(data)))
+        at = common_prefix_length(given, data)
         if back.count("\ufffd") > text.count("\ufffd"):
             return FaultLocation("pieces", f"in a text of this length a character is cut, at byte {at:,}")
         return FaultLocation("vocabulary", f"the ids spell {expression(data.decode('utf-8', 'replace'))}")

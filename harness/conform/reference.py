@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import impls
+from harness.failures import message_of
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
 
@@ -117,4 +118,4 @@ def _silent() -> Iterator[None]:
 
 def refusal(error: BaseException) -> Refusal:
     """Return an error as an answer."""
-    return Refusal(type(error).__name__, " ".join(str(error).split())[:200])
+    return Refusal(type(error).__name__, message_of(error)[:200])

@@ -19,6 +19,7 @@ PAST_A_MEGABYTE = 1_250_000
 """Characters of the longest text."""
 N_PIECES = 70_000
 """Distinct pieces: more than a 16-bit hash has values."""
+_STEP_BEYOND = 16
 
 _HARD = (
     "", "a", "hello world", "\x00", "a\x00b", "\ufeffhi", "\ufffd", "\ufffe\uffff", "a\u2028b", "e\u0301", "é",
@@ -117,10 +118,10 @@ def _short_texts(model: Model) -> Iterator[str]:
             yield from map("".join, product(letters[:n_letters], repeat=length))
 
 
-def short_pieces(n_pieces: int = N_PIECES) -> list[str]:
+def short_pieces() -> list[str]:
     """Return distinct short texts that every known pattern keeps whole: a space and one to four small letters."""
     words = chain.from_iterable(product(_LETTERS, repeat=length) for length in count(1))
-    return [" " + "".join(word) for word in islice(words, n_pieces)]
+    return [" " + "".join(word) for word in islice(words, N_PIECES)]
 
 
 def prose(n_characters: int, seed: int) -> str:
@@ -153,12 +154,12 @@ def long_texts(seed: int) -> list[tuple[str, str]]:
     ]
 
 
-def every_character(step_beyond: int = 16) -> Iterator[str]:
-    """Yield blocks of code points, each after a letter: all of planes 0 to 3 and 14, one in `step_beyond` of the rest.
+def every_character() -> Iterator[str]:
+    """Yield blocks of code points, each after a letter: all of planes 0 to 3 and 14, one in 16 of the rest.
 
     Surrogates are left out.
     """
     codes: list[int] = [*range(0xD800), *range(0xE000, 0x40000), *range(0xE0000, 0xE1000)]
-    codes += [*range(0x40000, 0xE0000, step_beyond), *range(0xE1000, 0x110000, step_beyond)]
+    codes += [*range(0x40000, 0xE0000, _STEP_BEYOND), *range(0xE1000, 0x110000, _STEP_BEYOND)]
     for start in range(0, len(codes), 512):
         yield "".join(f"a{chr(code)}" for code in codes[start : start + 512])

@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from harness.common_prefix import common_prefix_length
 from harness.conform.wording import escape_surrogates, expression
 from harness.records import Text
 
@@ -206,12 +207,6 @@ def _is_of_time(verdict: CheckVerdict) -> bool:
 def _holds(whole: Sequence[int], part: Sequence[int]) -> bool:
     starts = range(len(whole) - len(part) + 1)
     return any(list(whole[start : start + len(part)]) == list(part) for start in starts)
-
-
-def common_prefix_length(a: Sequence[int], b: Sequence[int]) -> int:
-    """Return the length of the common prefix of two lists of ids."""
-    pairs = enumerate(zip(a, b, strict=False))
-    return next((k for k, (x, y) in pairs if x != y), min(len(a), len(b)))
 
 
 def _around_the_difference(expected: list[int], got: list[int]) -> tuple[list[int], list[int], str]:

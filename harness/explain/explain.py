@@ -39,13 +39,12 @@ def explain(a: Side, b: Side, text: str) -> Explanation:
     return explanation
 
 
-def first_differing_stage(a: object, b: object, text: str, names: tuple[str, str] = ("A", "B")) -> Stage | None:
+def first_differing_stage(a: object, b: object, text: str) -> Stage | None:
     """Return the first stage in which two tokenizers (of any kind `side_of` takes) differ.
 
     Returns None where they agree, or both refuse the text.
     """
-    sides = [side_of(target, name) for target, name in zip((a, b), names, strict=True)]
-    return explain(sides[0], sides[1], text).stage
+    return explain(side_of(a, "A"), side_of(b, "B"), text).stage
 
 
 def observed(a: Side, b: Side, text: str) -> tuple[Observation, Observation]:

@@ -10,6 +10,7 @@ from itertools import accumulate
 from harness.explain.readable import quoted
 from harness.explain.sides import Side
 from harness.explanations import PiecesFrom
+from harness.failures import describe
 from impls.core.text.text import repair_surrogates
 
 
@@ -85,7 +86,7 @@ def ask(side: Side, text: str) -> tuple[list[int] | None, str | None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return None, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        return None, describe(error)
 
 
 def observe(side: Side, text: str) -> Observation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.common_prefix import common_prefix_length
 from harness.explain.algorithms import Algorithm, attempt
 from harness.explain.merging import first_differing_step
 from harness.explain.observations import Observation, ask
@@ -18,7 +19,7 @@ def pieces_or_merges(a: Observation, b: Observation) -> StageDifference:
     The pieces a side reports are trusted, and so are those of its pattern where merging them gives its ids. Where a
     side hides them, a token across a cut of the other is proof; otherwise it is probed (`harness.explain.probing`).
     """
-    k = next((k for k, (x, y) in enumerate(zip(a.ids, b.ids, strict=False)) if x != y), min(len(a.ids), len(b.ids)))
+    k = common_prefix_length(a.ids, b.ids)
     if not a.borders or not b.borders or k >= len(a.tokens) or k >= len(b.tokens):
         return StageDifference(
             "merges",

@@ -14,11 +14,14 @@ def readable(text: str | bytes) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def quoted(text: str | bytes, at_most: int = 60) -> str:
+_LONGEST_QUOTE = 60
+
+
+def quoted(text: str | bytes) -> str:
     """Return `text` in quotes for use within a sentence, shortened where it is long."""
     shown = readable(text)
     written = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
-    return f"‘{written}’" if len(written) <= at_most else f"‘{written[:at_most]}…’"
+    return f"‘{written}’" if len(written) <= _LONGEST_QUOTE else f"‘{written[:_LONGEST_QUOTE]}…’"
 
 
 def code_point(character: str) -> str:

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import NamedTuple
 
+from harness.common_prefix import common_prefix_length
 from harness.explain.readable import code_point, quoted
 
 
@@ -43,7 +44,7 @@ def rewriting(text: str, seen: str) -> Rewriting | None:
     if dropped is not None:
         shown = ", ".join(map(code_point, dict.fromkeys(dropped[:3])))
         return Rewriting(f"drops {quoted(dropped)} ({shown})", dropped)
-    at = next((k for k, (x, y) in enumerate(zip(text, seen, strict=False)) if x != y), min(len(text), len(seen)))
+    at = common_prefix_length(text, seen)
     return Rewriting(f"makes {quoted(seen[at : at + 8])} of {quoted(text[at : at + 8])} at character {at}")
 
 

@@ -12,6 +12,8 @@ from harness.explain.readable import quoted
 from harness.explain.stage_difference import StageDifference
 from harness.explain.text_stage import normalisation
 
+_IDS_SHOWN = 8
+
 
 def first_difference(a: Observation, b: Observation) -> StageDifference | None:
     """Return the first difference of two observations; None where the sides agree, or both refuse the text."""
@@ -28,9 +30,9 @@ def first_difference(a: Observation, b: Observation) -> StageDifference | None:
     return _special_tokens(a, b) or normalisation(a, b) or pieces_or_merges(a, b)
 
 
-def _shown(ids: list[int], at_most: int = 8) -> str:
-    shown = " ".join(map(str, ids[:at_most]))
-    return f"[{shown}]" if len(ids) <= at_most else f"[{shown} … ({len(ids)})]"
+def _shown(ids: list[int]) -> str:
+    shown = " ".join(map(str, ids[:_IDS_SHOWN]))
+    return f"[{shown}]" if len(ids) <= _IDS_SHOWN else f"[{shown} … ({len(ids)})]"
 
 
 def _failure(a: Observation, b: Observation) -> StageDifference | None:

@@ -10,6 +10,7 @@ from typing import Any
 import impls
 from harness.explain.adapters import pieces_by, seen_bytes_by_id, side_of
 from harness.explain.sides import Side
+from harness.failures import message_of
 from harness.targets import FORMS, NotLoadable, is_target, load_object
 from impls.core.errors import UnknownName
 from impls.core.model.model import Model
@@ -71,7 +72,7 @@ def _hugging_face(path: Path) -> object:
     try:
         return tokenizers.Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises a plain Exception
-        raise NotLoadable(f"{path}: tokenizers does not read it: {' '.join(str(error).split())[:200]}") from None
+        raise NotLoadable(f"{path}: tokenizers does not read it: {message_of(error)[:200]}") from None
 
 
 def _sentencepiece(path: Path) -> Side:
@@ -80,7 +81,7 @@ def _sentencepiece(path: Path) -> Side:
     try:
         processor: Any = sentencepiece.SentencePieceProcessor(model_file=str(path))
     except (RuntimeError, OSError) as error:
-        raise NotLoadable(f"{path}: sentencepiece does not read it: {' '.join(str(error).split())[:200]}") from None
+        raise NotLoadable(f"{path}: sentencepiece does not read it: {message_of(error)[:200]}") from None
     model = Model.load(path)
     return Side(
         name=path.name,

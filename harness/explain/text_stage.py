@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from harness.common_prefix import common_prefix_length
 from harness.explain.observations import Observation, decoded
 from harness.explain.readable import quoted
 from harness.explain.rewriting import Rewriting, rewriting
@@ -25,7 +26,7 @@ def normalisation(a: Observation, b: Observation) -> StageDifference | None:
         f"{observation.side.name} {'leaves the text as it is' if change is None else change.what}"
         for observation, change in zip((a, b), changes, strict=True)
     ]
-    at = next((k for k, pair in enumerate(zip(*texts, strict=False)) if pair[0] != pair[1]), min(map(len, texts)))
+    at = common_prefix_length(*texts)
     byte = len(texts[0][:at].encode("utf-8", "surrogatepass"))
     evidence = [hint for observation in (a, b) for hint in observation.side.hints]
     dropping = [_dropped_by_splitting(observation, change) for observation, change in zip((a, b), changes, strict=True)]
@@ -86,7 +87,7 @@ def _lost_symbols(a: Observation, b: Observation) -> StageDifference:
             "vocabulary", f"{name} sees {quoted(declared)} and {done}: its vocabulary lacks the symbol"
         )
     evidence = [f"its vocabulary has every symbol of the text, yet its tokens spell {_escaped(spelled)}"]
-    byte = None if wrong.seen is None else _common_bytes(declared.encode(), wrong.seen)
+    byte = None if wrong.seen is None else common_prefix_length(declared.encode(), wrong.seen)
     if change is not None and change.dropped:
         what = f"{name} {done}; the pattern it should have covers them"
         return StageDifference("pieces", what, "inferred", evidence, byte)
@@ -101,7 +102,3 @@ def _has_every_symbol(model: Model, text: str) -> bool:
     except UnknownSymbol:
         return False
     return model.unknown_id not in symbols
-
-
-def _common_bytes(one: bytes, other: bytes) -> int:
-    return next((k for k, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))

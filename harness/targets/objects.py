@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from harness.factories import needs_argument
+from harness.failures import describe
 from harness.targets.spec import NotLoadable, split_object
 from impls.core.errors import Unsupported
 from impls.core.model.model import Model
@@ -40,7 +41,7 @@ def load_named(name: str, model: Callable[[], Model] | None) -> object:
         if isinstance(error, TypeError) and error.__traceback__ is not None and error.__traceback__.tb_next is None:
             hint = "name an instance, or a class or function that takes the model or nothing"
             raise NotLoadable(f"{name}: {error}; {hint}") from None
-        raise NotLoadable(f"{name}: making it raised {_shown(error)}") from None
+        raise NotLoadable(f"{name}: making it raised {describe(error)}") from None
     if not (hasattr(made, "encode") and hasattr(made, "decode")):
         raise NotLoadable(f"{name}: {_lacking(made)}")
     return made
@@ -62,7 +63,7 @@ def _module(name: str, place: str) -> ModuleType:
         if missing is not None and f"{place}.".startswith(f"{missing}."):
             why = f"there is no module {missing} here or on PYTHONPATH"
         else:
-            why = f"raised {_shown(error)}"
+            why = f"raised {describe(error)}"
         raise NotLoadable(f"{name}: the module {place!r} cannot be imported: {why}") from None
 
 
@@ -106,7 +107,3 @@ def _lacking(found: object) -> str:
     missing = next(method for method in ("encode", "decode") if not hasattr(found, method))
     needed = "encode(str) -> list[int] and decode(list[int]) -> str are needed"
     return f"{type(found).__name__} has no method {missing}; {needed}"
-
-
-def _shown(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

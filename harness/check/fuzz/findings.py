@@ -13,7 +13,7 @@ from harness.check.fuzz.alphabets import is_newer
 from harness.check.fuzz.questions import Answer, Call, Failure, ids_of
 from harness.records import Counterexample, Difference, Disagreement, Text
 from impls.core.model.model import Model
-from impls.formats.own import write
+from impls.formats.own import read, write
 
 STAND_INS = ("字", "a", "A", "1", "€", ".", "\u0301", "\u2003", "𐐷", "𝟘", "👍", "\U000f0000")
 """Old characters of the classes that patterns know (letters with and without case, digit, symbols, mark, space), and
@@ -90,9 +90,7 @@ def _replaced(text: str, stand_in: str) -> str:
     return "".join(stand_in if is_newer(character) else character for character in text)
 
 
-def record_of(
-    found: Found, difference: Difference, relation: Relation, versions: Mapping[str, str], stage: str = ""
-) -> Disagreement:
+def record_of(found: Found, difference: Difference, relation: Relation, versions: Mapping[str, str]) -> Disagreement:
     """Return the record of a difference."""
     failures = {
         name: f"{answer.kind}: {answer.message}" if isinstance(answer, Failure) else f"decode: {_decoded(answer)!a}"
@@ -115,7 +113,6 @@ def record_of(
         call=found.call,
         allow_special=found.allow_special,
         difference=difference,
-        stage=stage,
         agreement_class=relation.agreement_class,
         conditions=relation.conditions,
         shape=shape(example.text.text),
@@ -168,13 +165,16 @@ def _describe_answer(ids: list[int] | None, failure: str | None) -> str:
     return f"{shown} …" if len(ids or []) > 12 else shown
 
 
+def own_model(record: Disagreement) -> Model:
+    """Return the model stored in a record. Raises `InvalidFile`."""
+    return read(json.dumps(record.own_model).encode(), "own_model")
+
+
 def describe_merges(record: Disagreement) -> str:
     """Describe an own model on one line: its merges as `a+b`, and the tokens no merge makes."""
     if record.own_model is None:
         return ""
-    from impls.formats.own import read
-
-    model = read(json.dumps(record.own_model).encode(), "own_model")
+    model = own_model(record)
     shown = [(_name(model, left), _name(model, right)) for left, right in model.merges]
     made = {model.tokens[i] for i in model.merge_results}
     alone = [

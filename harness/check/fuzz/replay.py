@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import impls
-from harness.check.fuzz.findings import key_of
+from harness.check.fuzz.findings import key_of, own_model
 from harness.check.fuzz.questions import Answer, Failure, LoadFailure, Question, ids_of, same, text_of_ids
 from harness.check.fuzz.side_process import SideProcess
 from harness.check.fuzz.sides import parse_side
 from harness.data import DataError
 from harness.records import Disagreement, RecordWriter, of_kind, read_lines
-from impls.core.model.model import Model
-from impls.formats.own import read
 
 ReplayOutcome = Literal["holds", "does not hold", "not replayed"]
 _OPEN_SIDES = 4
@@ -119,11 +116,6 @@ def _again(record: Disagreement, sides: _Sides) -> Replayed:
             return Replayed(record, "not replayed", answer.reason)
         answers += answer
     return _judged(record, answers)
-
-
-def own_model(record: Disagreement) -> Model:
-    """Return the model stored in a record. Raises `InvalidFile`."""
-    return read(json.dumps(record.own_model).encode(), "own_model")
 
 
 def _judged(record: Disagreement, answers: Iterable[Answer]) -> Replayed:

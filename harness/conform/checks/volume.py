@@ -26,14 +26,14 @@ _SHARE_OF_BATCHES = 0.3
 _LONGEST_PART = 5  # characters
 
 
-def many_texts(case: Case, n_texts: int = N_TEXTS) -> CheckVerdict:
+def many_texts(case: Case) -> CheckVerdict:
     """Check as many distinct short texts as the time allows: singly, and in batches if offered."""
     began, batch_seconds, best = time.monotonic(), 0.0, float("inf")
     deadline = min(case.deadline, began + SECONDS)
     in_batches = case.client.offers("encode_batch")
     n_inputs = n_batches = 0
     case.client.fresh()
-    for texts in _batches(case, n_texts):
+    for texts in _batches(case):
         expected = [case.reference.ask(text) for text in texts]
         asked_at = time.monotonic()
         got = list(case.client.ids_of_all(texts))
@@ -59,8 +59,8 @@ def many_texts(case: Case, n_texts: int = N_TEXTS) -> CheckVerdict:
             batch_seconds += time.monotonic() - now
         if time.monotonic() > deadline:
             break
-    reason = f"{n_inputs:,} of {n_texts:,} texts in the time allowed" if n_inputs < n_texts else ""
-    if n_inputs < min(LEAST_TEXTS, n_texts):
+    reason = f"{n_inputs:,} of {N_TEXTS:,} texts in the time allowed" if n_inputs < N_TEXTS else ""
+    if n_inputs < LEAST_TEXTS:
         return CheckVerdict(status="not asked", reason=f"too slow: {reason}", n_inputs=n_inputs)
     if n_batches:
         reason = "; ".join(filter(None, [reason, f"in {n_batches} batches of {_A_BATCH:,} as well"]))
@@ -81,7 +81,7 @@ def _slower(case: Case, texts: Sequence[str], pace: float, n_inputs: int) -> Che
     return CheckVerdict(status="failed", stage="resources", reason=reason, n_inputs=n_inputs, n_failed=1)
 
 
-def _batches(case: Case, n_texts: int) -> Iterator[list[str]]:
+def _batches(case: Case) -> Iterator[list[str]]:
     """Yield batches of distinct short texts, most of them two joined words, tokens, hard texts or random characters."""
     random = Random(f"many:{case.seed}")
     parts = [
@@ -96,7 +96,7 @@ def _batches(case: Case, n_texts: int) -> Iterator[list[str]]:
     known: set[str] = set()
     made = 0
     size = 1_000  # until its speed is known
-    while made < n_texts:
+    while made < N_TEXTS:
         first, second = random.choices(parts, k=size), random.choices(parts, k=size)
         texts = [a + gap + b for a, gap, b in zip(first, random.choices(gaps, k=size), second, strict=True)]
         fresh = [text for text in dict.fromkeys(texts) if text not in known]
@@ -104,7 +104,7 @@ def _batches(case: Case, n_texts: int) -> Iterator[list[str]]:
             fresh = [text for text in fresh if special.search(text) is None]
         known.update(fresh)
         if case.client.characters_per_second:
-            fresh = fresh[: n_texts - made]
+            fresh = fresh[: N_TEXTS - made]
         made += len(fresh)
         yield fresh
         size = _A_BATCH if case.affordable(40 * _A_BATCH) else size
