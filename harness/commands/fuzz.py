@@ -91,7 +91,7 @@ def command(
     )
     counterexamples = None if no_save else CounterexampleFile(file)
     unsaved: list[OSError] = []
-    result = _hunt(plan, counterexamples, unsaved)
+    result = _run(plan, counterexamples, unsaved)
     saved = (
         None
         if counterexamples is None
@@ -113,9 +113,9 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _hunt(plan: FuzzPlan, counterexamples: CounterexampleFile | None, unsaved: list[OSError]) -> FuzzResult:
+def _run(plan: FuzzPlan, counterexamples: CounterexampleFile | None, unsaved: list[OSError]) -> FuzzResult:
     """Searches; what could not be kept is told all the same, and why gathers in `unsaved`."""
-    from harness.check.fuzz import Hunt
+    from harness.check.fuzz import FuzzRun
 
     began = time.monotonic()
     bounded = plan.n_texts if plan.seconds is None else plan.seconds
@@ -139,7 +139,7 @@ def _hunt(plan: FuzzPlan, counterexamples: CounterexampleFile | None, unsaved: l
             bar.advance(now - done, f"{result.n_texts:,} texts, {len(result.findings)} found")
             done = now
 
-        return Hunt(plan, found, advance).run()
+        return FuzzRun(plan, found, advance).run()
 
 
 def _not_compared(plan: FuzzPlan, result: FuzzResult) -> list[str]:

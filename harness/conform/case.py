@@ -15,7 +15,7 @@ from typing import Literal
 from harness.check.shrink_long import smallest_long_text
 from harness.common_prefix import common_prefix_length
 from harness.conform.client import GaveUp, TargetClient
-from harness.conform.locate import FaultLocation, Questions, locate
+from harness.conform.locate import FaultLocation, TargetCalls, locate
 from harness.conform.reference import Answer, Reference, Refusal
 from harness.conform.texts import prose
 from harness.conform.verdicts import FailingInput
@@ -96,7 +96,7 @@ class Case:
         """Return the stage and smallest counterexample of a text whose `answer` was wrong in the current process."""
         if isinstance(answer, Refusal) and answer.kind == "timeout":  # each trial would take as long again
             expected = self.reference.ids(text)
-            return locate(text, answer, self._questions, self.reference), FailingInput.of(
+            return locate(text, answer, self._calls, self.reference), FailingInput.of(
                 text, expected=expected, got=answer
             )
         self.client.counting = False
@@ -137,12 +137,12 @@ class Case:
             back = self.client.decode(answer)
             if back != text:
                 return self._of_decoding(text, answer, back)
-        found = locate(text, answer, self._questions, self.reference)
+        found = locate(text, answer, self._calls, self.reference)
         return found, FailingInput.of(text, expected=expected, got=answer)
 
     @property
-    def _questions(self) -> Questions:
-        return Questions(self.client.ids, self._afresh, self.client.decode)
+    def _calls(self) -> TargetCalls:
+        return TargetCalls(self.client.ids, self._afresh, self.client.decode)
 
     def _afresh(self, text: str) -> Answer:
         self.client.fresh()

@@ -37,7 +37,7 @@ class FaultLocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class TargetCalls:
     """The calls to the target used to locate a fault."""
 
     encode: Encode
@@ -47,7 +47,7 @@ class Questions:
     decode: Decode
 
 
-def locate(text: str, got: Answer, ask: Questions, reference: Reference) -> FaultLocation:
+def locate(text: str, got: Answer, ask: TargetCalls, reference: Reference) -> FaultLocation:
     """Return the stage in which `got`, the target's answer for `text`, starts to differ from the reference's ids.
 
     `text` should be as small as possible. Where the reference itself refuses, only the bytes of `got` are judged.
@@ -61,10 +61,10 @@ def locate(text: str, got: Answer, ask: Questions, reference: Reference) -> Faul
             else FaultLocation("refusal", f"refuses it: {got}")
         )
     pieces = reference.pieces(text)
-    if _takes_one_for_another(pieces, got, ask, reference):
+    if _confuses_pieces(pieces, got, ask, reference):
         return FaultLocation("cache", "each piece alone is right; together one gets the ids of another")
     if len(text) > _EXPLAINED_CHARACTERS:
-        return _of_long_text(text, pieces, got, ask, reference)
+        return _locate_in_long_text(text, pieces, got, ask, reference)
     found = explain(side_of(reference.tokenizer, reference.name), _target_side(ask, reference), text)
     if found.stage is None:
         return FaultLocation("determinism", "asked again, it gives the ids of the reference")
@@ -75,7 +75,7 @@ def locate(text: str, got: Answer, ask: Questions, reference: Reference) -> Faul
     return FaultLocation(found.stage, found.what)
 
 
-def _only_length_matters(text: str, pieces: Sequence[str], ask: Questions, reference: Reference) -> bool:
+def _only_length_matters(text: str, pieces: Sequence[str], ask: TargetCalls, reference: Reference) -> bool:
     """Whether a single piece of letters of one kind is right at half its length: no pattern counts letters."""
     kinds = {unicodedata.category(character) for character in text}
     if len(pieces) != 1 or len(kinds) != 1 or not kinds.pop().startswith("L"):
@@ -85,7 +85,7 @@ def _only_length_matters(text: str, pieces: Sequence[str], ask: Questions, refer
     return bool(half) and answer == reference.ids(half) and isinstance(answer, list) and len(answer) < len(half)
 
 
-def _takes_one_for_another(pieces: Sequence[str], got: list[int], ask: Questions, reference: Reference) -> bool:
+def _confuses_pieces(pieces: Sequence[str], got: list[int], ask: TargetCalls, reference: Reference) -> bool:
     """Whether the answer consists of the ids of these pieces in wrong places, while each piece alone is right."""
     if not 1 < len(pieces) <= _MOST_PIECES:
         return False
@@ -99,8 +99,8 @@ def _takes_one_for_another(pieces: Sequence[str], got: list[int], ask: Questions
     return not rest and all(ask.encode_afresh(piece) == known.get(piece) for piece in dict.fromkeys(pieces))
 
 
-def _of_long_text(
-    text: str, pieces: Sequence[str], got: list[int], ask: Questions, reference: Reference
+def _locate_in_long_text(
+    text: str, pieces: Sequence[str], got: list[int], ask: TargetCalls, reference: Reference
 ) -> FaultLocation:
     """Locate the fault on a text too long to be explained: are its pieces wrong, or only the whole?"""
     by_id = reference.bytes_by_id
@@ -129,7 +129,7 @@ def _of_long_text(
     )
 
 
-def _target_side(ask: Questions, reference: Reference) -> Side:
+def _target_side(ask: TargetCalls, reference: Reference) -> Side:
     """Return the target as a black-box side of an explanation."""
 
     def encode(text: str) -> list[int]:

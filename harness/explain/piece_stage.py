@@ -6,7 +6,7 @@ from harness.common_prefix import common_prefix_length
 from harness.explain.algorithms import Algorithm, attempt
 from harness.explain.merging import first_differing_step
 from harness.explain.observations import Observation, ask
-from harness.explain.probing import cut_stays, joins_nothing, joins_when_shorter, needed_cuts
+from harness.explain.probing import joins_nothing, joins_when_shorter, needed_cuts, try_cut
 from harness.explain.readable import quoted, readable
 from harness.explain.rules import Rules
 from harness.explain.stage_difference import StageDifference
@@ -146,18 +146,18 @@ def _cut_or_merge(known: Observation, hidden: Observation, span: tuple[int, int]
         if (joined := joins_when_shorter(hidden, span, cut)) is not None:
             evidence = [f"of a shorter part of the piece {name} makes {quoted(joined)}, which runs over the place"]
             return StageDifference("merges", "", "inferred", evidence)
-        stays = cut_stays(hidden, rules, algorithm, span, cut)
-        if stays.is_cut:
+        trials = try_cut(hidden, rules, algorithm, span, cut)
+        if trials.is_cut:
             evidence = [
-                f"{name} keeps {parts} apart, which merging would join; and in all {stays.n_trials} texts with other "
+                f"{name} keeps {parts} apart, which merging would join; and in all {trials.n_trials} texts with other "
                 "characters of the same classes there"
             ]
             what = f"{known.side.name} has the piece {quoted(piece)}; {name} cuts it into {parts}"
             return StageDifference("pieces", what, "inferred", evidence)
-        if stays.is_cut is False:
+        if trials.is_cut is False:
             evidence = [
                 f"{name} keeps {parts} apart here, but not with other characters of the same classes "
-                f"({stays.n_trials - stays.n_cut} of {stays.n_trials} texts): no cut, but how it merges"
+                f"({trials.n_trials - trials.n_cut} of {trials.n_trials} texts): no cut, but how it merges"
             ]
             return StageDifference("merges", "", "inferred", evidence)
         if (joined := _token_across(rules, piece, len(hidden.seen[span[0] : cut]), algorithm)) is not None:

@@ -4,7 +4,7 @@ One thing is certain: a side does not cut inside one of its tokens. Everything e
 
 * a stretch of text needs a cut where merging it as one piece would give other ids than the side gave (`needed_cuts`);
 * such a cut comes from splitting, not from merging, if it stays when the characters around it are replaced by others of
-  the same class (`cut_stays`): splitting looks at classes, merging at tokens.
+  the same class (`try_cut`): splitting looks at classes, merging at tokens.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _starts_character(seen: bytes, byte: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Stays:
+class CutTrials:
     """Whether a cut stayed when the characters there were replaced by others of the same classes."""
 
     n_trials: int
@@ -75,7 +75,9 @@ class Stays:
         return None if self.n_trials == 0 else self.n_cut == self.n_trials
 
 
-def cut_stays(observation: Observation, rules: Rules, algorithm: Algorithm, piece: tuple[int, int], cut: int) -> Stays:
+def try_cut(
+    observation: Observation, rules: Rules, algorithm: Algorithm, piece: tuple[int, int], cut: int
+) -> CutTrials:
     """Replace the characters of a piece by others of the same classes and see whether the token border at `cut` stays.
 
     Counts texts where `algorithm`, given the whole piece, makes a token across the place; the rest of the text stays.
@@ -101,7 +103,7 @@ def cut_stays(observation: Observation, rules: Rules, algorithm: Algorithm, piec
             continue
         n_trials += 1
         n_cut += answer.crossed(len((before + other[:place]).encode())) is None
-    return Stays(n_trials, n_cut)
+    return CutTrials(n_trials, n_cut)
 
 
 def joins_nothing(observation: Observation, rules: Rules) -> int | None:

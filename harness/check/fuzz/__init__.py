@@ -17,15 +17,15 @@ package. A difference is shrunk (`examine`), classified (`findings`), saved once
 and replayed by the tests.
 """
 
-from harness.check.fuzz.hunt import FuzzPlan, FuzzResult, Hunt
 from harness.check.fuzz.replay import CounterexampleFile, Replayed, read_counterexamples, replay
+from harness.check.fuzz.run import FuzzPlan, FuzzResult, FuzzRun
 from harness.check.fuzz.sides import SideSpec, parse_side
 
 __all__ = [
     "CounterexampleFile",
     "FuzzPlan",
     "FuzzResult",
-    "Hunt",
+    "FuzzRun",
     "Replayed",
     "SideSpec",
     "parse_side",

@@ -70,7 +70,7 @@ def examine(
     pair = _Pair(a, b, case.failed)
     question, text = case.question, case.text
     if not pair.differ(question, text):
-        return replace(as_met(a, b, case, own), repeatable=False)
+        return replace(unshrunk(a, b, case, own), repeatable=False)
     for simpler in (
         ()
         if question.call == "decode"
@@ -101,7 +101,7 @@ def examine(
             question = replace(question, model=own)
     answers = pair.ask(question, text)
     assert answers is not None
-    found = as_met(a, b, case, own)
+    found = unshrunk(a, b, case, own)
     return replace(
         found,
         text=text,
@@ -112,7 +112,7 @@ def examine(
     )
 
 
-def as_met(a: SideProcess, b: SideProcess, case: DifferingText, own: Model | None) -> Found:
+def unshrunk(a: SideProcess, b: SideProcess, case: DifferingText, own: Model | None) -> Found:
     """Return the difference of `case` unshrunk. Only the last part of the model's path is kept."""
     return Found(
         a=a.name,

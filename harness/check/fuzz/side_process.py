@@ -23,7 +23,7 @@ _SECONDS_FOR_ONE = 60.0
 _SHOWN_OUTPUT_BYTES = 300
 
 
-class _Gone(Exception):
+class _ProcessGone(Exception):
     """The process hangs or has died; `failure` says which."""
 
     def __init__(self, failure: Failure) -> None:
@@ -69,7 +69,7 @@ class SideProcess:
         self._process.stdout.close()
         try:
             hello = self._receive(_SECONDS_TO_START)
-        except _Gone as gone:
+        except _ProcessGone as gone:
             self._end()
             raise DataError(f"{self.name}: {gone.failure.message}") from None
         if isinstance(hello, LoadFailure):
@@ -88,7 +88,7 @@ class SideProcess:
         """Return the answers to what was submitted. A text that kills or hangs the process becomes a failure."""
         try:
             return self._answers_within(_SECONDS_TO_ANSWER)
-        except _Gone as gone:
+        except _ProcessGone as gone:
             self._restart()
             if len(self._asked) == 1 and len(self._asked[0].texts) == 1:
                 return [[gone.failure]]
@@ -111,8 +111,10 @@ class SideProcess:
             try:
                 self._questions.send([replace(question, texts=[text])])
                 (found,) = self._answers_within(_SECONDS_FOR_ONE + _SECONDS_TO_START * (not answers))
-            except (_Gone, BrokenPipeError) as error:
-                answers.append(error.failure if isinstance(error, _Gone) else Failure("crash", "the process ended"))
+            except (_ProcessGone, BrokenPipeError) as error:
+                answers.append(
+                    error.failure if isinstance(error, _ProcessGone) else Failure("crash", "the process ended")
+                )
                 self._restart()
                 continue
             if isinstance(found, LoadFailure):
@@ -128,10 +130,10 @@ class SideProcess:
     def _receive(self, seconds: float) -> object:
         try:
             if not self._answers.poll(seconds):
-                raise _Gone(Failure("timeout", f"no answer within {seconds:g} s"))
+                raise _ProcessGone(Failure("timeout", f"no answer within {seconds:g} s"))
             return self._answers.recv()
         except (EOFError, ConnectionError):
-            raise _Gone(Failure("crash", self._death())) from None
+            raise _ProcessGone(Failure("crash", self._death())) from None
 
     def _death(self) -> str:
         assert self._process is not None

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 import impls
-from harness.check.fuzz import FuzzPlan, FuzzResult, Hunt, parse_side, replay
+from harness.check.fuzz import FuzzPlan, FuzzResult, FuzzRun, parse_side, replay
 from harness.check.fuzz.bulk import Ids, Sizes
 from harness.check.fuzz.questions import text_of_ids
 from harness.data import load_corpus
@@ -32,7 +32,9 @@ def targets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def hunted(model: Path, target: str, n_texts: int) -> FuzzResult:
     sides = [parse_side("compiled"), parse_side(f"fuzz_targets:{target}")]
-    return Hunt(FuzzPlan(sides, (str(model),), seconds=None, n_texts=n_texts, stop_after=1, corpora=("samples",))).run()
+    return FuzzRun(
+        FuzzPlan(sides, (str(model),), seconds=None, n_texts=n_texts, stop_after=1, corpora=("samples",))
+    ).run()
 
 
 @pytest.mark.parametrize(

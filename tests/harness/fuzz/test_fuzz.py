@@ -15,7 +15,7 @@ from harness.check.fuzz import (
     CounterexampleFile,
     FuzzPlan,
     FuzzResult,
-    Hunt,
+    FuzzRun,
     parse_side,
     read_counterexamples,
     replay,
@@ -63,7 +63,7 @@ def fuzz(targets: None, model: Path) -> Fuzz:
             corpora=("samples",),
             **more,  # type: ignore[arg-type]
         )
-        return Hunt(plan).run()
+        return FuzzRun(plan).run()
 
     return run
 
@@ -162,7 +162,7 @@ def test_another_unicode_version_is_classed_as_such(tmp_path: Path) -> None:
     spec = impls.TrainingSpec(vocab_size=262, pattern="gpt2")
     impls.train("priority", ["'s", "'s", "12", "12", ".a", ".a", "a1"], spec).model.save(path)
     sides = [parse_side("priority"), parse_side("fuzz_targets:KnowsNewLetters")]
-    result = Hunt(FuzzPlan(sides, (str(path),), seconds=None, n_texts=10_000, corpora=(), stop_after=1)).run()
+    result = FuzzRun(FuzzPlan(sides, (str(path),), seconds=None, n_texts=10_000, corpora=(), stop_after=1)).run()
     (record,) = result.findings
     assert record.difference == "unicode version"
     assert any(map(is_newer, text_of(record)))
@@ -241,7 +241,7 @@ def test_ctrl_c_keeps_what_was_found(model: Path, tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     sides = [parse_side("priority"), parse_side("fuzz_targets:SwapsBehindDottedI")]
-    result = Hunt(
+    result = FuzzRun(
         FuzzPlan(sides, (str(model),), seconds=None, n_texts=10**9, corpora=()), counterexamples.add, interrupt
     ).run()
     assert result.interrupted

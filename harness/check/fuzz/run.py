@@ -13,7 +13,7 @@ from itertools import count
 from math import inf
 
 from harness.check.classes import Relation, relation
-from harness.check.fuzz.examine import DifferingText, as_met, examine
+from harness.check.fuzz.examine import DifferingText, examine, unshrunk
 from harness.check.fuzz.findings import Found, classify, key_of, record_of
 from harness.check.fuzz.model_source import ModelSource
 from harness.check.fuzz.questions import Answers, Failure, LoadFailure, Question, same
@@ -89,7 +89,7 @@ class _Turn:
     names: list[str]
 
 
-class Hunt:
+class FuzzRun:
     """A run in progress; `result` is valid at any moment."""
 
     def __init__(
@@ -273,7 +273,7 @@ class Hunt:
             found = examine(reference, side, case, own, lambda model: self._relation(side, model), seconds)
             self._keep(side, case, found, asking=True)
         except KeyboardInterrupt:
-            self._keep(side, case, as_met(reference, side, case, own), asking=False)
+            self._keep(side, case, unshrunk(reference, side, case, own), asking=False)
             raise
 
     def _keep(self, side: SideProcess, case: DifferingText, found: Found, *, asking: bool) -> None:
