@@ -151,7 +151,7 @@ def group() -> None:
 
 
 def main() -> None:
-    """Entry point of the console script."""
+    """Run the console script."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -136,8 +136,8 @@ class Supervised:
         for key, _ in self._selector.select(0):
             key.data(key.fd)
         if self._line or self._answer is not None:
-            said = self._line if self._answer is None else self._answer
-            raise self._stop("protocol", f"spoke without being asked: {excerpt(said)}")
+            line = self._line if self._answer is None else self._answer
+            raise self._stop("protocol", f"wrote without a request: {excerpt(line)}")
         if self._has_ended:
             raise self._gone()
 

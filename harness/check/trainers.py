@@ -213,7 +213,7 @@ def _fault(found: TrainerAgreement) -> str:
         return ""
     where = f"first at merge {first.step}: {describe_choice(first.a)} and {describe_choice(first.b)}"
     if found.rule_a == found.rule_b:
-        if not regex_is_unicode_16():  # a trainer that splits by itself may then see other pieces
+        if not regex_is_unicode_16():  # a trainer with its own splitter may then see other pieces
             return ""
         return f"they differ under one rule, '{found.rule_a}', {where}"
     if differ_in_ties_only(found.rule_a, found.rule_b):

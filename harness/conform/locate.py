@@ -71,7 +71,7 @@ def locate(text: str, got: Answer, ask: TargetCalls, reference: Reference) -> Fa
     if found.stage == "failure":
         return FaultLocation("refusal", found.what)
     if found.stage == "pieces" and _only_length_matters(text, pieces, ask, reference):
-        return FaultLocation("merges", f"{found.what}; but shorter, the same letters are merged rightly")
+        return FaultLocation("merges", f"{found.what}; but shorter, the same letters are merged correctly")
     return FaultLocation(found.stage, found.what)
 
 

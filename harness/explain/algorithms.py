@@ -187,7 +187,7 @@ def algorithm_that_gives(
 
 
 def attempt(rules: Rules, piece: str, algorithm: Algorithm) -> Derived | None:
-    """`derive`, or None for a piece that is too long or holds what the model has no symbol for."""
+    """Run `derive`; return None for a piece that is too long or has a character without a symbol."""
     from impls.core.errors import UnknownSymbol
 
     if len(piece) > MAX_SYMBOLS:

@@ -19,16 +19,16 @@ class Rewriting(NamedTuple):
 
 
 _FORMS: dict[str, Callable[[str], str]] = {
-    "brings it to the normal form NFC": lambda text: unicodedata.normalize("NFC", text),
-    "brings it to the normal form NFD": lambda text: unicodedata.normalize("NFD", text),
-    "brings it to the normal form NFKC": lambda text: unicodedata.normalize("NFKC", text),
-    "brings it to the normal form NFKD": lambda text: unicodedata.normalize("NFKD", text),
-    "makes it lower case": str.lower,
-    "makes it upper case": str.upper,
-    "folds its case": str.casefold,
-    "takes white space off both ends": str.strip,
-    "makes one space of white space, none at the ends": lambda text: " ".join(text.split()),
-    "writes line ends as one line feed": lambda text: text.replace("\r\n", "\n").replace("\r", "\n"),
+    "normalises it to NFC": lambda text: unicodedata.normalize("NFC", text),
+    "normalises it to NFD": lambda text: unicodedata.normalize("NFD", text),
+    "normalises it to NFKC": lambda text: unicodedata.normalize("NFKC", text),
+    "normalises it to NFKD": lambda text: unicodedata.normalize("NFKD", text),
+    "lower-cases it": str.lower,
+    "upper-cases it": str.upper,
+    "case-folds it": str.casefold,
+    "strips white space at both ends": str.strip,
+    "collapses white space to single spaces and strips it": lambda text: " ".join(text.split()),
+    "converts line ends to line feeds": lambda text: text.replace("\r\n", "\n").replace("\r", "\n"),
 }
 _MARK = "▁"
 
@@ -45,15 +45,15 @@ def rewriting(text: str, seen: str) -> Rewriting | None:
         shown = ", ".join(map(code_point, dict.fromkeys(dropped[:3])))
         return Rewriting(f"drops {quoted(dropped)} ({shown})", dropped)
     at = common_prefix_length(text, seen)
-    return Rewriting(f"makes {quoted(seen[at : at + 8])} of {quoted(text[at : at + 8])} at character {at}")
+    return Rewriting(f"changes {quoted(text[at : at + 8])} to {quoted(seen[at : at + 8])} at character {at}")
 
 
 def _forms() -> dict[str, Callable[[str], str]]:
     """Return the usual forms, each also combined with a prefix space and with ▁ for spaces."""
     spaced: dict[str, Callable[[str], str]] = {
-        "puts a space before it": lambda text: " " + text,
-        f"writes {_MARK} for spaces": lambda text: text.replace(" ", _MARK),
-        f"writes {_MARK} for spaces and puts one before it": lambda text: _MARK + text.replace(" ", _MARK),
+        "prepends a space": lambda text: " " + text,
+        f"replaces spaces by {_MARK}": lambda text: text.replace(" ", _MARK),
+        f"replaces spaces by {_MARK} and prepends one": lambda text: _MARK + text.replace(" ", _MARK),
     }
     both = {f"{one}, {two}": _in_turn(f, g) for one, f in _FORMS.items() for two, g in spaced.items()}
     return {**_FORMS, **spaced, **both}

@@ -24,7 +24,7 @@ def load_side(spec: str, model: Model | None, *, allow_special: bool = False) ->
     """
     if spec in impls.names():
         if model is None:
-            raise NotLoadable(f"{spec}: give the model it is to run with -m")
+            raise NotLoadable(f"{spec}: give the model to run with -m")
         return side_of(impls.load(spec, model), spec, allow_special=allow_special)
     path = Path(spec)
     if is_target(spec) and (path.suffix == ".py" or not path.is_file()):

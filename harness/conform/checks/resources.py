@@ -101,7 +101,7 @@ class _Texts:
 
     def __init__(self, family: str, case: Case) -> None:
         self._family, self._seed = family, case.seed
-        self._left_out = 7  # characters; a round length may have been met in another check
+        self._left_out = 7  # characters; a round length may have occurred in another check
 
     def of(self, size: int) -> str:
         """Return a new text of slightly fewer than `size` characters."""
