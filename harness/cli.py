@@ -1,4 +1,4 @@
-"""The command `bpebench`: finds the verb, and turns every expected error into one line and an exit status.
+"""The command `bpebench`: dispatches to a verb, and turns every expected error into one line and an exit status.
 
 Exit status 0 good, 1 a check failed, 2 usage or bad input, 130 interrupted. Verbs live one to a file in
 `harness.commands` and are imported when called, so that `--help` stays quick.
@@ -21,7 +21,7 @@ from harness.printable import printable
 
 
 class Verb(NamedTuple):
-    """What `--help` says of a verb."""
+    """What `--help` shows for a verb."""
 
     summary: str
     example: str
@@ -173,7 +173,7 @@ def group() -> None:
 
 
 def main() -> None:
-    """Entry point of the console script."""
+    """Run the console script."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -202,7 +202,7 @@ def main() -> None:
 
 
 def _shown(error: click.ClickException) -> click.ClickException:
-    """Return `error` with what its message quotes made printable; messages that quote nothing may have lines."""
+    """Return `error` with its message made printable, unless the message quotes nothing and has several lines."""
     if isinstance(error, click.MissingParameter | click.exceptions.NoArgsIsHelpError):
         return error
     message = printable(error.format_message())
@@ -220,13 +220,13 @@ def _needs_bench(what: str, module: str) -> str:
 
 
 def _expected(error: Exception) -> str | None:
-    """The one line for an error a user can mend, or None for a fault of ours."""
+    """Return the one-line message for an error the user can fix, or None for a bug of ours."""
     from harness.records import RecordError
     from impls.core.errors import BPEError, SpecialToken
 
     if isinstance(error, SpecialToken):
-        said = f"the text holds the special token {error.name!r} at character {error.offset}"
-        return f"{said}; --allow-special encodes it as its id, --special-as-text as text"
+        message = f"the text contains the special token {error.name!r} at character {error.offset}"
+        return f"{message}; --allow-special encodes it as its id, --special-as-text as text"
     if isinstance(error, BPEError | RecordError):
         return str(error)
     if isinstance(error, ModuleNotFoundError) and error.name in BENCH_MODULES:

@@ -1,7 +1,7 @@
-"""Whether ids decode as they must: to the text they came from, and in an order nobody encoded them in.
+"""Whether ids decode correctly: to the text they came from, and in an order that no text was encoded to.
 
-The ids of a whole text prove no decoder: one that keeps texts by their ids, or hands back the last one it encoded,
-answers them as well. Reordered ones it has never met, and what they stand for follows from the model alone.
+The ids of a whole text do not test a decoder: one that caches texts by their ids, or returns the last text it encoded,
+passes as well. Reordered ids are new to it, and their text follows from the model alone.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ MISREAD = "its ids in another order do not decode to what the model has for them
 
 
 class ModelDecoder(Decoder):
-    """Decodes by the model and nothing else.
+    """Decodes by the model alone.
 
-    Raises `UnknownId` for ids that are not those of the model.
+    Raises `UnknownId` for ids outside the model.
     """
 
     def __init__(self, model: Model) -> None:
@@ -28,11 +28,11 @@ class ModelDecoder(Decoder):
 
     @property
     def is_known(self) -> bool:
-        """Whether the model tells what ids stand for; one that belongs to a library does not."""
+        """Whether the model defines the bytes of ids; one that belongs to a library does not."""
         return self._model.belongs_to is None
 
     def reordered(self, ids: Sequence[int]) -> list[int]:
-        """The second half of `ids` before the first, cut where a character begins; twice `ids` where that is the same.
+        """Return the second half of `ids` before the first, cut where a character begins; `ids` twice if unchanged.
 
         >>> decoder = ModelDecoder(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
         >>> decoder.reordered([97, 195, 169, 98]), decoder.reordered([97])
@@ -50,9 +50,9 @@ _CONTINUING = frozenset(bytes([byte]) for byte in range(0x80, 0xC0))
 
 
 def wrong_text(tokenizer: Tokenizer, decoder: ModelDecoder, text: str, ids: list[int], back: str) -> str:
-    """What is wrong with how `ids`, those of `text`, are decoded, `back` being their text; empty where nothing is.
+    """Say what is wrong with decoding `ids`, the ids of `text`, to `back`; empty where nothing is.
 
-    The text, or its normal form, must come back (of a lossy model that is not known), and the ids must decode in
+    The text, or its normal form, must come back (unless the model is lossy), and the ids must decode correctly in
     another order, too. `decoder` is that of the tokenizer's model.
     """
     wanted = comes_back_as(tokenizer.model, repair_surrogates(text))
@@ -60,7 +60,7 @@ def wrong_text(tokenizer: Tokenizer, decoder: ModelDecoder, text: str, ids: list
 
 
 def misread(tokenizer: Tokenizer, decoder: ModelDecoder, ids: list[int]) -> str:
-    """What is wrong with how `ids` are decoded in another order; empty where nothing is, or the model does not tell."""
+    """Say what is wrong with decoding `ids` in another order; empty where nothing is or the model does not tell."""
     if not decoder.is_known:
         return ""
     other = decoder.reordered(ids)

@@ -1,4 +1,4 @@
-"""What makes a tokenizer: with the model, or without an argument."""
+"""Factories of tokenizers: called with the model, or without an argument."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def needs_argument(factory: Any) -> bool:
-    """Whether a class or function cannot be called without one; then it is given the model."""
+    """Whether a class or function cannot be called without an argument; it is then given the model."""
     try:
         parameters = inspect.signature(factory).parameters.values()
     except (TypeError, ValueError):

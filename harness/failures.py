@@ -1,4 +1,4 @@
-"""What an error is called in a verdict."""
+"""How an error is reported in a verdict."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Status = Literal["out-of-memory", "crash", "panic"]
 
 
 def status_of(error: BaseException) -> Status:
-    """The verdict on an error that escaped an implementation.
+    """Return the verdict on an error that escaped an implementation.
 
-    A Rust panic is a `panic` whether it came as it was, which is no `Exception`, or was named by our adapter.
+    A Rust panic is a `panic` whether it arrives as itself, which is not an `Exception`, or as a `LibraryFailed`.
     """
     if isinstance(error, MemoryError):
         return "out-of-memory"
@@ -21,23 +21,23 @@ def status_of(error: BaseException) -> Status:
     return "crash" if isinstance(error, Exception) else "panic"
 
 
-def told(error: BaseException) -> str:
-    """What the error says, on one line of at most 500 characters."""
+def message_of(error: BaseException) -> str:
+    """Return the message of an error on one line of at most 500 characters."""
     try:
         return " ".join(str(error).split())[:500]
     except Exception:
-        return "(its message cannot be had)"
+        return "(its message cannot be read)"
 
 
-def named(error: BaseException) -> str:
-    """Its type and what it says, on one line."""
-    return f"{type(error).__name__}: {told(error)[:200]}"
+def describe(error: BaseException) -> str:
+    """Return the type and message of an error on one line."""
+    return f"{type(error).__name__}: {message_of(error)[:200]}"
 
 
 def reason_of(status: Status, kind: str, message: str) -> str:
-    """The reason of a verdict on an error of type `kind`, on one line."""
+    """Return the one-line reason of a verdict on an error of type `kind`."""
     if status == "out-of-memory":
         return f"ended in {kind}"
     if kind == LibraryFailed.__name__:
         return message
-    return f"raised {kind}{', which is no Exception' if status == 'panic' else ''}: {message}"
+    return f"raised {kind}{', which is not an Exception' if status == 'panic' else ''}: {message}"

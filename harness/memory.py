@@ -1,4 +1,4 @@
-"""Resident memory of processes, now and at its highest. Knows nothing of what uses it."""
+"""Current and peak resident memory of processes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from harness import keeper
+from harness import reaper
 
 
 def resident_bytes(pid: int | None = None) -> int:
-    """Resident memory of this process, or of process `pid` (0 where it is gone)."""
+    """Return the resident memory of this process, or of process `pid` (0 where it is gone)."""
     import psutil
 
     try:
@@ -23,9 +23,9 @@ def resident_bytes(pid: int | None = None) -> int:
 
 
 def resident_bytes_below(root: int, most: int) -> dict[int, int]:
-    """Resident memory by process id, for the processes below `root`, or little more than `most` of them.
+    """Return resident memory by process id, for the descendants of `root`, or a few more than `most` of them.
 
-    What two of them share counts twice.
+    Memory that two of them share counts twice.
     """
     if sys.platform != "linux":
         import psutil
@@ -42,8 +42,8 @@ def resident_bytes_below(root: int, most: int) -> dict[int, int]:
 
 def _below(root: int, most: int) -> Iterable[int]:
     if not _lists_children():
-        return keeper.descendants(root)
-    return keeper.few_below(root, most)
+        return reaper.descendants(root)
+    return reaper.few_below(root, most)
 
 
 @cache
@@ -56,14 +56,14 @@ def _page_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE")
 
 
-def reset_peak(pid: int | None = None) -> None:
-    """Start the highest resident memory (of this process) anew, where the system can (Linux)."""
+def reset_peak() -> None:
+    """Reset the peak resident memory of this process, where the system can (Linux)."""
     with contextlib.suppress(OSError):
-        Path(f"/proc/{pid or 'self'}/clear_refs").write_text("5")
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_bytes(pid: int | None = None) -> int | None:
-    """Highest resident memory since `reset_peak`, or since its start, of this process or `pid`; None where unknown."""
+    """Return the peak resident memory of this process or `pid` since `reset_peak` or its start; None where unknown."""
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid or 'self'}/status").read_text().splitlines():
             if line.startswith("VmHWM:"):

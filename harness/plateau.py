@@ -1,4 +1,4 @@
-"""Where the frequency of merges flattens: how many merges are worth learning."""
+"""Where the frequency of merges flattens out: how many merges are worth learning."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def plateau(counts: Sequence[int]) -> int | None:
-    """The merge (from 0) at the knee of the curve of merge counts, or None for fewer than three merges.
+    """Return the merge (from 0) at the knee of the curve of merge counts, or None for fewer than three merges.
 
     The knee is the point furthest below the straight line from the first to the last count, both axes scaled to
     [0, 1] (Satopaa et al. 2011, "Finding a 'Kneedle' in a Haystack", without its smoothing).

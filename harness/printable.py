@@ -1,7 +1,7 @@
-"""Text from outside (names of implementations, corpora and files, messages) as it may be shown: nothing in it acts.
+"""Text from outside (names of implementations, corpora and files, messages) made safe to show.
 
-Control characters move a terminal's cursor, abort a renderer of images and begin lines that nobody wrote; marks of
-direction (U+202E) show a name as another. Whatever shows such text passes it through `printable` first.
+Control characters move a terminal's cursor, abort an image renderer and forge lines; direction marks (U+202E) disguise
+one name as another. Whatever shows such text must pass it through `printable` first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _SURROGATES = range(0xD800, 0xE000)
 
 
 def printable(text: object) -> str:
-    r"""Return `text` on one line, what cannot be printed as its backslash escape.
+    r"""Return `text` on one line, unprintable characters as backslash escapes.
 
     >>> printable("caf\u00e9\n\x1b[31m\u202e")
     'caf\u00e9\\n\\x1b[31m\\u202e'
@@ -29,7 +29,7 @@ def _escaped(character: str) -> str:
 
 
 def printable_values(value: Any) -> Any:
-    """Return `value` (of lists, dicts and what they hold) with every text in it printable; keys stay as they are."""
+    """Return `value` (nested lists and dicts) with every string in it printable; keys are unchanged."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, dict):
@@ -40,7 +40,7 @@ def printable_values(value: Any) -> Any:
 
 
 def printable_json(document: str) -> str:
-    r"""Return a JSON document with what cannot be printed escaped as JSON does it: it reads as the same values.
+    r"""Return a JSON document with unprintable characters as JSON escapes: it parses to the same values.
 
     >>> print(printable_json('{"name": "a\u202eb"}'))
     {"name": "a\u202eb"}

@@ -14,16 +14,16 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 class Bar(Protocol):
-    """What long work reports to."""
+    """Receives the progress of long work."""
 
     def advance(self, steps: float = 1, what: str = "") -> None:
-        """Note `steps` more as done; `what` says what they were."""
+        """Count `steps` more as done; `what` names them."""
 
     def total(self, steps: float) -> None:
-        """Set how many steps there will be."""
+        """Set the number of steps."""
 
     def note(self, line: str) -> None:
-        """Print a line of its own above the bar."""
+        """Print a line above the bar."""
 
 
 class _Lines:
@@ -49,7 +49,7 @@ class _Lines:
 
 @contextmanager
 def progress(title: str, total: float | None = None) -> Iterator[Bar]:
-    """A bar titled `title` over `total` steps (None: not known yet), on standard error."""
+    """Show a bar titled `title` over `total` steps (None: not known yet) on standard error."""
     if not sys.stderr.isatty():
         yield _Lines(title, total)
         return

@@ -1,4 +1,4 @@
-"""The vocabularies the suite trains for itself, and how: with its own trainer, kept under a name of their own."""
+"""The vocabularies the suite trains itself, with its own trainer, and saves under names of their own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ N_FIRST_TOKENS = 20
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A vocabulary the suite trains for itself."""
+    """A vocabulary the suite trains itself."""
 
     name: str
     corpora: tuple[str, ...]
@@ -28,18 +28,18 @@ class Recipe:
 
     @property
     def spec(self) -> impls.TrainingSpec:
-        """What to train."""
+        """The training specification."""
         return impls.TrainingSpec(vocab_size=self.vocab_size, pattern=self.pattern)
 
 
 TURKISH = Recipe("turkish-10k", ("turkish",), "turkish")
 ENGLISH_CODE = Recipe("english-code-10k", ("english", "code"), "cl100k", max_bytes=4_000_000)
 SAMPLES = Recipe("samples-2k", ("samples",), "gpt2", vocab_size=2000)
-"""From our own sentences alone: what is checked where nothing has been fetched."""
+"""From our own sample texts only, to be checked where nothing has been fetched."""
 
 
 def train_recipe(recipe: Recipe) -> Trained:
-    """Train one vocabulary, keep it under its name, and tell what was learned (runs in a worker)."""
+    """Train one vocabulary, save it under its name, and return the record of it (runs in a worker)."""
     texts = [text for name in recipe.corpora for text in _training_texts(name, recipe.max_bytes)]
     start = time.perf_counter()
     model = impls.get(TRAINER).train_model(texts, recipe.spec)

@@ -1,7 +1,7 @@
-"""A child process that may do anything, driven a line at a time: watched for time, memory and output, and ended whole.
+"""A child process that may do anything, driven line by line, watched for time, memory and output.
 
-Whatever it does is an answer or a `Stopped` with its verdict, and nothing it has started outlives it (see `kept`).
-Knows nothing of what the lines say.
+Whatever it does ends in an answer or in a `Stopped` with its verdict, and nothing it started outlives it (see
+`child_process`). Knows nothing of the content of the lines.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Literal
 
-from harness import keeper, memory
-from harness.kept import Kept, NotStarted
+from harness import memory, reaper
+from harness.child_process import ChildProcess, NotStarted
 
-__all__ = ["DEFAULT_LIMITS", "Limits", "NotStarted", "Stopped", "Supervised", "Verdict", "without_paths"]
+__all__ = ["DEFAULT_LIMITS", "Limits", "NotStarted", "StopVerdict", "Stopped", "Supervised", "excerpt", "without_paths"]
 
-Verdict = Literal["timeout", "crash", "out-of-memory", "protocol"]
+StopVerdict = Literal["timeout", "crash", "out-of-memory", "protocol"]
 
 _FIRST_WATCH_SECONDS, _WATCH_SECONDS = 0.01, 0.1
-"""It is looked at often when just asked or starting processes, then less: a fork bomb doubles in milliseconds."""
+"""Frequent after a request or while processes start, then less so: a fork bomb doubles in milliseconds."""
 _READ_BYTES = 1 << 18
 _MANY = 10_000
 _GRACE_SECONDS = 1.0
-"""How long a process that has closed a pipe has left to end: its end is then the verdict."""
+"""How long a process that closed a pipe may take to end; how it ends is then the verdict."""
 _CLOSE_SECONDS = 2.0
 _PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][^\s\\/:'\",()]+)+[\\/]")
 _TELLING = re.compile(r"error|exception|panic|fatal|abort|fail|cannot", re.IGNORECASE)
@@ -37,7 +37,7 @@ _NO_MEMORY = re.compile(r"out of memory|memory allocation of \d+|bad_alloc|Memor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a child may take. Memory is what it and all it started hold together; None is no limit."""
+    """What a child may use. Memory is that of the child and all its descendants together; None is no limit."""
 
     call_seconds: float = 10.0
     start_seconds: float = 30.0
@@ -45,7 +45,7 @@ class Limits:
     output_bytes: int = 64 << 20
     """Of one answer."""
     stderr_bytes: int = 64 << 10
-    """Kept of the end of standard error; what is more is read and dropped."""
+    """How much of the end of standard error is kept; the rest is read and dropped."""
     processes: int | None = 100
 
 
@@ -53,17 +53,17 @@ DEFAULT_LIMITS = Limits()
 
 
 class Stopped(Exception):
-    """The child gave no answer, and is gone with all it had started."""
+    """The child gave no answer; it and all its descendants have been ended."""
 
-    def __init__(self, verdict: Verdict, reason: str, *, exit_status: int | None = None) -> None:
+    def __init__(self, verdict: StopVerdict, reason: str, *, exit_status: int | None = None) -> None:
         self.verdict, self.reason = verdict, reason
         self.exit_status = exit_status
-        """Where it ended by itself: its status, negative for a signal."""
+        """Its status where it ended by itself, negative for a signal."""
         super().__init__(f"{verdict}: {reason}")
 
 
 def without_paths(text: str) -> str:
-    """`text` with the folders of every path left out: records name no place of this machine."""
+    """Remove the folders of every path in `text`: records must not name places on this machine."""
     return _PATH.sub("", text)
 
 
@@ -74,7 +74,7 @@ class Supervised:
         """Start `command` in the current folder; raises `NotStarted` where that cannot be done."""
         self.limits = limits
         self.output = bytearray()
-        """The end of what it wrote to standard error."""
+        """The last bytes of its standard error."""
         self._peak_bytes = 0
         self._line = bytearray()
         self._answer: bytes | None = None
@@ -85,16 +85,16 @@ class Supervised:
         self._pause_seconds = _FIRST_WATCH_SECONDS
         self._n_processes = 1
         self._next_watch = float("inf")
-        # Backstop for what grows faster than it is watched.
+        # A backstop for memory that grows faster than we look.
         data_bytes = 0 if limits.memory_bytes is None else 2 * limits.memory_bytes
-        self._kept = Kept(command, environment, data_bytes=data_bytes, most=limits.processes or 0)
-        self.pid = self._kept.pid
-        self._stdin, self._stdout = self._kept.stdin.fileno(), self._kept.stdout.fileno()
+        self._process = ChildProcess(command, environment, data_bytes=data_bytes, most=limits.processes or 0)
+        self.pid = self._process.pid
+        self._stdin, self._stdout = self._process.stdin.fileno(), self._process.stdout.fileno()
         self._selector = selectors.DefaultSelector()
         os.set_blocking(self._stdin, False)
         self._listen(self._stdout, self._hear)
-        self._listen(self._kept.stderr.fileno(), self._keep)
-        self._listen(self._kept.reports, self._note)
+        self._listen(self._process.stderr.fileno(), self._keep)
+        self._listen(self._process.reports, self._note)
 
     def _listen(self, descriptor: int, act: Callable[[int], None]) -> None:
         os.set_blocking(descriptor, False)
@@ -103,7 +103,7 @@ class Supervised:
     # --- one question --------------------------------------------------------------------------------------
 
     def exchange(self, request: bytes, seconds: float) -> bytes:
-        """The line (without its end) that the child answers to the line `request`; raises `Stopped`."""
+        """Send the line `request` and return the line the child answers, without its end. Raises `Stopped`."""
         if self._stopped is not None:
             raise self._stopped
         self._refuse_what_was_not_asked()
@@ -130,14 +130,14 @@ class Supervised:
 
     @property
     def _has_ended(self) -> bool:
-        return self._kept.exit_status is not None or self._kept.crowded or self._kept.lost
+        return self._process.exit_status is not None or self._process.crowded or self._process.lost
 
     def _refuse_what_was_not_asked(self) -> None:
         for key, _ in self._selector.select(0):
             key.data(key.fd)
         if self._line or self._answer is not None:
-            said = self._line if self._answer is None else self._answer
-            raise self._stop("protocol", f"spoke without being asked: {_excerpt(said)}")
+            line = self._line if self._answer is None else self._answer
+            raise self._stop("protocol", f"wrote without a request: {excerpt(line)}")
         if self._has_ended:
             raise self._gone()
 
@@ -159,13 +159,13 @@ class Supervised:
             self._note_closed("standard output")
             return
         if self._answer is not None:
-            raise self._stop("protocol", f"said more than one line: {_excerpt(content)}")
+            raise self._stop("protocol", f"said more than one line: {excerpt(content)}")
         head, end, rest = content.partition(b"\n")
         self._line += head
         if len(self._line) > self.limits.output_bytes:
             raise self._stop("protocol", f"wrote more than {self.limits.output_bytes:,} bytes without an end of line")
         if rest:
-            raise self._stop("protocol", f"said more than one line: {_excerpt(rest)}")
+            raise self._stop("protocol", f"said more than one line: {excerpt(rest)}")
         if end:
             self._answer = bytes(self._line)
             self._line.clear()
@@ -175,7 +175,7 @@ class Supervised:
         self._grace_ends = min(self._grace_ends, monotonic() + _GRACE_SECONDS)
 
     def _hear_rest(self) -> None:
-        """What a process that has ended had said before."""
+        """Read what a process that has ended wrote before its end."""
         with contextlib.suppress(BlockingIOError):
             while self._answer is None and self._stdout in self._selector.get_map():
                 self._hear(self._stdout)
@@ -188,7 +188,7 @@ class Supervised:
         del self.output[: -self.limits.stderr_bytes]
 
     def _note(self, descriptor: int) -> None:
-        if not self._kept.note():
+        if not self._process.note():
             self._selector.unregister(descriptor)
 
     # --- watching ------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ class Supervised:
         if monotonic() < self._next_watch:
             return
         most = self.limits.processes or _MANY
-        held = memory.resident_bytes_below(self._kept.root, most)
+        held = memory.resident_bytes_below(self._process.root, most)
         if len(held) <= self._n_processes:
             self._pause_seconds = min(2 * self._pause_seconds, _WATCH_SECONDS)
         self._n_processes = len(held)
@@ -212,8 +212,8 @@ class Supervised:
 
     @property
     def peak_memory_bytes(self) -> int:
-        """Most it held: the child's own peak as the system counts it, or it and its children as far as was seen."""
-        if not self._kept.ended and not self._has_ended:
+        """Peak memory: the child's own as the system counts it, or that of all its processes as observed, if larger."""
+        if not self._process.ended and not self._has_ended:
             self._peak_bytes = max(self._peak_bytes, memory.peak_bytes(self.pid) or 0)
         return self._peak_bytes
 
@@ -229,13 +229,13 @@ class Supervised:
         return self._stop("timeout", f"took longer than {seconds:g} s{part}")
 
     def _gone(self) -> Stopped:
-        """The verdict on a child that went away by itself."""
+        """Return the verdict on a child that ended by itself."""
         self._read_output()
-        status = self._kept.exit_status
-        if self._kept.crowded:
+        status = self._process.exit_status
+        if self._process.crowded:
             return self._crowded()
         if status is None:
-            return self._stop("crash", "ended the process that keeps it")
+            return self._stop("crash", "ended its reaper")
         if status < 0:
             reason = f"killed by {_signal_name(-status)}"
         else:
@@ -243,47 +243,47 @@ class Supervised:
         if status and _NO_MEMORY.search(self.output.decode("utf-8", "replace")):
             return self._stop("out-of-memory", reason)
         if self._line and status >= 0:
-            return self._stop("protocol", f"{reason} in the middle of a line: {_excerpt(self._line)}")
+            return self._stop("protocol", f"{reason} in the middle of a line: {excerpt(self._line)}")
         return self._stop("crash", reason)
 
-    def _stop(self, verdict: Verdict, reason: str) -> Stopped:
-        """End everything; gives the exception to raise."""
+    def _stop(self, verdict: StopVerdict, reason: str) -> Stopped:
+        """End every process and return the exception to raise."""
         self.kill()
         last = self.last_words
         if last:
             reason += f"; its last line of output: {last}"
-        if self._kept.way == keeper.PROCESS_GROUP:
+        if self._process.mode == reaper.PROCESS_GROUP:
             reason += "; only its process group could be ended, not what had left it"
-        elif self._kept.n_left:
-            reason += f"; {self._kept.n_left} more that it had started ended with it"
-        self._stopped = Stopped(verdict, without_paths(reason), exit_status=self._kept.exit_status)
+        elif self._process.n_left:
+            reason += f"; {self._process.n_left} more that it had started ended with it"
+        self._stopped = Stopped(verdict, without_paths(reason), exit_status=self._process.exit_status)
         return self._stopped
 
     @property
     def last_words(self) -> str:
-        """The line of standard error that tells most: the last that speaks of an error, else the last."""
+        """The most informative line of standard error: the last that mentions an error, else the last."""
         lines = [line for line in self.output.decode("utf-8", "replace").splitlines() if line.strip()][-50:]
         telling = [line for line in lines if _TELLING.search(line)]
         return (telling or lines or [""])[-1].strip()[:300]
 
     def kill(self) -> None:
         """End the process and whatever it started, at once."""
-        if self._kept.ended:
+        if self._process.ended:
             return
         self._stopped = Stopped("crash", "its process was ended before")
         self._peak_bytes = self.peak_memory_bytes
-        self._kept.end()
+        self._process.end()
         self._read_output()
         self._selector.close()
-        self._kept.release()
+        self._process.release()
 
     def close(self) -> None:
-        """Let the process end by itself, its standard input being at its end; then end it."""
-        if self._kept.ended:
+        """Close standard input, give the process time to end by itself, then end it."""
+        if self._process.ended:
             return
         if self._stdin in self._selector.get_map():
             self._selector.unregister(self._stdin)
-        self._kept.stdin.close()
+        self._process.stdin.close()
         deadline = monotonic() + _CLOSE_SECONDS
         while not self._has_ended and (left := deadline - monotonic()) > 0:
             for key, _ in self._selector.select(left):
@@ -294,8 +294,8 @@ class Supervised:
         self.kill()
 
     def _read_output(self) -> None:
-        """What is left in the pipe of standard error, without waiting for more."""
-        descriptor = self._kept.stderr.fileno()
+        """Read what is left in the pipe of standard error, without waiting for more."""
+        descriptor = self._process.stderr.fileno()
         with contextlib.suppress(BlockingIOError):
             for _ in range(64):
                 if descriptor in self._selector.get_map():
@@ -317,6 +317,6 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _excerpt(said: bytes | bytearray) -> str:
-    """The beginning of what was said, in ASCII."""
-    return ascii(bytes(said[:80]).decode("utf-8", "replace")) + ("…" if len(said) > 80 else "")
+def excerpt(line: bytes | bytearray) -> str:
+    """Return the first 80 bytes of a line, in ASCII."""
+    return ascii(bytes(line[:80]).decode("utf-8", "replace")) + ("…" if len(line) > 80 else "")

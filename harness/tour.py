@@ -1,6 +1,6 @@
-"""The main job, end to end: train two vocabularies, check everything, weigh and time everything.
+"""The whole suite, end to end: train two vocabularies, check, weigh and time everything.
 
-Writes records as it goes; shows nothing. The command `tour` prints what it made.
+Writes records as it goes and prints nothing; the command `tour` shows the result.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from harness.recipes import ENGLISH_CODE, TURKISH, train_recipe
 from harness.records import Compression, RecordWriter
 
 COMPARED = ("o200k_base", "cl100k_base", "gpt2", "hf:Trendyol/Trendyol-LLM-7b-base-v1.0", "hf:vngrs-ai/Kumru-2B")
-"""Vocabularies beside our own in the Turkish comparison; those of the hub where they have been fetched before."""
+"""Vocabularies compared with our own on Turkish; those of the hub only where they have been fetched before."""
 
 RECIPES = (TURKISH, ENGLISH_CODE)
 
 
 @dataclass(frozen=True, slots=True)
 class TourPlan:
-    """What the tour checks and weighs."""
+    """The implementations, models and corpora of the tour."""
 
     implementations: tuple[str, ...] = field(default_factory=lambda: tuple(impls.default_names()))
     models: tuple[str, ...] = ("turkish-10k", "english-code-10k", "cl100k_base")
@@ -37,7 +37,7 @@ class TourPlan:
 
 
 def train_all(writer: RecordWriter, done: Callable[[str], None]) -> None:
-    """Train every recipe, one process each."""
+    """Train every recipe, each in its own process."""
     answers = run_tasks(train_recipe, [(recipe,) for recipe in RECIPES], lambda i: done(RECIPES[i].name))
     for recipe, answer in zip(RECIPES, answers, strict=True):
         if isinstance(answer, WorkerDied):
@@ -46,7 +46,7 @@ def train_all(writer: RecordWriter, done: Callable[[str], None]) -> None:
 
 
 def weigh(plan: TourPlan, writer: RecordWriter) -> None:
-    """How many tokens each text takes under each vocabulary, counted by tiktoken."""
+    """Record how many tokens each text takes under each vocabulary, counted by tiktoken."""
     own = [recipe.name for recipe in RECIPES]
     texts: dict[str, Sequence[str]] = {"turkish-paragraph": [turkish_paragraph()]}
     for name in ("turkish", "english", "code"):
@@ -79,7 +79,7 @@ def _unavailable(model: str, corpus: str, error: impls.BPEError) -> Compression:
 
 
 def check_all(plan: TourPlan, writer: RecordWriter, done: Callable[[str], None]) -> CheckResult:
-    """Every pair of implementations on every model and corpus."""
+    """Check every pair of implementations on every model and corpus."""
     result = check(
         CheckPlan(plan.implementations, plan.models, plan.corpora, max_bytes=plan.check_bytes),
         done,
@@ -89,12 +89,12 @@ def check_all(plan: TourPlan, writer: RecordWriter, done: Callable[[str], None])
 
 
 def n_steps(plan: TourPlan) -> int:
-    """Steps of training and checking, for a progress bar."""
+    """Return the number of steps of training and checking, for a progress bar."""
     return len(RECIPES) + len(plan.implementations) * len(plan.models) * len(plan.corpora)
 
 
 def new_folder(parent: Path) -> Path:
-    """A folder for this run inside `parent`, named by the time; not created yet."""
+    """Return a new folder name for this run inside `parent`, after the time; it is not created."""
     base = time.strftime("tour-%Y%m%d-%H%M%S")
     folder, number = parent / base, 1
     while folder.exists():

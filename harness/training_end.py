@@ -10,7 +10,7 @@ from impls.core.training import corpus_pieces, piece_symbols
 
 
 def why_short(model: Model, spec: TrainingSpec, texts: Iterable[str]) -> str | None:
-    """Return why `model`, trained by `spec` on `texts`, has fewer ids than were asked for; None where it has not.
+    """Return why `model`, trained by `spec` on `texts`, has fewer ids than requested; None where it has not.
 
     Splits the texts once more to see what is left to merge.
     """

@@ -1,4 +1,4 @@
-"""Round trip, agreement, and what a disagreement is made of."""
+"""Round trip and agreement of implementations and trainers, and the smallest text that shows a disagreement."""
 
 from harness.check.agreement import CheckPlan, CheckResult, check
 from harness.check.shrink import smallest_text

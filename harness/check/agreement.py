@@ -9,8 +9,8 @@ from itertools import combinations
 import impls
 from harness.check.classes import Relation, relation
 from harness.check.tasks import (
+    CorpusOutcome,
     Key,
-    Outcome,
     differing_piece_share,
     differing_text,
     encode_corpus,
@@ -21,11 +21,12 @@ from harness.check.workers import WorkerDied, run_tasks
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 
 SLOW = {"naive": 10, "sentencepiece": 2}
-"""How many times less text a slow implementation is given; the others are given that slice as well as their own."""
+"""Implementation -> how many times less text it gets for being slow; the others get that slice as well as their own."""
 _LEAST_BYTES = 4
 """No slice is smaller: any character fits."""
 _DID_NOT_RUN = ("unsupported", "missing")
 _PAIRS_NAMED = 3
+_LONGEST_EXAMPLE = 60
 
 
 def _slowness(implementation: str) -> int:
@@ -35,7 +36,7 @@ def _slowness(implementation: str) -> int:
 def _is_fast(implementation: str) -> bool:
     try:
         return impls.get(implementation).kind != "pure" and implementation not in SLOW
-    except Exception:  # one that cannot be loaded gets its verdict from its worker
+    except Exception:  # its worker reports why it cannot be loaded
         return False
 
 
@@ -48,29 +49,29 @@ class CheckPlan:
     corpora: Sequence[str]
     split: str | None = None
     max_bytes: int = 200_000
-    """UTF-8 bytes taken of each corpus by a pure implementation."""
+    """UTF-8 bytes of each corpus given to a pure implementation."""
     fast_factor: int = 1
-    """How many times more text all others are given: pairs of fast ones are compared on millions of ids."""
+    """How many times more text all others get, so that pairs of fast ones are compared on millions of ids."""
 
     def bytes_for(self, implementation: str) -> int:
-        """How much of a corpus this implementation is given."""
+        """Return how many bytes of a corpus this implementation is given."""
         fast_factor = self.fast_factor if _is_fast(implementation) else 1
         return max(_LEAST_BYTES, self.max_bytes * fast_factor // _slowness(implementation))
 
     @property
     def slices(self) -> tuple[int, ...]:
-        """How much of a corpus any of the implementations is given, in bytes."""
+        """The sizes in bytes of the slices of a corpus given to the implementations."""
         return tuple(sorted(set(map(self.bytes_for, self.implementations))))
 
     @property
     def cells(self) -> list[tuple[str, str, str]]:
-        """(implementation, model, corpus); cells of one implementation and model stand together."""
+        """(implementation, model, corpus), grouped by model and implementation."""
         return [(i, m, c) for m in self.models for i in self.implementations for c in self.corpora]
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The verdicts and agreements of a check, the pairs that were not compared, and what of it is a fault."""
+    """The verdicts and agreements of a check, the pairs that were not compared, and the faults."""
 
     verdicts: list[Verdict]
     agreements: list[Agreement]
@@ -79,31 +80,31 @@ class CheckResult:
 
     @property
     def summary(self) -> str:
-        """What a check without faults has shown, and what not, in a line."""
+        """What a check without faults has shown and what not, on one line."""
         if not (self.agreements or self.not_compared):
             return "no fault; there were no two to compare"
         return summary_of(self.agreements, self.not_compared)
 
 
 def summary_of(compared: Sequence[Agreement | TrainerAgreement], not_compared: Sequence[NotCompared]) -> str:
-    """What comparisons without a fault, and pairs that were not compared, come to."""
+    """Summarise comparisons without a fault and pairs that were not compared."""
     owed = [found.n_bytes for found in compared if found.agreement_class != "expected to differ"]
     pairs = sorted({f"{found.a} and {found.b}" for found in not_compared})
-    said = "no fault; no two were compared that must agree"
+    summary = "no fault; no two were compared that must agree"
     if owed:
         scope = "what was compared agrees where it must" if pairs else "everything that must agree agrees"
-        said = f"{scope} ({len(owed):,} comparisons, the smallest on {min(owed):,} bytes)"
+        summary = f"{scope} ({len(owed):,} comparisons, the smallest on {min(owed):,} bytes)"
     if not pairs:
-        return said
+        return summary
     more = f" and {len(pairs) - _PAIRS_NAMED:,} more pairs" if len(pairs) > _PAIRS_NAMED else ""
-    return f"{said}; not compared on everything: {', '.join(pairs[:_PAIRS_NAMED])}{more}"
+    return f"{summary}; not compared on everything: {', '.join(pairs[:_PAIRS_NAMED])}{more}"
 
 
 def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) -> CheckResult:
     """Run the plan; `progress(what)` is called as each cell, then each differing pair, is done.
 
-    A fault is a verdict that is a failure, a difference between two that must agree, a cell in which nothing was
-    encoded, and two that were asked for, have run and could not be compared.
+    A fault is a failed verdict, a difference between two implementations that must agree, a cell in which nothing was
+    encoded, or two that both ran but could not be compared.
     """
     cells = plan.cells
     arguments = [(i, m, c, plan.split, plan.bytes_for(i), plan.slices) for i, m, c in cells]
@@ -126,13 +127,13 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
     return CheckResult(verdicts, agreements, not_compared, faults)
 
 
-def died(answer: WorkerDied) -> Outcome:
-    """What a cell whose worker died comes to."""
-    return Outcome(status="crash", reason=str(answer))
+def died(answer: WorkerDied) -> CorpusOutcome:
+    """Return the outcome of a cell whose worker died."""
+    return CorpusOutcome(status="crash", reason=str(answer))
 
 
-def verdict_of(cell: tuple[str, str, str], outcome: Outcome) -> Verdict:
-    """The record of one cell: implementation, model, corpus."""
+def verdict_of(cell: tuple[str, str, str], outcome: CorpusOutcome) -> Verdict:
+    """Return the record of one cell: implementation, model, corpus."""
     implementation, model, corpus = cell
     return Verdict(
         implementation=implementation,
@@ -149,7 +150,7 @@ def verdict_of(cell: tuple[str, str, str], outcome: Outcome) -> Verdict:
 
 
 def _agreements(
-    plan: CheckPlan, outcomes: dict[tuple[str, str, str], Outcome], progress: Callable[[str], None]
+    plan: CheckPlan, outcomes: dict[tuple[str, str, str], CorpusOutcome], progress: Callable[[str], None]
 ) -> tuple[list[Agreement], list[NotCompared], list[str]]:
     irregular = run_tasks(irregularities_of, [(model,) for model in plan.models])
     with_rules = run_tasks(has_sentencepiece_rules, [(model,) for model in plan.models])
@@ -188,21 +189,23 @@ def _agreements(
     return agreements, not_compared, faults
 
 
-def _why_not_run(implementation: str, outcome: Outcome) -> str:
-    """Why nothing of an implementation can be compared, where it did not run or failed on every text."""
+def _why_not_run(implementation: str, outcome: CorpusOutcome) -> str:
+    """Say why an implementation cannot be compared, where it did not run or failed on every text; else empty."""
     return "" if outcome.digests or outcome.status == "ok" else f"{implementation}: {outcome.status}: {outcome.reason}"
 
 
-def _in_common(x: Outcome, y: Outcome) -> list[Key]:
-    """The texts both encoded, in order of the corpus."""
+def _in_common(x: CorpusOutcome, y: CorpusOutcome) -> list[Key]:
+    """Return the texts both encoded, in order of the corpus."""
     return sorted(x.digests.keys() & y.digests.keys())
 
 
-def _differing(x: Outcome, y: Outcome) -> list[Key]:
+def _differing(x: CorpusOutcome, y: CorpusOutcome) -> list[Key]:
     return [key for key in _in_common(x, y) if x.digests[key] != y.digests[key]]
 
 
-def _compare(cell: tuple[str, str, str, str], x: Outcome, y: Outcome, kind: Relation) -> Agreement | NotCompared:
+def _compare(
+    cell: tuple[str, str, str, str], x: CorpusOutcome, y: CorpusOutcome, kind: Relation
+) -> Agreement | NotCompared:
     a, b, model, corpus = cell
     texts = _in_common(x, y)
     if not texts:
@@ -231,10 +234,10 @@ def _compare(cell: tuple[str, str, str, str], x: Outcome, y: Outcome, kind: Rela
 def _explain(
     plan: CheckPlan,
     agreements: list[Agreement],
-    outcomes: dict[tuple[str, str, str], Outcome],
+    outcomes: dict[tuple[str, str, str], CorpusOutcome],
     progress: Callable[[str], None],
 ) -> None:
-    """One counterexample for each pair and model that differs; how often, for a pair expected to."""
+    """Add one counterexample for each pair and model that differs, and for greedy against priority how often."""
     differing = [found for found in agreements if found.n_differing_texts]
     first_of_pair = list({(f.a, f.b, f.model): f for f in reversed(differing)}.values())
     tasks = []
@@ -261,5 +264,5 @@ def _explain(
         found.differing_piece_share = None if isinstance(share, WorkerDied) else share
 
 
-def _short(text: str, at_most: int = 60) -> str:
-    return text if len(text) <= at_most else f"{text[:at_most]}…"
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}…"

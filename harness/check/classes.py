@@ -1,7 +1,7 @@
-"""What two implementations owe each other on a model: the agreement class of a pair, and the conditions it rests on.
+"""Agreement classes: whether two implementations must agree on a model, and under which conditions.
 
 On a regular model (one derivation a token, ranks monotone) lowest rank leftmost, lowest rank everywhere, replay,
-heap and lookup by joined bytes are one function; off it they part, and greedy longest match parts always.
+heap and lookup by joined bytes compute one function; on others they differ, and greedy longest match always does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from harness.targets import is_target
 
 OWN_KINDS = ("pure", "compiled")
 REFERENCE = "priority"
-"""Who runs where only another splitting engine is named."""
+"""The implementation that runs where only another splitting engine is named."""
 _ORDER_SENSITIVE = {
     "naive": "merges a rank everywhere at once",
     "bytelevel": "merges a rank everywhere at once",
@@ -28,7 +28,7 @@ _ORDER_SENSITIVE = {
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """The class of a pair, and whether a difference between the two is a fault."""
+    """The agreement class of a pair, and whether a difference between the two is a fault."""
 
     agreement_class: AgreementClass
     conditions: str
@@ -36,7 +36,7 @@ class Relation:
 
 
 def registered(name: str) -> str | None:
-    """The registered implementation behind a name, or None for another form of target, of which nothing is known.
+    """Return the registered implementation behind a name, or None for another form of target.
 
     `tiktoken@0.12.0` is `tiktoken` over another release of its package; `regex@VERSION` is the reference, splitting
     with another release of that engine.
@@ -48,7 +48,7 @@ def registered(name: str) -> str | None:
 
 
 def relation(a: str, b: str, irregularities: Sequence[str], *, sentencepiece: bool = False) -> Relation:
-    """The relation of `a` and `b` on a model with these irregularities, which may be one of SentencePiece."""
+    """Return the relation of `a` and `b` on a model with these irregularities, which may be one of SentencePiece."""
     for name in (a, b):
         known = registered(name)
         if known is not None and not impls.get(known).exact:

@@ -1,6 +1,6 @@
-"""The smallest text, and the smallest list, that still show a difference.
+"""Shrink a text or a list to the smallest that still shows a difference.
 
-Delta debugging (Zeller and Hildebrandt, 2002): ever smaller blocks are left out as long as the difference holds.
+Delta debugging (Zeller and Hildebrandt 2002): ever smaller blocks are removed as long as the difference remains.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ T = TypeVar("T", bound=Hashable)
 MAX_TRIALS = 4000
 MAX_SECONDS = 10.0
 _PAIRS_UP_TO = 24
-"""Elements: of a sequence no longer than this, any two are also left out together (an opening and its closing)."""
+"""In sequences of up to this many elements any two are also removed together (a bracket and its partner)."""
 
 _REMEMBERED_UP_TO = 200
-"""Elements: of candidates no longer than this it is remembered that they failed."""
+"""Failed candidates of up to this many elements are remembered."""
 
 
 class Budget:
-    """How many trials, and how long, a search may take."""
+    """The number of trials and the time a search may take."""
 
     def __init__(self, max_trials: int = MAX_TRIALS, max_seconds: float = MAX_SECONDS) -> None:
         self._left = max_trials
@@ -34,7 +34,7 @@ class Budget:
         return self._left <= 0 or time.monotonic() > self._deadline
 
     def spend(self) -> None:
-        """Note a trial."""
+        """Count a trial."""
         self._left -= 1
 
 
@@ -44,9 +44,9 @@ def smallest_text(
     max_trials: int = MAX_TRIALS,
     max_seconds: float = MAX_SECONDS,
 ) -> str:
-    """A text from which no character, and of a short one no two, can be left out without losing the difference.
+    """Return a text from which no character, and if short no two, can be removed without losing the difference.
 
-    `differs(text)` must hold. What remains is made plainer (letters to `a`, digits to `0`, white space to a space)
+    `differs(text)` must hold. What remains is simplified (letters to `a`, digits to `0`, white space to a space)
     where the difference survives. Stops after `max_trials` calls of `differs` or `max_seconds`, with the smallest
     text found so far; with `max_seconds` infinite the result depends on nothing but the arguments.
     """
@@ -64,7 +64,7 @@ def smallest_text(
 
 
 def smallest_sequence(items: Sequence[T], holds: Callable[[Sequence[T]], bool], budget: Budget) -> tuple[T, ...]:
-    """A part of `items`, in order, from which no element can be left out without losing what `holds` tells."""
+    """Return a subsequence of `items` from which no element can be removed without `holds` becoming false."""
     found = tuple(items)
     failed: set[tuple[T, ...]] = set()
 
@@ -121,7 +121,7 @@ def _plainer(characters: tuple[str, ...], still: Callable[[Sequence[str]], bool]
 
 
 def _plain_for(character: str) -> Iterable[str]:
-    """What may stand for a character, the plainest first; nothing for what is plain already."""
+    """Return replacements for a character, the simplest first; none for one that is simple already."""
     if character.isdigit():
         plain: tuple[str, ...] = ("0",)
     elif character.isalpha():

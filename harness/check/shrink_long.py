@@ -1,8 +1,8 @@
-"""Texts of a megabyte shrunk in few trials, each of which is dear: a place, a repeat, a beginning, before characters.
+"""Shrink texts of a megabyte in few, costly trials: by window, repeat, beginning and end before single characters.
 
-`smallest_text` leaves out blocks of characters and is right for a few thousand of them. A longer text is first cut
-down by what costs the logarithm of its length: a window around the place of the difference; the shortest run of
-one short text that differs as well (which can be told in a line); the shortest beginning and end that differ.
+`smallest_text` removes blocks of characters and suits a few thousand of them. A longer text is first reduced by
+searches of logarithmic cost: a window around the place of the difference; the shortest repeat of one short text that
+differs as well (which fits on a line); the shortest beginning and end that differ.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from harness.check.shrink import MAX_SECONDS, MAX_TRIALS, smallest_text
 
 SHORT_ENOUGH = 3_000
-"""UTF-8 bytes up to which a text is left to `smallest_text`."""
+"""Texts of up to this many UTF-8 bytes go straight to `smallest_text`."""
 _LEAST_TRIALS = 60
-"""Of a text that stays long, each of which takes long."""
+"""For a text that stays long, where each trial takes long."""
 UNITS = (" token", "x y ", " a", "0", "\n", "é", "中", "a")
 _MARGINS = (4, 16, 64, 256, 1_024)
 
@@ -27,10 +27,10 @@ def smallest_long_text(
     max_seconds: float = MAX_SECONDS,
     units: Sequence[str] = UNITS,
 ) -> str:
-    """The smallest text found that differs, begun at the likely `places` (offsets in characters) in `text`.
+    """Return the smallest text found that differs, starting from the likely `places` (character offsets) in `text`.
 
-    `differs(text)` must hold. Where only long texts differ, the result is a repeat of one of `units` if one does, and
-    then the shortest, provided that every longer repeat differs too; no worse than a part of `text` else.
+    `differs(text)` must hold. Where only long texts differ, the result is the shortest repeat of one of `units` that
+    does (provided that every longer repeat does too); otherwise a part of `text`.
     """
     deadline = time.monotonic() + max_seconds
     if _n_bytes(text) > SHORT_ENOUGH:
@@ -55,7 +55,7 @@ def _windows(text: str, places: Sequence[int]) -> Iterator[str]:
 def _shortest_run(
     text: str, differs: Callable[[str], bool], units: Sequence[str], places: Sequence[int], deadline: float
 ) -> str | None:
-    """The shortest repeat of one of `units` that differs, of no more characters or bytes than `text`; None for none."""
+    """Return the shortest repeat of one of `units` that differs and is no longer than `text`, or None."""
     for unit in units:
         for times in dict.fromkeys((len(text) // len(unit), _n_bytes(text) // _n_bytes(unit))):
             if time.monotonic() > deadline:
@@ -71,7 +71,7 @@ def _n_bytes(text: str) -> int:
 
 
 def _least_repeat(unit: str, most: int, differs: Callable[[str], bool], guesses: Sequence[int], deadline: float) -> str:
-    """The shortest repeat that differs; what lies at the place of the difference is tried before halving."""
+    """Return the shortest repeat that differs; lengths near the place of the difference are tried before bisection."""
     for guess in guesses:
         if 1 < guess < most and differs(unit * guess):
             most = guess
@@ -89,7 +89,7 @@ def _shortest_end(text: str, differs: Callable[[str], bool], deadline: float) ->
 
 
 def _least(most: int, holds: Callable[[int], bool], deadline: float) -> int:
-    """The least number from 1 to `most` from which on `holds` (it holds for `most`), by halving."""
+    """Return, by bisection, the least number from 1 to `most` from which on `holds`; it must hold for `most`."""
     least = 1
     while least < most and time.monotonic() <= deadline:
         middle = (least + most) // 2

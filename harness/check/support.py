@@ -1,4 +1,4 @@
-"""Who runs what: every implementation is tried on every model, and says in a line why it cannot."""
+"""The support matrix: every implementation is tried on every model, with a one-line reason where it cannot run it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from harness.check.agreement import died, verdict_of
-from harness.check.tasks import Outcome, encode_corpus
+from harness.check.tasks import CorpusOutcome, encode_corpus
 from harness.check.workers import WorkerDied, run_tasks
 from harness.data import load_model
 from harness.records import Verdict
 
 TEXT = "samples/unusual"
-"""What each encodes and brings back: a few lines nobody finds easy."""
+"""The text each encodes and decodes: a few difficult lines."""
 _MAX_BYTES = 2_000
 
 
 def support(
     implementations: Sequence[str], models: Sequence[str], progress: Callable[[str], None] = lambda what: None
 ) -> list[Verdict]:
-    """A verdict for each model and implementation: `ok`, `unsupported` or `missing` with the reason, or what failed.
+    """Return a verdict per model and implementation: `ok`, `unsupported` or `missing` with the reason, or a failure.
 
     `progress(what)` is called as each is done. Raises what `load_model` raises.
     """
@@ -37,6 +37,6 @@ def support(
     ]
 
 
-def _verdict(implementation: str, model: str, round_trip: str, answer: Outcome | WorkerDied) -> Verdict:
+def _verdict(implementation: str, model: str, round_trip: str, answer: CorpusOutcome | WorkerDied) -> Verdict:
     outcome = died(answer) if isinstance(answer, WorkerDied) else answer
     return msgspec.structs.replace(verdict_of((implementation, model, TEXT), outcome), round_trip=round_trip)

@@ -1,7 +1,7 @@
-"""What a checking worker does: encode a corpus and bring every text back; compare two implementations on a text.
+"""Tasks of a checking worker: encode a corpus and decode every text again; compare two implementations on a text.
 
-Every function here runs in a worker process and takes names, never objects, so that a library that dies takes
-only its worker with it.
+Every function here runs in a worker process and takes names, never objects, so that a library that crashes ends
+only its worker.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from harness.check.shrink import smallest_text
 from harness.data import load_corpus, load_model
 from harness.data.documents import encoded, take_bytes
 from harness.decoded import MISREAD, ModelDecoder, wrong_text
-from harness.failures import named, status_of
+from harness.failures import describe, status_of
 from harness.records import Counterexample, Status, Text
 from harness.targets import load_tokenizer
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
 
 Key = tuple[int, int]
-"""Which text: the number of its document in the corpus, and how many bytes of it, from its beginning."""
+"""A text: the number of its document in the corpus, and how many of its first bytes."""
 
 
-class Outcome(msgspec.Struct, kw_only=True):
-    """What one implementation did on one model and corpus."""
+class CorpusOutcome(msgspec.Struct, kw_only=True):
+    """The result of one implementation on one model and corpus."""
 
     status: Status
     reason: str = ""
@@ -39,7 +39,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     n_bytes: int = 0
     n_tokens: int = 0
     digests: dict[Key, bytes] = msgspec.field(default_factory=dict)
-    """8 bytes a text: which ids it has. A text that failed has none."""
+    """An 8-byte digest of the ids of each text that did not fail."""
     counterexample: Counterexample | None = None
     round_trip: str = ""
     """`Model.round_trip` of the model."""
@@ -51,10 +51,10 @@ def _tokenizer(implementation: str, model: str) -> impls.Tokenizer:
 
 
 def _texts(corpus: str, split: str | None, max_bytes: int, slices: Iterable[int] = ()) -> Iterator[tuple[Key, str]]:
-    """The documents within `max_bytes` of UTF-8, the last one cut; none is empty.
+    """Yield the documents within `max_bytes` of UTF-8, the last one cut; none is empty.
 
-    A document in which one of `slices`, smaller ones, ends is given up to there as well: what is encoded by whoever
-    gets less is then encoded by all.
+    A document in which one of the smaller `slices` ends is also yielded cut there, so that all encode what an
+    implementation given less text encodes.
     """
     read = 0
     for number, document in enumerate(load_corpus(corpus, split=split).documents()):
@@ -69,17 +69,17 @@ def _texts(corpus: str, split: str | None, max_bytes: int, slices: Iterable[int]
 
 def encode_corpus(
     implementation: str, model: str, corpus: str, split: str | None, max_bytes: int, slices: Iterable[int] = ()
-) -> Outcome:
+) -> CorpusOutcome:
     """Encode every text, decode it again, and keep a digest of its ids; `slices` as in `_texts`."""
     try:
         tokenizer = _tokenizer(implementation, model)
     except impls.Missing as error:
-        return Outcome(status="missing", reason=str(error))
+        return CorpusOutcome(status="missing", reason=str(error))
     except impls.Unsupported as error:
-        return Outcome(status="unsupported", reason=error.reason)
-    except BaseException as error:  # whatever a foreign library throws while it loads is a verdict, not our end
-        return Outcome(status=status_of(error), reason=named(error))
-    outcome = Outcome(status="ok", round_trip=tokenizer.model.round_trip)
+        return CorpusOutcome(status="unsupported", reason=error.reason)
+    except BaseException as error:  # whatever a foreign library raises while loading is a verdict
+        return CorpusOutcome(status=status_of(error), reason=describe(error))
+    outcome = CorpusOutcome(status="ok", round_trip=tokenizer.model.round_trip)
     decoder = ModelDecoder(tokenizer.model)
     n_lost, lost = 0, ""
     for key, text in _texts(corpus, split, max_bytes, slices):
@@ -91,7 +91,7 @@ def encode_corpus(
             outcome.n_tokens += len(ids)
             back = tokenizer.decode(ids)
             wrong = wrong_text(tokenizer, decoder, text, ids, back)
-        except BaseException as error:  # a Rust panic is no Exception
+        except BaseException as error:  # a Rust panic is not an Exception
             outcome.digests.pop(key, None)
             _note_failure(outcome, text, error)
             continue
@@ -110,10 +110,10 @@ def _digest(ids: list[int]) -> bytes:
     return hashlib.blake2b(array("Q", ids).tobytes(), digest_size=8).digest()
 
 
-def _note_failure(outcome: Outcome, text: str, error: BaseException) -> None:
+def _note_failure(outcome: CorpusOutcome, text: str, error: BaseException) -> None:
     if outcome.status != "ok":
         return
-    outcome.status, outcome.reason = status_of(error), named(error)
+    outcome.status, outcome.reason = status_of(error), describe(error)
     outcome.counterexample = Counterexample(Text.of(text[:10_000]), None, None, note="raised here, not shrunk")
 
 
@@ -133,7 +133,7 @@ def _round_trip_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder
 
 
 def _lost_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
-    """The smallest text within `text` that a lossy model does not give back; that it does not is no fault."""
+    """Return the smallest text within `text` that a lossy model does not restore, which is not a fault."""
 
     def back(candidate: str) -> str:
         return tokenizer.decode(tokenizer.encode(candidate, disallowed_special=()))
@@ -145,7 +145,7 @@ def _lost_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexampl
 
 
 def irregularities_of(model: str) -> tuple[str, ...]:
-    """The model's irregularities (costly for large rank files, so asked of a worker)."""
+    """Return the model's irregularities (costly for large rank files, so computed in a worker)."""
     return load_model(model).irregularities
 
 
@@ -155,7 +155,7 @@ def has_sentencepiece_rules(model: str) -> bool:
 
 
 def differing_text(a: str, b: str, model: str, corpus: str, split: str | None, key: Key) -> Counterexample:
-    """The smallest text found inside a text of the corpus that `a` and `b` encode differently."""
+    """Return the smallest text found within a text of the corpus that `a` and `b` encode differently."""
     number, n_bytes = key
     documents = load_corpus(corpus, split=split).documents()
     text = next(take_bytes(islice(documents, number, None), n_bytes))
@@ -169,7 +169,7 @@ def differing_text(a: str, b: str, model: str, corpus: str, split: str | None, k
 
 
 def _safe(holds: Callable[[str], bool]) -> Callable[[str], bool]:
-    """`holds`, and False for a text on which an implementation fails: that would be another fault."""
+    """Wrap `holds` to be False for a text on which an implementation fails: that would be another fault."""
 
     def safely(text: str) -> bool:
         try:
@@ -181,7 +181,7 @@ def _safe(holds: Callable[[str], bool]) -> Callable[[str], bool]:
 
 
 def _smallest_part(text: str, differs: Callable[[str], bool], model: impls.Model) -> str:
-    """A line, or better a piece, of `text` that differs on its own, where there is one."""
+    """Return a piece, or else a line, of `text` that differs on its own; `text` where there is none."""
     text = next(filter(differs, text.splitlines(keepends=True)), text)
     return next(filter(differs, Splitter(model.pattern).split(repair_surrogates(text))), text)
 
@@ -191,7 +191,7 @@ def _ids(tokenizer: impls.Tokenizer, text: str) -> list[int]:
 
 
 def differing_piece_share(a: str, b: str, model: str, corpus: str, split: str | None, max_bytes: int) -> float | None:
-    """Share of the corpus' pieces, weighted by occurrence, that `a` and `b` encode differently."""
+    """Return the share of the corpus' pieces, weighted by occurrence, that `a` and `b` encode differently."""
     first, second = _tokenizer(a, model), _tokenizer(b, model)
     pieces: Counter[str] = Counter()
     for _, text in _texts(corpus, split, max_bytes):

@@ -1,7 +1,7 @@
-"""The rules trainers are compared by: who decides ties how, over which symbols. Pure data and what follows from it.
+"""The rules trainers are compared by: how ties are broken, over which symbols.
 
-Counting is overlapping and replacing left to right everywhere; what tells trainers apart is which of the equally
-frequent pairs they take, so merges can only be compared under one declared rule.
+All count overlapping pairs and replace from left to right; trainers differ in which of the equally frequent pairs
+they take, so merges can only be compared under one declared rule.
 """
 
 from __future__ import annotations
@@ -31,55 +31,55 @@ RULES: Mapping[str, Mapping[str, Any]] = {
 and over characters, subword-nmt's over bytes and as it is."""
 
 MINBPE = "minbpe's rule"
-"""A contestant of its own: counts in the order pairs are met, and the first of the largest (Karpathy 2024, minbpe)."""
+"""A contestant of its own: of the most frequent pairs it takes the first counted (Karpathy 2024, minbpe)."""
 MINBPE_TRAINER = "greedy"
-"""Whose trainer is just that."""
+"""The implementation whose trainer does that."""
 MINBPE_RULES = ("first met",)
 DEFAULT_TRAINERS = (
     "naive", "wordcount", "priority", "bytelevel", "compiled", "tiktoken", MINBPE, "tokenizers", "rustbpe",
     "sentencepiece", "subword-nmt",
 )  # fmt: skip
-"""Who is compared where nobody is chosen."""
+"""The trainers compared by default."""
 
-_TOLD_APART = ("ties", "base_order", "alphabet", "end_of_word", "pattern")
+_DISTINGUISHING = ("ties", "base_order", "alphabet", "end_of_word", "pattern")
 _OF_TIES = {"ties", "base_order"}
 
 
 def implementation_of(trainer: str) -> str:
-    """The implementation whose trainer a contestant runs."""
+    """Return the implementation whose trainer a contestant runs."""
     return MINBPE_TRAINER if trainer == MINBPE else trainer
 
 
 def rules_of(trainer: str) -> tuple[str, ...]:
-    """The rules a contestant is asked to train by; it may refuse any."""
+    """Return the rules a contestant is asked to train by; it may refuse any."""
     return MINBPE_RULES if trainer == MINBPE else tuple(RULES)
 
 
 def spec_of(rule: str, max_merges: int) -> TrainingSpec:
-    """The specification of a rule, bounded by merges: the base differs in size from rule to rule."""
+    """Return the specification of a rule, limited by merges: the base vocabulary differs in size between rules."""
     fields = {"pattern": PATTERN} | dict(RULES[rule])
     return TrainingSpec(vocab_size=_MOST_CHARACTERS + max_merges + 2, max_merges=max_merges, **fields)
 
 
 def differing_fields(one: str, other: str) -> list[str]:
-    """The fields of the specification by which two rules differ."""
+    """Return the fields of the specification in which two rules differ."""
     a, b = spec_of(one, 0), spec_of(other, 0)
-    return [name for name in _TOLD_APART if getattr(a, name) != getattr(b, name)]
+    return [name for name in _DISTINGUISHING if getattr(a, name) != getattr(b, name)]
 
 
 def differ_in_ties_only(one: str, other: str) -> bool:
-    """Whether two rules can part only where two pairs are equally frequent."""
+    """Whether two rules can differ only where two pairs are equally frequent."""
     return set(differing_fields(one, other)) <= _OF_TIES
 
 
-def told_difference(one: str, other: str) -> str:
-    """In what two rules differ: `ties: first, smallest`."""
+def describe_difference(one: str, other: str) -> str:
+    """Describe in what two rules differ: `ties: first, smallest`."""
     a, b = spec_of(one, 0), spec_of(other, 0)
     return "; ".join(f"{name}: {getattr(a, name)}, {getattr(b, name)}" for name in differing_fields(one, other))
 
 
 def rules_to_compare(of_a: Collection[str], of_b: Collection[str]) -> list[tuple[str, str]]:
-    """Every rule both follow; where there is none, the two rules of theirs that differ in the fewest fields."""
+    """Return every rule both follow; where there is none, the two of their rules that differ in the fewest fields."""
     shared = [(rule, rule) for rule in RULES if rule in of_a and rule in of_b]
     if shared:
         return shared

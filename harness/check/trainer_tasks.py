@@ -1,6 +1,6 @@
-"""What a worker does to compare trainers: train by a rule and count a held-out text; count pairs where two lists part.
+"""Tasks of a worker that compares trainers: train by a rule and count tokens; count pairs where merge lists differ.
 
-Every function here runs in a worker process and takes names, so that a library that dies takes only its worker along.
+Every function here runs in a worker process and takes names, so that a library that crashes ends only its worker.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import impls
 from harness.check.trainer_rules import END_OF_WORD, implementation_of, spec_of
 from harness.data import load_corpus
 from harness.data.documents import take_bytes
-from harness.failures import named, status_of
+from harness.failures import describe, status_of
 from harness.records import Status
 from impls import TrainingSpec
 from impls.core.training import corpus_pieces, piece_symbols
@@ -28,16 +28,16 @@ _COUNTER = "priority"
 
 
 class TrainerOutcome(msgspec.Struct, kw_only=True):
-    """What one trainer learned from one corpus by one rule."""
+    """The merges one trainer learned from one corpus by one rule."""
 
     status: Status
     reason: str = ""
     n_texts: int = 0
     n_bytes: int = 0
     merges: list[Merge] = msgspec.field(default_factory=list)
-    """In the order they were learned, as the bytes of their parts."""
+    """In the order learned, as the bytes of their parts."""
     n_tokens: int = 0
-    """Of the text that is counted."""
+    """Tokens of the counted text."""
     n_counted_bytes: int = 0
     counted_on: Literal["held-out", "training"] = "held-out"
 
@@ -66,17 +66,17 @@ def train(trainer: str, rule: str, corpus: str, max_merges: int, max_bytes: int)
         outcome.status, outcome.reason = "missing", str(error)
     except impls.Unsupported as error:
         outcome.status, outcome.reason = "unsupported", error.reason
-    except impls.InvalidSpec as error:  # this corpus cannot be learned from by this rule
+    except impls.InvalidSpec as error:  # this rule cannot learn from this corpus
         outcome.status, outcome.reason = "unsupported", str(error)
-    except BaseException as error:  # whatever a foreign library throws is a verdict, not our end
-        outcome.status, outcome.reason = status_of(error), named(error)
+    except BaseException as error:  # whatever a foreign library raises is a verdict
+        outcome.status, outcome.reason = status_of(error), describe(error)
     return outcome
 
 
 def training_and_counted_texts(corpus: str, max_bytes: int) -> tuple[list[str], list[str]]:
-    """What is trained on and what is counted: the parts of the split, or everything twice where one part is empty.
+    """Return the texts to train on and to count: the parts of the split, or everything twice where one part is empty.
 
-    Documents that hold the mark of a word's end are left out: in a rule that joins it to words it would be ambiguous.
+    Documents that contain the end-of-word mark are left out: in a rule that joins it to words it would be ambiguous.
     """
     train, held_out = (_documents(corpus, split, max_bytes) for split in ("train", "held-out"))
     if train and held_out:
@@ -97,7 +97,7 @@ def _n_bytes(texts: Iterable[str]) -> int:
 def counts_of_pairs(
     rule: str, corpus: str, max_bytes: int, merges: Sequence[Merge], pairs: Sequence[Merge]
 ) -> list[int]:
-    """How often each of `pairs` occurs in the training text once `merges` have been made."""
+    """Count how often each of `pairs` occurs in the training text after `merges`."""
     texts, _ = training_and_counted_texts(corpus, max_bytes)
     return counts_after(texts, spec_of(rule, 0), merges, pairs)
 
@@ -105,7 +105,7 @@ def counts_of_pairs(
 def counts_after(
     texts: Iterable[str], spec: TrainingSpec, merges: Sequence[Merge], pairs: Sequence[Merge]
 ) -> list[int]:
-    """How often each of `pairs` occurs (overlapping) in `texts` once `merges` have been made, one after the other."""
+    """Count how often each of `pairs` occurs (overlapping) in `texts` after `merges`, applied in order."""
     found: Counter[Merge] = Counter()
     for piece, times in Counter(corpus_pieces(texts, spec)).items():
         symbols = piece_symbols(piece, spec)
@@ -119,7 +119,7 @@ def counts_after(
 
 
 def _merged(symbols: list[bytes], left: bytes, right: bytes) -> list[bytes]:
-    """`symbols` with left+right joined from left to right, without overlap: [a, a, a] -> [aa, a]."""
+    """Join left+right in `symbols` from left to right, without overlap: [a, a, a] -> [aa, a]."""
     merged: list[bytes] = []
     at = 0
     while at < len(symbols):

@@ -1,4 +1,4 @@
-"""Do two trainers learn the same merges? Every pair by a rule both follow, or, where there is none, each by its own."""
+"""Do two trainers learn the same merges? Every pair is compared by a rule both follow, or else each by its own."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import msgspec
 from harness.check.agreement import summary_of
 from harness.check.classes import regex_is_unicode_16
 from harness.check.trainer_rules import (
+    describe_difference,
     differ_in_ties_only,
     rules_of,
     rules_to_compare,
-    told_difference,
 )
 from harness.check.trainer_tasks import Merge, TrainerOutcome, counts_of_pairs, train
 from harness.check.workers import WorkerDied, run_tasks
+from harness.common_prefix import common_prefix_length
 from harness.records import FirstDifference, MergeChoice, NotCompared, Text, TrainerAgreement, Verdict
 
 N_EXAMPLES = 5
@@ -29,13 +30,13 @@ Outcomes = dict[tuple[str, str, str], TrainerOutcome]
 
 @dataclass(frozen=True, slots=True)
 class TrainerPlan:
-    """Which trainers learn from what."""
+    """Which trainers learn from which corpora."""
 
     trainers: Sequence[str]
     corpora: Sequence[str]
     max_merges: int
     max_bytes: int
-    """UTF-8 bytes learned from, and as many counted, of each corpus."""
+    """UTF-8 bytes of each corpus to train on, and as many to count."""
 
     @property
     def cells(self) -> list[tuple[str, str, str]]:
@@ -45,7 +46,7 @@ class TrainerPlan:
 
 @dataclass(frozen=True, slots=True)
 class TrainerResult:
-    """What the trainers did, pair by pair, which pairs were not compared, and what of it is a fault."""
+    """The verdicts on the trainers, their agreement by pair, the pairs that were not compared, and the faults."""
 
     verdicts: list[Verdict]
     agreements: list[TrainerAgreement]
@@ -54,15 +55,15 @@ class TrainerResult:
 
     @property
     def summary(self) -> str:
-        """What a check without faults has shown, and what not, in a line."""
+        """What a check without faults has shown and what not, on one line."""
         return summary_of(self.agreements, self.not_compared)
 
 
 def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda what: None) -> TrainerResult:
-    """Train, compare every pair, and find out at each first difference whether a tie decided.
+    """Train, compare every pair, and find out at each first difference whether it was a tie.
 
-    A fault is a pair that differs under one rule, a pair whose rules differ in ties alone and that parts where there
-    is no tie, a trainer that fails, and that no two could be compared.
+    A fault is a pair that differs under one rule, a pair that differs without a tie though its rules differ only in
+    ties, a trainer that fails, or no comparable pair at all.
     """
     cells = plan.cells
     answers = run_tasks(
@@ -123,7 +124,7 @@ def _compared(plan: TrainerPlan, corpus: str, outcomes: Outcomes) -> Iterator[Tr
 def _compare(
     one: tuple[str, str], other: tuple[str, str], corpus: str, max_merges: int, outcomes: Outcomes
 ) -> TrainerAgreement | NotCompared:
-    """Two trainers, each by its rule; who counted what at their first difference is filled in later."""
+    """Compare two trainers, each by its rule; counts at their first difference are filled in later."""
     x, y = outcomes[*one, corpus], outcomes[*other, corpus]
     if not (x.merges or y.merges):
         return NotCompared(a=one[0], b=other[0], model=one[1], corpus=corpus, reason="neither learned a merge")
@@ -135,7 +136,7 @@ def _compare(
         rule_b=other[1],
         corpus=corpus,
         agreement_class="provably equal" if one[1] == other[1] else "expected to differ",
-        conditions=told_difference(one[1], other[1]),
+        conditions=describe_difference(one[1], other[1]),
         max_merges=max_merges,
         n_bytes=x.n_bytes,
         n_merges_a=len(x.merges),
@@ -153,20 +154,20 @@ def _compare(
 
 
 def _learned_only(one: TrainerOutcome, other: TrainerOutcome) -> list[bytes]:
-    """Tokens the one learned and the other did not, in the order they were learned."""
+    """Return the tokens only `one` learned, in the order learned."""
     theirs = {left + right for left, right in other.merges}
     return [token for token in dict.fromkeys(left + right for left, right in one.merges) if token not in theirs]
 
 
 def readable(token: bytes) -> Text:
-    """A token as a text: bytes that are none become their escapes."""
+    """Return a token as text, bytes that are not UTF-8 as escapes."""
     return Text.of(token.decode("utf-8", "backslashreplace"))
 
 
 def _first_difference(one: Sequence[Merge], other: Sequence[Merge]) -> FirstDifference | None:
     if one == other:
         return None
-    step = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
+    step = common_prefix_length(one, other)
     a, b = (_choice(merges, step) for merges in (one, other))
     return FirstDifference(step=step + 1, a=a, b=b)
 
@@ -176,7 +177,7 @@ def _choice(merges: Sequence[Merge], step: int) -> MergeChoice | None:
 
 
 def _count_first_differences(plan: TrainerPlan, agreements: Sequence[TrainerAgreement], outcomes: Outcomes) -> None:
-    """How often either pair occurred where two lists part, as each trainer saw it, and whether that was a tie."""
+    """Add how often either pair occurred where two lists differ, as each trainer saw it, and whether that was a tie."""
     differing = [found for found in agreements if found.first_difference is not None]
     tasks = []
     for found in differing:
@@ -206,22 +207,22 @@ def _count_first_differences(plan: TrainerPlan, agreements: Sequence[TrainerAgre
 
 
 def _fault(found: TrainerAgreement) -> str:
-    """Why a difference must not be, or nothing."""
+    """Say why a difference is a fault; empty where it is none."""
     first = found.first_difference
     if first is None:
         return ""
-    where = f"first at merge {first.step}: {told_choice(first.a)} and {told_choice(first.b)}"
+    where = f"first at merge {first.step}: {describe_choice(first.a)} and {describe_choice(first.b)}"
     if found.rule_a == found.rule_b:
-        if not regex_is_unicode_16():  # a trainer that splits by itself may then see other pieces
+        if not regex_is_unicode_16():  # a trainer with its own splitter may then see other pieces
             return ""
         return f"they differ under one rule, '{found.rule_a}', {where}"
     if differ_in_ties_only(found.rule_a, found.rule_b):
-        return "" if first.is_tie else f"their rules differ in ties alone, and they part where there is none, {where}"
+        return "" if first.is_tie else f"their rules differ only in ties, but they differ where there is none, {where}"
     return ""
 
 
-def told_choice(choice: MergeChoice | None) -> str:
-    """A merge as a person reads it, with its count: `'h'+'e' (10 times)`."""
+def describe_choice(choice: MergeChoice | None) -> str:
+    """Describe a merge with its count: `'h'+'e' (10 times)`."""
     if choice is None:
         return "the end"
     times = "" if choice.count is None else f" ({choice.count:,} times)"

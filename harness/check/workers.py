@@ -1,4 +1,4 @@
-"""A pool of worker processes that outlives the death of any of them: a task that kills its worker is a `crash`."""
+"""A pool of worker processes that survives the death of any of them: a task that kills its worker is a `crash`."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ T = TypeVar("T")
 
 
 class WorkerDied(Exception):
-    """The worker of a task ended without an answer (a crash inside a library, or killed)."""
+    """The worker of a task ended without an answer (crashed inside a library, or was killed)."""
 
 
 def run_tasks(
     function: Callable[..., T],
     tasks: Sequence[tuple[Any, ...]],
     done: Callable[[int], None] = lambda index: None,
-    processes: int | None = None,
 ) -> list[T | WorkerDied]:
-    """`function(*task)` for every task, in order of `tasks`; `done(index)` is called as each one ends.
+    """Return `function(*task)` for every task, in order of `tasks`; `done(index)` is called as each one ends.
 
-    When a worker dies, the tasks without an answer are run again, each in a process of its own.
+    When a worker dies, the tasks without an answer run again, each in a process of its own.
     """
     answers: dict[int, T | WorkerDied] = {}
-    workers = min(processes or os.cpu_count() or 1, max(1, len(tasks)))
+    workers = min(os.cpu_count() or 1, max(1, len(tasks)))
     broken = False
     with _pool(workers) as pool:
         futures: dict[Future[T], int] = {pool.submit(function, *task): i for i, task in enumerate(tasks)}
@@ -64,7 +63,7 @@ def _alone(function: Callable[..., T], task: tuple[Any, ...]) -> T | WorkerDied:
 
 def _pool(workers: int) -> ProcessPoolExecutor:
     # Fresh interpreters: a fork would carry the parent's threads and loaded libraries into the verdict.
-    # Ctrl-C is the parent's to hear: it ends the workers.
+    # Ctrl-C is handled by the parent, which ends the workers.
     return ProcessPoolExecutor(
         workers,
         mp_context=multiprocessing.get_context("spawn"),
@@ -73,7 +72,7 @@ def _pool(workers: int) -> ProcessPoolExecutor:
 
 
 def _begin() -> None:
-    """What a worker does first."""
+    """Prepare a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The parent has loaded every model itself, and warned.
     warnings.simplefilter("ignore", PatternAssumed)

@@ -54,9 +54,9 @@ def command(
 
     import msgspec
 
-    from harness.conform.judge import choose
     from harness.conform.report import conclusion, render
     from harness.conform.run import LIMITS, run
+    from harness.conform.runner import choose
 
     limits = replace(LIMITS, call_seconds=call_seconds, memory_bytes=memory_megabytes << 20)
     with progress("judging", len(choose(only))) as bar:

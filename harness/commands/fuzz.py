@@ -12,7 +12,7 @@ from harness.commands import options
 from harness.progress import progress
 
 if TYPE_CHECKING:
-    from harness.check.fuzz import FuzzPlan, FuzzResult, Keeper
+    from harness.check.fuzz import CounterexampleFile, FuzzPlan, FuzzResult
     from harness.records import Disagreement
 
 DEFAULT_FILE = Path("results/counterexamples.jsonl")
@@ -70,7 +70,7 @@ def command(
     if again:
         _replay(file, as_json)
         return
-    from harness.check.fuzz import FuzzPlan, Keeper, parse_side
+    from harness.check.fuzz import CounterexampleFile, FuzzPlan, parse_side
     from harness.targets import DEFAULT_MODEL
 
     if len(sides) < 2:
@@ -89,16 +89,20 @@ def command(
         corpora=corpora or None,
         expected=expected,
     )
-    keeper = None if no_save else Keeper(file)
+    counterexamples = None if no_save else CounterexampleFile(file)
     unsaved: list[OSError] = []
-    result = _hunt(plan, keeper, unsaved)
-    saved = None if keeper is None else {"file": str(file), "new": keeper.n_new, "known": keeper.n_known}
+    result = _run(plan, counterexamples, unsaved)
+    saved = (
+        None
+        if counterexamples is None
+        else {"file": str(file), "new": counterexamples.n_new, "known": counterexamples.n_known}
+    )
     if as_json:
         options.print_json(_document(plan, result) | {"saved": saved})
     else:
         click.echo(_told(plan, result))
-        if keeper is not None and result.findings and not unsaved:
-            click.echo(f"kept in {file}: {keeper.n_new} new, {keeper.n_known} known before", err=True)
+        if counterexamples is not None and result.findings and not unsaved:
+            click.echo(f"kept in {file}: {counterexamples.n_new} new, {counterexamples.n_known} known before", err=True)
     if unsaved:
         raise unsaved[0]
     if result.interrupted:
@@ -109,9 +113,9 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _hunt(plan: FuzzPlan, keeper: Keeper | None, unsaved: list[OSError]) -> FuzzResult:
+def _run(plan: FuzzPlan, counterexamples: CounterexampleFile | None, unsaved: list[OSError]) -> FuzzResult:
     """Searches; what could not be kept is told all the same, and why gathers in `unsaved`."""
-    from harness.check.fuzz import Hunt
+    from harness.check.fuzz import FuzzRun
 
     began = time.monotonic()
     bounded = plan.n_texts if plan.seconds is None else plan.seconds
@@ -120,8 +124,8 @@ def _hunt(plan: FuzzPlan, keeper: Keeper | None, unsaved: list[OSError]) -> Fuzz
 
         def found(record: Disagreement) -> None:
             try:
-                if keeper is not None:
-                    keeper.keep(record)
+                if counterexamples is not None:
+                    counterexamples.add(record)
             except OSError as error:
                 unsaved.append(error)
             bar.note(
@@ -135,7 +139,7 @@ def _hunt(plan: FuzzPlan, keeper: Keeper | None, unsaved: list[OSError]) -> Fuzz
             bar.advance(now - done, f"{result.n_texts:,} texts, {len(result.findings)} found")
             done = now
 
-        return Hunt(plan, found, advance).run()
+        return FuzzRun(plan, found, advance).run()
 
 
 def _not_compared(plan: FuzzPlan, result: FuzzResult) -> list[str]:
@@ -144,14 +148,14 @@ def _not_compared(plan: FuzzPlan, result: FuzzResult) -> list[str]:
 
 
 def _told(plan: FuzzPlan, result: FuzzResult) -> str:
-    from harness.check.fuzz.findings import told
+    from harness.check.fuzz.findings import table_rows
 
     names = [side.name for side in plan.sides]
     where = f"{result.n_models:,} models made up" if not plan.models else ", ".join(plan.models)
     lines = []
     if result.findings:
         headers = ["sides", "model", "class", "stage", "smallest text", f"ids of {names[0]}", "ids of the other"]
-        lines += [options.table(told(result.findings), headers), ""]
+        lines += [options.table(table_rows(result.findings), headers), ""]
     for name, n_texts in result.n_differing.items():
         lines.append(f"{name} differs from {names[0]} on {n_texts:,} texts")
     for name, n_texts in result.n_expected.items():
@@ -200,7 +204,7 @@ def _replay(file: Path, as_json: bool) -> None:
     import msgspec
 
     from harness.check.fuzz import read_counterexamples, replay
-    from harness.check.fuzz.findings import input_told
+    from harness.check.fuzz.findings import describe_input
 
     records = read_counterexamples(file)
     if not records:
@@ -223,7 +227,7 @@ def _replay(file: Path, as_json: bool) -> None:
             [
                 f"{one.record.a}, {one.record.b}",
                 one.record.model or "own",
-                input_told(one.record),
+                describe_input(one.record),
                 one.outcome,
                 one.reason,
             ]

@@ -17,7 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 import impls
-from harness.failures import named
+from harness.failures import describe
 from harness.printable import printable, printable_json
 from harness.targets.spec import DEFAULT_MODEL
 
@@ -104,7 +104,7 @@ def answering(implementation: str) -> Iterator[None]:
     except BaseException as error:
         if implementation in impls.default_names():
             raise
-        raise impls.BPEError(f"{implementation}: raised {named(error)}") from error
+        raise impls.BPEError(f"{implementation}: raised {describe(error)}") from error
 
 
 def check_ids(implementation: str, ids: Sequence[Any]) -> None:

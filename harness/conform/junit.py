@@ -1,4 +1,4 @@
-"""A report as JUnit XML, as continuous integration reads it: one test case a check."""
+"""A report as JUnit XML for continuous integration: one test case per check."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 from xml.etree import ElementTree
 
 from harness.conform.report import shown_input
-from harness.conform.verdicts import Report, Verdict
+from harness.conform.verdicts import CheckVerdict, ConformanceReport
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(report: Report) -> bytes:
-    """The document: failures as `failure`, what was not offered or not asked as `skipped`, the rest as passed.
+def junit(report: ConformanceReport) -> bytes:
+    """Return the document: failures as `failure`, what was not offered or not asked as `skipped`, the rest as passed.
 
-    Of a run that could judge nothing, which would be green else, what was skipped is an `error`.
+    In a run that could judge nothing, which would otherwise be green, skipped checks are an `error`.
     """
     skipped = [verdict for verdict in report.verdicts if verdict.status in ("not offered", "not asked")]
     errors, skipped = (skipped, []) if report.unjudged and not report.failed else ([], skipped)
@@ -37,13 +37,13 @@ def junit(report: Report) -> bytes:
     return content + b"\n"
 
 
-def _case(suite: ElementTree.Element, report: Report, verdict: Verdict) -> None:
+def _case(suite: ElementTree.Element, report: ConformanceReport, verdict: CheckVerdict) -> None:
     attributes = {"classname": _clean(report.target), "name": verdict.check, "time": f"{verdict.seconds:.3f}"}
     case = ElementTree.SubElement(suite, "testcase", attributes)
     reason = _clean(verdict.reason)
     if verdict.status == "failed":
         failure = ElementTree.SubElement(case, "failure", {"type": verdict.stage or "failed", "message": reason})
-        failure.text = _clean(told(verdict))
+        failure.text = _clean(failure_text(verdict))
     elif verdict.status in ("not offered", "not asked"):
         tag = "error" if report.unjudged and not report.failed else "skipped"
         ElementTree.SubElement(case, tag, {"message": f"{verdict.status}: {reason}"})
@@ -52,8 +52,8 @@ def _case(suite: ElementTree.Element, report: Report, verdict: Verdict) -> None:
         ElementTree.SubElement(case, "system-out").text = _clean("\n".join(lines))
 
 
-def told(verdict: Verdict) -> str:
-    """A failure in a few lines of plain text."""
+def failure_text(verdict: CheckVerdict) -> str:
+    """Return a failure as a few lines of plain text."""
     lines = [f"{verdict.question} {verdict.stage}: {verdict.reason}"]
     if verdict.same_as:
         lines.append(f"the same fault as in {verdict.same_as}")
@@ -64,5 +64,5 @@ def told(verdict: Verdict) -> str:
 
 
 def _clean(text: str) -> str:
-    """`text` with what XML cannot hold written as an escape."""
+    """Escape what XML cannot hold."""
     return _NOT_XML.sub(lambda found: ascii(found[0])[1:-1], text)

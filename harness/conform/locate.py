@@ -1,7 +1,7 @@
-"""In which stage a wrong answer arises.
+"""Locate the stage in which a wrong answer arises.
 
-What two tokenizers can show of themselves is `harness.explain`'s to find; here stands what only a process under test
-can do wrong: refuse, end, hang, take one piece for another, and go wrong only where a text is very long.
+Differences between two tokenizers are found by `harness.explain`; here are those only a process under test shows:
+refusing, ending, hanging, confusing one piece with another, and faults of very long texts alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeVar
 
-from harness.conform.reference import Answer, Reference, Refused
+from harness.common_prefix import common_prefix_length
+from harness.conform.reference import Answer, Reference, Refusal
 from harness.conform.verdicts import Stage
 from harness.conform.wording import expression
 from harness.explain import Side, black_box, explain, side_of
@@ -20,58 +21,62 @@ from impls.core.text.text import repair_surrogates
 
 T = TypeVar("T")
 Encode = Callable[[str], Answer]
-Decode = Callable[[list[int]], str | Refused]
+Decode = Callable[[list[int]], str | Refusal]
 
 _EXPLAINED_CHARACTERS = 2_000
 _MOST_PIECES = 6
-"""Of a text of more pieces it is not asked whether one takes another's ids: that needs a fresh process each."""
+"""With more pieces, confusion of one with another is not tested: that needs a fresh process for each."""
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
-    """Where an answer goes wrong, and in what way."""
+class FaultLocation:
+    """The stage in which an answer goes wrong, and how."""
 
     stage: Stage
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
-    """What can be asked of the target while a fault is located."""
+class TargetCalls:
+    """The calls to the target used to locate a fault."""
 
     encode: Encode
-    """In the process there is."""
+    """In the current process."""
     encode_afresh: Encode
-    """In a process that has encoded nothing before."""
+    """In a fresh process."""
     decode: Decode
 
 
-def locate(text: str, got: Answer, ask: Questions, reference: Reference) -> Located:
-    """The stage in which `got`, the target's answer for `text`, parts from the reference's ids.
+def locate(text: str, got: Answer, ask: TargetCalls, reference: Reference) -> FaultLocation:
+    """Return the stage in which `got`, the target's answer for `text`, starts to differ from the reference's ids.
 
-    `text` should be as small as it gets. Where the reference itself refuses, only what `got` stands for is judged.
+    `text` should be as small as possible. Where the reference itself refuses, only the bytes of `got` are judged.
     """
-    if isinstance(got, Refused):
+    if isinstance(got, Refusal):
         if got.kind in ("timeout", "out-of-memory"):
-            return Located("resources", str(got))
-        return Located("process", f"its process ends: {got}") if got.fatal else Located("refusal", f"refuses it: {got}")
+            return FaultLocation("resources", str(got))
+        return (
+            FaultLocation("process", f"its process ends: {got}")
+            if got.fatal
+            else FaultLocation("refusal", f"refuses it: {got}")
+        )
     pieces = reference.pieces(text)
-    if _takes_one_for_another(pieces, got, ask, reference):
-        return Located("cache", "each piece alone is right; together one gets the ids of another")
+    if _confuses_pieces(pieces, got, ask, reference):
+        return FaultLocation("cache", "each piece alone is right; together one gets the ids of another")
     if len(text) > _EXPLAINED_CHARACTERS:
-        return _of_long_text(text, pieces, got, ask, reference)
+        return _locate_in_long_text(text, pieces, got, ask, reference)
     found = explain(side_of(reference.tokenizer, reference.name), _target_side(ask, reference), text)
     if found.stage is None:
-        return Located("determinism", "asked again, it gives the ids of the reference")
+        return FaultLocation("determinism", "asked again, it gives the ids of the reference")
     if found.stage == "failure":
-        return Located("refusal", found.what)
+        return FaultLocation("refusal", found.what)
     if found.stage == "pieces" and _only_length_matters(text, pieces, ask, reference):
-        return Located("merges", f"{found.what}; but shorter, the same letters are merged rightly")
-    return Located(found.stage, found.what)
+        return FaultLocation("merges", f"{found.what}; but shorter, the same letters are merged correctly")
+    return FaultLocation(found.stage, found.what)
 
 
-def _only_length_matters(text: str, pieces: Sequence[str], ask: Questions, reference: Reference) -> bool:
-    """Whether one piece of letters of one kind is right at half its length: no pattern counts letters."""
+def _only_length_matters(text: str, pieces: Sequence[str], ask: TargetCalls, reference: Reference) -> bool:
+    """Whether a single piece of letters of one kind is right at half its length: no pattern counts letters."""
     kinds = {unicodedata.category(character) for character in text}
     if len(pieces) != 1 or len(kinds) != 1 or not kinds.pop().startswith("L"):
         return False
@@ -80,8 +85,8 @@ def _only_length_matters(text: str, pieces: Sequence[str], ask: Questions, refer
     return bool(half) and answer == reference.ids(half) and isinstance(answer, list) and len(answer) < len(half)
 
 
-def _takes_one_for_another(pieces: Sequence[str], got: list[int], ask: Questions, reference: Reference) -> bool:
-    """Whether the answer is made of the ids of these pieces, not each in its place, while each alone is right."""
+def _confuses_pieces(pieces: Sequence[str], got: list[int], ask: TargetCalls, reference: Reference) -> bool:
+    """Whether the answer consists of the ids of these pieces in wrong places, while each piece alone is right."""
     if not 1 < len(pieces) <= _MOST_PIECES:
         return False
     known = {piece: ids for piece in pieces if isinstance(ids := reference.ids(piece), list)}
@@ -94,34 +99,38 @@ def _takes_one_for_another(pieces: Sequence[str], got: list[int], ask: Questions
     return not rest and all(ask.encode_afresh(piece) == known.get(piece) for piece in dict.fromkeys(pieces))
 
 
-def _of_long_text(text: str, pieces: Sequence[str], got: list[int], ask: Questions, reference: Reference) -> Located:
-    """A text too long to be explained: only whether its pieces, or only the whole, are wrong."""
+def _locate_in_long_text(
+    text: str, pieces: Sequence[str], got: list[int], ask: TargetCalls, reference: Reference
+) -> FaultLocation:
+    """Locate the fault on a text too long to be explained: are its pieces wrong, or only the whole?"""
     by_id = reference.bytes_by_id
     data = b"".join(by_id.get(i, b"") for i in got)
     given = repair_surrogates(text).encode()
     if data != given:
         if given.startswith(data) or given.endswith(data):
-            return Located("pieces", f"{len(given) - len(data):,} of {len(given):,} bytes are left out")
+            return FaultLocation("pieces", f"{len(given) - len(data):,} of {len(given):,} bytes are left out")
         back = data.decode("utf-8", "replace")
         for form in ("NFC", "NFD", "NFKC", "NFKD"):
             if unicodedata.normalize(form, text) == back != text:
-                return Located("normalisation", f"the target brings so long a text to the normal form {form}")
-        at = next((k for k, (a, b) in enumerate(zip(given, data, strict=False)) if a != b), min(len(given), len(data)))
+                return FaultLocation("normalisation", f"the target normalises a text of this length to {form}")
+        at = common_prefix_length(given, data)
         if back.count("\ufffd") > text.count("\ufffd"):
-            return Located("pieces", f"in so long a text a character is cut, at byte {at:,}")
-        return Located("vocabulary", f"the ids stand for {expression(data.decode('utf-8', 'replace'))}")
+            return FaultLocation("pieces", f"in a text of this length a character is cut, at byte {at:,}")
+        return FaultLocation("vocabulary", f"the ids spell {expression(data.decode('utf-8', 'replace'))}")
     alone = [ask.encode(piece) for piece in dict.fromkeys(pieces)]
     if alone != [reference.ids(piece) for piece in dict.fromkeys(pieces)]:
-        return Located("merges", "a piece of it is merged otherwise")
+        return FaultLocation("merges", "a piece of it is merged differently")
     expected = reference.ids(text)
     wanted = expected if isinstance(expected, list) else []
     ends = list(accumulate(len(by_id.get(i, b"")) for i in got))
     at = next((ends[k] for k, (a, b) in enumerate(zip(got, wanted, strict=False)) if a != b), 0)
-    return Located("pieces", f"each piece alone is right; in so long a text it is cut otherwise, before byte {at:,}")
+    return FaultLocation(
+        "pieces", f"each piece alone is right; a text of this length is cut differently, before byte {at:,}"
+    )
 
 
-def _target_side(ask: Questions, reference: Reference) -> Side:
-    """The target as a side of an explanation, which knows no more of it than its answers."""
+def _target_side(ask: TargetCalls, reference: Reference) -> Side:
+    """Return the target as a black-box side of an explanation."""
 
     def encode(text: str) -> list[int]:
         return _answered(ask.encode(text))
@@ -132,7 +141,7 @@ def _target_side(ask: Questions, reference: Reference) -> Side:
     return black_box("the target", encode, decode, special_tokens=reference.model.whole_token_ids)
 
 
-def _answered(answer: T | Refused) -> T:
-    if isinstance(answer, Refused):
+def _answered(answer: T | Refusal) -> T:
+    if isinstance(answer, Refusal):
         raise RuntimeError(str(answer))
     return answer

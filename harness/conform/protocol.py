@@ -1,7 +1,7 @@
-"""The line protocol between the kit and a target: JSON objects, one a line, a request and then its answer.
+"""The line protocol between the kit and a target: one JSON object a line, a request and then its answer.
 
-PROTOCOL.md says it in words, for whoever writes a target. Whatever an answer holds, reading it ends in its result or in
-one of two errors.
+PROTOCOL.md describes it for authors of targets. Whatever an answer contains, reading it gives its result or raises one
+of two errors.
 """
 
 from __future__ import annotations
@@ -12,24 +12,26 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
 
+from harness.supervised import excerpt
+
 Id = Annotated[int, msgspec.Meta(ge=0, le=0xFFFFFFFF)]
 Offset = Annotated[int, msgspec.Meta(ge=0)]
 Seconds = Annotated[float, msgspec.Meta(ge=0)]
 Status = Literal["error", "panic", "out-of-memory"]
 
 
-class Failure(msgspec.Struct, frozen=True):
-    """What a target says instead of a result."""
+class ErrorResult(msgspec.Struct, frozen=True):
+    """The error a target answers instead of a result."""
 
     error: str
     """Name of the error's type."""
     message: str = ""
     status: Status = "error"
-    """`panic` and `out-of-memory`: the process is not to be trusted any more."""
+    """After `panic` and `out-of-memory` the process is no longer trusted."""
 
 
-class Described(msgspec.Struct, frozen=True):
-    """What a target says of itself; every field may be left out."""
+class DescribeResult(msgspec.Struct, frozen=True):
+    """The answer to `describe`; every field may be left out."""
 
     name: str = ""
     operations: frozenset[str] = frozenset()
@@ -39,11 +41,11 @@ class Described(msgspec.Struct, frozen=True):
 
 
 SHAPES: dict[str, Any] = {
-    "describe": Described,
+    "describe": DescribeResult,
     "encode": list[Id],
     "decode": str,
     "decode_bytes": bytes,
-    "encode_each": list[list[Id] | Failure],
+    "encode_each": list[list[Id] | ErrorResult],
     "encode_batch": list[list[Id]],
     "encode_array": list[Id],
     "count": int,
@@ -59,21 +61,21 @@ SHAPES: dict[str, Any] = {
     "save": None,
     "load": None,
 }
-"""Operation -> what its result is; `bytes` travel as base64."""
+"""Operation -> type of its result; `bytes` are sent as base64."""
 
 REQUIRED = frozenset({"encode", "decode"})
 
 T = TypeVar("T")
 
 
-class Malformed(Exception):
-    """An answer that is none; the message is the reason in one line."""
+class MalformedAnswer(Exception):
+    """An invalid answer; the message is the reason on one line."""
 
 
-class Refused(Exception):
+class AnsweredWithError(Exception):
     """The target answered with an error."""
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, failure: ErrorResult) -> None:
         self.failure = failure
         super().__init__(f"{failure.error}: {failure.message}")
 
@@ -91,22 +93,22 @@ _decoders: dict[str, msgspec.json.Decoder[_Answer[Any]]] = {}
 
 
 def request_line(number: int, operation: str, arguments: dict[str, Any]) -> bytes:
-    """A request as a line; sets as sorted lists, lone surrogates as the escapes of JSON."""
+    """Return a request as a line; sets become sorted lists, lone surrogates JSON escapes."""
     return json.dumps({"id": number, "op": operation, **arguments}, allow_nan=False, default=sorted).encode() + b"\n"
 
 
 def read_answer(line: bytes, number: int, operation: str) -> Any:
-    """The result in an answer to request `number`; raises `Refused` or `Malformed`."""
+    """Return the result in an answer to request `number`. Raises `AnsweredWithError` or `MalformedAnswer`."""
     try:
         answer = _decoded(line, operation)
     except (ValueError, RecursionError) as error:
-        raise Malformed(_wrong(error, line, operation)) from None
+        raise MalformedAnswer(_wrong(error, line, operation)) from None
     if answer.id != number:
-        raise Malformed(f"answered request {answer.id} where {number} was asked")
+        raise MalformedAnswer(f"answered request {answer.id} where {number} was asked")
     if answer.error is not None:
-        raise Refused(Failure(answer.error, answer.message, answer.status))
+        raise AnsweredWithError(ErrorResult(answer.error, answer.message, answer.status))
     if answer.result is msgspec.UNSET:
-        raise Malformed(f"{operation}: an answer without result and without error: {excerpt(line)}")
+        raise MalformedAnswer(f"{operation}: an answer without result and without error: {excerpt(line)}")
     return answer.result
 
 
@@ -126,14 +128,9 @@ def _decoded(line: bytes, operation: str) -> _Answer[Any]:
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _wrong(error: Exception, line: bytes, operation: str) -> str:
     why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
     return f"{operation}: not an answer: {why}: {excerpt(line)}"
-
-
-def excerpt(said: bytes | bytearray) -> str:
-    """The beginning of what was said, in ASCII."""
-    return ascii(bytes(said[:80]).decode("utf-8", "replace")) + ("…" if len(said) > 80 else "")

@@ -1,4 +1,4 @@
-"""The reference's side: its answers to the same questions, and the cases in which it does not answer itself."""
+"""The reference: its answers to the same questions, including the cases in which it refuses too."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import impls
+from harness.failures import message_of
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
 
 _LONGEST_OF_PURE = 20_000
-"""Characters a reference in pure Python is asked for at once: some take the square of a piece's length."""
-_LONGEST_REMEMBERED = 20_000  # characters; longer texts are asked for once or twice only
+"""Longest text, in characters, for a reference in pure Python: some take time quadratic in a piece's length."""
+_LONGEST_REMEMBERED = 20_000  # characters; longer texts are encoded once or twice only
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """Asked for an answer, it raised an error, or its process ended."""
+class Refusal:
+    """An error in place of an answer, or the end of the process."""
 
     kind: str
     """The name of the error, or the verdict on the process: timeout, crash, panic, out-of-memory, protocol."""
@@ -32,23 +33,23 @@ class Refused:
         return f"{self.kind}: {self.message}" if self.message else self.kind
 
 
-Answer = list[int] | Refused
+Answer = list[int] | Refusal
 
 
 class Reference:
-    """One of our implementations over the model; nothing it raises gets out of here."""
+    """One of our implementations over the model; whatever it raises becomes a `Refusal`."""
 
     def __init__(self, name: str, model_name: str, model: impls.Model) -> None:
-        """Raises `Unsupported`, `Missing` or `UnknownName` where the implementation cannot run the model."""
+        """Load it. Raises `Unsupported`, `Missing` or `UnknownName` where the implementation cannot run the model."""
         self.name, self.model_name, self.model = name, model_name, model
         self.tokenizer = impls.load(name, model)
         self.splitter = Splitter(model.pattern)
         self._known: dict[str, Answer] = {}
         self.longest = _LONGEST_OF_PURE if self.tokenizer.kind == "pure" else sys.maxsize
-        """Characters of the longest text it should be asked for."""
+        """Length in characters of the longest text it should be given."""
 
     def ids(self, text: str) -> Answer:
-        """Its ids of `text`, special text read as ordinary text."""
+        """Return its ids of `text`, special tokens read as ordinary text."""
         known = self._known.get(text)
         if known is None:
             known = self.ask(text)
@@ -57,7 +58,7 @@ class Reference:
         return known
 
     def ask(self, text: str) -> Answer:
-        """As `ids`, never from memory."""
+        """Return its ids of `text`, never from the cache."""
         try:
             if len(text) <= _LONGEST_REMEMBERED:
                 return self.tokenizer.encode(text, disallowed_special=())
@@ -65,13 +66,13 @@ class Reference:
                 return self.tokenizer.encode(text, disallowed_special=())
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # a Rust panic is no Exception
+        except BaseException as error:  # a Rust panic is not an Exception
             return refusal(error)
 
     def encode(
         self, text: str, allowed_special: Sequence[str] | str, disallowed_special: Sequence[str] | str
     ) -> Answer:
-        """Its ids of `text` by the rules for special tokens."""
+        """Return its ids of `text` by the rules for special tokens."""
         try:
             return self.tokenizer.encode(
                 text,
@@ -83,8 +84,8 @@ class Reference:
         except BaseException as error:
             return refusal(error)
 
-    def decode(self, ids: Sequence[int]) -> str | Refused:
-        """Its text of the ids."""
+    def decode(self, ids: Sequence[int]) -> str | Refusal:
+        """Return its text of the ids."""
         try:
             return self.tokenizer.decode(ids)
         except KeyboardInterrupt:
@@ -94,22 +95,17 @@ class Reference:
 
     @cached_property
     def bytes_by_id(self) -> dict[int, bytes]:
-        """What each id of the model stands for."""
+        """The bytes of each id of the model."""
         return self.model.bytes_by_id()
 
-    def gives_back(self, text: str) -> bool:
-        """Whether it answers at all, and brings `text` back from its ids."""
-        ids = self.ids(text)
-        return not isinstance(ids, Refused) and self.decode(ids) == text
-
     def pieces(self, text: str) -> list[str]:
-        """What the model's pattern cuts `text` into, special text read as ordinary text."""
+        """Return the pieces of `text` by the model's pattern, special tokens read as ordinary text."""
         return self.splitter.split(self.model.normalize(repair_surrogates(text)))
 
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """What is written to standard error meanwhile is dropped: a panic of Rust prints a page, and is an answer here."""
+    """Discard standard error: a Rust panic prints a page of it, but is an ordinary answer here."""
     kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 2)
     try:
@@ -120,6 +116,6 @@ def _silent() -> Iterator[None]:
         os.close(nothing)
 
 
-def refusal(error: BaseException) -> Refused:
-    """An error as an answer."""
-    return Refused(type(error).__name__, " ".join(str(error).split())[:200])
+def refusal(error: BaseException) -> Refusal:
+    """Return an error as an answer."""
+    return Refusal(type(error).__name__, message_of(error)[:200])

@@ -1,18 +1,18 @@
-"""A report for people: one line a check, then each failure with the input that shows it."""
+"""A report as text: one line per check, then each failure with the input that shows it."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
 
-from harness.conform.verdicts import Counterexample, Report, Verdict
+from harness.conform.verdicts import CheckVerdict, ConformanceReport, FailingInput
 
 _MARKS = {"passed": "✓", "same as reference": "✓", "failed": "✗", "not offered": "·", "not asked": "·"}
 _LONGEST_REASON = 100
 
 
-def render(report: Report) -> str:
-    """The table, the failures, and the verdict on the whole."""
+def render(report: ConformanceReport) -> str:
+    """Render the table, the failures, and the overall verdict."""
     from tabulate import tabulate
 
     rows = [
@@ -41,11 +41,11 @@ def render(report: Report) -> str:
     return "\n\n".join(parts)
 
 
-def conclusion(report: Report) -> str:
-    """One line: does it conform, and if not, where to look first."""
+def conclusion(report: ConformanceReport) -> str:
+    """Say on one line whether the target conforms, and if not, where to look first."""
     counts = {status: sum(verdict.status == status for verdict in report.verdicts) for status in _MARKS}
-    told = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
-    line = f"{verdict_on(report)}: {told}, in {report.seconds:.0f} s"
+    numbers = ", ".join(f"{n} {status}" for status, n in counts.items() if n)
+    line = f"{verdict_on(report)}: {numbers}, in {report.seconds:.0f} s"
     if report.n_failures:
         line += f"; its process was replaced {report.n_failures} times"
     if len(report.faults) < len(report.failed):
@@ -57,14 +57,14 @@ def conclusion(report: Report) -> str:
     return line
 
 
-def verdict_on(report: Report) -> str:
-    """The whole in a few words."""
+def verdict_on(report: ConformanceReport) -> str:
+    """Return the overall verdict in a few words."""
     if report.failed:
         return "does not conform"
     return f"not judged ({report.unjudged})" if report.unjudged else "conforms"
 
 
-def _failure(report: Report, verdict: Verdict) -> Iterator[str]:
+def _failure(report: ConformanceReport, verdict: CheckVerdict) -> Iterator[str]:
     yield f"✗ {verdict.check} · {verdict.stage}: {verdict.reason}"
     again = [other.check for other in report.failed if other.same_as == verdict.check]
     if again:
@@ -81,8 +81,8 @@ def _failure(report: Report, verdict: Verdict) -> Iterator[str]:
         yield f"    got       {example.got}"
 
 
-def shown_input(example: Counterexample) -> str:
-    """The input of a counterexample on one line, as Python expressions."""
+def shown_input(example: FailingInput) -> str:
+    """Return the input of a counterexample on one line, as Python expressions."""
     if example.text is None and example.ids is not None:
         return f"decode([{', '.join(map(str, example.ids))}])"
     shown = example.expression or "a batch"

@@ -11,26 +11,26 @@ import json
 import os
 import sys
 
-from harness.conform.served import NoTokenizer, Served, failure
-from harness.targets.objects import resolved
+from harness.conform.adapter import NotATokenizer, ObjectAdapter, failure
+from harness.targets.objects import load_named
 from harness.targets.spec import NotLoadable
 
 
-def load(kind: str, words: list[str]) -> Served:
-    """What `TargetSpec` names; raises whatever loading it raises."""
+def load(kind: str, words: list[str]) -> ObjectAdapter:
+    """Load what a `TargetSpec` names. Raises whatever loading raises."""
     if kind == "object":
         name, model = words
         from harness.data import load_model
 
-        return Served(resolved(name, lambda: load_model(model)))
-    from harness.conform.serve_implementation import served_implementation
+        return ObjectAdapter(load_named(name, lambda: load_model(model)))
+    from harness.conform.serve_implementation import implementation_adapter
 
-    return served_implementation(kind, *words)
+    return implementation_adapter(kind, *words)
 
 
-def _said(error: BaseException) -> dict[str, str]:
-    """Why the target could not be loaded."""
-    if isinstance(error, NotLoadable | NoTokenizer):
+def _load_error(error: BaseException) -> dict[str, str]:
+    """Return the error that says why the target could not be loaded."""
+    if isinstance(error, NotLoadable | NotATokenizer):
         reason = str(error)
     else:
         found = failure(error)
@@ -40,22 +40,22 @@ def _said(error: BaseException) -> dict[str, str]:
 
 def serve(kind: str, words: list[str], requests: int, answers: int) -> None:
     """Load the target and answer requests until there are no more."""
-    served: Served | None = None
+    adapter: ObjectAdapter | None = None
     problem: dict[str, str] = {}
     try:
-        served = load(kind, words)
+        adapter = load(kind, words)
     except BaseException as error:
-        problem = _said(error)
+        problem = _load_error(error)
     me = os.getpid()
     for line in os.fdopen(requests, "rb"):
         arguments = json.loads(line)
         number, operation = arguments.pop("id"), arguments.pop("op")
         try:
-            answer = problem if served is None else {"result": served.answer(operation, arguments)}
+            answer = problem if adapter is None else {"result": adapter.answer(operation, arguments)}
         except BaseException as error:
             answer = dict(failure(error))
         if os.getpid() != me:
-            os._exit(0)  # a fork of the target: only the process we started speaks
+            os._exit(0)  # a fork of the target: only the original process answers
         content = json.dumps({"id": number, **answer}, default=_foreign).encode() + b"\n"
         left = memoryview(content)
         while left:
@@ -63,12 +63,12 @@ def serve(kind: str, words: list[str], requests: int, answers: int) -> None:
 
 
 def _foreign(value: object) -> dict[str, str]:
-    """What JSON cannot hold, in a shape no result has."""
+    """Encode what JSON cannot hold as an object, which is never a valid result."""
     return {"python type": type(value).__name__}
 
 
 def main(arguments: list[str]) -> None:
-    """Keep the protocol's descriptors to ourselves, then serve."""
+    """Reserve the protocol's descriptors for ourselves, then serve."""
     answers = os.dup(1)
     os.dup2(2, 1)
     requests = os.dup(0)

@@ -1,4 +1,4 @@
-"""One of our implementations over a model, as the server serves it."""
+"""Adapters for our own implementations over a model."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import impls
-from harness.conform.served import Served
+from harness.conform.adapter import ObjectAdapter
 from harness.data import load_model
 
 
 class _Saving:
-    """A tokenizer of the suite with `save` and `load`, and its model's facts where the server looks for them."""
+    """A tokenizer of the suite with `save`, `load` and the attributes the adapter looks for."""
 
     def __init__(self, tokenizer: impls.Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -24,7 +24,7 @@ class _Saving:
 
     @property
     def encode(self) -> Callable[..., list[int]]:
-        """The tokenizer's own method."""
+        """The tokenizer's own method, whose signature the adapter inspects."""
         return self._tokenizer.encode
 
     def save(self, path: str) -> None:
@@ -32,11 +32,11 @@ class _Saving:
         self._tokenizer.model.save(path)
 
     def load(self, path: str) -> _Saving:
-        """The same implementation over the model in `path`."""
+        """Return the same implementation over the model in `path`."""
         return _Saving(type(self._tokenizer)(impls.Model.load(path)))
 
 
-def served_implementation(kind: str, implementation: str, model: str) -> Served:
-    """The implementation over the model, by its name (`entry-point`) or file (`file`)."""
+def implementation_adapter(kind: str, implementation: str, model: str) -> ObjectAdapter:
+    """Return an adapter for the implementation over the model, given by name (`entry-point`) or file (`file`)."""
     found = load_model(model if kind == "entry-point" else Path(model))
-    return Served(_Saving(impls.load(implementation, found)))
+    return ObjectAdapter(_Saving(impls.load(implementation, found)))

@@ -1,4 +1,4 @@
-"""A target under test: a process that is asked over the line protocol, whatever it does."""
+"""A target under test: a process that answers over the line protocol, and may misbehave in any way."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from harness.conform import protocol
-from harness.conform.protocol import REQUIRED, Described, Failure, Malformed, Refused
+from harness.conform.protocol import REQUIRED, AnsweredWithError, DescribeResult, ErrorResult, MalformedAnswer
 from harness.failures import reason_of
 from harness.supervised import DEFAULT_LIMITS, Limits, NotStarted, Stopped, Supervised, without_paths
 from harness.targets.spec import NotLoadable, TargetSpec
@@ -25,14 +25,11 @@ __all__ = [
 ]
 
 TargetVerdict = Literal["timeout", "crash", "out-of-memory", "panic", "protocol"]
-"""`protocol`: it spoke, but not the protocol: flooded, cut a line, wrote what is no JSON or no ids."""
-
-NOT_LOADABLE = "NotLoadable"
-"""The error with which our server says that it could not load what it is to serve."""
+"""`protocol`: its output broke the protocol: too much, a truncated line, invalid JSON, invalid ids."""
 
 
 class TargetError(Exception):
-    """The target answered with an error of its own; its process lives on."""
+    """The target answered with an error of its own; its process goes on."""
 
     def __init__(self, kind: str, message: str) -> None:
         self.kind, self.message = kind, message
@@ -40,7 +37,7 @@ class TargetError(Exception):
 
 
 class TargetFailed(Exception):
-    """A verdict instead of an answer; the process is gone, with all it had started."""
+    """A verdict instead of an answer; the process and all its descendants have been ended."""
 
     def __init__(self, verdict: TargetVerdict, reason: str) -> None:
         self.verdict, self.reason = verdict, reason
@@ -49,11 +46,11 @@ class TargetFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the target says of itself."""
+    """The target's description of itself."""
 
     name: str
     operations: frozenset[str]
-    """Operations and options it has; `encode` and `decode` always."""
+    """Its operations and options; `encode` and `decode` always."""
     special_tokens: dict[str, int]
     n_vocab: int | None
     info: dict[str, str]
@@ -87,7 +84,7 @@ class Target:
             if self.spec.kind != "command":
                 self.close()
                 raise self._unloadable(error.message) from None
-            described = Described()  # a command need not know the question
+            described = DescribeResult()  # a command need not support `describe`
         self.description = Description(
             name=described.name or self.spec.name,
             operations=described.operations | REQUIRED,
@@ -98,18 +95,18 @@ class Target:
         self._is_new = False
 
     def _unloadable(self, reason: str) -> NotLoadable | TargetFailed:
-        """What could be loaded once is no more than a failure later."""
+        """Return the error for a target that does not start: once it has been loaded, it is a failure."""
         return NotLoadable(f"{self.spec.name}: {reason}") if self._is_new else TargetFailed("crash", reason)
 
     def restart(self) -> None:
-        """Go on in a fresh process; raises `TargetFailed` where it does not start again."""
+        """Continue in a fresh process. Raises `TargetFailed` where it does not start again."""
         self.close()
         self._start()
 
     # --- questions -----------------------------------------------------------------------------------------
 
     def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
-        """The result of one operation; raises `TargetError` or `TargetFailed`."""
+        """Return the result of one operation. Raises `TargetError` or `TargetFailed`."""
         assert self._child is not None
         self._n_requests += 1
         request = protocol.request_line(self._n_requests, operation, arguments)
@@ -122,12 +119,12 @@ class Target:
             raise TargetFailed(stopped.verdict, stopped.reason) from None
         try:
             return protocol.read_answer(line, self._n_requests, operation)
-        except Malformed as error:
+        except MalformedAnswer as error:
             raise self._fail("protocol", str(error)) from None
-        except Refused as error:
+        except AnsweredWithError as error:
             raise self._error(error.failure) from None
 
-    def _error(self, failure: Failure) -> TargetError | TargetFailed:
+    def _error(self, failure: ErrorResult) -> TargetError | TargetFailed:
         message = without_paths(failure.message)
         if failure.status == "error":
             return TargetError(failure.error, message)
@@ -138,17 +135,17 @@ class Target:
         return TargetFailed(verdict, reason)
 
     def encode(self, text: str, **options: Any) -> list[int]:
-        """Ids of `text`; `options` are `allowed_special` and `disallowed_special`, where it has them."""
+        """Return the ids of `text`; `options` are `allowed_special` and `disallowed_special`, where it has them."""
         ids: list[int] = self.call("encode", text=text, **options)
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Text of `ids`."""
+        """Return the text of `ids`."""
         text: str = self.call("decode", ids=list(ids))
         return text
 
     def encode_each(self, texts: Sequence[str], **options: Any) -> list[list[int] | TargetError]:
-        """Ids of each text, or its error; in as few requests as the target can. Raises `TargetFailed`."""
+        """Return the ids of each text, or its error, in as few requests as the target allows. Raises `TargetFailed`."""
         found: list[list[int] | TargetError] = []
         if "encode_each" not in self.description.operations:
             for text in texts:
@@ -163,7 +160,7 @@ class Target:
             if not 0 < len(answers) <= len(left):
                 raise self._fail("protocol", f"encode_each: {len(answers)} answers to {len(left)} texts")
             for answer in answers:
-                if not isinstance(answer, Failure):
+                if not isinstance(answer, ErrorResult):
                     found.append(answer)
                     continue
                 failure = self._error(answer)
@@ -176,7 +173,7 @@ class Target:
 
     @property
     def peak_memory_bytes(self) -> int:
-        """Most its process held, with all it had started; of the last process where it is gone."""
+        """Peak memory of its process and descendants; of the last process where it has ended."""
         return 0 if self._child is None else self._child.peak_memory_bytes
 
     def close(self) -> None:

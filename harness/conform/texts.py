@@ -1,4 +1,4 @@
-"""What is asked of a target: a fixed set of hard texts, the samples, random Unicode, texts made of the model's tokens.
+"""Texts for a target: a fixed set of hard texts, the samples, random Unicode, texts made of the model's tokens.
 
 Deterministic: the same seed gives the same texts on every machine.
 """
@@ -18,7 +18,8 @@ from impls.core.model.model import Model
 PAST_A_MEGABYTE = 1_250_000
 """Characters of the longest text."""
 N_PIECES = 70_000
-"""Distinct pieces: more than a 16-bit hash tells apart."""
+"""Distinct pieces: more than a 16-bit hash has values."""
+_STEP_BEYOND = 16
 
 _HARD = (
     "", "a", "hello world", "\x00", "a\x00b", "\ufeffhi", "\ufffd", "\ufffe\uffff", "a\u2028b", "e\u0301", "é",
@@ -48,21 +49,21 @@ _BLOCKS = (
 
 
 def hard_texts() -> list[str]:
-    """Texts tokenizers are known to stumble over, and runs of lengths at which algorithms change."""
+    """Return texts known to break tokenizers, and runs of lengths at which algorithms change."""
     runs = ((unit * (n // len(unit) + 1))[:n] for unit in _RUNS for n in _LENGTHS_OF_RUNS)
     framed = (f"x{unit * 3}y {unit}" for unit in _RUNS)
     return list(dict.fromkeys([*_HARD, *framed, *runs]))
 
 
 def sample_texts() -> list[str]:
-    """The suite's own samples, whole and by the line."""
+    """Return the suite's own samples, whole and by line."""
     documents = list(load_corpus("samples").documents())
     lines = (line for document in documents for line in document.splitlines(keepends=True))
     return list(dict.fromkeys([*documents, *lines, *generate("gen/mixed:20000")]))
 
 
 def random_texts(seed: int, n_texts: int) -> Iterator[str]:
-    """Texts of 1 to 60 random characters: of one block of Unicode, of several, or cut from the hard texts."""
+    """Yield texts of 1 to 60 random characters: of one Unicode block, of several, or cut from the hard texts."""
     random = Random(f"conform:{seed}")
     weights = [weight for _, _, weight in _BLOCKS]
 
@@ -86,7 +87,7 @@ def random_texts(seed: int, n_texts: int) -> Iterator[str]:
 
 
 def model_texts(model: Model, seed: int, n_texts: int) -> list[str]:
-    """Texts made of the model's own tokens, side by side and cut; for a small model every short text of its letters."""
+    """Return texts of the model's own tokens, joined and cut, and every short text of the first letters it merges."""
     readable = [text for token in model.tokens if token and (text := _text_of(token)) is not None]
     if not readable:
         return []
@@ -109,7 +110,7 @@ def _text_of(token: bytes) -> str | None:
 
 
 def _short_texts(model: Model) -> Iterator[str]:
-    """Every text of up to 6 of the first 2 letters, and up to 4 of the first 4, that the first merges join."""
+    """Yield every text of up to 6 of the first 2 letters, and up to 4 of the first 4, that the first merges join."""
     parts = (model.tokens[part] or b"" for merge in model.merges[:6] for part in merge)
     letters = list(dict.fromkeys(chain.from_iterable(text for part in parts if (text := _text_of(part)))))
     for n_letters, longest in ((2, 6), (4, 4)):
@@ -117,14 +118,14 @@ def _short_texts(model: Model) -> Iterator[str]:
             yield from map("".join, product(letters[:n_letters], repeat=length))
 
 
-def short_pieces(n_pieces: int = N_PIECES) -> list[str]:
-    """Distinct short texts that any of the known patterns leaves whole: a blank and one to four small letters."""
+def short_pieces() -> list[str]:
+    """Return distinct short texts that every known pattern keeps whole: a space and one to four small letters."""
     words = chain.from_iterable(product(_LETTERS, repeat=length) for length in count(1))
-    return [" " + "".join(word) for word in islice(words, n_pieces)]
+    return [" " + "".join(word) for word in islice(words, N_PIECES)]
 
 
 def prose(n_characters: int, seed: int) -> str:
-    """Lines of random words of the samples; no two stretches are alike."""
+    """Return lines of random words of the samples; no two passages are alike."""
     random = Random(f"prose:{seed}:{n_characters}")
     words = [word for document in load_corpus("samples/en").documents() for word in document.split()]
     words += [word for document in load_corpus("samples/tr").documents() for word in document.split()]
@@ -138,7 +139,7 @@ def prose(n_characters: int, seed: int) -> str:
 
 
 def long_texts(seed: int) -> list[tuple[str, str]]:
-    """(how it is made, text) of a hundred thousand characters and more."""
+    """Return (description, text) pairs of up to a million characters and more."""
     return [
         (f"{PAST_A_MEGABYTE:,} characters of words of the samples", prose(PAST_A_MEGABYTE, seed)),
         (f"{PAST_A_MEGABYTE + 3:,} characters of words of the samples", prose(PAST_A_MEGABYTE + 3, seed + 1)),
@@ -153,12 +154,12 @@ def long_texts(seed: int) -> list[tuple[str, str]]:
     ]
 
 
-def every_character(step_beyond: int = 16) -> Iterator[str]:
-    """Blocks of code points, each behind a letter: all of planes 0 to 3 and 14, one in `step_beyond` of the rest.
+def every_character() -> Iterator[str]:
+    """Yield blocks of code points, each after a letter: all of planes 0 to 3 and 14, one in 16 of the rest.
 
     Surrogates are left out.
     """
     codes: list[int] = [*range(0xD800), *range(0xE000, 0x40000), *range(0xE0000, 0xE1000)]
-    codes += [*range(0x40000, 0xE0000, step_beyond), *range(0xE1000, 0x110000, step_beyond)]
+    codes += [*range(0x40000, 0xE0000, _STEP_BEYOND), *range(0xE1000, 0x110000, _STEP_BEYOND)]
     for start in range(0, len(codes), 512):
         yield "".join(f"a{chr(code)}" for code in codes[start : start + 512])

@@ -1,7 +1,7 @@
-"""What only the process of a Python object can see: of which types its answers are, and whose lists.
+"""Faults that show only inside the process of a Python object: types of answers, and shared lists.
 
-An answer that travels as JSON has lost both: `True`, `1.0` and `numpy.int64(1)` equal 1, and a list that the target
-keeps and changes is a copy on the other side.
+Sending an answer as JSON hides both: `True`, `1.0` and `numpy.int64(1)` equal 1, and a list that the target keeps and
+changes is a copy on the other side.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _SHOWN = 3
 
 
 def faults_of_values(target: Any, methods: Mapping[str, Callable[..., Any]], texts: Sequence[str]) -> list[str]:
-    """A line for each kind of fault: wrong types, lists that change later, arguments that are changed.
+    """Return a line for each kind of fault: wrong types, lists that change later, arguments that are changed.
 
     Texts the target refuses are left out.
     """
@@ -34,30 +34,30 @@ def _encodes(target: Any, text: str) -> bool:
 
 def _of_types(target: Any, methods: Mapping[str, Callable[..., Any]], text: str) -> Iterator[str]:
     ids = target.encode(text)
-    yield from _no_list_of_ints("encode", ids)
+    yield from _not_a_list_of_ints("encode", ids)
     plain = [int(i) for i in ids]
     if not isinstance(back := target.decode(plain), str):
-        yield f"decode gives {_type(back)}, no str"
+        yield f"decode gives {_type(back)}, not a str"
     if "encode_batch" in methods:
         batch = methods["encode_batch"]([text])
         if not isinstance(batch, list):
-            yield f"encode_batch gives {_type(batch)}, no list"
+            yield f"encode_batch gives {_type(batch)}, not a list"
         for one in batch:
-            yield from _no_list_of_ints("encode_batch", one)
+            yield from _not_a_list_of_ints("encode_batch", one)
     if "decode_bytes" in methods and not isinstance(data := methods["decode_bytes"](plain), bytes):
-        yield f"decode_bytes gives {_type(data)}, no bytes"
+        yield f"decode_bytes gives {_type(data)}, not bytes"
 
 
-def _no_list_of_ints(method: str, ids: Any) -> Iterator[str]:
+def _not_a_list_of_ints(method: str, ids: Any) -> Iterator[str]:
     if type(ids) is not list:
-        yield f"{method} gives {_type(ids)}, no list"
+        yield f"{method} gives {_type(ids)}, not a list"
     others = list(dict.fromkeys(_type(i) for i in ids if type(i) is not int))
     if others:
-        yield f"{method} gives ids of type {', '.join(others[:_SHOWN])}, no int"
+        yield f"{method} gives ids of type {', '.join(others[:_SHOWN])}, not int"
 
 
 def _of_arrays(methods: Mapping[str, Callable[..., Any]], texts: Sequence[str]) -> Iterator[str]:
-    """Arrays hold whole numbers, of one type whatever the text."""
+    """Check that arrays hold integers, of one type whatever the text."""
     if "encode_array" not in methods:
         return
     types = (getattr(methods["encode_array"](text), "dtype", None) for text in texts)
@@ -79,7 +79,7 @@ def _of_lent_answers(target: Any, methods: Mapping[str, Callable[..., Any]], tex
 
 
 def _of_lent(encode: Callable[[str], Any], what: str, texts: Sequence[str]) -> Iterator[str]:
-    """An answer is the caller's: later calls leave it as it is, and changing it changes no later answer."""
+    """Check that an answer belongs to the caller: later calls do not change it, nor does changing it affect them."""
     answers, known = [], []
     for text in texts:
         answers.append(encode(text))
@@ -90,7 +90,7 @@ def _of_lent(encode: Callable[[str], Any], what: str, texts: Sequence[str]) -> I
     for ids in answers:
         _change(ids)
     if [list(encode(text)) for text in texts] != known:
-        yield f"who changes {what} changes the next answer for that text"
+        yield f"changing {what} changes the next answer for that text"
 
 
 def _change(ids: Any) -> None:

@@ -1,6 +1,6 @@
-"""What a conformance run says: one verdict a check, each failure with its stage and its smallest counterexample.
+"""The results of a conformance run: one verdict per check, each failure with its stage and smallest counterexample.
 
-Data only, with its JSON form. Knows no target and no reference.
+Data only, with its JSON form; independent of targets and references.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Literal
 
 import msgspec
 
-from harness.conform.wording import expression, printable
+from harness.common_prefix import common_prefix_length
+from harness.conform.wording import escape_surrogates, expression
 from harness.records import Text
 
 Status = Literal["passed", "failed", "same as reference", "not offered", "not asked"]
@@ -19,21 +20,21 @@ Stage = Literal[
     "process", "refusal", "normalisation", "special tokens", "pieces", "unicode version", "merges", "vocabulary",
     "decode", "offsets", "batch", "threads", "values", "cache", "determinism", "saving", "bad input", "resources",
 ]  # fmt: skip
-"""Where a failure arises, in the order a text passes through a tokenizer.
+"""Where a failure arises, in the order in which a text passes through a tokenizer.
 
 `process`: it ended, hung, or broke the protocol; `refusal`: an error on a text the reference encodes; `values`: equal
-to what is right, but of another type, or in a list that changes later; `cache`: the answer depends on what was encoded
-before it; `determinism`: the same call answers differently for no visible reason.
+to the right value but of another type, or in a list that changes later; `cache`: the answer depends on what was
+encoded before; `determinism`: the same call gives different answers for no visible reason.
 """
 
 _SHOWN_ALIKE = 8
 _VARYING = re.compile(r"\d+|: '.*")
-"""In a reason why a process failed: counts, and what it said."""
+"""Parts of a process failure's reason that vary: counts, and its output."""
 MAX_IDS_KEPT = 40
-"""Of longer answers only the head is kept, with its length beside it."""
+"""Longer answers are cut to their head, with their length noted."""
 
 
-class Counterexample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class FailingInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The smallest input found that shows a failure."""
 
     text: Text | None = None
@@ -41,7 +42,7 @@ class Counterexample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     expression: str = ""
     """The text as a Python expression, short even where the text is not."""
     after: list[Text] = msgspec.field(default_factory=list)
-    """Texts encoded before it in the same process (or beside it, for threads), where it takes them."""
+    """Texts that must be encoded before it in the same process (or beside it, for threads)."""
     ids: list[int] | None = None
     """The ids given to decode."""
     expected: str = ""
@@ -49,7 +50,7 @@ class Counterexample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
     @property
     def n_characters(self) -> int:
-        """Characters of all its texts together; the number of ids where it has no text."""
+        """The number of characters in all its texts; the number of ids where it has no text."""
         texts = [*self.after, *([self.text] if self.text is not None else [])]
         return sum(len(text.text) for text in texts) if texts else len(self.ids or ())
 
@@ -62,8 +63,8 @@ class Counterexample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
         ids: list[int] | None = None,
         expected: object = "",
         got: object = "",
-    ) -> Counterexample:
-        """One over plain values; answers that are lists of ids are written out, long ones cut."""
+    ) -> FailingInput:
+        """Create one from plain values; answers that are lists of ids are written out, long ones cut."""
         skipped = ""
         if isinstance(expected, list) and isinstance(got, list):
             expected, got, skipped = _around_the_difference(expected, got)
@@ -72,13 +73,13 @@ class Counterexample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
             expression="" if text is None else expression(text),
             after=[Text.of(earlier) for earlier in after],
             ids=None if ids is None else ids[:MAX_IDS_KEPT],
-            expected=skipped + printable(written(expected)),
-            got=skipped + printable(written(got)),
+            expected=skipped + escape_surrogates(written(expected)),
+            got=skipped + escape_surrogates(written(got)),
         )
 
 
-class Asked(msgspec.Struct, frozen=True):
-    """How much the target was asked, in every process of it."""
+class RequestCounts(msgspec.Struct, frozen=True):
+    """The number of requests to the target, over all its processes."""
 
     calls: int = 0
     """Requests to its process."""
@@ -87,55 +88,55 @@ class Asked(msgspec.Struct, frozen=True):
     bytes: int = 0
     """UTF-8 bytes of the texts."""
 
-    def since(self, before: Asked) -> Asked:
-        """What was asked after `before`."""
-        return Asked(self.calls - before.calls, self.texts - before.texts, self.bytes - before.bytes)
+    def since(self, before: RequestCounts) -> RequestCounts:
+        """Return the difference to an earlier count."""
+        return RequestCounts(self.calls - before.calls, self.texts - before.texts, self.bytes - before.bytes)
 
 
-class Verdict(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What one check found."""
+class CheckVerdict(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The verdict of one check."""
 
     check: str = ""
     question: str = ""
-    """What was asked, in a few words."""
+    """What the check asks, in a few words."""
     status: Status
     reason: str = ""
-    """For a failure what is wrong; else why it was not asked, or what is worth knowing."""
+    """For a failure what is wrong; otherwise why it was not asked, or a remark."""
     stage: Stage | None = None
-    counterexample: Counterexample | None = None
+    counterexample: FailingInput | None = None
     n_inputs: int = 0
-    """Cases judged; a verdict of `passed` has at least one."""
+    """Cases judged; at least one for `passed`."""
     n_failed: int = 0
-    asked: Asked = msgspec.field(default_factory=lambda: Asked())
-    """What it rests on."""
+    asked: RequestCounts = msgspec.field(default_factory=lambda: RequestCounts())
+    """The requests the verdict is based on."""
     same_as: str = ""
-    """For a failure: the check that has shown the same fault before; empty for a fault shown first here."""
+    """For a failure: the earlier check that showed the same fault; empty if this is the first."""
     exceptions: list[str] = msgspec.field(default_factory=list)
-    """Inputs on which the target does as the reference does, where neither does what was asked; a few of them."""
+    """A few inputs on which target and reference behave alike, though neither as required."""
     seconds: float = 0.0
 
 
-class Report(msgspec.Struct, kw_only=True):
-    """A whole run."""
+class ConformanceReport(msgspec.Struct, kw_only=True):
+    """The report of a whole run."""
 
     target: str
     reference: str
     model: str
-    verdicts: list[Verdict]
+    verdicts: list[CheckVerdict]
     seconds: float
     n_failures: int = 0
-    """How often the process of the target failed and had to be replaced."""
+    """How often the target's process failed and was replaced."""
     about: dict[str, str] = msgspec.field(default_factory=dict)
-    """What the target says of itself."""
+    """The target's description of itself."""
 
     @property
-    def failed(self) -> list[Verdict]:
+    def failed(self) -> list[CheckVerdict]:
         """The failures, in the order of the checks."""
         return [verdict for verdict in self.verdicts if verdict.status == "failed"]
 
     @property
     def unjudged(self) -> str:
-        """Why nothing can be said although nothing failed: no check passed, or the ids were not asked for enough."""
+        """Why the run is inconclusive without a failure: no check passed, or too few ids were compared."""
         if any(verdict.check == "ids" and verdict.status == "not asked" for verdict in self.verdicts):
             return "the ids were not judged"
         judged = any(verdict.status in ("passed", "same as reference") for verdict in self.verdicts)
@@ -143,35 +144,35 @@ class Report(msgspec.Struct, kw_only=True):
 
     @property
     def conforms(self) -> bool:
-        """Whether nothing failed, and what passed is evidence."""
+        """Whether nothing failed and the run is conclusive."""
         return not self.failed and not self.unjudged
 
     @property
-    def faults(self) -> list[Verdict]:
-        """The failures without those that show a fault again."""
+    def faults(self) -> list[CheckVerdict]:
+        """The failures without those that repeat a fault."""
         return [verdict for verdict in self.failed if not verdict.same_as]
 
     @property
-    def first(self) -> Verdict | None:
-        """The fault to look at first: nearest to a single call wrong each time, then smallest."""
+    def first(self) -> CheckVerdict | None:
+        """The fault to look at first: preferably of a single call, wrong every time, then the smallest."""
         return min(self.faults, key=_difficulty, default=None)
 
 
 _OF_MANY_CALLS = ("batch", "threads", "bad input", "saving")
-"""Stages in which a fault of single calls shows as well."""
-_COMES_AND_GOES = ("determinism", "process", "resources")
+"""Stages in which a fault of single calls shows too."""
+_INTERMITTENT = ("determinism", "process", "resources")
 
 
-def _difficulty(verdict: Verdict) -> tuple[int, bool, int]:
+def _difficulty(verdict: CheckVerdict) -> tuple[int, bool, int]:
     example = verdict.counterexample
     size = 0 if example is None else example.n_characters
-    near = 2 if verdict.stage in _COMES_AND_GOES else 1 if verdict.stage in _OF_MANY_CALLS else 0
+    near = 2 if verdict.stage in _INTERMITTENT else 1 if verdict.stage in _OF_MANY_CALLS else 0
     return near, example is None, size
 
 
-def mark_repeated(verdicts: Sequence[Verdict]) -> None:
-    """Note in `same_as`, for each failure, the first check that failed for the same fault."""
-    faults: list[Verdict] = []
+def mark_repeated(verdicts: Sequence[CheckVerdict]) -> None:
+    """Set `same_as` of each failure to the first check that failed by the same fault."""
+    faults: list[CheckVerdict] = []
     for verdict in verdicts:
         if verdict.status != "failed":
             continue
@@ -182,8 +183,8 @@ def mark_repeated(verdicts: Sequence[Verdict]) -> None:
             verdict.same_as = first.check
 
 
-def _is_same_fault(a: Verdict, b: Verdict) -> bool:
-    """Whether two failures show one fault, as far as their inputs, answers and stages say."""
+def _is_same_fault(a: CheckVerdict, b: CheckVerdict) -> bool:
+    """Whether two failures show one fault, judging by their inputs, answers and stages."""
     x, y = a.counterexample, b.counterexample
     if x is not None and y is not None:
         if x.text is not None and x.text == y.text and (a.stage == b.stage or x.got == y.got):
@@ -199,7 +200,7 @@ def _is_same_fault(a: Verdict, b: Verdict) -> bool:
     return a.stage == b.stage and (a.stage == "determinism" or a.reason == b.reason)
 
 
-def _is_of_time(verdict: Verdict) -> bool:
+def _is_of_time(verdict: CheckVerdict) -> bool:
     return "time" in verdict.reason or " µs " in verdict.reason
 
 
@@ -208,23 +209,14 @@ def _holds(whole: Sequence[int], part: Sequence[int]) -> bool:
     return any(list(whole[start : start + len(part)]) == list(part) for start in starts)
 
 
-def n_alike(a: Sequence[int], b: Sequence[int]) -> int:
-    """How many ids two lists begin with alike."""
-    pairs = enumerate(zip(a, b, strict=False))
-    return next((k for k, (x, y) in pairs if x != y), min(len(a), len(b)))
-
-
 def _around_the_difference(expected: list[int], got: list[int]) -> tuple[list[int], list[int], str]:
-    """Two long lists of ids without what they begin with alike, and how much that is."""
-    same = next(
-        (k for k, (a, b) in enumerate(zip(expected, got, strict=False)) if a != b), min(len(expected), len(got))
-    )
-    kept = max(0, same - 3)
+    """Return two long lists of ids without most of their common prefix, and a note of its length."""
+    kept = max(0, common_prefix_length(expected, got) - 3)
     return (expected[kept:], got[kept:], f"({kept:,} ids alike) ") if kept > _SHOWN_ALIKE else (expected, got, "")
 
 
 def written(answer: object) -> str:
-    """An answer on one line: ids apart by spaces, texts as a short expression, anything else as it prints."""
+    """Return an answer on one line: ids separated by spaces, anything else as it prints."""
     if isinstance(answer, list) and all(isinstance(i, int) for i in answer):
         head = " ".join(map(str, answer[:MAX_IDS_KEPT]))
         return head + (f" … ({len(answer)} ids)" if len(answer) > MAX_IDS_KEPT else "") if answer else "no ids"

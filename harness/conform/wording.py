@@ -1,4 +1,4 @@
-"""Texts put briefly: any text as a Python expression that makes it, short where the text is regular."""
+"""Texts in brief: any text as a Python expression, short where the text is regular."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _SHORTEST_RUN = 12
 _ENDS = 24
 
 
-def printable(told: str) -> str:
-    """What a target said, with lone surrogates written as escapes: JSON and XML do not hold them."""
-    return told.encode("utf-8", "backslashreplace").decode()
+def escape_surrogates(message: str) -> str:
+    """Escape lone surrogates in what a target said: JSON and XML cannot hold them."""
+    return message.encode("utf-8", "backslashreplace").decode()
 
 
 def expression(text: str) -> str:
-    """A Python expression for `text`; for a long text without a pattern its ends, length and SHA-256.
+    """Return a Python expression for `text`; for a long irregular text its ends, length and SHA-256.
 
     >>> expression("ab" * 100 + "c"), expression("x" * 99)
     ("'ab' * 100 + 'c'", "'x' * 99")

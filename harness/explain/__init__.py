@@ -1,11 +1,11 @@
-"""Why two tokenizers differ: the first stage that does, both derivations, and how certain that is.
+"""Why two tokenizers differ: the first stage in which they do, both derivations, and how certain that is.
 
-`explain(side_of(x, "x"), side_of(y, "y"), text).stage` names the stage; `black_box` makes a side of two functions.
-Knows implementations through their interface, and shows nothing: see `harness.report.explanation_text` and `_page`.
+`explain(side_of(x, "x"), side_of(y, "y"), text).stage` names the stage; `black_box` makes a side from two functions.
+Knows implementations only through their interface; `harness.report.explanation_text` and `_page` render the result.
 """
 
+from harness.explain.adapters import side_of
 from harness.explain.explain import explain, first_differing_stage
-from harness.explain.making import side_of
 from harness.explain.sides import Side, black_box
 from harness.explain.targets import load_side
 from harness.explain.trace import trace

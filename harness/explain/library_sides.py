@@ -1,4 +1,4 @@
-"""Sides made of the libraries' own objects: tiktoken shows its pattern and ranks, tokenizers normaliser and pieces."""
+"""Sides for the libraries' own objects: tiktoken exposes its pattern and ranks, tokenizers normaliser and pieces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from impls.core.text.patterns import Splitter
 
 
 def tiktoken_side(encoding: Any, name: str, allow_special: bool) -> Side:
-    """A side of a `tiktoken.Encoding`."""
+    """Return a side for a `tiktoken.Encoding`."""
     special: dict[str, int] = dict(encoding._special_tokens)
     ranks: dict[bytes, int] = encoding._mergeable_ranks
     by_id = {i: token for token, i in ranks.items()} | {i: text.encode() for text, i in special.items()}
@@ -33,7 +33,7 @@ def tiktoken_side(encoding: Any, name: str, allow_special: bool) -> Side:
         decode=encoding.decode,
         about=f"tiktoken.Encoding {encoding.name}",
         model=model,
-        way="leftmost",
+        algorithm="leftmost",
         split=None if model is None else Splitter(model.pattern).split,
         token_bytes=by_id.get,
         whole_tokens=special,
@@ -46,12 +46,12 @@ def _model_of_ranks(ranks: Mapping[bytes, int], pattern: str) -> Model | None:
         tokens[i] = token
     try:
         return Model(tokens=tuple(tokens), pattern=(pattern,), merge_rule="concatenation")
-    except BPEError:  # a pattern that captures, a missing byte: it runs there all the same
+    except BPEError:  # a capturing pattern or a missing byte, which tiktoken accepts
         return None
 
 
 def hugging_face_side(tokenizer: Any, name: str) -> Side:
-    """A side of a `tokenizers.Tokenizer`, which always recognises its special and added tokens."""
+    """Return a side for a `tokenizers.Tokenizer`, which always recognises its special and added tokens."""
     document = json.loads(tokenizer.to_str())
     bpe = document["model"]
     byte_level = _mentions(document.get("pre_tokenizer"), "ByteLevel") or _mentions(
@@ -72,7 +72,7 @@ def hugging_face_side(tokenizer: Any, name: str) -> Side:
         decode=lambda ids: str(tokenizer.decode(ids, skip_special_tokens=False)),
         about=f"tokenizers.Tokenizer, {bpe.get('type', 'BPE')}{', byte level' if byte_level else ''}",
         model=_model_of_document(bpe, byte_level),
-        way="leftmost",
+        algorithm="leftmost",
         normalize=(lambda segment: segment)
         if tokenizer.normalizer is None
         else lambda segment: str(tokenizer.normalizer.normalize_str(segment)),
@@ -85,7 +85,7 @@ def hugging_face_side(tokenizer: Any, name: str) -> Side:
 
 
 def pieces_of(tokenizer: Any, byte_level: bool) -> Callable[[str], list[str]]:
-    """The pieces the library itself tells, its printable bytes read back."""
+    """Return a function to the library's own pieces, its printable bytes mapped back."""
 
     def split(segment: str) -> list[str]:
         if tokenizer.pre_tokenizer is None:
@@ -111,7 +111,7 @@ def _bytes_of(text: str, byte_level: bool, byte_fallback: bool) -> bytes:
 
 
 def _model_of_document(bpe: Mapping[str, Any], byte_level: bool) -> Model | None:
-    """The vocabulary and merges of a tokenizer.json; None for what no list of merges tells (other kinds, dropout)."""
+    """Return the vocabulary and merges of a tokenizer.json; None where merges do not define it."""
     if bpe.get("type", "BPE") != "BPE" or bpe.get("dropout") or bpe.get("continuing_subword_prefix"):
         return None
     try:

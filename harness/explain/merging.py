@@ -1,24 +1,24 @@
-"""Where two derivations of one piece part: the first step of either that the other's result does not hold."""
+"""Where two derivations of one piece diverge: the first step of either that contradicts the other's result."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from harness.explain.algorithms import ALGORITHMS, Algorithm, algorithm_that_gives
+from harness.explain.observations import Observation
 from harness.explain.readable import quoted
 from harness.explain.rules import Rules
-from harness.explain.views import View
-from harness.explain.ways import WAYS, Derived, Way, attempt, way_that_gives
 from harness.explanations import Step
 
 
 @dataclass(slots=True)
 class Derivation:
-    """How a side merges a piece, as far as that is known."""
+    """How a side merges a piece, as far as known."""
 
     name: str
     rules: Rules
-    way: Way | None
-    """None: no known way gives its ids."""
+    algorithm: Algorithm | None
+    """None: no known algorithm gives its ids."""
     steps: list[Step]
     ends: list[int]
     """The byte at which each of its tokens ends."""
@@ -27,12 +27,12 @@ class Derivation:
     @property
     def reproduced(self) -> bool:
         """Whether the steps end in the ids of the side."""
-        return self.way is not None
+        return self.algorithm is not None
 
 
 @dataclass(slots=True)
-class Apart:
-    """The first step that differs, in words."""
+class StepDifference:
+    """The first step that differs, as a sentence."""
 
     what: str
     step: int | None
@@ -44,66 +44,59 @@ class Apart:
     evidence: list[str] = field(default_factory=list)
 
 
-def derivation(view: View, other: View, span: tuple[int, int]) -> Derivation | None:
-    """How `view` came from a piece to its ids; by the merges of `other` where its own are not known."""
-    rules = view.side.rules or other.side.rules
-    ids = view.ids_between(*span)
-    if rules is None or ids is None or view.seen is None:
+def derivation(observation: Observation, other: Observation, span: tuple[int, int]) -> Derivation | None:
+    """Derive the ids of a piece in `observation`, by the merges of `other` where its own are not known."""
+    rules = observation.side.rules or other.side.rules
+    ids = observation.ids_between(*span)
+    if rules is None or ids is None or observation.seen is None:
         return None
-    piece = view.seen[slice(*span)].decode("utf-8", "replace")
-    found = way_that_gives(rules, piece, ids, view.side.way)
-    ends = [border - span[0] for border in view.borders if span[0] < border <= span[1]]
+    piece = observation.seen[slice(*span)].decode("utf-8", "replace")
+    found = algorithm_that_gives(rules, piece, ids, observation.side.algorithm)
+    ends = [border - span[0] for border in observation.borders if span[0] < border <= span[1]]
     if found is None:
-        return Derivation(view.side.name, rules, None, [], ends, ids)
-    way, derived = found
-    return Derivation(view.side.name, rules, way, derived.steps, ends, ids)
+        return Derivation(observation.side.name, rules, None, [], ends, ids)
+    algorithm, derived = found
+    return Derivation(observation.side.name, rules, algorithm, derived.steps, ends, ids)
 
 
-def expected(view: View, other: View, piece: str) -> Derived | None:
-    """What its declared way makes of a piece, whatever the ids."""
-    rules = view.side.rules or other.side.rules
-    return None if rules is None else attempt(rules, piece, view.side.way or "leftmost")
-
-
-def first_step_apart(a: View, b: View, span: tuple[int, int]) -> Apart | None:
-    """The first step, of either side, that joins what the other keeps apart; None where too little is known."""
+def first_differing_step(a: Observation, b: Observation, span: tuple[int, int]) -> StepDifference | None:
+    """Return the first step of either side that joins what the other keeps apart; None where too little is known."""
     one, two = derivation(a, b, span), derivation(b, a, span)
     if one is None or two is None or a.seen is None:
         return None
     piece = a.seen[slice(*span)]
-    evidence = [_way_told(side) for side in (one, two)]
+    evidence = [_describe_algorithm(side) for side in (one, two)]
     reproduced = one.reproduced and two.reproduced
     crossings = _crossing(one, two), _crossing(two, one)
     candidates = [(step.number, k, step) for k, step in enumerate(crossings) if step is not None]
     if not candidates:
         what = f"in the piece {quoted(piece)} {_result(one, piece)}; {_result(two, piece)}"
-        return Apart(what, None, None, reproduced, evidence=evidence)
+        return StepDifference(what, None, None, reproduced, evidence=evidence)
     number, k, step = min(candidates, key=lambda candidate: candidate[:2])
     taker, other = (one, two) if k == 0 else (two, one)
-    told = f"{taker.name} {_told(step)}; {_answer(other, number, step, piece)}"
-    what = f"in the piece {quoted(piece)}, step {number}: {told}"
+    where = f"in the piece {quoted(piece)}, step {number}: {taker.name} {_describe_step(step)}"
     result = taker.rules.token(step.result_id) if step.result_id is not None else b""
     if other.rules is not taker.rules and result not in other.rules.model.id_by_token:
-        told = f"{taker.name} {_told(step)}; {other.name} has no such token"
-        what = f"in the piece {quoted(piece)}, step {number}: {told}"
-        return Apart(what, number, step.rank, reproduced, result, evidence)
-    return Apart(what, number, step.rank, reproduced, evidence=evidence)
+        what = f"{where}; {other.name} has no such token"
+        return StepDifference(what, number, step.rank, reproduced, result, evidence)
+    what = f"{where}; {_answer(other, number, step, piece)}"
+    return StepDifference(what, number, step.rank, reproduced, evidence=evidence)
 
 
 def _crossing(side: Derivation, other: Derivation) -> Step | None:
-    """The first step of `side` whose result runs over the end of a token of `other`."""
+    """Return the first step of `side` whose result crosses the end of a token of `other`."""
     for step in side.steps:
         if step.action == "back" or step.result_id is None:
             continue
         end = step.at + len(side.rules.token(step.result_id))
         if step.action in ("take", "longest") and end not in side.ends:
-            continue  # taken back later
+            continue  # undone later
         if any(step.at < border < end for border in other.ends):
             return step
     return None
 
 
-def _told(step: Step) -> str:
+def _describe_step(step: Step) -> str:
     rank = "" if step.rank is None else f" (rank {step.rank})"
     match step.action:
         case "merge":
@@ -117,21 +110,21 @@ def _told(step: Step) -> str:
 
 
 def _answer(other: Derivation, number: int, step: Step, piece: bytes) -> str:
-    """What the other side does at that step, or has in that place in the end."""
+    """Say what the other side does at that step, or which tokens it ends with."""
     there = _crossing_back(other, step)
     if there is not None:
         later = "" if there.number == number else f" in its step {there.number}"
-        return f"{other.name} {_told(there)}{later}"
+        return f"{other.name} {_describe_step(there)}{later}"
     same = next((its for its in other.steps if its.number == number), None)
     if same is not None and same.action == "merge":
-        return f"{other.name} {_told(same)}"
+        return f"{other.name} {_describe_step(same)}"
     if other.steps and other.steps[-1].action == "merge" and len(other.steps) < number:
         return f"{other.name} merges nothing more"
     return _result(other, piece)
 
 
 def _crossing_back(other: Derivation, step: Step) -> Step | None:
-    """The step of `other` that takes a part of what `step` joined, and more: the two exclude each other."""
+    """Return the step of `other` that takes a part of what `step` joined, and more: the two exclude each other."""
     result_end = step.at + len(step.result.encode())
     for its in other.steps:
         if its.action == "back" or its.result_id is None:
@@ -150,7 +143,7 @@ def _result(side: Derivation, piece: bytes) -> str:
     return f"{side.name} has {tokens}"
 
 
-def _way_told(side: Derivation) -> str:
-    if side.way is None:
-        return f"no way of merging known here gives the ids of {side.name}"
-    return f"the ids of {side.name} are what its merges give in this way: {WAYS[side.way]}"
+def _describe_algorithm(side: Derivation) -> str:
+    if side.algorithm is None:
+        return f"no known merge algorithm gives the ids of {side.name}"
+    return f"the ids of {side.name} are what its merges give by this algorithm: {ALGORITHMS[side.algorithm]}"

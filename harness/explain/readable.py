@@ -1,10 +1,10 @@
-"""Text as it may stand in JSON and on a screen: what is not UTF-8, and lone surrogates, become backslash escapes."""
+"""Text made safe for JSON and a screen: invalid UTF-8 and lone surrogates become backslash escapes."""
 
 from __future__ import annotations
 
 
 def readable(text: str | bytes) -> str:
-    r"""`text` without anything UTF-8 cannot hold.
+    r"""Escape what UTF-8 cannot hold in `text`.
 
     >>> readable(b"a\xff"), readable("\ud83d")
     ('a\\xff', '\\ud83d')
@@ -14,15 +14,18 @@ def readable(text: str | bytes) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def quoted(text: str | bytes, at_most: int = 60) -> str:
-    """`text` in quotes within a sentence, shortened where it is long."""
+_LONGEST_QUOTE = 60
+
+
+def quoted(text: str | bytes) -> str:
+    """Return `text` in quotes for use within a sentence, shortened where it is long."""
     shown = readable(text)
     written = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in shown)
-    return f"‘{written}’" if len(written) <= at_most else f"‘{written[:at_most]}…’"
+    return f"‘{written}’" if len(written) <= _LONGEST_QUOTE else f"‘{written[:_LONGEST_QUOTE]}…’"
 
 
 def code_point(character: str) -> str:
-    """U+0041 and, where Python knows it, the name.
+    """Return the code point as U+0041 with, where Python knows it, its name.
 
     >>> code_point("A")
     'U+0041 LATIN CAPITAL LETTER A'

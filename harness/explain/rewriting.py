@@ -1,4 +1,4 @@
-"""What was done to a text before it was cut: the names of the usual rewritings, found by trying them."""
+"""What was done to a text before it was cut: the usual rewritings, found by trying them."""
 
 from __future__ import annotations
 
@@ -6,34 +6,35 @@ import unicodedata
 from collections.abc import Callable
 from typing import NamedTuple
 
+from harness.common_prefix import common_prefix_length
 from harness.explain.readable import code_point, quoted
 
 
 class Rewriting(NamedTuple):
-    """What became of a text, in words."""
+    """How a text was rewritten, as a phrase."""
 
     what: str
     dropped: str = ""
-    """The characters left out, where nothing else was done."""
+    """The characters removed, where nothing else was done."""
 
 
 _FORMS: dict[str, Callable[[str], str]] = {
-    "brings it to the normal form NFC": lambda text: unicodedata.normalize("NFC", text),
-    "brings it to the normal form NFD": lambda text: unicodedata.normalize("NFD", text),
-    "brings it to the normal form NFKC": lambda text: unicodedata.normalize("NFKC", text),
-    "brings it to the normal form NFKD": lambda text: unicodedata.normalize("NFKD", text),
-    "makes it lower case": str.lower,
-    "makes it upper case": str.upper,
-    "folds its case": str.casefold,
-    "takes white space off both ends": str.strip,
-    "makes one space of white space, none at the ends": lambda text: " ".join(text.split()),
-    "writes line ends as one line feed": lambda text: text.replace("\r\n", "\n").replace("\r", "\n"),
+    "normalises it to NFC": lambda text: unicodedata.normalize("NFC", text),
+    "normalises it to NFD": lambda text: unicodedata.normalize("NFD", text),
+    "normalises it to NFKC": lambda text: unicodedata.normalize("NFKC", text),
+    "normalises it to NFKD": lambda text: unicodedata.normalize("NFKD", text),
+    "lower-cases it": str.lower,
+    "upper-cases it": str.upper,
+    "case-folds it": str.casefold,
+    "strips white space at both ends": str.strip,
+    "collapses white space to single spaces and strips it": lambda text: " ".join(text.split()),
+    "converts line ends to line feeds": lambda text: text.replace("\r\n", "\n").replace("\r", "\n"),
 }
 _MARK = "▁"
 
 
 def rewriting(text: str, seen: str) -> Rewriting | None:
-    """What makes `seen` of `text`; None where nothing does anything."""
+    """Return the rewriting that turns `text` into `seen`; None where they are equal."""
     if seen == text:
         return None
     for what, form in _forms().items():
@@ -43,16 +44,16 @@ def rewriting(text: str, seen: str) -> Rewriting | None:
     if dropped is not None:
         shown = ", ".join(map(code_point, dict.fromkeys(dropped[:3])))
         return Rewriting(f"drops {quoted(dropped)} ({shown})", dropped)
-    at = next((k for k, (x, y) in enumerate(zip(text, seen, strict=False)) if x != y), min(len(text), len(seen)))
-    return Rewriting(f"makes {quoted(seen[at : at + 8])} of {quoted(text[at : at + 8])} at character {at}")
+    at = common_prefix_length(text, seen)
+    return Rewriting(f"changes {quoted(text[at : at + 8])} to {quoted(seen[at : at + 8])} at character {at}")
 
 
 def _forms() -> dict[str, Callable[[str], str]]:
-    """The usual forms, each also behind a space put before the text and with ▁ for spaces."""
+    """Return the usual forms, each also combined with a prefix space and with ▁ for spaces."""
     spaced: dict[str, Callable[[str], str]] = {
-        "puts a space before it": lambda text: " " + text,
-        f"writes {_MARK} for spaces": lambda text: text.replace(" ", _MARK),
-        f"writes {_MARK} for spaces and puts one before it": lambda text: _MARK + text.replace(" ", _MARK),
+        "prepends a space": lambda text: " " + text,
+        f"replaces spaces by {_MARK}": lambda text: text.replace(" ", _MARK),
+        f"replaces spaces by {_MARK} and prepends one": lambda text: _MARK + text.replace(" ", _MARK),
     }
     both = {f"{one}, {two}": _in_turn(f, g) for one, f in _FORMS.items() for two, g in spaced.items()}
     return {**_FORMS, **spaced, **both}
@@ -63,7 +64,7 @@ def _in_turn(first: Callable[[str], str], then: Callable[[str], str]) -> Callabl
 
 
 def _dropped(text: str, seen: str) -> str | None:
-    """The characters of `text` that are not in `seen`, where `seen` is `text` without some of its characters."""
+    """Return the characters missing in `seen`, where `seen` is `text` without some of its characters; else None."""
     dropped: list[str] = []
     at = 0
     for character in text:

@@ -1,4 +1,4 @@
-"""The merges of a model as the ways of merging look them up."""
+"""The merges of a model, as the merge algorithms look them up."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from impls.core.model.model import Model
 
 
 class Rules:
-    """The merges of a model as the ways look them up: the rank of a pair and what it makes."""
+    """The merges of a model by pair: its rank and its result."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self._by_pair = {
             pair: (rank, made) for rank, (pair, made) in enumerate(zip(model.merges, model.merge_results, strict=True))
-        }  # of a pair that is listed twice the later rank stays
+        }  # for a pair listed twice the later rank counts
         self._byte_of = (
             {} if model.sentencepiece is None else {i: k for k, i in enumerate(model.sentencepiece.byte_ids)}
         )
         self.one_at_a_time = bool(model.equal_ranks)
-        """Whether of equal ranks only the leftmost merges in a round (SentencePiece's models)."""
+        """Whether only the leftmost of equal ranks merges in a round (SentencePiece models)."""
         self.longest_token_bytes = max((len(token) for token in model.id_by_token), default=1)
 
     @cached_property
     def merging_characters(self) -> frozenset[str]:
-        """The ASCII characters that stand in tokens of more than one byte."""
+        """The ASCII characters of tokens of more than one byte."""
         tokens = (token for token in self.model.id_by_token if len(token) > 1 and token.isascii())
         return frozenset(character for token in tokens for character in token.decode())
 
     def merge(self, left: int, right: int) -> tuple[int, int] | None:
-        """(rank, id it makes) of two neighbours, or None."""
+        """Return (rank, resulting id) of two neighbours, or None."""
         model = self.model
         if model.merge_rule == "pairs":
             return self._by_pair.get((left, right))
@@ -41,15 +41,15 @@ class Rules:
         return None if made is None else (model.ranks[made], made)
 
     def token(self, i: int) -> bytes:
-        """The bytes an id stands for in the text the merges see."""
+        """Return the bytes of an id in the text the merges see."""
         byte = self._byte_of.get(i)
         return self._raw(i) if byte is None else bytes([byte])
 
     def _raw(self, i: int) -> bytes:
-        """The token as it is looked up; the text of the unknown token where it has no other."""
+        """Return the token as merges look it up; the text of the unknown token where it has no other."""
         token = self.model.tokens[i] if i < len(self.model.tokens) else None
         return token if token is not None else (self.model.unknown or "").encode()
 
     def texts(self, ids: Sequence[int]) -> tuple[str, ...]:
-        """Readable texts of ids."""
+        """Return the readable texts of ids."""
         return tuple(readable(self.token(i)) for i in ids)

@@ -1,4 +1,4 @@
-"""A side of a comparison: something that encodes and decodes, and whatever it lets be known about itself."""
+"""A side of a comparison: something that encodes and decodes, with whatever it exposes about itself."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from harness.explain.algorithms import Algorithm
 from harness.explain.rules import Rules
-from harness.explain.ways import Way
 from impls.core.model.model import Model
 
 SplitBy = Literal["told", "pattern"]
@@ -16,7 +16,7 @@ SplitBy = Literal["told", "pattern"]
 
 @dataclass(kw_only=True)
 class Side:
-    """What is asked (`encode`, `decode`), and what is known beforehand; None for what is not."""
+    """A tokenizer to probe (`encode`, `decode`), and what is known about it; None for what is not."""
 
     name: str
     encode: Callable[[str], list[int]]
@@ -24,29 +24,29 @@ class Side:
     about: str = ""
     model: Model | None = None
     """The merges its ids are derived by."""
-    way: Way | None = None
-    way_is_sure: bool = False
-    """Whether `way` is how it works (our own implementations); else it is believed until its ids say otherwise."""
+    algorithm: Algorithm | None = None
+    algorithm_is_known: bool = False
+    """True for our own implementations; otherwise `algorithm` is assumed until the ids contradict it."""
     normalize: Callable[[str], str] | None = None
     """A segment without special tokens -> the text that is cut into pieces."""
     split: Callable[[str], list[str]] | None = None
     """A normalised segment -> the pieces as the merges see them."""
     split_by: SplitBy = "pattern"
     is_guess: bool = False
-    """Whether its model, pieces and normal form are only taken to be those of a model given for it."""
+    """Whether its model, pieces and normalisation are only assumed to be those of a model given for it."""
     token_bytes: Callable[[int], bytes | None] | None = None
     whole_tokens: Mapping[str, int] = field(default_factory=dict)
-    """Special and added tokens it has."""
+    """Its special and added tokens."""
     hints: tuple[str, ...] = ()
-    """What is known to go wrong with such a side, for the evidence."""
+    """Known pitfalls of such a side, for the evidence."""
 
     @cached_property
     def rules(self) -> Rules | None:
-        """The merges as the ways look them up."""
+        """The merges of its model, as the algorithms look them up."""
         return None if self.model is None else Rules(self.model)
 
     def token(self, i: int) -> bytes | None:
-        """The bytes of an id, or None where they are not known."""
+        """Return the bytes of an id, or None where they are not known."""
         if self.token_bytes is not None:
             return self.token_bytes(i)
         text = self.decode([i])
@@ -61,7 +61,7 @@ def black_box(
     token_bytes: Callable[[int], bytes | None] | None = None,
     special_tokens: Mapping[str, int] | None = None,
 ) -> Side:
-    """A side known by `encode` and `decode` only; the bytes of an id and its special tokens where it tells."""
+    """Return a side known only by `encode` and `decode`, and by the bytes of ids and special tokens it exposes."""
     return Side(
         name=name,
         encode=lambda text: list(encode(text)),

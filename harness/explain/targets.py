@@ -1,4 +1,4 @@
-"""The sides a command line names: any form of target, where a model file is run by its own library."""
+"""Sides from the command line: any form of target; a model file is run by its own library."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import impls
-from harness.explain.making import pieces_by, seen_bytes_by_id, side_of
+from harness.explain.adapters import pieces_by, seen_bytes_by_id, side_of
 from harness.explain.sides import Side
+from harness.failures import message_of
 from harness.targets import FORMS, NotLoadable, is_target, load_object
 from impls.core.errors import UnknownName
 from impls.core.model.model import Model
 
 
 def load_side(spec: str, model: Model | None, *, allow_special: bool = False) -> Side:
-    """The side `spec` names: an implementation (over `model`), an object, a command, or a file of a model.
+    """Load the side `spec` names: an implementation (over `model`), an object, a command, or a model file.
 
-    A tokenizer.json runs by tokenizers, a SentencePiece model by sentencepiece, a rank file by tiktoken. Raises
+    A tokenizer.json is run by tokenizers, a SentencePiece model by sentencepiece, a rank file by tiktoken. Raises
     `NotLoadable`, or what loading a model raises.
     """
     if spec in impls.names():
         if model is None:
-            raise NotLoadable(f"{spec}: give the model it shall run with -m")
+            raise NotLoadable(f"{spec}: give the model to run with -m")
         return side_of(impls.load(spec, model), spec, allow_special=allow_special)
     path = Path(spec)
     if is_target(spec) and (path.suffix == ".py" or not path.is_file()):
@@ -38,13 +39,13 @@ def load_side(spec: str, model: Model | None, *, allow_special: bool = False) ->
 
 
 def _with_model(side: Side, model: Model | None) -> Side:
-    """A side that tells nothing of itself is taken to run `model`, as long as its answers do not say otherwise."""
+    """Assume that a side which exposes nothing runs `model`, unless its answers contradict that."""
     if side.model is not None or side.token_bytes is not None or model is None:
         return side
     return replace(
         side,
         model=model,
-        about=f"{side.about}; taken to run the model given",
+        about=f"{side.about}; assumed to run the model given",
         split=pieces_by(model),
         normalize=model.normalize,
         whole_tokens=side.whole_tokens or model.whole_token_ids,
@@ -70,8 +71,8 @@ def _hugging_face(path: Path) -> object:
 
     try:
         return tokenizers.Tokenizer.from_file(str(path))
-    except Exception as error:  # what the library raises is a plain Exception
-        raise NotLoadable(f"{path}: tokenizers does not read it: {' '.join(str(error).split())[:200]}") from None
+    except Exception as error:  # the library raises a plain Exception
+        raise NotLoadable(f"{path}: tokenizers does not read it: {message_of(error)[:200]}") from None
 
 
 def _sentencepiece(path: Path) -> Side:
@@ -80,7 +81,7 @@ def _sentencepiece(path: Path) -> Side:
     try:
         processor: Any = sentencepiece.SentencePieceProcessor(model_file=str(path))
     except (RuntimeError, OSError) as error:
-        raise NotLoadable(f"{path}: sentencepiece does not read it: {' '.join(str(error).split())[:200]}") from None
+        raise NotLoadable(f"{path}: sentencepiece does not read it: {message_of(error)[:200]}") from None
     model = Model.load(path)
     return Side(
         name=path.name,
@@ -88,7 +89,7 @@ def _sentencepiece(path: Path) -> Side:
         decode=lambda ids: str(processor.decode(ids)),
         about="sentencepiece.SentencePieceProcessor",
         model=model,
-        way="leftmost",
+        algorithm="leftmost",
         normalize=model.normalize,
         split=pieces_by(model),
         token_bytes=seen_bytes_by_id(model).get,

@@ -1,27 +1,27 @@
-"""Every merge step of one implementation on one text, as its algorithm goes about it.
+"""Every merge step of one implementation on one text.
 
-The steps are told by `harness.explain.ways` and held against the ids of the implementation: a piece for which they are
-not the same says so.
+The steps come from `harness.explain.algorithms` and are compared with the ids of the implementation: a piece whose
+ids differ is marked.
 """
 
 from __future__ import annotations
 
 import impls
+from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, MAX_SYMBOLS, derive
 from harness.explain.readable import readable
 from harness.explain.rules import Rules
-from harness.explain.ways import MAX_SYMBOLS, OWN_WAY, WAYS, derive
 from harness.explanations import Trace, TracedPiece
 from impls.core.errors import Unsupported
 from impls.core.model.model import Model
 
 
 def trace(implementation: str, model: Model, text: str, model_name: str = "") -> Trace:
-    """The steps of `implementation` on `text`; special tokens are read as text.
+    """Return the steps of `implementation` on `text`, special tokens read as text.
 
     Raises `Unsupported` for a piece of more than `MAX_SYMBOLS` symbols, and what encoding raises.
     """
     tokenizer = impls.load(implementation, model)
-    way = OWN_WAY.get(implementation, "leftmost")
+    algorithm = ALGORITHM_OF.get(implementation, "leftmost")
     ids = tokenizer.encode(text, disallowed_special=())
     rules = Rules(model)
     pieces: list[TracedPiece] = []
@@ -29,10 +29,10 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
     for piece in tokenizer.pieces(text):
         if len(model.symbols(piece)) > MAX_SYMBOLS:
             raise Unsupported("trace", f"the piece {piece[:20]!r}… has more than {MAX_SYMBOLS} symbols; give less text")
-        derived = derive(rules, piece, way)
+        derived = derive(rules, piece, algorithm)
         note = ""
         if derived.steps and derived.steps[0].action == "whole piece":
-            merged = derive(rules, piece, way, look_up=False)
+            merged = derive(rules, piece, algorithm, look_up=False)
             if merged.ids == derived.ids:
                 derived, note = merged, "a token: looked up at once, not merged; merging leads to it as well"
         at = len(derived_ids)
@@ -51,7 +51,7 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
         name=implementation,
         model=model_name,
         text=readable(text),
-        way=WAYS[way],
+        way=ALGORITHMS[algorithm],
         ids=ids,
         pieces=pieces,
         reproduces=ids == derived_ids,

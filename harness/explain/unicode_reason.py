@@ -1,34 +1,34 @@
-"""Is a character the reason why two sides cut otherwise: one that the engines class otherwise, and a new one?"""
+"""Do two sides cut differently because their engines classify a character differently, and is it a new one?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.explain.observations import Observation, ask, observe
 from harness.explain.probing import classed_as, decided_by_class
 from harness.explain.readable import code_point
 from harness.explain.sides import Side
-from harness.explain.views import View, ask, observe
 from harness.unicode.ages import is_of_a_version, newer_than
 from harness.unicode.stand_ins import STAND_INS, stand_in
 from harness.unicode.versions import version
 
 _AROUND = 3
-"""Characters before and behind the piece that are looked at as well."""
+"""Characters before and after the piece that are examined as well."""
 _CONTEXT = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A character the two sides class otherwise."""
+    """A character the two sides classify differently."""
 
     what: str
     is_version: bool
-    """Whether the character is newer than what one of the engines knows."""
+    """Whether the character is newer than the Unicode version of one of the engines."""
     evidence: list[str]
 
 
-def unicode_reason(a: View, b: View, start: int, end: int) -> Reason | None:
-    """The first character around the bytes `start` to `end` that decides the difference by its class alone."""
+def unicode_reason(a: Observation, b: Observation, start: int, end: int) -> Reason | None:
+    """Return the first character around the bytes `start` to `end` whose class alone decides the difference."""
     if a.seen is None or a.seen != a.text.encode():
         return None
     first = len(a.seen[:start].decode("utf-8", "ignore"))
@@ -44,21 +44,21 @@ def unicode_reason(a: View, b: View, start: int, end: int) -> Reason | None:
     return None
 
 
-def _shortest_context(a: View, b: View, first: int, last: int) -> str:
-    """The text around the difference on which the sides still differ, else the whole."""
+def _shortest_context(a: Observation, b: Observation, first: int, last: int) -> str:
+    """Return the text around the difference if the sides still differ on it, else the whole text."""
     around = a.text[max(0, first - _CONTEXT) : last + _CONTEXT]
     return around if ask(a.side, around)[0] != ask(b.side, around)[0] else a.text
 
 
-def _reason(a: View, b: View, text: str, character: str) -> Reason:
+def _reason(a: Observation, b: Observation, text: str, character: str) -> Reason:
     evidence = [
         f"with any long-known letter, number, mark or symbol in the place of {code_point(character)} they agree"
     ]
-    classes = [classed_as(view, text, character) for view in (a, b)]
-    known = [unicode_version(view.side) for view in (a, b)]
+    classes = [classed_as(observation, text, character) for observation in (a, b)]
+    known = [unicode_version(observation.side) for observation in (a, b)]
     evidence += [
-        f"{view.side.name} knows the letters of Unicode {number}"
-        for view, number in zip((a, b), known, strict=True)
+        f"{observation.side.name} knows the letters of Unicode {number}"
+        for observation, number in zip((a, b), known, strict=True)
         if number
     ]
     age = newer_than(character)
@@ -67,14 +67,16 @@ def _reason(a: View, b: View, text: str, character: str) -> Reason:
     is_version = is_of_a_version(character, *known)
     if not is_version:
         evidence.append(f"{code_point(character)} is older than both engines, so no Unicode version explains it")
-    told = ", by ".join(f"{view.side.name} {kind}" for view, kind in zip((a, b), classes, strict=True))
-    return Reason(f"{code_point(character)} is classed by {told}", is_version, evidence)
+    classified = ", by ".join(
+        f"{observation.side.name} {kind}" for observation, kind in zip((a, b), classes, strict=True)
+    )
+    return Reason(f"{code_point(character)} is classed by {classified}", is_version, evidence)
 
 
 def unicode_version(side: Side) -> str | None:
-    """The newest Unicode whose letters the side treats as letters before `'s`; None where that does not show.
+    """Return the newest Unicode version whose letters the side treats as letters before `'s`; None where unknown.
 
-    Asked is whether the contraction stays whole behind a letter, as it does behind a letter everybody knows.
+    Tests whether the contraction stays whole after a letter, as it does after a long-established one.
     """
 
     def behind(character: str) -> tuple[int, ...] | None:

@@ -18,7 +18,7 @@ from typing import BinaryIO
 import msgspec
 
 from harness import memory
-from harness.failures import reason_of, status_of, told
+from harness.failures import message_of, reason_of, status_of
 from harness.measure import long_runs, placement, tasks, timing, verify
 from harness.measure.answers import NotIds, read_ids, write_ids
 from harness.measure.protocol import (
@@ -92,11 +92,11 @@ def open_implementation(request: Open) -> Opening:
 def failure(error: BaseException) -> Failed:
     """The verdict on an error an implementation ended in."""
     if isinstance(error, Missing):
-        return Failed(status="missing", reason=told(error))
+        return Failed(status="missing", reason=message_of(error))
     if isinstance(error, Unsupported):
         return Failed(status="unsupported", reason=error.reason)
     status = status_of(error)
-    return Failed(status=status, reason=reason_of(status, type(error).__name__, told(error)))
+    return Failed(status=status, reason=reason_of(status, type(error).__name__, message_of(error)))
 
 
 _FIRST_BYTES = 2000

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from harness.conform.report import shown_input
-from harness.conform.verdicts import Report, Verdict
+from harness.conform.verdicts import CheckVerdict, ConformanceReport
 from harness.npm.packages import NpmPackage
 from harness.npm.serve import READS_JSON
 from harness.records import write_atomically
@@ -52,7 +52,7 @@ class Judged(msgspec.Struct, kw_only=True, omit_defaults=True):
     megabytes_per_second: dict[str, float] = msgspec.field(default_factory=dict)
     """By corpus, of processor time, inside its own process."""
 
-    def take(self, report: Report) -> None:
+    def take(self, report: ConformanceReport) -> None:
         """Keep of a report what a reader needs to see the faults for himself."""
         self.reference, self.checks = report.reference, {}
         for verdict in report.verdicts:
@@ -65,7 +65,7 @@ def empty(package: NpmPackage, model: str) -> Judged:
     return Judged(package=package.name, version=package.version, integrity=package.integrity, model=model)
 
 
-def _fault(report: Report, verdict: Verdict) -> Fault:
+def _fault(report: ConformanceReport, verdict: CheckVerdict) -> Fault:
     example = verdict.counterexample
     return Fault(
         check=verdict.check,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from harness.explanations import PIECES_FROM, STAGES, Account, Explanation
+from harness.explanations import PIECES_FROM, STAGES, Explanation, SideSummary
 from harness.report import wording
 from harness.report.templates import render
 
@@ -65,13 +65,13 @@ def _stage_rows(found: Explanation) -> list[dict[str, Any]]:
     ]
 
 
-def _rewriting(account: Account) -> str:
-    if account.error is not None:
-        return f"refused: {account.error}"
-    return account.rewriting or "as it is"
+def _rewriting(side: SideSummary) -> str:
+    if side.error is not None:
+        return f"refused: {side.error}"
+    return side.rewriting or "as it is"
 
 
-def _piece_rows(both: tuple[Account, Account]) -> list[dict[str, Any]]:
+def _piece_rows(both: tuple[SideSummary, SideSummary]) -> list[dict[str, Any]]:
     by_start = [{piece.start: piece for piece in side.pieces} for side in both]
     rows = []
     for start in sorted({*by_start[0], *by_start[1]}):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.explanations import PIECES_FROM, STAGES, Account, Explanation, Piece, Step, Trace, TracedPiece
+from harness.explanations import PIECES_FROM, STAGES, Explanation, Piece, SideSummary, Step, Trace, TracedPiece
 from harness.report import wording
 
 _LONGEST_TEXT = 300
@@ -48,17 +48,17 @@ def stage_rows(found: Explanation) -> list[list[str]]:
     return rows
 
 
-def _special(account: Account) -> str:
+def _special(account: SideSummary) -> str:
     return "; ".join(account.special) or "none recognised"
 
 
-def _rewriting(account: Account) -> str:
+def _rewriting(account: SideSummary) -> str:
     if account.error is not None:
         return f"refused: {account.error}"
     return account.rewriting or "as it is"
 
 
-def _decoded(account: Account) -> str:
+def _decoded(account: SideSummary) -> str:
     return wording.ABSENT if account.decoded is None else shown(account.decoded)
 
 
@@ -68,7 +68,7 @@ def shown(text: str, at_most: int = _LONGEST_CELL) -> str:
     return f"‘{written}’" if len(written) <= at_most else f"‘{written[:at_most]}…’ ({len(text):,} characters)"
 
 
-def _piece_rows(a: Account, b: Account) -> list[list[str]]:
+def _piece_rows(a: SideSummary, b: SideSummary) -> list[list[str]]:
     """The pieces of both, those that begin at the same byte in one row."""
     by_start = [{piece.start: piece for piece in account.pieces} for account in (a, b)]
     rows: list[list[str]] = []

@@ -1,7 +1,7 @@
-"""What a user names as a tokenizer to judge, compare or explain: one grammar and one loader for every verb.
+"""Targets: how a user names a tokenizer to check, compare or explain, with one grammar and loader for every verb.
 
-A command over the line protocol, `module:object`, a Python file, a model file run by
-its library, an implementation.
+A target is a command over the line protocol, `module:object`, a Python file, a model file run by its library, or an
+implementation.
 """
 
 from harness.targets.spec import DEFAULT_MODEL, FORMS, NotLoadable, TargetSpec, is_target

@@ -1,4 +1,4 @@
-"""From `module:object`, or a Python file, to the object with encode and decode that it stands for."""
+"""Load the object with encode and decode named by `module:object` or a Python file."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from types import ModuleType
 from typing import Any
 
 from harness.factories import needs_argument
+from harness.failures import describe
 from harness.targets.spec import NotLoadable, split_object
 from impls.core.errors import Unsupported
 from impls.core.model.model import Model
 
 
-def resolved(name: str, model: Callable[[], Model] | None) -> object:
-    """What `name` stands for, made with what `model` gives where it needs one.
+def load_named(name: str, model: Callable[[], Model] | None) -> object:
+    """Return the object `name` refers to, created with `model()` where it needs a model.
 
-    An instance, or a class or function that gives one when called without an argument or with the model. A file without
-    `:object` must define one class with encode and decode. Raises `NotLoadable`, or `Unsupported` as the object does.
+    `name` is an instance, or a class or function that returns one when called without arguments or with the model. A
+    file without `:object` must define one class with encode and decode. Raises `NotLoadable`, and the object's own
+    `Unsupported`.
     """
     place, path = split_object(name)
     module = _module(name, place)
@@ -30,7 +32,7 @@ def resolved(name: str, model: Callable[[], Model] | None) -> object:
     if not isinstance(found, type) and hasattr(found, "encode") and hasattr(found, "decode"):
         return found
     if not callable(found):
-        raise NotLoadable(f"{name}: {_lacking(found)}, and is nothing to call")
+        raise NotLoadable(f"{name}: {_lacking(found)}, and is not callable")
     try:
         made: object = found(model()) if model is not None and needs_argument(found) else found()
     except (KeyboardInterrupt, Unsupported):
@@ -39,17 +41,17 @@ def resolved(name: str, model: Callable[[], Model] | None) -> object:
         if isinstance(error, TypeError) and error.__traceback__ is not None and error.__traceback__.tb_next is None:
             hint = "name an instance, or a class or function that takes the model or nothing"
             raise NotLoadable(f"{name}: {error}; {hint}") from None
-        raise NotLoadable(f"{name}: making it raised {_shown(error)}") from None
+        raise NotLoadable(f"{name}: making it raised {describe(error)}") from None
     if not (hasattr(made, "encode") and hasattr(made, "decode")):
         raise NotLoadable(f"{name}: {_lacking(made)}")
     return made
 
 
 def _module(name: str, place: str) -> ModuleType:
-    """The module of that name, or of that file, with its folder (for a name: the current one) on the path."""
+    """Import the module of that name or file, with its folder (for a name: the current one) on the path."""
     file = Path(place)
     is_file = file.suffix == ".py"
-    folder = str(file.resolve().parent) if is_file else os.getcwd()  # noqa: PTH109 - what Python itself puts there
+    folder = str(file.resolve().parent) if is_file else os.getcwd()  # noqa: PTH109 - what Python itself adds
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
@@ -61,7 +63,7 @@ def _module(name: str, place: str) -> ModuleType:
         if missing is not None and f"{place}.".startswith(f"{missing}."):
             why = f"there is no module {missing} here or on PYTHONPATH"
         else:
-            why = f"raised {_shown(error)}"
+            why = f"raised {describe(error)}"
         raise NotLoadable(f"{name}: the module {place!r} cannot be imported: {why}") from None
 
 
@@ -85,7 +87,7 @@ def _attribute(name: str, module: ModuleType, path: str) -> Any:
 
 
 def _only_tokenizer(name: str, module: ModuleType) -> Any:
-    """The one class or instance with encode and decode that the module defines, or itself where it has both."""
+    """Return the one class or instance with encode and decode that the module defines, or the module if it has both."""
     if callable(getattr(module, "encode", None)) and callable(getattr(module, "decode", None)):
         return module
     found = {
@@ -105,7 +107,3 @@ def _lacking(found: object) -> str:
     missing = next(method for method in ("encode", "decode") if not hasattr(found, method))
     needed = "encode(str) -> list[int] and decode(list[int]) -> str are needed"
     return f"{type(found).__name__} has no method {missing}; {needed}"
-
-
-def _shown(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

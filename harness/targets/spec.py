@@ -1,4 +1,4 @@
-"""What the user names as TARGET, and the command that runs it."""
+"""TARGET as the user writes it, and the command that runs it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import impls
 from impls.core.errors import BPEError
 
 DEFAULT_MODEL = "o200k_base"
-"""The vocabulary of every verb that takes one and is given none."""
+"""The default vocabulary of every verb that takes one."""
 COMMAND_PREFIX = "cmd:"
 _OBJECT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _FILE_OBJECT = re.compile(r"(?P<file>.+\.py)(:(?P<object>[^\W\d]\w*(\.[^\W\d]\w*)*))?")
@@ -32,7 +32,7 @@ FORMS = (
 
 
 class NotLoadable(BPEError):
-    """TARGET cannot be loaded; the reason is one line that says why and what to do."""
+    """TARGET cannot be loaded; the one-line reason says why and what to do."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -41,18 +41,20 @@ class NotLoadable(BPEError):
 
 @dataclass(frozen=True, slots=True)
 class TargetSpec:
-    """A target by its name; nothing of it is loaded here."""
+    """A target by name; nothing of it is loaded here."""
 
     kind: Literal["object", "entry-point", "command", "file"]
     name: str
     """As it is shown."""
     words: tuple[str, ...]
-    """command: its words; object: its name, model; entry-point: implementation, model; file: library, file."""
+    """For a command its words; object: name, model; entry-point: implementation, model; file: library, file."""
 
     @staticmethod
     def parse(target: str, library: str | None = None, model: str = DEFAULT_MODEL) -> TargetSpec:
-        """What `target` names; raises `NotLoadable`. An implementation, or what needs a
-        model to be made, runs `model`; a file is run by `library`."""
+        """Parse `target`. Raises `NotLoadable`.
+
+        An implementation, or an object that needs a model, runs `model`; a file is run by `library`.
+        """
         if target.startswith(COMMAND_PREFIX):
             return _command(target)
         if library is not None:
@@ -67,16 +69,16 @@ class TargetSpec:
             found = _LIBRARIES.get(Path(target).suffix)
             if found is None:
                 raise NotLoadable(
-                    f"{target}: is a file; name the library that is to run it as a model, or write "
+                    f"{target}: is a file; name the library that runs it as a model, or write "
                     f"{COMMAND_PREFIX}{target} to run it as a command"
                 )
             return _file(target, found)
         close = difflib.get_close_matches(target, impls.names(), 1)
         hint = f"; did you mean {close[0]}?" if close else ""
-        raise NotLoadable(f"{target}: is no target{hint}; a target is {FORMS}")
+        raise NotLoadable(f"{target}: is not a target{hint}; a target is {FORMS}")
 
     def command(self) -> list[str]:
-        """The command that speaks the protocol."""
+        """Return the command that speaks the protocol."""
         if self.kind == "command":
             return list(self.words)
         found = [path for path in sys.path if path]
@@ -84,7 +86,7 @@ class TargetSpec:
 
 
 def is_target(name: str) -> bool:
-    """Whether `name` is a target that no implementation's name is: a command, an object or a file."""
+    """Whether `name` is a target other than the name of an implementation: a command, an object or a file."""
     if name in impls.names():
         return False
     objects = _OBJECT.fullmatch(name) or _FILE_OBJECT.fullmatch(name)
@@ -92,7 +94,7 @@ def is_target(name: str) -> bool:
 
 
 def split_object(name: str) -> tuple[str, str]:
-    """(module or file, path of the object in it, empty where none is named)."""
+    """Return (module or file, path of the object in it, empty where none is named)."""
     if found := _FILE_OBJECT.fullmatch(name):
         return found["file"], found["object"] or ""
     module, _, path = name.partition(":")
@@ -103,9 +105,9 @@ def _command(target: str) -> TargetSpec:
     try:
         words = shlex.split(target.removeprefix(COMMAND_PREFIX))
     except ValueError as error:
-        raise NotLoadable(f"{target}: is no command: {error}") from None
+        raise NotLoadable(f"{target}: is not a valid command: {error}") from None
     if not words:
-        raise NotLoadable(f"{target}: holds no command; write {COMMAND_PREFIX}PROGRAM ARGUMENTS")
+        raise NotLoadable(f"{target}: names no command; write {COMMAND_PREFIX}PROGRAM ARGUMENTS")
     return TargetSpec("command", words[0], tuple(words))
 
 
@@ -113,5 +115,7 @@ def _file(target: str, library: str) -> TargetSpec:
     if not Path(target).exists():
         raise NotLoadable(f"{target}: there is no such model file")
     if library not in impls.names():
-        raise NotLoadable(f"{library}: is no implementation that could run {target}; known: {', '.join(impls.names())}")
+        raise NotLoadable(
+            f"{library}: is not an implementation that could run {target}; known: {', '.join(impls.names())}"
+        )
     return TargetSpec("file", f"{Path(target).name} by {library}", (library, target))

@@ -6,13 +6,13 @@ import atexit
 from pathlib import Path
 
 import impls
-from harness.targets.objects import resolved
+from harness.targets.objects import load_named
 from harness.targets.spec import NotLoadable, TargetSpec, is_target
 from impls.core.plugin import Minimal, wrap
 
 
 def load_tokenizer(name: str, model: impls.Model) -> impls.Tokenizer:
-    """The target `name` over `model`; what brings its own model, a command or a file, is taken to run that one.
+    """Load the target `name` over `model`; a command or a file brings its own model.
 
     Raises `NotLoadable`, and what loading an implementation or a model raises.
     """
@@ -28,15 +28,18 @@ def load_tokenizer(name: str, model: impls.Model) -> impls.Tokenizer:
 
 
 def load_object(name: str, model: impls.Model | None) -> object:
-    """What has encode and decode behind an object's or a command's name; raises `NotLoadable`, or `Unsupported`."""
+    """Load the object with encode and decode behind an object's or command's name.
+
+    Raises `NotLoadable`, or `Unsupported`.
+    """
     spec = TargetSpec.parse(name)
     if spec.kind == "command":
         return _Command(spec)
-    return resolved(spec.words[0], None if model is None else lambda: model)
+    return load_named(spec.words[0], None if model is None else lambda: model)
 
 
 class _Command(Minimal):
-    """A program behind `encode` and `decode`, started again where it fails, ended with this process."""
+    """A program behind `encode` and `decode`, restarted when it fails, ended with this process."""
 
     def __init__(self, spec: TargetSpec) -> None:
         from harness.conform.target import Target, TargetFailed

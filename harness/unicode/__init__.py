@@ -1,4 +1,4 @@
-"""Unicode as the splitting engines know it: which version, and how each of them classes every code point.
+"""Unicode as the splitting engines know it: which version, and how each of them classifies every code point.
 
-Knows implementations; used by checks, by explanations and for the provenance of a measurement.
+Knows implementations; used by checks, explanations and the provenance of measurements.
 """

@@ -1,4 +1,4 @@
-"""How new a character is, by the tables at hand: the package regex (Unicode 16 where it is pinned) and Python's own."""
+"""How new a character is, by the tables of the package regex (Unicode 16 where it is pinned) and of Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _UNASSIGNED = regex.compile(r"\p{Cn}")
 
 
 def newer_than(character: str) -> str | None:
-    """How new a character is, in words; None for one that all tables at hand have."""
+    """Describe how new a character is; None for one that all available tables have."""
     if _UNASSIGNED.match(character):
         return "is not assigned in the tables of the package regex (Unicode 16 where it is pinned)"
     if unicodedata.category(character) == "Cn":
@@ -19,10 +19,10 @@ def newer_than(character: str) -> str | None:
 
 
 def is_of_a_version(character: str, a_version: str | None, b_version: str | None) -> bool:
-    """Whether two engines may class `character` otherwise because one of them is older than it.
+    """Whether two engines may classify `character` differently because one of them is older than it.
 
-    So it is for a character the tables at hand do not have. For one they have, only where the engines are known to
-    differ in version, the older is older than this Python's tables, and the character came after Unicode 3.2.
+    True for a character the available tables do not have. For others only where the engines are known to differ in
+    version, the older one is older than this Python's tables, and the character came after Unicode 3.2.
     """
     if newer_than(character) is not None:
         return True
@@ -33,5 +33,5 @@ def is_of_a_version(character: str, a_version: str | None, b_version: str | None
 
 
 def _number(version: str) -> tuple[int, ...]:
-    """The first two parts of a version: "15.1.0" -> (15, 1)."""
+    """Return the first two parts of a version: "15.1.0" -> (15, 1)."""
     return tuple(int(part) for part in version.split(".")[:2])

@@ -1,8 +1,8 @@
-"""One code point in the contexts that matter to a splitting pattern, and a vocabulary through which its cuts show.
+"""One code point in the contexts that matter to a splitting pattern, and a vocabulary that makes its cuts visible.
 
-Around a code point stand letters, digits, a space, a contraction, upper and lower case. The vocabulary joins any byte
-that may begin or end a character with what stands beside it there, and nothing within a character: wherever there is
-no cut a token runs on, so the token borders show every cut.
+A code point is put beside letters, digits, a space, a contraction, upper and lower case. The vocabulary joins any byte
+that may begin or end a character with its neighbours there, and nothing within a character: wherever there is no cut a
+token continues, so the token borders show every cut.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ import numpy as np
 from impls import Model, Tokenizer
 
 CONTEXTS = ("a{0}b", "1{0}2", " {0}", "{0}'s", "A{0}a", "a{0}A", "{0}Aa")
-"""What a code point is put into; a line end stands behind each."""
+"""The contexts of a code point; each is followed by a line end."""
 FEW_CONTEXTS = ("a{0}1{0}'s",)
-"""For the planes that hold no character yet, and private ones."""
+"""For planes without characters, and private ones."""
 LOST = np.uint64(2**64 - 1)
-"""In the place of token borders: the tokens do not spell the text."""
+"""In place of token borders: the tokens do not spell the text."""
 
 _SURROGATES = range(0xD800, 0xE000)
 _EMPTY_PLANES = (*range(4, 14), 15, 16)
 
 
 def code_points() -> list[int]:
-    """All there are, but for surrogates."""
+    """Return all code points except surrogates."""
     return [code for code in range(0x110000) if code not in _SURROGATES]
 
 
 def contexts_of(code: int) -> tuple[str, ...]:
-    """The contexts a code point is put into."""
+    """Return the contexts a code point is put into."""
     return FEW_CONTEXTS if code >> 16 in _EMPTY_PLANES else CONTEXTS
 
 
 def text_of(code: int, contexts: Sequence[str] | None = None) -> str:
-    """A code point in its contexts, at most 64 bytes."""
+    """Return a code point in its contexts, at most 64 bytes."""
     character = chr(code)
     return "".join(context.format(character) + "\n" for context in contexts or contexts_of(code))
 
 
 @cache
 def sweep_model(pattern: tuple[str, ...]) -> Model:
-    """256 bytes, and tokens over every border of `CONTEXTS` for a code point of any length."""
+    """Return a model of 256 bytes and tokens across every border of `CONTEXTS` for a code point of any length."""
     firsts = [bytes([byte]) for byte in (*range(0x80), *range(0xC2, 0xF5))]
     lasts = [bytes([byte]) for byte in range(0xC0)]
     tokens: dict[bytes, None] = dict.fromkeys(bytes([byte]) for byte in range(256))
@@ -61,7 +61,7 @@ def sweep_model(pattern: tuple[str, ...]) -> Model:
 
 
 def _neighbours() -> set[tuple[bytes, bytes]]:
-    """What stands right before and right behind the code point, in all contexts."""
+    """Return the neighbours right before and after the code point, in all contexts."""
     found: set[tuple[bytes, bytes]] = set()
     for context in (*CONTEXTS, *FEW_CONTEXTS):
         parts = f"{context}\n".encode().split(b"{0}")
@@ -70,10 +70,10 @@ def _neighbours() -> set[tuple[bytes, bytes]]:
 
 
 def borders(tokenizer: Tokenizer, codes: Iterable[int], contexts: Sequence[str] | None = None) -> np.ndarray:
-    """For each code point, as the bits of a uint64, the bytes of its text at which a token begins.
+    """Return for each code point, as the bits of a uint64, the bytes of its text at which a token begins.
 
-    All texts are encoded as one. Where the tokens do not spell it, each is encoded alone; `LOST` stands for a text
-    whose tokens do not spell it even so, or on which the tokenizer fails.
+    All texts are encoded as one. Where the tokens do not spell it, each is encoded alone; `LOST` marks a text whose
+    tokens do not spell it even then, or on which the tokenizer fails.
     """
     codes = list(codes)
     texts = [text_of(code, contexts) for code in codes]

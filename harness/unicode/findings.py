@@ -1,4 +1,4 @@
-"""What a sweep over all code points found: each engine's version, and the ranges two engines class otherwise."""
+"""The result of a sweep over all code points: each engine's version, and the ranges classified differently."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import msgspec
 Reason = Literal["unicode version", "class", "lost"]
 REASONS: dict[Reason, str] = {
     "unicode version": "newer than one of the engines",
-    "class": "both know it, and class it otherwise",
+    "class": "both know it but classify it differently",
     "lost": "the tokens do not spell the text",
 }
 
 
 class Engine(msgspec.Struct, kw_only=True):
-    """One engine: does it answer, which Unicode does it know?"""
+    """One engine: whether it answered, and which Unicode version it knows."""
 
     name: str
     status: Literal["ok", "unsupported", "missing", "crash"]
@@ -28,17 +28,17 @@ class Engine(msgspec.Struct, kw_only=True):
 
 
 class Range(msgspec.Struct, kw_only=True):
-    """Neighbouring code points on which an engine differs from the reference in one and the same way."""
+    """Adjacent code points on which an engine differs from the reference in the same way."""
 
     engine: str
     first: int
     last: int
     reason: Reason
     reference_class: str
-    """As what the reference cuts around it."""
+    """The class by which the reference cuts around it."""
     engine_class: str
     name: str
-    """Of the first, where Python knows one."""
+    """Name of the first, where Python knows one."""
 
 
 class UnicodeSweep(msgspec.Struct, kw_only=True):
@@ -60,7 +60,7 @@ class UnicodeSweep(msgspec.Struct, kw_only=True):
     def is_fault(self) -> bool:
         """Whether something differs that no Unicode version explains, an engine died, or nothing was compared.
 
-        One engine alone is asked for its version and compared with none.
+        A single engine is asked only for its version.
         """
         if len(self.answered) < min(2, len(self.engines)):
             return True

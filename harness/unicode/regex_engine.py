@@ -1,6 +1,6 @@
 """The package regex as an engine of its own: its pieces, merged as the vocabulary of `contexts` merges them.
 
-How a piece is merged depends on its shape only, since that vocabulary treats all bytes alike that begin a character,
+How a piece is merged depends only on its shape, since that vocabulary treats all bytes that begin a character alike,
 and all that end one. So each shape is merged once, by `priority`.
 """
 
@@ -15,15 +15,15 @@ from impls import Model, Tokenizer
 from impls.interface import SpecialSet
 
 _SHAPE = bytes([*range(0x80), *[0x80] * 64, 0xC0, 0xC1, *[0xC2] * 51, *range(0xF5, 0x100)])
-"""Byte -> itself, or one that stands for all that begin or all that continue a character."""
+"""Byte -> itself, or a representative of all that begin or all that continue a character."""
 
 
 class RegexEngine(Tokenizer):
-    """Gives tokens of the right lengths, which is what is asked of it; the ids themselves stand for lengths only."""
+    """Gives tokens of the right lengths, which is all a sweep needs; the ids themselves are arbitrary."""
 
     name: ClassVar[str] = "regex"
     shape: ClassVar[bytes] = _SHAPE
-    """A table for `bytes.translate`: what its tokens spell is right up to this."""
+    """A table for `bytes.translate`: its tokens spell the text up to this translation."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
@@ -33,7 +33,7 @@ class RegexEngine(Tokenizer):
     def encode_array(
         self, text: str, *, allowed_special: SpecialSet = (), disallowed_special: SpecialSet = "all"
     ) -> np.ndarray:
-        """An id of the same length for every token, as a uint32 array of shape (n_tokens,)."""
+        """Return, for every token, an id of the same length, as a uint32 array of shape (n_tokens,)."""
         ids: list[int] = []
         by_shape = self._by_shape
         for piece in self._splitter.split(text):

@@ -1,4 +1,4 @@
-"""Characters everybody has known for long, one of each class a pattern may ask for: what others are held against."""
+"""Long-established characters of each class a pattern may use, as references for classifying others."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ STAND_INS: dict[str, tuple[str, str, str]] = {
     "mark": ("\u0301", "\u20d0", "\U0001d165"),
     "symbol": ("§", "\u2603", "\U0001f600"),
 }
-"""Class -> a character of 2, 3 and 4 bytes that has been in it since Unicode 6 or before."""
+"""Class -> a character of 2, 3 and 4 bytes that has been in it since Unicode 6 or earlier."""
 
 SPACES = ("\u00a0", "\u2003")
 """White space of 2 and 3 bytes; there is none of 4."""
 
 
 def stand_in(kind: str, character: str) -> str:
-    """The character of a class with as many bytes as `character`, of two or more."""
+    """Return the character of a class with as many bytes as `character`, which has two or more."""
     return STAND_INS[kind][len(character.encode()) - 2]

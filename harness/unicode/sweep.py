@@ -1,7 +1,7 @@
-"""Every code point through every engine: who cuts around it otherwise, and is that its Unicode version?
+"""Every code point through every engine: which cut around it differently, and is the Unicode version the reason?
 
-The engine `regex` is the package our own implementations split with; its pieces are merged here, once for each shape
-they have. All others run the vocabulary of `contexts`, each in a process of its own.
+The engine `regex` is the package our own implementations split with; its pieces are merged here, once per shape. All
+others run the vocabulary of `contexts`, each in a process of its own.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from harness.unicode.versions import LETTERS, version
 
 REGEX = "regex"
 ENGINES = (REGEX, "tiktoken", "tokenizers", "compiled")
-"""What is compared where nothing is chosen."""
+"""The engines compared by default."""
 _BATCH = 512
 """Code points encoded as one text."""
 
 
 @dataclass
 class Swept:
-    """What one engine made of all code points."""
+    """The result of one engine on all code points."""
 
     engine: Engine
     borders: bytes = b""
     """A uint64 for each code point, in order."""
     classes: dict[tuple[int, bool, int], str] = field(default_factory=dict)
-    """(UTF-8 bytes, whether in few contexts, borders) -> the class whose stand-in is cut so by this engine."""
+    """(UTF-8 bytes, whether in few contexts, borders) -> the class whose reference character is cut like that."""
 
     def array(self) -> np.ndarray:
-        """Shape (n_code_points,)."""
+        """Return the borders as a uint64 array of shape (n_code_points,)."""
         return np.frombuffer(self.borders, dtype=np.uint64)
 
 
 def sweep_engine(name: str, pattern: tuple[str, ...], codes: Sequence[int]) -> Swept:
-    """Run one engine over `codes` (in a process of its own: it may die)."""
+    """Run one engine over `codes` (in a process of its own: it may crash)."""
     begin = time.perf_counter()
     model = sweep_model(pattern)
     try:
@@ -64,7 +64,7 @@ def sweep_engine(name: str, pattern: tuple[str, ...], codes: Sequence[int]) -> S
 
 
 def letters_known(tokenizer: impls.Tokenizer) -> str | None:
-    """The newest Unicode version whose letters are cut around as a letter of old; `tokenizer` over `sweep_model`."""
+    """Return the newest Unicode version whose letters are cut like long-known ones; `tokenizer` runs `sweep_model`."""
     old = [character for kind in STAND_INS if kind.endswith("letter") for character in STAND_INS[kind]]
     found = borders(tokenizer, [*map(ord, old), *map(ord, LETTERS.values())], CONTEXTS)
     as_letter = {(len(character.encode()), bits) for character, bits in zip(old, found, strict=False)}
@@ -81,18 +81,18 @@ def _classes(tokenizer: impls.Tokenizer) -> dict[tuple[int, bool, int], str]:
         for (kind, character), bits in zip(kinds, found, strict=True):
             key = (len(character.encode()), contexts is FEW_CONTEXTS, int(bits))
             names.setdefault(key, []).append(kind)
-    return {key: _named(kinds) for key, kinds in names.items()}
+    return {key: _class_name(kinds) for key, kinds in names.items()}
 
 
-def _named(kinds: list[str]) -> str:
-    """Several classes that are cut alike in one word or two: all letters are `letter`."""
+def _class_name(kinds: list[str]) -> str:
+    """Return a short name for classes that are cut alike: all three kinds of letters are `letter`."""
     if len([kind for kind in kinds if kind.endswith("letter")]) == 3:
         kinds = ["letter", *(kind for kind in kinds if not kind.endswith("letter"))]
     return " or ".join(kinds)
 
 
 def compare(pattern_name: str, swept: Sequence[Swept], codes: Sequence[int]) -> UnicodeSweep:
-    """Hold every engine against the first that answered; what any of them loses is `lost`, the first included."""
+    """Compare every engine with the first that answered; a text any of them loses is `lost`, the first included."""
     answered = [one for one in swept if one.engine.status == "ok"]
     ranges: list[Range] = []
     if answered:
@@ -112,7 +112,7 @@ def compare(pattern_name: str, swept: Sequence[Swept], codes: Sequence[int]) -> 
 
 
 def _ranges(reference: Swept, one: Swept, apart: Sequence[tuple[int, int]]) -> list[Range]:
-    def told(place: tuple[int, int]) -> tuple[Reason, str, str]:
+    def classified(place: tuple[int, int]) -> tuple[Reason, str, str]:
         index, code = place
         bits = int(reference.array()[index]), int(one.array()[index])
         classes = _class_of(reference, code, bits[0]), _class_of(one, code, bits[1])
@@ -122,7 +122,7 @@ def _ranges(reference: Swept, one: Swept, apart: Sequence[tuple[int, int]]) -> l
         return "unicode version" if of_version else "class", *classes
 
     found: list[Range] = []
-    for (_, what), group in groupby(enumerate(apart), key=lambda pair: (pair[1][1] - pair[0], told(pair[1]))):
+    for (_, what), group in groupby(enumerate(apart), key=lambda pair: (pair[1][1] - pair[0], classified(pair[1]))):
         members = [code for _, (_, code) in group]
         reason, reference_class, engine_class = what
         found.append(
@@ -153,9 +153,9 @@ def sweep(
     run: Callable[[Sequence[tuple[str, tuple[str, ...], list[int]]]], Sequence[Swept | Exception]],
     codes: Sequence[int] | None = None,
 ) -> UnicodeSweep:
-    """Every engine over `codes` (all code points, unless given); `run` runs `sweep_engine` on a list of arguments.
+    """Sweep every engine over `codes` (default: all code points); `run` runs `sweep_engine` on a list of arguments.
 
-    An engine whose process dies is a `crash`.
+    An engine whose process dies is reported as a `crash`.
     """
     chosen = list(codes) if codes is not None else code_points()
     answers = run([(name, pattern, chosen) for name in engines])

@@ -1,6 +1,6 @@
-"""Which Unicode version a splitting engine knows, found by asking it: is this letter of that version a letter?
+"""Which Unicode version a splitting engine knows, found by testing whether it treats letters of a version as letters.
 
-For every version one letter that it added; an engine that knows it cuts around it as around a letter of old.
+One letter per version; an engine that knows it cuts around it as around a long-known letter.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ LETTERS = {
     "16.0": "\u1c89",
     "17.0": "\ua7ce",
 }
-"""Unicode version -> a letter that appeared in it."""
+"""Unicode version -> a letter it added."""
 
 
 def version(is_letter: Callable[[str], bool]) -> str | None:
-    """The newest version all of whose letters, and those of the versions before, are letters; None for none."""
+    """Return the newest version up to which all these letters are letters; None for none."""
     newest: str | None = None
     for name, letter in LETTERS.items():
         if not is_letter(letter):
@@ -37,7 +37,7 @@ def version(is_letter: Callable[[str], bool]) -> str | None:
 
 
 def versions(implementations: Iterable[str]) -> dict[str, str | None]:
-    """The version each implementation's splitting knows, None where it cannot run the vocabulary; and `regex`'s."""
+    """Return the version each implementation's splitting engine knows (None where it cannot run), and `regex`'s."""
     from harness.unicode.contexts import sweep_model
     from harness.unicode.sweep import letters_known
 

@@ -1,4 +1,4 @@
-"""Every counterexample that was ever kept is asked again: what differed differs, what was mended agrees."""
+"""Every recorded counterexample is replayed: what differed still differs, what was fixed agrees."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ def test_a_kept_counterexample_holds(replayed: list[Replayed], index: int) -> No
     assert one.outcome == "holds", f"{one.record.counterexample.text.escaped}: {one.reason}"
 
 
-def test_the_kept_counterexamples_tell_of_each_kind_once() -> None:
+def test_of_each_kind_one_counterexample_is_kept() -> None:
     keys = [key_of(record) for record in _RECORDS]
     assert len(set(keys)) == len(keys)

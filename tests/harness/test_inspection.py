@@ -121,7 +121,7 @@ def test_the_verb_tells_and_ends_with_1_where_something_is_wrong(ranked: Model, 
 
 
 @pytest.mark.corpus
-def test_the_published_file_of_a_vocabulary_is_told(tmp_path: Path) -> None:
+def test_the_published_file_of_a_vocabulary_is_recognised(tmp_path: Path) -> None:
     found = inspect(rank_file("cl100k_base"))
     assert (found.published_file, found.vocabulary, found.findings) == ("cl100k_base", "cl100k_base", ())
     save(load_model("r50k_base"), tmp_path / "tokenizer.json", "tokenizer.json")

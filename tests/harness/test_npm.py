@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from harness.conform import judge
-from harness.conform.verdicts import Counterexample, Report, Verdict
+from harness.conform import runner
+from harness.conform.verdicts import CheckVerdict, ConformanceReport, FailingInput
 from harness.data.errors import DataError
 from harness.npm import __main__ as command_line
 from harness.npm import packages, record, serve
@@ -178,24 +178,24 @@ def judged(**fields: object) -> record.Judged:
     return record.Judged(**given | fields)  # type: ignore[arg-type]
 
 
-def report_of(*verdicts: Verdict) -> Report:
-    return Report(
+def report_of(*verdicts: CheckVerdict) -> ConformanceReport:
+    return ConformanceReport(
         target="some-package@1.0.0", reference="tiktoken", model="cl100k_base", verdicts=list(verdicts), seconds=1.0
     )
 
 
-WRONG = Verdict(
+WRONG = CheckVerdict(
     check="pieces", status="failed", stage="pieces", reason="it cuts otherwise",
-    counterexample=Counterexample.of("a|b", expected=[64, 91], got=[64]),
+    counterexample=FailingInput.of("a|b", expected=[64, 91], got=[64]),
 )  # fmt: skip
 
 
 def test_of_a_report_each_fault_is_kept_once_with_its_smallest_input() -> None:
-    again = Verdict(check="sizes", status="failed", stage="pieces", reason="again", same_as="pieces")
-    ids = Counterexample.of(ids=[7], expected="x" * 500, got="y")
-    other = Verdict(check="decode", status="failed", stage="decode", reason="other", counterexample=ids)
+    again = CheckVerdict(check="sizes", status="failed", stage="pieces", reason="again", same_as="pieces")
+    ids = FailingInput.of(ids=[7], expected="x" * 500, got="y")
+    other = CheckVerdict(check="decode", status="failed", stage="decode", reason="other", counterexample=ids)
     one = judged()
-    one.take(report_of(WRONG, Verdict(check="memory", status="passed"), again, other))
+    one.take(report_of(WRONG, CheckVerdict(check="memory", status="passed"), again, other))
     assert one.checks == {"failed": ["pieces", "sizes", "decode"], "passed": ["memory"]}
     cut, fault = one.faults
     assert (cut.check, cut.also_fails, cut.input, cut.expected, cut.got) == (
@@ -211,7 +211,7 @@ def test_of_a_report_each_fault_is_kept_once_with_its_smallest_input() -> None:
 
 def test_the_page_shows_verdict_counterexample_reason_and_speed(tmp_path: Path) -> None:
     right, wrong = judged(node="v20.0.0", processor="A processor"), judged(package="wrong", node="v20.0.0")
-    right.take(report_of(Verdict(check="pieces", status="passed")))
+    right.take(report_of(CheckVerdict(check="pieces", status="passed")))
     right.megabytes_per_second = {"english": 12.34}
     wrong.take(report_of(WRONG))
     run = [right, wrong, judged(package="absent", reason="node is not installed")]
@@ -262,7 +262,7 @@ def test_what_a_package_answers_wrongly_is_in_its_record(
     monkeypatch.setattr(command_line, "command", lambda package, model: served)
     target = f"cmd:env NODE_PATH={environment['NODE_PATH']} {shlex.join(arguments)}"
     monkeypatch.setattr(command_line, "_target", lambda package, model: target)
-    monkeypatch.setattr(judge, "CHECKS", [check for check in judge.CHECKS if check.name in ("ids", "memory")])
+    monkeypatch.setattr(runner, "CHECKS", [check for check in runner.CHECKS if check.name in ("ids", "memory")])
     one = record.empty(pinned()["ai-tokenizer"], "cl100k_base")
     command_line._examine(one, pinned()["ai-tokenizer"], (5.0, 0.2), time=False)
     assert not one.reason

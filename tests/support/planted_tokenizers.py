@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 import impls
-from harness.conform.judge import judge
 from harness.conform.reference import Reference
-from harness.conform.verdicts import Report
+from harness.conform.runner import run_checks
+from harness.conform.verdicts import ConformanceReport
 from harness.data import load_corpus
 
 _HERE = Path(__file__).resolve().parents[1] / "harness" / "conform"
-Conform = Callable[..., Report]
+Conform = Callable[..., ConformanceReport]
 
 
 def trained(folder: Path) -> Path:
@@ -55,15 +55,15 @@ def conform(planted: ModuleType) -> Conform:
 
     def run(
         make: Callable[[], Any], *checks: str, reference: str = "tiktoken", model: impls.Model | None = None
-    ) -> Report:
+    ) -> ConformanceReport:
         model = model or planted.model()
-        return judge(
+        return run_checks(
             lambda environment: stub.InProcess(make, environment), Reference(reference, "planted", model), checks
         )
 
     return run
 
 
-def the_failure(report: Report) -> Any:
+def the_failure(report: ConformanceReport) -> Any:
     assert report.failed, [(verdict.check, verdict.status, verdict.reason) for verdict in report.verdicts]
     return report.failed[0]

@@ -1,6 +1,6 @@
-"""What fuzzed text is made of: code points by general category and by script, and hand-picked oddities.
+"""The alphabets of fuzzed text: code points by general category and by script, and hand-picked oddities.
 
-Categories and scripts are those of the pinned splitting engine (Unicode 16), so that they are the same on every Python.
+Categories and scripts are those of the pinned splitting engine (Unicode 16), so they are the same on every Python.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ CATEGORIES = (
     *("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
     *("Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co"),
 )
-"""General categories that have code points which are text; `Cn` is what `unassigned` is for."""
+"""General categories whose code points can be text; for `Cn` see `unassigned`."""
 
 SCRIPTS = (
     *("Latin", "Greek", "Cyrillic", "Armenian", "Hebrew", "Arabic", "Syriac", "Devanagari", "Bengali", "Tamil"),
@@ -26,7 +26,7 @@ WHITE_SPACE = "".join(
     map(chr, [*range(0x09, 0x0E), *range(0x1C, 0x21), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)])
 ) + "\u2028\u2029\u202f\u205f\u3000"  # fmt: skip
 LOOKS_LIKE_SPACE = "\u200b\u180e\u2060\ufeff\u200c\u00ad\u2800\u3164"
-"""What is drawn as a space or as nothing, and is none."""
+"""Characters drawn as a space or as nothing that are not white space."""
 DIGIT_OTHERS = "٠١٢٣٤٥٦٧٨٩०१२३۷𝟗𝟘０９²³¹½¼Ⅷⅷↂ①㊿〇一二三" + ".,_:/-+eEx"
 APOSTROPHES = "'''''’‘ʼ＇´`′"
 CONTRACTIONS = tuple(str.split("s t re ve m ll d S T RE Ve M LL lL D ſ ſs da nın te"))
@@ -69,24 +69,24 @@ def _every_character() -> str:
 
 @cache
 def of_category(category: str) -> str:
-    """Every code point of a general category, in order."""
+    """Return every code point of a general category, in order."""
     return "".join(regex.findall(rf"\p{{{category}}}+", _every_character()))
 
 
 @cache
 def of_script(script: str) -> str:
-    """Every code point of a script, in order."""
+    """Return every code point of a script, in order."""
     return "".join(regex.findall(rf"\p{{Script={script}}}+", _every_character()))
 
 
 @cache
 def unassigned() -> tuple[str, ...]:
-    """For each of the first four planes, its code points that Unicode 16 leaves empty: newer versions fill them."""
+    """Return, for each of the first four planes, the code points that Unicode 16 leaves unassigned."""
     planes = ("".join(map(chr, range(plane << 16, (plane + 1) << 16))) for plane in range(1, 4))
     texts = [_every_character()[:0xF800], *planes]  # the first plane is without surrogates there
     return tuple("".join(filter(is_newer, regex.findall(r"\p{Cn}", text))) for text in texts)
 
 
 def is_newer(character: str) -> bool:
-    """Whether Unicode 16 has no such character, so that only a newer version may class it."""
+    """Whether Unicode 16 does not assign the character, so that only a newer version may classify it."""
     return _UNASSIGNED.match(character) is not None and ord(character) not in _NON_CHARACTERS

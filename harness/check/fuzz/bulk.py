@@ -1,4 +1,4 @@
-"""Batches that are not 256 texts of a family: thousands of short ones, a few of a given size, lists of ids."""
+"""Batches other than 256 texts of the families: thousands of short texts, a few of a given size, lists of ids."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.check.fuzz.questions import text_of_ids
 from impls.core.model.model import Model
 
 MANY = 8_192
-"""Short texts in a batch: what is wrong for one in a million is met in minutes."""
+"""Short texts in a batch: a fault on one text in a million is found in minutes."""
 _N_PARTS, _LONGEST_PART = 6_000, 6
 _SMALLEST_SIZE, _GREATEST_SIZE = 1 << 9, 1 << 20
 _FIRST_SIZE = 1 << 16
@@ -20,27 +20,27 @@ _RUNS = (2, 3, 9, 17, 65, 257)
 
 
 def parts(families: Mapping[str, Family]) -> list[str]:
-    """Short beginnings of texts of every family, the same each time."""
+    """Return short prefixes of texts of every family, the same each time."""
     random = Random("parts")
     members = list(families.values())
     return [random.choice(members)(random)[:_LONGEST_PART] for _ in range(_N_PARTS)]
 
 
 def many(parts: Sequence[str], random: Random) -> list[str]:
-    """`MANY` texts of two parts each."""
+    """Return `MANY` texts of two parts each."""
     first, second = random.choices(parts, k=MANY), random.choices(parts, k=MANY)
     gaps = random.choices(("", "", " ", "\n"), k=MANY)
     return [a + gap + b for a, gap, b in zip(first, gaps, second, strict=True)]
 
 
 class Sizes:
-    """Texts of a power of two of bytes or characters, one less, one more; greater ones the longer a run goes on."""
+    """Texts of 2^n bytes or characters, one less, one more; larger ones the longer a run lasts."""
 
     def __init__(self, family: Family) -> None:
         self._family = family
 
     def texts(self, round: int, random: Random) -> list[str]:
-        """The texts of one round: of every size up to the greatest of the round."""
+        """Return the texts of one round: one of every size up to the largest of the round."""
         greatest = min(_GREATEST_SIZE, _FIRST_SIZE << round // _ROUNDS_A_DOUBLING)
         sizes = [1 << power for power in range(_SMALLEST_SIZE.bit_length() - 1, greatest.bit_length())]
         return [self._of(n * random.choice((1, 1, 1, 3)) + random.choice((-1, 0, 0, 1)), random) for n in sizes]
@@ -59,7 +59,7 @@ class Sizes:
 
 
 class Ids:
-    """Lists of ids of a model in any order: any beside any, parts of characters, special ones, runs."""
+    """Lists of ids of a model in any order: ordinary ids, parts of characters, special tokens, runs."""
 
     def __init__(self, model: Model) -> None:
         by_id = model.bytes_by_id()
@@ -68,7 +68,7 @@ class Ids:
         self._special = sorted(set(model.whole_token_ids.values())) or self._every
 
     def lists(self, n_lists: int, random: Random) -> list[str]:
-        """So many lists, each as a text (see `text_of_ids`)."""
+        """Return `n_lists` lists, each as a text (see `text_of_ids`)."""
         return [text_of_ids(self._one(random)) for _ in range(n_lists)]
 
     def _one(self, random: Random) -> list[int]:

@@ -1,4 +1,4 @@
-"""One difference looked into: the smallest text, and the smallest model where it is ours, that still show it."""
+"""One difference examined: the smallest text, and the smallest model if it is our own, that still show it."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.check.classes import Relation
-from harness.check.fuzz.asking import Side
 from harness.check.fuzz.findings import Found
 from harness.check.fuzz.minimal_model import smallest_model
 from harness.check.fuzz.questions import Answer, Failure, Question, same
+from harness.check.fuzz.side_process import SideProcess
 from harness.check.shrink import MAX_TRIALS, Budget, smallest_text
 from harness.check.shrink_long import SHORT_ENOUGH, smallest_long_text
 from impls.core.model.model import Model
 
 _MODEL_TRIALS = 600
 _TRIALS_OF_A_DEATH = 60
-"""A side that dies or hangs is started again after each trial that shows it."""
+"""Fewer, as a side that dies or hangs is restarted after each trial that shows it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """A text that was answered differently, and how it was asked."""
+class DifferingText:
+    """A text two sides answered differently, and how it was asked."""
 
     question: Question
     name: str
     text: str
     answers: tuple[Answer, Answer]
     failed: bool
-    """Whether one of the sides did not encode it at all; it must stay so while the text gets smaller."""
+    """Whether one of the sides did not encode it at all; shrinking preserves that."""
     origin: str
 
 
 class _Pair:
-    """The two sides asked at once."""
+    """The two sides, asked in parallel."""
 
-    def __init__(self, a: Side, b: Side, failed: bool) -> None:
+    def __init__(self, a: SideProcess, b: SideProcess, failed: bool) -> None:
         self._a, self._b, self._failed = a, b, failed
 
     def ask(self, question: Question, text: str) -> tuple[Answer, Answer] | None:
-        """Both answers, or None where a side does not take the model."""
+        """Return both answers, or None where a side does not load the model."""
         question = replace(question, texts=[text])
         self._a.submit([question])
         self._b.submit([question])
@@ -56,16 +56,21 @@ class _Pair:
 
 
 def examine(
-    a: Side, b: Side, case: Case, own: Model | None, relation_on: Callable[[Model], Relation], seconds: float
+    a: SideProcess,
+    b: SideProcess,
+    case: DifferingText,
+    own: Model | None,
+    relation_on: Callable[[Model], Relation],
+    seconds: float,
 ) -> Found:
-    """The difference of `case` made small; `own` is the model where it may be made smaller too.
+    """Shrink the difference of `case`; `own` is the model where it may be shrunk too.
 
-    A smaller model must leave the sides owing each other what they did.
+    On a smaller model the sides must owe each other the same agreement.
     """
     pair = _Pair(a, b, case.failed)
     question, text = case.question, case.text
     if not pair.differ(question, text):
-        return replace(as_met(a, b, case, own), repeatable=False)
+        return replace(unshrunk(a, b, case, own), repeatable=False)
     for simpler in (
         ()
         if question.call == "decode"
@@ -96,7 +101,7 @@ def examine(
             question = replace(question, model=own)
     answers = pair.ask(question, text)
     assert answers is not None
-    found = as_met(a, b, case, own)
+    found = unshrunk(a, b, case, own)
     return replace(
         found,
         text=text,
@@ -107,8 +112,8 @@ def examine(
     )
 
 
-def as_met(a: Side, b: Side, case: Case, own: Model | None) -> Found:
-    """The difference of `case` as it is. Of a model's path the last part is kept: no record names a place here."""
+def unshrunk(a: SideProcess, b: SideProcess, case: DifferingText, own: Model | None) -> Found:
+    """Return the difference of `case` unshrunk. Only the last part of the model's path is kept."""
     return Found(
         a=a.name,
         b=b.name,

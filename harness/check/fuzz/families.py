@@ -1,6 +1,6 @@
-"""Families of text, made directly from a seeded generator: quick, for volume. Each takes a `Random` and gives a text.
+"""Families of text, generated directly for speed. Each takes a `Random` and returns a text.
 
-`mixture` joins texts of several families, because most differences sit where two kinds of text meet.
+`mixture` joins texts of several families, because most differences occur where two kinds of text meet.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Family = Callable[[Random], str]
 
 
 def length(random: Random) -> int:
-    """Mostly a few, sometimes up to two hundred."""
+    """Return a length: mostly a few, sometimes up to two hundred."""
     return random.randint(1, 8) if random.random() < 0.8 else random.randint(9, 200)
 
 
@@ -107,7 +107,7 @@ def _edges(random: Random) -> str:
 
 
 def _unassigned(random: Random) -> str:
-    """Code points newer than Unicode 16 where their class decides: beside letters, digits, spaces, contractions."""
+    """Put code points newer than Unicode 16 where their class matters: beside letters, digits, spaces, contractions."""
     around = ("a", "A", " ", "1", "234", "'s", "'LL", "!", "\n", "\u0301", "é", "")
     before, behind = random.choices(around, k=random.randint(0, 2)), random.choices(around, k=random.randint(1, 3))
     plane = random.choice(alphabets.unassigned())
@@ -127,11 +127,11 @@ _ANYTHING = sorted(
 
 _BESIDE = (*("", "") * 8, " ", "  ", "a", "A", "é", "字", "1", "\n", "\r\n", "\t", "\u00a0", ".", "<", "<|", ">", "'s",
            "\u0301", "\u200d", "\ufeff", "👍", "▁", "\x00")  # fmt: skip
-"""What may be beside a special token."""
+"""Neighbours of a special token."""
 
 
 def specials(texts: Sequence[str]) -> Family:
-    """Special tokens whole, cut, doubled and overlapping, beside every class of character."""
+    """Return the family of special tokens whole, cut, doubled and overlapping, beside every class of character."""
 
     def family(random: Random) -> str:
         parts: list[str] = []
@@ -149,7 +149,7 @@ def specials(texts: Sequence[str]) -> Family:
 
 
 def tokens(vocabulary: Sequence[bytes]) -> Family:
-    """Tokens of the model joined: their bytes make neighbours that no real text has."""
+    """Return the family of joined tokens of the model: their bytes meet in ways no real text has."""
 
     def family(random: Random) -> str:
         joined = b"".join(random.choices(vocabulary, k=min(30, length(random))))
@@ -159,7 +159,7 @@ def tokens(vocabulary: Sequence[bytes]) -> Family:
 
 
 def mixture(families: Sequence[Family]) -> Family:
-    """Two to five texts of `families`, joined."""
+    """Return the family of two to five texts of `families`, joined."""
 
     def family(random: Random) -> str:
         return "".join(member(random) for member in random.choices(families, k=random.randint(2, 5)))
@@ -183,4 +183,4 @@ DIRECT: dict[str, Family] = {
     "unassigned": _unassigned,
     "any": _any,
 }
-"""Name -> family, for what needs neither model nor corpus."""
+"""Name -> family, for those that need neither model nor corpus."""

@@ -1,4 +1,4 @@
-"""What a difference is: its class, its shape (by which repetitions are told), and the record of it."""
+"""What a difference is: its class, its shape (by which repetitions are recognised), and its record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.check.fuzz.alphabets import is_newer
 from harness.check.fuzz.questions import Answer, Call, Failure, ids_of
 from harness.records import Counterexample, Difference, Disagreement, Text
 from impls.core.model.model import Model
-from impls.formats.own import write
+from impls.formats.own import read, write
 
 STAND_INS = ("字", "a", "A", "1", "€", ".", "\u0301", "\u2003", "𐐷", "𝟘", "👍", "\U000f0000")
 """Old characters of the classes that patterns know (letters with and without case, digit, symbols, mark, space), and
@@ -31,7 +31,7 @@ class Found:
     b: str
     model_name: str
     model: Model | None
-    """The model itself where it is one of our own making."""
+    """The model itself where it is our own."""
     text: str
     answer_a: Answer
     answer_b: Answer
@@ -47,10 +47,10 @@ class Found:
 
 
 def shape(text: str) -> str:
-    """A text as the classes of its characters, runs of one class as one: `a1's` and `bc22's` are both `LN'L`.
+    """Return a text as the classes of its characters, a run of one class as one: `a1's` and `bc22's` are both `LN'L`.
 
-    `n` stands for what is newer than Unicode 16; white space and the apostrophe stand for themselves. Of a text that
-    changes class often the shape is only which classes it has.
+    `n` is a character newer than Unicode 16; white space and the apostrophe are kept. The shape of a text that
+    changes class often is only the set of its classes.
     """
     kinds = [_kind(character) for character in text]
     runs = [kind for i, kind in enumerate(kinds) if i == 0 or kinds[i - 1] != kind]
@@ -66,10 +66,10 @@ def _kind(character: str) -> str:
 
 
 def classify(found: Found, relation: Relation, agree: Callable[[str], bool]) -> Difference:
-    """What kind of difference it is; `agree(text)` tells whether the sides agree on another text.
+    """Classify a difference; `agree(text)` says whether the sides agree on another text.
 
-    A difference is one of Unicode versions when the text holds characters newer than Unicode 16 and the sides agree
-    once any older character stands in their place.
+    It is due to Unicode versions when the text has characters newer than Unicode 16 and the sides agree once any
+    older character replaces them.
     """
     if not found.repeatable:
         return "not repeatable"
@@ -90,10 +90,8 @@ def _replaced(text: str, stand_in: str) -> str:
     return "".join(stand_in if is_newer(character) else character for character in text)
 
 
-def record_of(
-    found: Found, difference: Difference, relation: Relation, versions: Mapping[str, str], stage: str = ""
-) -> Disagreement:
-    """The record of a difference."""
+def record_of(found: Found, difference: Difference, relation: Relation, versions: Mapping[str, str]) -> Disagreement:
+    """Return the record of a difference."""
     failures = {
         name: f"{answer.kind}: {answer.message}" if isinstance(answer, Failure) else f"decode: {_decoded(answer)!a}"
         for name, answer in ((found.a, found.answer_a), (found.b, found.answer_b))
@@ -115,7 +113,6 @@ def record_of(
         call=found.call,
         allow_special=found.allow_special,
         difference=difference,
-        stage=stage,
         agreement_class=relation.agreement_class,
         conditions=relation.conditions,
         shape=shape(example.text.text),
@@ -129,52 +126,55 @@ def _decoded(answer: bytes) -> str:
 
 
 def key_of(record: Disagreement) -> tuple[object, ...]:
-    """What two records of one difference have in common."""
+    """Return what two records of one kind of difference have in common."""
     own = record.own_model
     n_merges = 0 if own is None else len(own.get("merges") or ()) or len(own["tokens"])
-    failures = tuple(sorted((name, told.partition(":")[0]) for name, told in record.failures.items()))
+    failures = tuple(sorted((name, failure.partition(":")[0]) for name, failure in record.failures.items()))
     model = record.model if own is None else f"{own.get('merge_rule')} {own.get('alphabet')} {n_merges}"
     shape = "" if record.call == "decode" else record.shape
     return (record.a, record.b, model, record.difference, shape, record.allow_special, failures)
 
 
-def told(records: Sequence[Disagreement]) -> list[list[object]]:
-    """Rows of a table: sides, model, class, stage, text, ids of both."""
+def table_rows(records: Sequence[Disagreement]) -> list[list[object]]:
+    """Return the rows of a table: sides, model, class, stage, text, ids of both."""
     return [
         [
             f"{record.a}, {record.b}",
-            record.model or merges_told(record),
+            record.model or describe_merges(record),
             record.difference,
             record.stage,
-            input_told(record),
-            _answer_told(record.counterexample.expected, record.failures.get(record.a)),
-            _answer_told(record.counterexample.got, record.failures.get(record.b)),
+            describe_input(record),
+            _describe_answer(record.counterexample.expected, record.failures.get(record.a)),
+            _describe_answer(record.counterexample.got, record.failures.get(record.b)),
         ]
         for record in records
     ]
 
 
-def input_told(record: Disagreement) -> str:
-    """What was asked, on one line."""
+def describe_input(record: Disagreement) -> str:
+    """Describe what was asked, on one line."""
     if record.call == "decode":
         return f"decode({record.counterexample.expected})"
     return f"'{record.counterexample.text.escaped}'" + (" on threads" if record.call == "encode_threads" else "")
 
 
-def _answer_told(ids: list[int] | None, failure: str | None) -> str:
+def _describe_answer(ids: list[int] | None, failure: str | None) -> str:
     if failure is not None:
         return failure[:60]
     shown = " ".join(map(str, (ids or [])[:12]))
     return f"{shown} …" if len(ids or []) > 12 else shown
 
 
-def merges_told(record: Disagreement) -> str:
-    """An own model in a line: its merges as `a+b`, and the tokens no merge makes."""
+def own_model(record: Disagreement) -> Model:
+    """Return the model stored in a record. Raises `InvalidFile`."""
+    return read(json.dumps(record.own_model).encode(), "own_model")
+
+
+def describe_merges(record: Disagreement) -> str:
+    """Describe an own model on one line: its merges as `a+b`, and the tokens no merge makes."""
     if record.own_model is None:
         return ""
-    from impls.formats.own import read
-
-    model = read(json.dumps(record.own_model).encode(), "own_model")
+    model = own_model(record)
     shown = [(_name(model, left), _name(model, right)) for left, right in model.merges]
     made = {model.tokens[i] for i in model.merge_results}
     alone = [

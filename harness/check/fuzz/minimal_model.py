@@ -1,4 +1,4 @@
-"""The smallest model that still shows a difference: merges and tokens are left out as long as it holds."""
+"""The smallest model that still shows a difference: merges and tokens are removed as long as it does."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from impls.core.errors import InvalidModel
 from impls.core.model.model import Model
 
 Item = tuple[bytes, bytes]
-"""A merge as its two parts, or a token no merge makes with an empty second part."""
+"""A merge as its two parts, or a token that no merge makes, with an empty second part."""
 
 
 def smallest_model(model: Model, differs: Callable[[Model], bool], budget: Budget) -> Model:
-    """A model with as few merges and tokens as show what `differs` tells; ids are given anew, in the same order.
+    """Return a model with as few merges and tokens as still satisfy `differs`; ids are renumbered in the same order.
 
-    `differs(model)` must hold. Models with an unknown token or an end of word are left as they are.
+    `differs(model)` must hold. Models with an unknown token or an end-of-word suffix are returned unchanged.
     """
     if model.unknown is not None or model.end_of_word is not None:
         return model
@@ -51,7 +51,7 @@ def _fixed(model: Model) -> set[bytes]:
 
 
 def _with_only(model: Model, items: Sequence[Item]) -> Model:
-    """`model` reduced to `items`; a merge goes where one of its parts has gone."""
+    """Reduce `model` to `items`; a merge is removed with either of its parts."""
     alone = _fixed(model) | {token for token, rest in items if not rest}
     merges = [item for item in items if item[1]]
     while True:

@@ -1,7 +1,7 @@
-"""Random models with texts for each, batch after batch: trained ones, and lists of merges drawn at random.
+"""Random models with texts for each, in batches: trained ones, and lists of merges drawn at random.
 
-Drawn lists are now and then out of order, hold a merge twice, make a token in several ways, or have tokens that no
-merge makes; merge rule and alphabet vary. hypothesis draws a quarter of them.
+Some drawn lists are out of order, hold a merge twice, make a token in several ways, or have tokens that no merge
+makes; merge rule and alphabet vary. hypothesis draws a quarter of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TIES = ("smallest", "first", "largest", "shortest")
 
 @dataclass(frozen=True, slots=True)
 class ModelBatch:
-    """Models, each with its texts, and how they are encoded."""
+    """Models, each with its texts, and the call that encodes them."""
 
     index: int
     models: list[tuple[Model, list[str]]]
@@ -37,13 +37,13 @@ class ModelBatch:
 
 
 class ModelSource:
-    """Batches by index; any of them can be made again."""
+    """Batches by index, each reproducible."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
     def batch(self, index: int) -> ModelBatch:
-        """Batch number `index`."""
+        """Return batch number `index`."""
         random = Random(f"models {self._seed}:{index}")
         if index % _EVERY_NTH_DRAWN == 1:
             lists = draw(merge_lists(), MODELS_A_BATCH, random.getrandbits(64))
@@ -78,7 +78,7 @@ def _merge_list(random: Random) -> MergeList:
 
 
 def build(drawn: MergeList, letters: tuple[str, ...], alphabet: str, random: Random) -> Model:
-    """The model of a drawn list; raises `InvalidModel` where it makes none."""
+    """Return the model of a drawn list. Raises `InvalidModel` where there is none."""
     base = [letter.encode() for letter in letters[: max(1, drawn.n_letters)]]
     if alphabet == "bytes":
         base = [bytes([byte]) for byte in dict.fromkeys(b"".join(base))]

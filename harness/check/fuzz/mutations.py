@@ -1,4 +1,4 @@
-"""Mutations of real text: what people write, a little damaged, so that rare neighbours meet in likely surroundings."""
+"""Mutations of real text: slightly damaged, so that rare characters meet in realistic surroundings."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _replace_spaces(text: str, random: Random) -> str:
 
 
 def _shift(text: str, random: Random) -> str:
-    """One character becomes a near neighbour in code-point order."""
+    """Replace one character by a near neighbour in code-point order."""
     if not text:
         return text
     at = random.randrange(len(text))
@@ -72,7 +72,7 @@ MUTATIONS: tuple[Mutation, ...] = (_delete, _repeat, _move, _change_case, _inser
 
 
 def mutations(documents: Sequence[str]) -> Family:
-    """Slices of `documents`, now and then two of them spliced, damaged up to a dozen times."""
+    """Return the family of slices of `documents`, sometimes two spliced, mutated up to a dozen times."""
 
     def family(random: Random) -> str:
         text = _slice(random.choice(documents), random)

@@ -1,4 +1,4 @@
-"""What a side is asked and what it answers: the messages between a fuzzing run and the processes of its sides."""
+"""The messages between a fuzzing run and the processes of its sides: questions and answers."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from impls.core.model.model import Model
 
 Call = Literal["encode", "encode_batch", "encode_array", "encode_threads", "decode"]
 CALLS: tuple[Call, ...] = ("encode_batch", "encode", "encode_array")
-"""The ways to encode on one thread; every implementation owes the same ids by each."""
+"""The calls that encode on one thread; every implementation must give the same ids by each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """Texts to encode with a model: a name or path that `load_model` takes, or the model itself.
 
-    Of `decode` each text is a list of ids as `text_of_ids` writes it.
+    For `decode` each text is a list of ids as written by `text_of_ids`.
     """
 
     model: str | Model
@@ -28,7 +28,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A text was not encoded."""
+    """Why a text was not encoded, or a list of ids not decoded."""
 
     kind: str
     """Name of the exception, or 'timeout' or 'crash'."""
@@ -36,33 +36,33 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """The model could not be loaded at all."""
+class LoadFailure:
+    """Why the model could not be loaded at all."""
 
     status: Literal["unsupported", "missing", "failed"]
     reason: str
 
 
 Answer = bytes | Failure
-"""Ids of one text as little-endian uint32 (of `decode`: the text as UTF-8), or why there are none."""
-Answers = list[Answer] | Refused
+"""Ids of one text as little-endian uint32 (for `decode`: the text as UTF-8), or a failure."""
+Answers = list[Answer] | LoadFailure
 """One per text of a question, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What a side says when it has started: the releases of what it runs."""
+    """The first message of a side: the releases of the packages it runs."""
 
     versions: dict[str, str]
 
 
 def text_of_ids(ids: Iterable[int]) -> str:
-    """A list of ids as a text with a character for each, so that it is sent and made smaller as texts are."""
+    """Return a list of ids as a text with one character for each, so that it is sent and shrunk as texts are."""
     return "".join(map(chr, ids))
 
 
 def ids_of(answer: Answer) -> list[int] | None:
-    """The ids, or None for a failure."""
+    """Return the ids, or None for a failure."""
     if isinstance(answer, Failure):
         return None
     return list(memoryview(answer).cast("I")) if answer else []

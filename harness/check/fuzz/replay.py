@@ -1,24 +1,21 @@
-"""Counterexamples that were found, kept in a file and asked again: does each still hold for what is installed?"""
+"""Recorded counterexamples, replayed: does each still hold for what is installed?"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import impls
-from harness.check.fuzz.asking import Side
-from harness.check.fuzz.findings import key_of
-from harness.check.fuzz.questions import Answer, Failure, Question, Refused, ids_of, same, text_of_ids
+from harness.check.fuzz.findings import key_of, own_model
+from harness.check.fuzz.questions import Answer, Failure, LoadFailure, Question, ids_of, same, text_of_ids
+from harness.check.fuzz.side_process import SideProcess
 from harness.check.fuzz.sides import parse_side
 from harness.data import DataError
 from harness.records import Disagreement, RecordWriter, of_kind, read_lines
-from impls.core.model.model import Model
-from impls.formats.own import read
 
-Outcome = Literal["holds", "does not hold", "not replayed"]
+ReplayOutcome = Literal["holds", "does not hold", "not replayed"]
 _OPEN_SIDES = 4
 
 
@@ -27,26 +24,26 @@ class Replayed:
     """One recorded difference asked again."""
 
     record: Disagreement
-    outcome: Outcome
+    outcome: ReplayOutcome
     reason: str = ""
-    """What is otherwise now, or why it was not replayed."""
+    """What has changed, or why it was not replayed."""
 
 
 def read_counterexamples(file: Path) -> list[Disagreement]:
-    """The differences of a file; none where there is no file. Raises `RecordError` for a line that is none."""
+    """Return the differences in a file; none where there is no file. Raises `RecordError` for an invalid line."""
     return list(of_kind(read_lines(file), Disagreement)) if file.is_file() else []
 
 
-class Keeper:
-    """A file of differences that takes each kind once."""
+class CounterexampleFile:
+    """A file of differences, one of each kind."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._keys = {key_of(record) for record in read_counterexamples(file)}
         self.n_new = self.n_known = 0
 
-    def keep(self, record: Disagreement) -> None:
-        """Append `record` unless one of its kind is there; it is on disk when this returns."""
+    def add(self, record: Disagreement) -> None:
+        """Append `record` unless the file has one of its kind; it is on disk when this returns."""
         if key_of(record) in self._keys:
             self.n_known += 1
             return
@@ -57,11 +54,11 @@ class Keeper:
 
 
 def replay(records: Sequence[Disagreement], done: Callable[[Replayed], None] = lambda one: None) -> list[Replayed]:
-    """Every record asked again, in order; `done` is called with each."""
+    """Replay every record; `done` is called with each result."""
     found: dict[int, Replayed] = {}
     sides = _Sides()
     try:
-        # Records of one pair stand together, so that each side is started once.
+        # Grouped by pair, so that each side is started once.
         for i in sorted(range(len(records)), key=lambda i: (records[i].a, records[i].b, records[i].model, i)):
             found[i] = _again(records[i], sides)
             done(found[i])
@@ -71,17 +68,17 @@ def replay(records: Sequence[Disagreement], done: Callable[[Replayed], None] = l
 
 
 class _Sides:
-    """Started sides by name; those not used for longest are closed."""
+    """Started sides by name; the least recently used is closed when there are too many."""
 
     def __init__(self) -> None:
-        self._started: dict[str, Side | str] = {}
+        self._started: dict[str, SideProcess | str] = {}
 
-    def get(self, name: str) -> Side | str:
-        """The side, or why there is none."""
+    def get(self, name: str) -> SideProcess | str:
+        """Return the side, or why it cannot be started."""
         found = self._started.pop(name, None)
         if found is None:
             try:
-                found = Side(parse_side(name))
+                found = SideProcess(parse_side(name))
             except (impls.BPEError, DataError) as error:
                 found = str(error)
         self._started[name] = found
@@ -94,8 +91,8 @@ class _Sides:
             self._close(side)
 
     @staticmethod
-    def _close(side: Side | str) -> None:
-        if isinstance(side, Side):
+    def _close(side: SideProcess | str) -> None:
+        if isinstance(side, SideProcess):
             side.close()
 
 
@@ -115,15 +112,10 @@ def _again(record: Disagreement, sides: _Sides) -> Replayed:
         if isinstance(side, str):
             return Replayed(record, "not replayed", side)
         answer = side.ask(question)
-        if isinstance(answer, Refused):
+        if isinstance(answer, LoadFailure):
             return Replayed(record, "not replayed", answer.reason)
         answers += answer
     return _judged(record, answers)
-
-
-def own_model(record: Disagreement) -> Model:
-    """The model a record holds; raises `InvalidFile`."""
-    return read(json.dumps(record.own_model).encode(), "own_model")
 
 
 def _judged(record: Disagreement, answers: Iterable[Answer]) -> Replayed:

@@ -1,7 +1,7 @@
-"""The process of one side: loads an implementation, encodes what it is asked to, and says what goes wrong.
+"""The process of one side: loads an implementation, encodes what it is asked to, and reports failures.
 
 Started as `python -m harness.check.fuzz.serve NAME`; questions and answers are pickles over its standard input and
-output. What a library prints goes to standard error. A release installed aside comes first on PYTHONPATH.
+output. What a library prints goes to standard error. A separately installed release comes first on PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import numpy as np
 
 import impls
 from harness.check.classes import registered
-from harness.check.fuzz.questions import Answer, Answers, Failure, Hello, Question, Refused, same
+from harness.check.fuzz.questions import Answer, Answers, Failure, Hello, LoadFailure, Question, same
 from harness.data import load_model
-from harness.failures import told
+from harness.failures import message_of
 from harness.targets import load_tokenizer
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ T = TypeVar("T")
 _KEPT_TOKENIZERS = 4
 _THREADS, _TIMES = 4, 3
 _SWITCH_SECONDS = 1e-5
-"""How often threads take turns: often, so that a race shows."""
+"""How often threads switch: often, so that a race shows."""
 
 
 class _Server:
@@ -40,7 +40,7 @@ class _Server:
         self._kept: OrderedDict[str, impls.Tokenizer] = OrderedDict()
 
     def hello(self) -> Hello:
-        """Releases of what runs here: of `regex` for what is ours, of its own package for what is not."""
+        """Return the release of the package that runs here: `regex` for our implementations, else the library's own."""
         known = self._implementation
         if known is None:
             return Hello({})
@@ -51,9 +51,9 @@ class _Server:
             return Hello({})
 
     def answer(self, question: Question) -> Answers:
-        """The ids of every text of a question."""
+        """Return the ids of every text of a question."""
         tokenizer = _guarded(lambda: self._tokenizer(question.model), self._name)
-        if isinstance(tokenizer, Refused):
+        if isinstance(tokenizer, LoadFailure):
             return tokenizer
         if question.call == "encode_batch":
             return _batch(tokenizer, question)
@@ -73,20 +73,20 @@ class _Server:
         return tokenizer
 
 
-def _guarded(load: Callable[[], T], name: str) -> T | Refused:
-    """What `load` gives, or why it gives nothing."""
+def _guarded(load: Callable[[], T], name: str) -> T | LoadFailure:
+    """Return what `load` returns, or why it failed."""
     try:
         return load()
     except impls.Unsupported as error:
-        return Refused("unsupported", str(error))
+        return LoadFailure("unsupported", str(error))
     except impls.Missing as error:
-        return Refused("missing", str(error))
+        return LoadFailure("missing", str(error))
     except impls.BPEError as error:
-        return Refused("failed", str(error))
+        return LoadFailure("failed", str(error))
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # a panic of a library is no Exception
-        return Refused("failed", f"{name}: {type(error).__name__}: {told(error)[:300]}")
+    except BaseException as error:  # a Rust panic is not an Exception
+        return LoadFailure("failed", f"{name}: {type(error).__name__}: {message_of(error)[:300]}")
 
 
 def _specials(question: Question) -> dict[str, impls.interface.SpecialSet]:
@@ -94,7 +94,7 @@ def _specials(question: Question) -> dict[str, impls.interface.SpecialSet]:
 
 
 def _batch(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
-    """The texts encoded at once. Of a batch that fails each text by itself says which; else all of it is a failure."""
+    """Encode the texts in one batch. If it fails, encode each alone to see which; if none does, all of it failed."""
     try:
         batch = tokenizer.encode_batch(question.texts, 1, **_specials(question))
         if len(batch) == len(question.texts):
@@ -109,7 +109,7 @@ def _batch(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
 
 
 def _on_threads(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
-    """Every text several times from several threads; of answers that differ, one that is not the single call's."""
+    """Encode every text several times from several threads; prefer an answer that differs from a single call's."""
     texts = question.texts
     before = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH_SECONDS)
@@ -126,7 +126,7 @@ def _on_threads(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
 
 
 def _failure(error: BaseException) -> Failure:
-    return Failure(type(error).__name__, told(error)[:300])
+    return Failure(type(error).__name__, message_of(error)[:300])
 
 
 def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:
@@ -148,13 +148,13 @@ def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:
 def _packed(ids: Sequence[int] | np.ndarray) -> bytes:
     array = np.asarray(ids, dtype=np.int64 if len(ids) else np.uint32)
     if array.ndim != 1 or (len(array) and (array.min() < 0 or array.max() > 0xFFFFFFFF)):
-        raise ValueError("what was answered is no list of ids")
+        raise ValueError("the answer is not a list of ids")
     return array.astype("<u4").tobytes()
 
 
 def main() -> None:
-    """Answer until the other end closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear
+    """Answer questions until the other end closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
     answers = Connection(os.dup(1), readable=False)
     os.dup2(2, 1)
     questions = Connection(os.dup(0), writable=False)

@@ -1,11 +1,11 @@
-"""What can stand on a side of a fuzzing run, by name.
+"""The sides of a fuzzing run, by name.
 
 - `tiktoken`, `priority`, a plug-in: a registered implementation.
 - `package.module:object`, a Python file, `cmd:COMMAND`, a model file: any form of target (see `harness.targets`).
-- `regex@VERSION`: the reference implementation, splitting with that release of `regex`, installed aside.
+- `regex@VERSION`: the reference implementation, splitting with that release of `regex`, installed separately.
 - `tiktoken@VERSION`: a registered implementation over another release of the package of its name.
 
-Releases aside are pinned by SHA-256 in `datasets/aside.toml`; for others give it: `regex@VERSION#sha256:HEX`.
+Such releases are pinned by SHA-256 in `datasets/aside.toml`; for others give it: `regex@VERSION#sha256:HEX`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class SideSpec:
     implementation: str | None
     """The registered implementation to run, or None for a foreign object."""
     release: Release | None = None
-    """What is installed aside for it."""
+    """What is installed separately for it."""
 
 
 def parse_side(name: str) -> SideSpec:
-    """The side of that name; raises `UnknownName`, or `DataError` for a release nothing is pinned for."""
+    """Return the side of that name. Raises `UnknownName`, or `DataError` for a release without a pinned hash."""
     implementation = registered(name)
     if implementation is None:
         return SideSpec(name, None)

@@ -1,4 +1,4 @@
-"""Where fuzzed texts come from, batch after batch: the same for the same seed, however long the run goes on."""
+"""The source of fuzzed texts, in batches: the same for the same seed, however long the run lasts."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _ROUND = 16
 _TURNS_OF_MANY = (3, 7, 11, 15)
 _TURNS_OF_IDS = (4, 12)
 _TURN_OF_SIZES, _TURN_OF_THREADS = 6, 10
-"""Which batches of each round are thousands of short texts, ids to decode, texts by size, asked for on threads."""
+"""Batches of each round that are thousands of short texts, ids to decode, texts by size, or encoded on threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Texts that are encoded together, and how."""
+    """Texts that are encoded together, and the call that encodes them."""
 
     index: int
     texts: list[str]
     call: Call
     allow_special: bool
-    """Whether special tokens are recognised, or read as text."""
+    """Whether special tokens are recognised or read as text."""
 
 
 class TextSource:
-    """Batches of texts for one model, by index; any of them can be made again."""
+    """Batches of texts for one model, by index, each reproducible."""
 
     def __init__(self, model: Model, documents: Sequence[str], seed: int) -> None:
         vocabulary = [token for token in model.tokens if token is not None][
@@ -52,7 +52,7 @@ class TextSource:
             self._families["mutations"] = mutations(documents)
         members = list(self._families.values())
         self._families["mixture"] = families.mixture(members)
-        # Real text and mixtures find most; they come more often.
+        # Real text and mixtures find most, so they are drawn more often.
         self._members = [*members, *[self._families["mixture"]] * 4, *[members[-1]] * 4]
 
         self._structures = structures(self._families)
@@ -61,7 +61,7 @@ class TextSource:
         self._parts = bulk.parts(self._families)
 
     def batch(self, index: int) -> Batch:
-        """Batch number `index`."""
+        """Return batch number `index`."""
         random = Random(f"{self._seed}:{index}")
         allow_special = index % _EVERY_NTH_WITH_SPECIALS == 2
         call = CALLS[index // _EVERY_NTH_WITH_SPECIALS % len(CALLS) if allow_special else index % len(CALLS)]

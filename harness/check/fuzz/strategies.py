@@ -1,8 +1,8 @@
 """hypothesis strategies: the structure of a text and of a list of merges.
 
-hypothesis makes some hundreds of examples a second, too few to search by. So it draws *structures*, trees of families,
-literals, repetitions and changes of case, and each is filled in many times by the quick generators of `families`.
-It is asked for examples only: minimal ones are found by `harness.check.shrink`, which knows both sides.
+hypothesis makes a few hundred examples a second, too few for a search. So it draws *structures*, trees of families,
+literals, repeats and case changes, and each is filled in many times by the fast generators of `families`.
+It only generates: `harness.check.shrink`, which knows both sides, minimises.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Structure:
     parts: tuple[Structure, ...] = ()
 
     def fill(self, families: Mapping[str, Family], chance: random.Random) -> str:
-        """A text of this structure."""
+        """Return a text of this structure."""
         if self.kind == "family":
             return families[self.what](chance)
         if self.kind == "literal":
@@ -65,7 +65,7 @@ def _text_of_category(category: str) -> st.SearchStrategy[str]:
 
 
 def structures(families: Mapping[str, Family]) -> st.SearchStrategy[Structure]:
-    """Trees over `families` and over literal text of one or several general categories."""
+    """Return a strategy of trees over `families` and literal text of one or several general categories."""
     of_category = st.sampled_from(alphabets.CATEGORIES).flatmap(_text_of_category)
     anything = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
     literal = (of_category | anything).map(lambda text: Structure("literal", text))
@@ -87,13 +87,13 @@ def structures(families: Mapping[str, Family]) -> st.SearchStrategy[Structure]:
 
 @dataclass(frozen=True, slots=True)
 class MergeList:
-    """How to make a list of merges: pairs by index into the symbols there are by then, and what befalls the list."""
+    """A recipe for a list of merges: pairs by index into the symbols made so far, and irregularities."""
 
     n_letters: int
     pairs: tuple[tuple[int, int], ...]
     """Each taken modulo the number of symbols."""
     moves: tuple[tuple[int, int], ...] = ()
-    """Ranks that change places: the list is then not monotone."""
+    """Ranks that are swapped: the list is then not monotone."""
     repeated: tuple[int, ...] = ()
     """Ranks listed a second time at the end."""
     extra: tuple[tuple[int, ...], ...] = ()
@@ -101,7 +101,7 @@ class MergeList:
 
 
 def merge_lists() -> st.SearchStrategy[MergeList]:
-    """Lists of merges, a third of them with something irregular about them."""
+    """Return a strategy of lists of merges, a third of them irregular."""
     index = st.integers(0, 30)
     pair = st.tuples(index, index)
     seldom: dict[str, Any] = {
@@ -116,7 +116,7 @@ def merge_lists() -> st.SearchStrategy[MergeList]:
 
 
 def draw(strategy: st.SearchStrategy[T], n: int, seed_value: int) -> list[T]:
-    """Up to `n` examples, the same for the same seed (and the same releases of Python and hypothesis)."""
+    """Draw up to `n` examples, the same for the same seed (and the same releases of Python and hypothesis)."""
     drawn: list[T] = []
 
     @seed(seed_value)

@@ -1,4 +1,4 @@
-"""The checks of the conformance kit, in the order they run: what is asked, one function each."""
+"""The checks of the conformance kit, one function each."""
 
 from harness.conform.checks.catalogue import CHECKS, Check
 

@@ -20,16 +20,16 @@ from harness.conform.checks import (
     values,
     volume,
 )
-from harness.conform.verdicts import Verdict
+from harness.conform.verdicts import CheckVerdict
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question and who answers it."""
+    """One question and the function that answers it."""
 
     name: str
     question: str
-    run: Callable[[Case], Verdict]
+    run: Callable[[Case], CheckVerdict]
 
 
 CHECKS = (

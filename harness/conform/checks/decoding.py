@@ -1,4 +1,4 @@
-"""Does every id stand for its token, every token for its id, and does each token start where it says?"""
+"""Does every id decode to its token, every token encode to its id, and do offsets point to where tokens start?"""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from harness.conform.case import Case, Judgement
 from harness.conform.checks.encoding import texts_for
 from harness.conform.checks.over_texts import over_texts
 from harness.conform.checks.sizes import past_64k
-from harness.conform.reference import Answer, Refused
-from harness.conform.verdicts import Counterexample, Verdict
+from harness.conform.reference import Answer, Refusal
+from harness.conform.verdicts import CheckVerdict, FailingInput
 from harness.conform.wording import expression
 
 _IDS_A_REQUEST = 1_000
 _OFFSET_TEXTS = 400
 _LEAST_OFFSET_TEXTS = 100
-"""The shortest come first, so so many are asked however slow the target is: the first few are all ASCII."""
+"""Tested however slow the target is: the shortest texts come first, and the first few are all ASCII."""
 _MOST_SINGLE = 2_000
 
 
-def every_id(case: Case) -> Verdict:
-    """Each id decodes to what it stands for; a thousand in a request, apart by line ends, singly where that fails."""
+def every_id(case: Case) -> CheckVerdict:
+    """Check that each id decodes to its token: a thousand per request, separated by line ends, or else singly."""
     by_id = case.reference.bytes_by_id
     special = set(case.reference.model.whole_token_ids.values())
     ordinary = [i for i in sorted(by_id) if i not in special]
@@ -38,17 +38,17 @@ def every_id(case: Case) -> Verdict:
             if case.out_of_time:
                 reason = f"stopped by the clock after {n_inputs:,} of {len(by_id):,} ids"
                 enough = 2 * n_inputs >= len(by_id)
-                return Verdict(status="passed" if enough else "not asked", reason=reason, n_inputs=n_inputs)
-    return _parts_of_characters(case, ordinary) or Verdict(status="passed", n_inputs=n_inputs)
+                return CheckVerdict(status="passed" if enough else "not asked", reason=reason, n_inputs=n_inputs)
+    return _parts_of_characters(case, ordinary) or CheckVerdict(status="passed", n_inputs=n_inputs)
 
 
-def _parts_of_characters(case: Case, ids: Sequence[int]) -> Verdict | None:
-    """What is wrong with an id that is no whole character, decoded with nothing beside it."""
+def _parts_of_characters(case: Case, ids: Sequence[int]) -> CheckVerdict | None:
+    """Return a failure of an id that is not a whole character, decoded alone."""
     by_id = case.reference.bytes_by_id
     cut = [i for i in ids if "\ufffd" in by_id[i].decode("utf-8", "replace")]
     for i in cut[:_MOST_SINGLE]:
         expected = case.reference.decode([i])
-        if not isinstance(expected, Refused) and case.subject.decode([i]) != expected:
+        if not isinstance(expected, Refusal) and case.client.decode([i]) != expected:
             return _wrong_id(case, i)
         if case.out_of_time:
             break
@@ -56,35 +56,35 @@ def _parts_of_characters(case: Case, ids: Sequence[int]) -> Verdict | None:
 
 
 def _decode_apart(case: Case, ids: Sequence[int]) -> bool:
-    """Whether the ids decode rightly, each behind a line end, which no token joins over."""
+    """Whether the ids decode correctly, each followed by a line end, so that none meets another."""
     line_end = case.reference.model.id_by_token.get(b"\n")
     if line_end is None:
         return False
     apart = [part for i in ids for part in (i, line_end)]
     by_id = case.reference.bytes_by_id
     expected = "".join(by_id[i].decode("utf-8", "replace") + "\n" for i in ids)
-    return case.subject.decode(apart) == expected
+    return case.client.decode(apart) == expected
 
 
-def _wrong_id(case: Case, i: int) -> Verdict | None:
+def _wrong_id(case: Case, i: int) -> CheckVerdict | None:
     expected = case.reference.bytes_by_id[i].decode("utf-8", "replace")
-    got = case.subject.decode([i])
+    got = case.client.decode([i])
     if got == expected:
         return None
     special = i in case.reference.model.whole_token_ids.values()
     case.known_ids.append((i,))
-    shown = str(got) if isinstance(got, Refused) else expression(got)
-    return Verdict(
+    shown = str(got) if isinstance(got, Refusal) else expression(got)
+    return CheckVerdict(
         status="failed",
         stage="special tokens" if special else "decode",
         reason=f"the {'special ' if special else ''}id {i} decodes to {shown}",
-        counterexample=Counterexample.of(ids=[i], expected=expression(expected), got=shown),
+        counterexample=FailingInput.of(ids=[i], expected=expression(expected), got=shown),
         n_failed=1,
     )
 
 
-def _wrong_together(case: Case, ids: Sequence[int]) -> Verdict | None:
-    """Every id alone is right, not all together: the smallest beginning that is wrong; None without a line end."""
+def _wrong_together(case: Case, ids: Sequence[int]) -> CheckVerdict | None:
+    """Return the failure of ids right alone but not together, by the shortest wrong prefix; None without a line end."""
     if case.reference.model.id_by_token.get(b"\n") is None:
         return None
     least, most = 1, len(ids)
@@ -97,20 +97,20 @@ def _wrong_together(case: Case, ids: Sequence[int]) -> Verdict | None:
     line_end = case.reference.model.id_by_token[b"\n"]
     given = [part for i in ids[most - 1 : most] for part in (i, line_end)]
     by_id = case.reference.bytes_by_id
-    got = case.subject.decode(given)
-    return Verdict(
+    got = case.client.decode(given)
+    return CheckVerdict(
         status="failed",
         stage="decode",
-        reason="each id alone decodes rightly, not with a line end behind it",
-        counterexample=Counterexample.of(
+        reason="each id decodes correctly alone, but not with a line end after it",
+        counterexample=FailingInput.of(
             ids=given, expected=expression(b"".join(by_id[i] for i in given).decode("utf-8", "replace")), got=str(got)
         ),
         n_failed=1,
     )
 
 
-def re_encode(case: Case) -> Verdict:
-    """The text of every token encodes to that token; listed are those the reference cuts as well."""
+def re_encode(case: Case) -> CheckVerdict:
+    """Check that the text of every token encodes to that token; exceptions are those the reference splits as well."""
     id_by_text: dict[str, int] = {}
     special = set(case.reference.model.whole_token_ids.values())
     for i, token in case.reference.bytes_by_id.items():
@@ -137,30 +137,30 @@ def re_encode(case: Case) -> Verdict:
     return verdict
 
 
-def offsets(case: Case) -> Verdict:
-    """`decode_with_offsets` gives the text and the code point each token starts at.
+def offsets(case: Case) -> CheckVerdict:
+    """Check that `decode_with_offsets` gives the text and the code point each token starts at.
 
     A token that begins inside a character may give that character's start or the next one's.
     """
-    if not case.subject.offers("decode_with_offsets"):
-        return Verdict(status="not offered", reason="it has no decode_with_offsets")
+    if not case.client.offers("decode_with_offsets"):
+        return CheckVerdict(status="not offered", reason="it has no decode_with_offsets")
     texts = sorted(texts_for(case)[::4], key=len)[: 4 * _OFFSET_TEXTS : 4]
     n_inputs = 0
     for text in [*texts, *past_64k(case)[:1]]:
         ids = case.reference.ids(text)
-        if isinstance(ids, Refused):
+        if isinstance(ids, Refusal):
             continue
         n_inputs += 1
         expected_text, expected = case.reference.tokenizer.decode_with_offsets(ids)
-        answer = case.subject.ask("decode_with_offsets", ids=ids)
-        told = _told(answer)
-        if told is None or told[0] != expected_text or not _starts_agree(case, ids, expected, told[1]):
-            got = str(answer) if told is None else f"{expression(told[0])}, starts {told[1]}"
-            return Verdict(
+        answer = case.client.ask("decode_with_offsets", ids=ids)
+        found = _text_and_starts(answer)
+        if found is None or found[0] != expected_text or not _starts_agree(case, ids, expected, found[1]):
+            got = str(answer) if found is None else f"{expression(found[0])}, starts {found[1]}"
+            return CheckVerdict(
                 status="failed",
                 stage="offsets",
                 reason="tokens do not start where it says",
-                counterexample=Counterexample.of(
+                counterexample=FailingInput.of(
                     text, ids=ids, expected=f"{expression(expected_text)}, starts {expected}", got=got
                 ),
                 n_inputs=n_inputs,
@@ -168,10 +168,10 @@ def offsets(case: Case) -> Verdict:
             )
         if case.out_of_time and n_inputs >= _LEAST_OFFSET_TEXTS:
             break
-    return Verdict(status="passed", n_inputs=n_inputs)
+    return CheckVerdict(status="passed", n_inputs=n_inputs)
 
 
-def _told(answer: object) -> tuple[str, list[int]] | None:
+def _text_and_starts(answer: object) -> tuple[str, list[int]] | None:
     if isinstance(answer, list | tuple) and len(answer) == 2 and isinstance(answer[0], str):
         starts = answer[1]
         if isinstance(starts, list) and all(isinstance(start, int) for start in starts):

@@ -1,4 +1,4 @@
-"""The same text, the same ids: asked again, in another order, after many others, in another process."""
+"""The same text must give the same ids: again, in another order, after many others, in another process."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from harness.conform import texts as material
 from harness.conform.case import Case, Judgement
 from harness.conform.checks.encoding import texts_for
 from harness.conform.checks.over_texts import over_texts
-from harness.conform.reference import Answer, Refused
-from harness.conform.verdicts import Counterexample, Verdict
+from harness.conform.reference import Answer, Refusal
+from harness.conform.verdicts import CheckVerdict, FailingInput
 
 HASH_SEEDS = ("0",)
-"""Of the other processes; the one there is draws its own."""
+"""Hash seeds of the other processes; that of the current one is random."""
 _TEXTS = 400
 _ASKED_AGAIN = 2_000
 _LENGTHS = (1, 2, 17, 300, 5_000, 70_000)
@@ -27,7 +27,7 @@ def _sample(case: Case) -> list[str]:
 
 
 def _after_one_another(case: Case) -> list[str]:
-    """One text several times, another several times, then texts of every length right behind one of every length."""
+    """Return two texts several times each, then texts of every length right after one of every length."""
     text = material.prose(100_000, case.seed + 7)
     starts = Random(f"lengths:{case.seed}")
     lengths = [length for length in _LENGTHS if case.affordable(2 * len(_LENGTHS) * length)]
@@ -39,20 +39,20 @@ def _after_one_another(case: Case) -> list[str]:
     return [text for text in found if case.can_ask(text)]
 
 
-def repeated(case: Case) -> Verdict:
-    """The first calls of a process, long and short texts by turns; the same texts again, then backwards."""
+def repeated(case: Case) -> CheckVerdict:
+    """Check the first calls of a process, long and short texts in turn; then repeated texts, forwards and backwards."""
     turns = _after_one_another(case)
-    case.subject.fresh()
+    case.client.fresh()
     verdict = over_texts(case, turns, case.agrees)
     if verdict.status == "failed":
         return verdict
     texts = _sample(case)
-    first = dict(zip(texts, case.subject.ids_of_all(texts), strict=True))
+    first = dict(zip(texts, case.client.ids_of_all(texts), strict=True))
 
     def judge(text: str, answer: Answer) -> Judgement:
         if text not in first:
             return case.agrees(text, answer)
-        if isinstance(answer, Refused) and isinstance(first[text], Refused):
+        if isinstance(answer, Refusal) and isinstance(first[text], Refusal):
             return "right"
         return "right" if answer == first[text] else "wrong"
 
@@ -63,35 +63,35 @@ def repeated(case: Case) -> Verdict:
     return verdict
 
 
-def many_pieces(case: Case) -> Verdict:
-    """More distinct pieces than a 16-bit hash tells apart, in one fresh process; then some of them again."""
+def many_pieces(case: Case) -> CheckVerdict:
+    """Check more distinct pieces than a 16-bit hash has values, in one fresh process; then some of them again."""
     pieces = material.short_pieces()
     if not case.affordable(sum(map(len, pieces)) * 2):
-        return Verdict(status="not asked", reason=f"too slow for {len(pieces):,} pieces in the time there is")
-    case.subject.fresh()
+        return CheckVerdict(status="not asked", reason=f"too slow for {len(pieces):,} pieces in the time allowed")
+    case.client.fresh()
     return over_texts(case, [*pieces, *pieces[:_ASKED_AGAIN]], case.agrees)
 
 
-def processes(case: Case) -> Verdict:
-    """Other processes, each with another hash seed, give the same ids."""
+def processes(case: Case) -> CheckVerdict:
+    """Check that other processes, each with another hash seed, give the same ids."""
     texts = _sample(case)
-    case.subject.fresh()
-    here = list(case.subject.ids_of_all(texts))
+    case.client.fresh()
+    here = list(case.client.ids_of_all(texts))
     for seed in HASH_SEEDS:
-        with case.subject.another({"PYTHONHASHSEED": seed}) as other:
+        with case.client.another({"PYTHONHASHSEED": seed}) as other:
             for text, mine, theirs in zip(texts, here, other.ids_of_all(texts), strict=True):
-                if mine == theirs or (isinstance(mine, Refused) and isinstance(theirs, Refused)):
+                if mine == theirs or (isinstance(mine, Refusal) and isinstance(theirs, Refusal)):
                     continue
 
                 def differs(candidate: str) -> bool:
-                    return case.subject.ids(candidate) != other.ids(candidate)
+                    return case.client.ids(candidate) != other.ids(candidate)
 
                 small = smallest_long_text(text, differs) if differs(text) else text
-                return Verdict(
+                return CheckVerdict(
                     status="failed",
                     stage="determinism",
                     reason=f"another process (PYTHONHASHSEED={seed}) gives other ids",
-                    counterexample=Counterexample.of(small, expected=case.subject.ids(small), got=other.ids(small)),
+                    counterexample=FailingInput.of(small, expected=case.client.ids(small), got=other.ids(small)),
                     n_failed=1,
                 )
-    return Verdict(status="passed", n_inputs=len(texts) * len(HASH_SEEDS))
+    return CheckVerdict(status="passed", n_inputs=len(texts) * len(HASH_SEEDS))

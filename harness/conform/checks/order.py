@@ -1,4 +1,4 @@
-"""Ids nobody encoded: any id beside any other, cut inside characters, repeated, in another order."""
+"""Lists of ids that no text was encoded to: any id beside any other, cut inside characters, repeated, reordered."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 from harness.check.shrink import Budget, smallest_sequence
 from harness.conform.case import Case
 from harness.conform.checks.encoding import texts_for
-from harness.conform.reference import Refused
-from harness.conform.verdicts import Counterexample, Stage, Verdict
+from harness.conform.reference import Refusal
+from harness.conform.verdicts import CheckVerdict, FailingInput, Stage
 from harness.conform.wording import expression
 
 _N_RANDOM = 2_500
@@ -22,17 +22,17 @@ _SHRINK_SECONDS = 5.0
 Ids = tuple[int, ...]
 
 
-def any_order(case: Case) -> Verdict:
-    """`decode`, and `decode_bytes` where there is one, of lists of ids in any order."""
+def any_order(case: Case) -> CheckVerdict:
+    """Check `decode`, and `decode_bytes` if offered, on lists of ids in any order."""
     latest: list[Ids] = []
     n_inputs = n_left_out = 0
     for ids in [*case.known_ids, *_lists(case)]:
         expected = case.reference.decode(ids)
-        if isinstance(expected, Refused):
+        if isinstance(expected, Refusal):
             n_left_out += 1
             continue
         n_inputs += 1
-        got = case.subject.decode(ids)
+        got = case.client.decode(ids)
         if got != expected or _bytes_differ(case, ids):
             verdict = _failure(case, ids, got, latest)
             verdict.n_inputs = n_inputs
@@ -41,14 +41,14 @@ def any_order(case: Case) -> Verdict:
         if case.out_of_time:
             break
     reason = f"{n_left_out:,} lists the reference refuses" if n_left_out else ""
-    return Verdict(status="passed", reason=reason, n_inputs=n_inputs)
+    return CheckVerdict(status="passed", reason=reason, n_inputs=n_inputs)
 
 
 def _bytes_differ(case: Case, ids: Ids) -> bool:
-    if case.reference.model.lossy is not None or not case.subject.offers("decode_bytes"):
+    if case.reference.model.lossy is not None or not case.client.offers("decode_bytes"):
         return False
     by_id = case.reference.bytes_by_id
-    return bool(case.subject.ask("decode_bytes", ids=list(ids)) != b"".join(by_id[i] for i in ids))
+    return bool(case.client.ask("decode_bytes", ids=list(ids)) != b"".join(by_id[i] for i in ids))
 
 
 def _lists(case: Case) -> Iterator[Ids]:
@@ -75,7 +75,7 @@ def _lists(case: Case) -> Iterator[Ids]:
 
 
 def _parts(ids: Ids, random: Random) -> Iterator[Ids]:
-    """Beginnings and ends, cut wherever an id ends; backwards; in another order."""
+    """Yield prefixes and suffixes of `ids`, `ids` backwards, and in another order."""
     for k in range(1, min(len(ids), 8)):
         yield ids[:k]
         yield ids[-k:]
@@ -84,35 +84,37 @@ def _parts(ids: Ids, random: Random) -> Iterator[Ids]:
     yield tuple(random.sample(ids, len(ids)))
 
 
-def _failure(case: Case, ids: Ids, got: object, latest: Sequence[Ids]) -> Verdict:
-    """The fewest of the ids that are decoded wrongly, or the list that spoils them where they are right alone.
+def _failure(case: Case, ids: Ids, got: object, latest: Sequence[Ids]) -> CheckVerdict:
+    """Return the failure with the fewest wrongly decoded ids, or with the earlier list that makes them wrong.
 
-    What is shown was wrong when it was asked first in a fresh process: while ids are tried out, earlier calls may have
-    spoiled later ones. `got` is what the ids were decoded to at first.
+    What is shown was wrong as the first call of a fresh process, since during shrinking earlier calls may affect later
+    ones. `got` is what the ids were decoded to at first.
     """
 
     def wrong(candidate: Sequence[int]) -> bool:
         expected = case.reference.decode(candidate)
-        if not candidate or isinstance(expected, Refused):
+        if not candidate or isinstance(expected, Refusal):
             return False
-        return case.subject.decode(candidate) != expected or _bytes_differ(case, tuple(candidate))
+        return case.client.decode(candidate) != expected or _bytes_differ(case, tuple(candidate))
 
-    case.subject.fresh()
+    case.client.fresh()
     if wrong(ids):
         small = smallest_sequence(ids, wrong, Budget(_TRIALS, _SHRINK_SECONDS))
         if small not in case.known_ids:
             case.known_ids.append(small)
         for shown in (small, ids):
-            case.subject.fresh()
+            case.client.fresh()
             if (answers := _answers(case, shown)).expected != answers.got:
-                return _told(shown, answers, "decode", "in a list of ids nobody encoded")
+                return _failed_verdict(shown, answers, "decode", "in a list of ids that is not from a text")
     for earlier in reversed(latest):
-        case.subject.fresh()
-        case.subject.decode(earlier)
+        case.client.fresh()
+        case.client.decode(earlier)
         if (answers := _answers(case, ids)).expected != answers.got:
-            return _told(ids, answers, "cache", f"right in a fresh process, wrong after decode({list(earlier)})")
-    reason = "was decoded otherwise before, and is right in a fresh process"
-    return _told(ids, _Answers("decode", case.reference.decode(ids), got), "determinism", reason)
+            return _failed_verdict(
+                ids, answers, "cache", f"right in a fresh process, wrong after decode({list(earlier)})"
+            )
+    reason = "was decoded differently before, and is right in a fresh process"
+    return _failed_verdict(ids, _Answers("decode", case.reference.decode(ids), got), "determinism", reason)
 
 
 class _Answers(NamedTuple):
@@ -122,24 +124,24 @@ class _Answers(NamedTuple):
 
 
 def _answers(case: Case, ids: Ids) -> _Answers:
-    """What `decode` should have given and gave, or `decode_bytes` where `decode` is right."""
-    expected, got = case.reference.decode(ids), case.subject.decode(ids)
+    """Return the expected and the actual result of `decode`, or of `decode_bytes` where `decode` is right."""
+    expected, got = case.reference.decode(ids), case.client.decode(ids)
     if expected == got and _bytes_differ(case, ids):
         by_id = case.reference.bytes_by_id
-        raw = case.subject.ask("decode_bytes", ids=list(ids))
+        raw = case.client.ask("decode_bytes", ids=list(ids))
         return _Answers("decode_bytes", b"".join(by_id[i] for i in ids), raw)
     return _Answers("decode", expected, got)
 
 
-def _told(ids: Ids, answers: _Answers, stage: Stage, reason: str) -> Verdict:
+def _failed_verdict(ids: Ids, answers: _Answers, stage: Stage, reason: str) -> CheckVerdict:
     expected, got = (
         expression(answer) if isinstance(answer, str) else repr(answer) if isinstance(answer, bytes) else str(answer)
         for answer in answers[1:]
     )
-    return Verdict(
+    return CheckVerdict(
         status="failed",
         stage=stage,
         reason=reason if answers.method == "decode" else f"{answers.method}: {reason}",
-        counterexample=Counterexample.of(ids=list(ids), expected=expected, got=got),
+        counterexample=FailingInput.of(ids=list(ids), expected=expected, got=got),
         n_failed=1,
     )

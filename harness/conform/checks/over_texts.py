@@ -1,4 +1,4 @@
-"""What most checks do: ask for the ids of many texts, judge each, and make the first wrong one small."""
+"""What most checks do: get the ids of many texts, judge each, and shrink a wrong one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness.conform.case import Case, Judge
 from harness.conform.reference import Answer
-from harness.conform.verdicts import Verdict
+from harness.conform.verdicts import CheckVerdict
 from harness.conform.wording import expression
 
 _KEPT_EXCEPTIONS = 20
@@ -16,18 +16,18 @@ _SHORT = 12
 
 
 def _size(text: str) -> tuple[bool, bool, int, int]:
-    """Short texts first, of longer ones what is told briefly."""
+    """Return a sort key: short texts first, then those with a short expression."""
     return len(text) > _BRIEF, len(text) > _SHORT, len(expression(text)), len(text)
 
 
-def over_texts(case: Case, texts: Sequence[str], judge: Judge) -> Verdict:
-    """The verdict of `judge` over all texts, as many as the time of the check allows; none passes without a text."""
+def over_texts(case: Case, texts: Sequence[str], judge: Judge) -> CheckVerdict:
+    """Return the verdict of `judge` on as many texts as the check's time allows; without a text none passes."""
     if not texts:
-        return Verdict(status="not asked", reason="there is no text to judge by")
+        return CheckVerdict(status="not asked", reason="there is no text to judge by")
     wrong: list[tuple[str, Answer]] = []
     excused: list[str] = []
     n_inputs = 0
-    for text, answer in zip(texts, case.subject.ids_of_all(texts), strict=False):
+    for text, answer in zip(texts, case.client.ids_of_all(texts), strict=False):
         n_inputs += 1
         judgement = judge(text, answer)
         if judgement == "wrong":
@@ -40,14 +40,14 @@ def over_texts(case: Case, texts: Sequence[str], judge: Judge) -> Verdict:
     if wrong:
         text, answer = min(wrong[:_SHORTEST_OF], key=lambda pair: _size(pair[0]))
         located, example = case.explain(text, answer, judge)
-        return Verdict(
+        return CheckVerdict(
             status="failed", reason=located.reason, stage=located.stage, counterexample=example,
             n_inputs=n_inputs, n_failed=len(wrong),
         )  # fmt: skip
     if 2 * n_inputs < len(texts):
-        return Verdict(status="not asked", reason=f"{part}, all of them right; give it more --check-seconds")
+        return CheckVerdict(status="not asked", reason=f"{part}, all of them right; give it more --check-seconds")
     kept = [expression(text) for text in sorted(excused, key=len)[:_KEPT_EXCEPTIONS]]
     if not excused:
-        return Verdict(status="passed", reason=part, n_inputs=n_inputs)
+        return CheckVerdict(status="passed", reason=part, n_inputs=n_inputs)
     reason = f"on {len(excused):,} of {n_inputs:,} texts both fall short, in the same way" + (part and f"; {part}")
-    return Verdict(status="same as reference", reason=reason, n_inputs=n_inputs, exceptions=kept)
+    return CheckVerdict(status="same as reference", reason=reason, n_inputs=n_inputs, exceptions=kept)

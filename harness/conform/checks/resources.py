@@ -1,7 +1,7 @@
-"""How time and memory grow with the text: exponents by family of texts, and peak memory by the byte of text.
+"""How time and memory grow with the text: exponents by family of texts, and peak memory per byte of text.
 
-The exponent is the slope of time against length on logarithmic axes: 1 is linear, 2 quadratic. Time is that of the
-processor where the target can tell it, so that a busy machine does not bend the slope.
+The exponent is the slope of time against length on logarithmic axes: 1 is linear, 2 quadratic. Time is processor time
+where the target reports it, so that a busy machine does not distort the slope.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from harness.conform.case import Case
-from harness.conform.reference import Refused
-from harness.conform.subject import Subject
+from harness.conform.client import TargetClient
+from harness.conform.reference import Refusal
 from harness.conform.texts import prose
-from harness.conform.verdicts import Counterexample, Verdict
+from harness.conform.verdicts import CheckVerdict, FailingInput
 from harness.data.generated import ADVERSARIAL, generate
 from harness.measure.stats import Exponent, fit_exponent
 
@@ -23,9 +23,9 @@ SIZES = tuple(1024 << step for step in range(8))
 """Characters: 1 KB to 128 KB."""
 MOST_EXPONENT = 1.7
 _SURE_EXPONENT = 1.4
-"""What the lower end of the interval must exceed besides."""
+"""The lower end of the interval must exceed this as well."""
 _LEAST_SECONDS = 0.05
-"""A largest pass shorter than this says nothing about growth."""
+"""If the longest pass is shorter than this, it says nothing about growth."""
 _PASS_SECONDS = 1.0
 _PASSES = 3
 _SHOWN = 5
@@ -34,8 +34,8 @@ _MEMORY_CHARACTERS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Grown:
-    """How time grows on one family."""
+class _Growth:
+    """The growth of time on one family."""
 
     exponent: Exponent
     seconds: float
@@ -48,8 +48,8 @@ class _Grown:
         return steep and self.seconds >= _LEAST_SECONDS
 
 
-def growth(case: Case) -> Verdict:
-    """The exponent of time is below 1.7 on every family, encoding and decoding, or no larger than the reference's."""
+def growth(case: Case) -> CheckVerdict:
+    """Check that the exponent of time is below 1.7 on every family, or no larger than the reference's."""
     found: list[tuple[float, str]] = []
     excused: list[str] = []
     n_inputs = 0
@@ -76,19 +76,19 @@ def growth(case: Case) -> Verdict:
             return _too_steep(found[-1][1], again, n_inputs)
     if excused:
         reason = "; ".join(excused)
-        return Verdict(status="same as reference", reason=reason, exceptions=excused, n_inputs=n_inputs)
+        return CheckVerdict(status="same as reference", reason=reason, exceptions=excused, n_inputs=n_inputs)
     shown = ", ".join(f"{name} {value:.1f}" for value, name in sorted(found, reverse=True)[:_SHOWN])
     reason = f"exponents, the greatest of {n_inputs}: {shown}" if found else "too slow, or refused, on every family"
-    return Verdict(status="passed", reason=reason, n_inputs=n_inputs)
+    return CheckVerdict(status="passed", reason=reason, n_inputs=n_inputs)
 
 
-def _too_steep(name: str, grown: _Grown, n_inputs: int) -> Verdict:
+def _too_steep(name: str, grown: _Growth, n_inputs: int) -> CheckVerdict:
     low, high = grown.exponent.low, grown.exponent.high
-    return Verdict(
+    return CheckVerdict(
         status="failed",
         stage="resources",
         reason=f"on {name} time grows as length to the {grown.exponent.value:.1f} ({low:.1f}–{high:.1f})",
-        counterexample=Counterexample.of(
+        counterexample=FailingInput.of(
             grown.text, expected="about 1", got=f"{grown.seconds:.2f} s for {len(grown.text):,} characters"
         ),
         n_inputs=n_inputs,
@@ -97,14 +97,14 @@ def _too_steep(name: str, grown: _Grown, n_inputs: int) -> Verdict:
 
 
 class _Texts:
-    """Texts of one family, none of which was asked for before: who remembers whole texts knows none of them."""
+    """Texts of one family, each new: a cache of whole texts has none of them."""
 
     def __init__(self, family: str, case: Case) -> None:
         self._family, self._seed = family, case.seed
-        self._left_out = 7  # characters; a round length may have been met in another check
+        self._left_out = 7  # characters; a round length may have occurred in another check
 
     def of(self, size: int) -> str:
-        """A new text of somewhat fewer than `size` characters."""
+        """Return a new text of slightly fewer than `size` characters."""
         self._left_out += 1
         whole = (
             prose(size, self._seed + 5) if self._family == "words" else "".join(generate(f"gen/{self._family}:{size}"))
@@ -112,8 +112,8 @@ class _Texts:
         return whole[self._left_out :]
 
 
-def _grown(seconds_of: Callable[[str], float | None], texts: _Texts, case: Case) -> _Grown | None:
-    """How time grows; None where three sizes cannot be had. It ends at a second, or at a refusal."""
+def _grown(seconds_of: Callable[[str], float | None], texts: _Texts, case: Case) -> _Growth | None:
+    """Measure how time grows, up to a second or a refusal; None with fewer than three sizes."""
     points: list[tuple[float, float]] = []
     text = ""
     for size in SIZES:
@@ -133,27 +133,27 @@ def _grown(seconds_of: Callable[[str], float | None], texts: _Texts, case: Case)
     if len(points) < 3:
         return None
     exponent = fit_exponent(points, last=5)
-    return None if exponent is None else _Grown(exponent, points[-1][1], text)
+    return None if exponent is None else _Growth(exponent, points[-1][1], text)
 
 
 def _encoding_seconds(case: Case, text: str) -> float | None:
-    subject = case.subject
-    if subject.offers("timed_encode"):
-        return _number(subject.ask("timed_encode", text=text, loops=1))
+    client = case.client
+    if client.offers("timed_encode"):
+        return _number(client.ask("timed_encode", text=text, loops=1))
     began = time.perf_counter()
-    answer = subject.ids(text)
-    return None if isinstance(answer, Refused) else time.perf_counter() - began
+    answer = client.ids(text)
+    return None if isinstance(answer, Refusal) else time.perf_counter() - began
 
 
 def _decoding_seconds(case: Case, text: str) -> float | None:
-    subject, ids = case.subject, case.reference.ask(text)
-    if isinstance(ids, Refused):
+    client, ids = case.client, case.reference.ask(text)
+    if isinstance(ids, Refusal):
         return None
-    if subject.offers("timed_decode"):
-        return _number(subject.ask("timed_decode", ids=ids))
+    if client.offers("timed_decode"):
+        return _number(client.ask("timed_decode", ids=ids))
     began = time.perf_counter()
-    answer = subject.decode(ids)
-    return None if isinstance(answer, Refused) else time.perf_counter() - began
+    answer = client.decode(ids)
+    return None if isinstance(answer, Refusal) else time.perf_counter() - began
 
 
 def _number(answer: object) -> float | None:
@@ -163,7 +163,7 @@ def _number(answer: object) -> float | None:
 def _reference_encoding(case: Case, text: str) -> float | None:
     began = time.process_time()
     answer = case.reference.ask(text)
-    return None if isinstance(answer, Refused) else time.process_time() - began
+    return None if isinstance(answer, Refusal) else time.process_time() - began
 
 
 def _reference_decoding(case: Case, text: str) -> float | None:
@@ -171,38 +171,38 @@ def _reference_decoding(case: Case, text: str) -> float | None:
     began = time.process_time()
     return (
         None
-        if isinstance(ids, Refused) or isinstance(case.reference.decode(ids), Refused)
+        if isinstance(ids, Refusal) or isinstance(case.reference.decode(ids), Refusal)
         else (time.process_time() - began)
     )
 
 
-def memory(case: Case) -> Verdict:
-    """A megabyte of text takes less than a thousand times its size beyond what the process held before."""
-    with case.subject.another({}) as alone:
+def memory(case: Case) -> CheckVerdict:
+    """Check that a megabyte of text takes less than a thousand times its size on top of the process's memory before."""
+    with case.client.another({}) as alone:
         return _memory(case, alone)
 
 
-def _memory(case: Case, alone: Subject) -> Verdict:
+def _memory(case: Case, alone: TargetClient) -> CheckVerdict:
     alone.ids("hello world")
     before = alone.peak_memory_bytes
     if not before:
-        return Verdict(status="not asked", reason="the memory of its process cannot be read here")
+        return CheckVerdict(status="not asked", reason="the memory of its process cannot be read here")
     n = _MEMORY_CHARACTERS
     while n > 1_000 and not case.affordable(n):
         n //= 2
     text = prose(n, case.seed + 2)
     n_bytes = len(text.encode())
     answer = alone.ids(text)
-    if isinstance(answer, Refused):
-        return Verdict(
+    if isinstance(answer, Refusal):
+        return CheckVerdict(
             status="failed", stage="resources", reason=f"a text of {n_bytes:,} bytes ends in {answer}", n_failed=1,
-            counterexample=Counterexample.of(text, expected="ids", got=answer),
+            counterexample=FailingInput.of(text, expected="ids", got=answer),
         )  # fmt: skip
     grown = max(0, alone.peak_memory_bytes - before)
-    told = f"{grown / n_bytes:.0f} bytes a byte of text, {before / 1e6:.0f} MB before"
+    reason = f"{grown / n_bytes:.0f} bytes a byte of text, {before / 1e6:.0f} MB before"
     if grown > MOST_BYTES_A_BYTE * n_bytes:
-        return Verdict(
-            status="failed", stage="resources", reason=told, n_failed=1,
-            counterexample=Counterexample.of(text, expected=f"at most {MOST_BYTES_A_BYTE}", got=told),
+        return CheckVerdict(
+            status="failed", stage="resources", reason=reason, n_failed=1,
+            counterexample=FailingInput.of(text, expected=f"at most {MOST_BYTES_A_BYTE}", got=reason),
         )  # fmt: skip
-    return Verdict(status="passed", reason=told, n_inputs=1)
+    return CheckVerdict(status="passed", reason=reason, n_inputs=1)

@@ -1,6 +1,6 @@
-"""Texts whose length is a power of two, one less, one more, in bytes and in characters: where buffers end.
+"""Texts of 2^n bytes or characters, one less and one more: where buffers end.
 
-And every length up to a few hundred bytes with each kind of character at the end, where vectors and blocks have tails.
+Also every length up to a few hundred bytes with each kind of character last: where vectors and blocks have tails.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from harness.conform.case import Case, Judgement
 from harness.conform.checks.over_texts import over_texts
 from harness.conform.reference import Answer
 from harness.conform.texts import prose
-from harness.conform.verdicts import Verdict
+from harness.conform.verdicts import CheckVerdict
 from harness.data.generated import generate
 
 _EVERY_LENGTH = 300
@@ -24,8 +24,8 @@ _AT_ONCE_SECONDS = 1.0
 _OTHERS = (1_000, 1_536, 3_000, 6_144, 10_000, 12_288, 20_480, 49_152, 100_000)
 
 
-def sizes(case: Case) -> Verdict:
-    """The ids of the reference, and the text back, at each size from a few bytes to a megabyte."""
+def sizes(case: Case) -> CheckVerdict:
+    """Check the ids and the round trip at each size from a few bytes to a megabyte."""
 
     def judge(text: str, answer: Answer) -> Judgement:
         agreed = case.agrees(text, answer)
@@ -41,8 +41,8 @@ def sizes(case: Case) -> Verdict:
 
 
 def past_64k(case: Case) -> list[str]:
-    """A few texts of more than 65,536 characters; none where the target would take long for all of them."""
-    if not case.affordable(4 * _PAST_64K) or case.subject.seconds_for(4 * _PAST_64K) > _AT_ONCE_SECONDS:
+    """Return a few texts of more than 65,536 characters; none where the target would take long for them."""
+    if not case.affordable(4 * _PAST_64K) or case.client.seconds_for(4 * _PAST_64K) > _AT_ONCE_SECONDS:
         return []
     mixed = "".join(generate(f"gen/mixed:{_PAST_64K}"))
     texts = [prose(_PAST_64K, case.seed + 5), mixed[:_PAST_64K], prose(2 * _PAST_64K, case.seed + 6)]
@@ -59,7 +59,7 @@ def _short(seed: int) -> Iterator[str]:
 
 
 def _of_powers(seed: int) -> Iterator[str]:
-    """In order of length: mixed scripts and plain words, of so many bytes and of so many characters."""
+    """Yield, by length, texts of mixed scripts and of plain words with so many bytes and so many characters."""
     greatest = 1 << _GREAT_POWERS[-1]
     mixed = "".join(generate(f"gen/mixed:{greatest + 8}"))
     shift = Random(f"sizes:{seed}").randrange(64)
@@ -77,6 +77,6 @@ def _of_powers(seed: int) -> Iterator[str]:
 
 
 def of_bytes(text: str, n_bytes: int) -> str:
-    """The beginning of `text`, and as many `x` as it takes to have exactly `n_bytes` of UTF-8."""
+    """Return a prefix of `text` padded with `x` to exactly `n_bytes` of UTF-8."""
     head = text[:n_bytes].encode()[:n_bytes].decode("utf-8", "ignore")
     return head + "x" * (n_bytes - len(head.encode()))

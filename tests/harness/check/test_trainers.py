@@ -115,7 +115,7 @@ def test_parting_where_no_tie_explains_it_is_a_fault(compare: Compare) -> None:
         "planted-forgetful and rustbpe",
     ]
     assert "they differ under one rule, 'first met', first at merge 1" in result.faults[0]
-    assert "they part where there is none, first at merge 1: " in result.faults[1]
+    assert "they differ where there is none, first at merge 1: " in result.faults[1]
     assert "(12 times) and 'z'+'z' (40 times)" in result.faults[1]
 
 

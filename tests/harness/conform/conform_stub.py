@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.conform import protocol
-from harness.conform.served import Served
+from harness.conform.adapter import ObjectAdapter
 from harness.conform.target import Description, TargetError, TargetFailed
 
 
 class InProcess:
-    """As `harness.conform.target.Target`; a restart makes the object anew."""
+    """Like `harness.conform.target.Target`; a restart creates a new object."""
 
     peak_memory_bytes = 0
 
@@ -25,24 +25,24 @@ class InProcess:
         before = dict(os.environ)
         os.environ.update(self._environment)
         try:
-            self._served = Served(self._make())
+            self._adapter = ObjectAdapter(self._make())
         finally:
             os.environ.clear()
             os.environ.update(before)
-        told = self._served.describe()
+        described = self._adapter.describe()
         self.description = Description(
-            name=told["info"]["type"],
-            operations=frozenset(told["operations"]),
-            special_tokens=told["special_tokens"],
-            n_vocab=told["n_vocab"],
-            info=told["info"],
+            name=described["info"]["type"],
+            operations=frozenset(described["operations"]),
+            special_tokens=described["special_tokens"],
+            n_vocab=described["n_vocab"],
+            info=described["info"],
         )
 
     def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
         arguments = json.loads(protocol.request_line(1, operation, arguments))
         del arguments["id"], arguments["op"]
         try:
-            answer = self._served.answer(operation, arguments)
+            answer = self._adapter.answer(operation, arguments)
         except Exception as error:
             raise TargetError(type(error).__name__, str(error)) from None
         except BaseException as error:
@@ -50,7 +50,7 @@ class InProcess:
         line = json.dumps({"id": 1, "result": answer}, default=lambda value: {"python type": type(value).__name__})
         try:
             return protocol.read_answer(line.encode(), 1, operation)
-        except protocol.Malformed as error:
+        except protocol.MalformedAnswer as error:
             raise TargetFailed("protocol", str(error)) from None
 
     def encode_each(self, texts: list[str]) -> list[Any]:

@@ -16,10 +16,10 @@ import pytest
 
 import impls
 from harness.cli import main
-from harness.conform.judge import judge
 from harness.conform.reference import Reference
+from harness.conform.runner import run_checks
 from harness.conform.target import NotLoadable, TargetFailed
-from harness.conform.verdicts import Report, Verdict
+from harness.conform.verdicts import CheckVerdict, ConformanceReport
 
 _HERE = Path(__file__).resolve().parent
 
@@ -31,14 +31,14 @@ def model() -> impls.Model:
 
 
 @pytest.fixture(scope="module")
-def conform(model: impls.Model) -> Callable[..., Verdict]:
+def conform(model: impls.Model) -> Callable[..., CheckVerdict]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(_HERE))
         from conform_stub import InProcess
 
     def run(bug: type[Right], *checks: str, target: type[Any] = InProcess, whole: bool = False, **options: Any) -> Any:
         reference = Reference("tiktoken", "small", model)
-        report = judge(lambda environment: target(lambda: bug(model), environment), reference, checks, **options)
+        report = run_checks(lambda environment: target(lambda: bug(model), environment), reference, checks, **options)
         return report if whole else report.verdicts[-1]
 
     run.target = InProcess  # type: ignore[attr-defined]
@@ -156,19 +156,19 @@ class KeyboardError(BaseException):
     ],
 )
 def test_each_check_finds_what_it_asks_for(
-    conform: Callable[..., Verdict], bug: type[Right], check: str, stage: str
+    conform: Callable[..., CheckVerdict], bug: type[Right], check: str, stage: str
 ) -> None:
     verdict = conform(bug, check)
     assert (verdict.status, verdict.stage) == ("failed", stage), verdict.reason
 
 
-def test_what_the_reference_does_as_well_is_no_failure(conform: Callable[..., Verdict]) -> None:
+def test_what_the_reference_does_as_well_is_no_failure(conform: Callable[..., CheckVerdict]) -> None:
     verdict = conform(Right, "round-trip")
     assert verdict.status == "same as reference"
     assert any("ud83d" in text for text in verdict.exceptions)
 
 
-def test_what_is_not_there_is_not_offered(conform: Callable[..., Verdict]) -> None:
+def test_what_is_not_there_is_not_offered(conform: Callable[..., CheckVerdict]) -> None:
     assert {conform(Right, check).status for check in ("batch", "bytes", "offsets", "save-load")} == {"not offered"}
 
 
@@ -206,7 +206,7 @@ def test_a_target_that_always_dies_is_given_up_and_every_check_has_its_verdict(c
     assert "died of it" in reports.verdicts[-1].reason
 
 
-def test_a_wrong_answer_is_told_though_the_target_does_not_start_again(conform: Any) -> None:
+def test_a_wrong_answer_is_reported_though_the_target_does_not_start_again(conform: Any) -> None:
     class Once(conform.target):  # type: ignore[misc]
         starts = 0
 
@@ -295,7 +295,7 @@ def test_a_target_that_conforms_is_status_0_and_one_document(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["no_such_module:Thing"], "no module no_such_module"),
         (["conform_adapter:Nothing"], "no Nothing"),
@@ -305,12 +305,16 @@ def test_a_target_that_conforms_is_status_0_and_one_document(
     ],
 )
 def test_what_cannot_be_judged_is_status_2_and_one_line(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    message: str,
 ) -> None:
     monkeypatch.chdir(folder)
     status, err = bpebench(capsys, monkeypatch, "conform", *arguments, "-m", "small.json")
     assert status == 2
-    assert told in err.splitlines()[-1]
+    assert message in err.splitlines()[-1]
 
 
 def test_the_test_class_gives_a_test_a_check(folder: Path) -> None:
@@ -336,6 +340,8 @@ class TestLower(ConformanceTests):
 
 
 def test_the_report_names_the_easiest_failure_to_look_at() -> None:
-    report = Report(target="t", reference="r", model="m", verdicts=[Verdict(check="ids", status="passed")], seconds=1.0)
+    report = ConformanceReport(
+        target="t", reference="r", model="m", verdicts=[CheckVerdict(check="ids", status="passed")], seconds=1.0
+    )
     assert report.conforms
     assert report.first is None

@@ -15,14 +15,14 @@ from planted_tokenizers import conform, model_file, planted
 from harness.conform.case import Case
 from harness.conform.checks.decoding import every_id
 from harness.conform.checks.over_texts import over_texts
+from harness.conform.client import TargetClient
 from harness.conform.junit import junit
 from harness.conform.pytest_class import ConformanceTests
 from harness.conform.reference import Reference
 from harness.conform.report import render
-from harness.conform.subject import Subject
-from harness.conform.verdicts import Counterexample, Report, Stage, Verdict, mark_repeated
+from harness.conform.verdicts import CheckVerdict, ConformanceReport, FailingInput, Stage, mark_repeated
 
-Conform = Callable[..., Report]
+Conform = Callable[..., ConformanceReport]
 
 __all__ = ["conform", "model_file", "planted"]
 
@@ -38,9 +38,11 @@ def test_what_ends_every_check_is_one_fault(planted: ModuleType, conform: Confor
 
 
 def test_calls_without_an_answer_and_growth_are_one_fault() -> None:
-    late = Verdict(check="long-texts", status="failed", stage="resources", reason="timeout: took longer than 10 s")
-    grows = Verdict(check="growth", status="failed", stage="resources", reason="on words time grows as length to the 2")
-    large = Verdict(check="memory", status="failed", stage="resources", reason="9000 bytes a byte of text")
+    late = CheckVerdict(check="long-texts", status="failed", stage="resources", reason="timeout: took longer than 10 s")
+    grows = CheckVerdict(
+        check="growth", status="failed", stage="resources", reason="on words time grows as length to the 2"
+    )
+    large = CheckVerdict(check="memory", status="failed", stage="resources", reason="9000 bytes a byte of text")
     mark_repeated([late, grows, large])
     assert [verdict.same_as for verdict in (late, grows, large)] == ["", "long-texts", ""]
 
@@ -64,37 +66,43 @@ def test_a_verdict_says_what_it_rests_on(planted: ModuleType, conform: Conform) 
     assert verdict.asked.bytes > 10_000
 
 
-def report_of(*verdicts: Verdict) -> Report:
-    return Report(target="t", reference="tiktoken", model="m", verdicts=list(verdicts), seconds=1.0)
+def report_of(*verdicts: CheckVerdict) -> ConformanceReport:
+    return ConformanceReport(target="t", reference="tiktoken", model="m", verdicts=list(verdicts), seconds=1.0)
 
 
 def test_a_run_in_which_nothing_passed_does_not_conform() -> None:
-    nothing = report_of(Verdict(check="save-load", status="not offered"), Verdict(check="ids", status="not asked"))
+    nothing = report_of(
+        CheckVerdict(check="save-load", status="not offered"), CheckVerdict(check="ids", status="not asked")
+    )
     assert not nothing.conforms
     assert "not judged" in render(nothing)
-    assert not report_of(Verdict(check="array", status="not offered")).conforms
-    assert not report_of(Verdict(check="bytes", status="passed"), Verdict(check="ids", status="not asked")).conforms
-    assert report_of(Verdict(check="bytes", status="passed"), Verdict(check="growth", status="not asked")).conforms
-    assert report_of(Verdict(check="ids", status="same as reference")).conforms
+    assert not report_of(CheckVerdict(check="array", status="not offered")).conforms
+    assert not report_of(
+        CheckVerdict(check="bytes", status="passed"), CheckVerdict(check="ids", status="not asked")
+    ).conforms
+    assert report_of(
+        CheckVerdict(check="bytes", status="passed"), CheckVerdict(check="growth", status="not asked")
+    ).conforms
+    assert report_of(CheckVerdict(check="ids", status="same as reference")).conforms
 
 
 def test_a_document_for_continuous_integration_is_not_green_where_nothing_was_judged() -> None:
-    nothing = ElementTree.fromstring(junit(report_of(Verdict(check="ids", status="not asked", reason="too slow"))))
+    nothing = ElementTree.fromstring(junit(report_of(CheckVerdict(check="ids", status="not asked", reason="too slow"))))
     assert (nothing.get("errors"), nothing.get("skipped")) == ("1", "0")
     assert nothing.find(".//error") is not None
-    good = report_of(Verdict(check="ids", status="passed"), Verdict(check="array", status="not offered"))
+    good = report_of(CheckVerdict(check="ids", status="passed"), CheckVerdict(check="array", status="not offered"))
     fine = ElementTree.fromstring(junit(good))
     assert (fine.get("errors"), fine.get("skipped")) == ("0", "1")
 
 
 def test_the_test_class_fails_where_nothing_was_judged() -> None:
-    nothing = report_of(Verdict(check="ids", status="not asked", reason="too slow"))
+    nothing = report_of(CheckVerdict(check="ids", status="not asked", reason="too slow"))
     with pytest.raises(pytest.fail.Exception, match="the ids were not judged"):
         ConformanceTests().test_conforms(nothing, "ids")
 
 
 def test_the_verb_ends_with_1_where_nothing_could_be_judged(bpebench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    nothing = report_of(Verdict(check="ids", status="not asked", reason="stopped by the clock"))
+    nothing = report_of(CheckVerdict(check="ids", status="not asked", reason="stopped by the clock"))
     monkeypatch.setattr("harness.conform.run.run", lambda *_, **__: nothing)
     ended = bpebench("conform", "naive", "--check", "ids")
     assert (ended.status, "not judged (the ids were not judged): 1 not asked" in ended.out) == (1, True), ended
@@ -104,17 +112,17 @@ def test_the_verb_ends_with_1_where_nothing_could_be_judged(bpebench: Any, monke
 
 def test_no_text_passes_no_check(planted: ModuleType) -> None:
     stub: Any = importlib.import_module("conform_stub")
-    with Subject(lambda environment: stub.InProcess(planted.Right, environment)) as subject:
-        case = Case(subject, Reference("tiktoken", "planted", planted.model()))
+    with TargetClient(lambda environment: stub.InProcess(planted.Right, environment)) as client:
+        case = Case(client, Reference("tiktoken", "planted", planted.model()))
         assert over_texts(case, [], case.agrees).status == "not asked"
 
 
 def test_what_is_wrong_of_single_calls_is_looked_at_before_threads_and_batches() -> None:
-    long = Counterexample.of("abcdefgh", expected=[1], got=[2])
-    short = Counterexample.of("a", expected=[1], got=[3])
-    single = Verdict(check="sizes", status="failed", stage="cache", counterexample=long)
-    beside = [Verdict(check=at, status="failed", stage=at, counterexample=short) for at in ("threads", "batch")]  # type: ignore[arg-type]
-    once = Verdict(check="ids", status="failed", stage="determinism", counterexample=short)
+    long = FailingInput.of("abcdefgh", expected=[1], got=[2])
+    short = FailingInput.of("a", expected=[1], got=[3])
+    single = CheckVerdict(check="sizes", status="failed", stage="cache", counterexample=long)
+    beside = [CheckVerdict(check=at, status="failed", stage=at, counterexample=short) for at in ("threads", "batch")]  # type: ignore[arg-type]
+    once = CheckVerdict(check="ids", status="failed", stage="determinism", counterexample=short)
     assert report_of(once, *beside, single).first is single
     assert report_of(once, *beside).first is beside[0]
 
@@ -135,14 +143,14 @@ def test_every_id_is_asked_for_where_no_token_is_a_line_end(planted: ModuleType)
             self.model = SimpleNamespace(id_by_token={}, whole_token_ids={})
             self.bytes_by_id = dict(enumerate(tokens))
 
-    with Subject(lambda environment: stub.InProcess(Wrong, environment)) as subject:
-        assert every_id(Case(subject, ByTable())).status == "failed"
+    with TargetClient(lambda environment: stub.InProcess(Wrong, environment)) as client:
+        assert every_id(Case(client, ByTable())).status == "failed"
 
 
 def test_what_hangs_on_earlier_texts_is_one_fault_whatever_the_texts() -> None:
-    def of(stage: Stage, text: str | None, ids: list[int] | None = None) -> Verdict:
-        example = Counterexample.of(text, ids=ids, expected=[1], got=[2])
-        return Verdict(check=f"{stage} {text}", status="failed", stage=stage, counterexample=example)
+    def of(stage: Stage, text: str | None, ids: list[int] | None = None) -> CheckVerdict:
+        example = FailingInput.of(text, ids=ids, expected=[1], got=[2])
+        return CheckVerdict(check=f"{stage} {text}", status="failed", stage=stage, counterexample=example)
 
     found = [of("cache", "a"), of("cache", "b"), of("determinism", "c"), of("cache", None, [1]), of("merges", "d")]
     mark_repeated(found)

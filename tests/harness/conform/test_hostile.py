@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness import kept
+from harness import child_process
 from harness.conform.run import run
 from harness.conform.target import Limits, NotLoadable, Target, TargetError, TargetFailed, TargetSpec
 from impls import Model
@@ -63,7 +63,7 @@ def hostile(name: str) -> TargetSpec:
 
 
 def failure(spec: TargetSpec, env: dict[str, str], limits: Limits = PATIENT) -> TargetFailed:
-    """How `encode` ends; afterwards a fresh process decodes as if nothing had been."""
+    """Return how `encode` ends; afterwards a fresh process decodes as if nothing had happened."""
     with Target(spec, limits, env) as target:
         with pytest.raises(TargetFailed) as caught:
             target.encode("ab")
@@ -108,12 +108,12 @@ FATES = {
     "Hungry": ("out-of-memory", "limit of 0.4 GB|MemoryError"),
     "HungryChild": ("out-of-memory", "limit of 0.4 GB|MemoryError"),
     "HungryAtOnce": ("out-of-memory", "MemoryError"),
-    "Exiting": ("panic", "raised SystemExit, which is no Exception: no more"),
+    "Exiting": ("panic", "raised SystemExit, which is not an Exception: no more"),
     "ExitingAtOnce": ("crash", "exit status 0"),
     "DaemonisingAndDying": ("crash", "exit status 5; [12] more that it had started ended with it"),
     "Segfault": ("crash", "killed by SIGSEGV; .*Fatal Python error: Segmentation fault"),
-    "Panicking": ("panic", "raised PanicException, which is no Exception: index out of bounds"),
-    "ParentKiller": ("crash", "ended the process that keeps it.*only its process group"),
+    "Panicking": ("panic", "raised PanicException, which is not an Exception: index out of bounds"),
+    "ParentKiller": ("crash", "ended its reaper.*only its process group"),
     "ClosesAll": ("crash", "exit status"),
 }
 
@@ -207,7 +207,7 @@ def test_what_it_prints_and_forks_beside_a_right_answer_does_not_spoil_it(name: 
 
 
 @pytest.mark.parametrize("text", ["none", "words", "float", "nan", "text", "object"])
-def test_a_python_object_that_answers_no_ids_is_told_so(text: str, mark: dict[str, str]) -> None:
+def test_a_python_object_that_answers_no_ids_is_reported(text: str, mark: dict[str, str]) -> None:
     with Target(hostile("WrongTypes"), PATIENT, mark) as target:
         with pytest.raises(TargetFailed) as caught:
             target.encode(text)
@@ -251,10 +251,10 @@ def test_other_children_of_ours_are_left_alone(mark: dict[str, str]) -> None:
 def test_without_a_subreaper_the_process_group_is_ended_and_the_verdict_says_so(
     mark: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    source = Path(kept.keeper.__file__).read_text()
-    other = tmp_path / "keeper.py"
+    source = Path(child_process.reaper.__file__).read_text()
+    other = tmp_path / "reaper.py"
     other.write_text(source.replace("_SET_CHILD_SUBREAPER = 1, 36", "_SET_CHILD_SUBREAPER = 1, -1"))
-    monkeypatch.setattr(kept.keeper, "__file__", str(other))
+    monkeypatch.setattr(child_process.reaper, "__file__", str(other))
     found = failure(hostile("Hanging"), mark, LIMITS)
     assert (found.verdict, found.reason) == (
         "timeout",

@@ -12,9 +12,9 @@ from planted_tokenizers import conform, model_file, planted, the_failure
 
 import harness
 import impls
-from harness.conform.verdicts import Report
+from harness.conform.verdicts import ConformanceReport
 
-Conform = Callable[..., Report]
+Conform = Callable[..., ConformanceReport]
 
 __all__ = ["conform", "model_file", "planted"]
 
@@ -51,7 +51,7 @@ def test_of_a_hundred_bytes_none_is_left_over(planted: ModuleType, conform: Conf
     assert len(example.expression) < 40
 
 
-def test_what_is_wrong_past_a_megabyte_only_is_told_in_a_line(planted: ModuleType, conform: Conform) -> None:
+def test_what_is_wrong_past_a_megabyte_only_is_shown_in_a_line(planted: ModuleType, conform: Conform) -> None:
     failure = the_failure(conform(planted.PastAMegabyte, "long-texts"))
     assert failure.stage == "pieces"
     assert len(failure.counterexample.text.text) > 1 << 20
@@ -106,5 +106,5 @@ def test_the_adapter_of_the_documentation_is_short_and_fails_as_it_says(
 
     failure = the_failure(conform(adapter(source), "ids"))
     assert failure.stage == "normalisation"
-    mended = "\n".join(line for line in source.splitlines() if "found out" not in line)
-    assert conform(adapter(mended), "ids", "round-trip").conforms
+    fixed = "\n".join(line for line in source.splitlines() if "found out" not in line)
+    assert conform(adapter(fixed), "ids", "round-trip").conforms

@@ -10,9 +10,9 @@ from types import ModuleType
 import pytest
 from planted_tokenizers import conform, model_file, planted, the_failure
 
-from harness.conform.verdicts import Report
+from harness.conform.verdicts import ConformanceReport
 
-Conform = Callable[..., Report]
+Conform = Callable[..., ConformanceReport]
 
 __all__ = ["conform", "model_file", "planted"]
 

@@ -12,9 +12,9 @@ from planted_tokenizers import conform, model_file, planted, the_failure
 import impls
 from harness.conform.checks import CHECKS
 from harness.conform.report import render
-from harness.conform.verdicts import Report
+from harness.conform.verdicts import ConformanceReport
 
-Conform = Callable[..., Report]
+Conform = Callable[..., ConformanceReport]
 
 __all__ = ["conform", "model_file", "planted"]
 

@@ -75,12 +75,12 @@ def test_a_module_is_found_in_the_current_folder(tmp_path: Path, monkeypatch: py
         ("hostile:Unloadable", "making it raised RuntimeError: no such device"),
         ("no_such_module:x", "there is no module no_such_module here or on PYTHONPATH"),
         ("cmd:./no-such-program", "./no-such-program cannot be run: No such file or directory"),
-        ("cmd:'", "is no command"),
+        ("cmd:'", "is not a valid command"),
         ("priorty", "did you mean priority?"),
-        ("no/such/file.json", "is no target"),
+        ("no/such/file.json", "is not a target"),
     ],
 )
-def test_what_cannot_be_loaded_is_told_in_one_line(name: str, reason: str) -> None:
+def test_what_cannot_be_loaded_is_reported_in_one_line(name: str, reason: str) -> None:
     with pytest.raises(NotLoadable) as caught:
         Target(TargetSpec.parse(name))
     assert reason in caught.value.reason
@@ -90,7 +90,7 @@ def test_what_cannot_be_loaded_is_told_in_one_line(name: str, reason: str) -> No
 def test_a_file_needs_a_library_that_can_run_it(model_file: Path, tmp_path: Path) -> None:
     with pytest.raises(NotLoadable, match="there is no such model file"):
         TargetSpec.parse(str(tmp_path / "none.json"), "priority")
-    with pytest.raises(NotLoadable, match="is no implementation that could run"):
+    with pytest.raises(NotLoadable, match="is not an implementation that could run"):
         TargetSpec.parse(str(model_file), "no-such-library")
     other = tmp_path / "program"
     other.write_text("#!/bin/sh\n")
@@ -238,7 +238,7 @@ def test_the_examples_of_the_protocol_work(language: str, source: str, tmp_path:
             target.decode([256])
 
 
-def test_the_operations_of_the_protocol_are_all_told() -> None:
+def test_the_operations_of_the_protocol_are_all_documented() -> None:
     from harness.conform.protocol import SHAPES
 
     rows = re.findall(r"^\| ([a-z_, ]+) \| [^|]*\| [^|]*\|$", PROTOCOL.read_text(), re.MULTILINE)

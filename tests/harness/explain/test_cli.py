@@ -124,19 +124,19 @@ def test_an_object_of_the_users_own_module(
         ended = bpebench("explain", "priority", target, text, "-m", model_file)
         assert ended.status == 1
         assert f"differ first in: {stage}" in ended.out
-    for target, told in (
-        ("explained_target:broken", "nothing to call"),
+    for target, message in (
+        ("explained_target:broken", "is not callable"),
         ("explained_target:absent", "has no absent"),
         ("no_such_module:x", "cannot be imported"),
     ):
         ended = bpebench("explain", "priority", target, "xab", "-m", model_file)
         assert ended.status == 2
-        assert told in ended.err
+        assert message in ended.err
         assert ended.out == ""
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["explain", "nobody", "priority", "a"], "unknown implementation 'nobody'"),
         (["explain", "./nowhere.json", "priority", "a"], "there is no such file"),
@@ -146,10 +146,10 @@ def test_an_object_of_the_users_own_module(
         (["trace", "nobody", "a"], "unknown implementation 'nobody'"),
     ],
 )
-def test_bad_usage_is_one_line_and_status_2(bpebench: Any, model_file: str, arguments: list[str], told: str) -> None:
+def test_bad_usage_is_one_line_and_status_2(bpebench: Any, model_file: str, arguments: list[str], message: str) -> None:
     ended = bpebench(*arguments, *(["-m", model_file] if "-m" not in arguments else []))
     assert ended.status == 2
-    assert told in ended.err
+    assert message in ended.err
     assert ended.out == ""
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import impls
 from harness.explain import Side, explain, side_of
+from harness.explain.algorithms import ALGORITHM_OF, ALGORITHMS, derive
 from harness.explain.rules import Rules
-from harness.explain.ways import OWN_WAY, WAYS, derive
 from harness.explanations import Explanation
 from impls import Model
 
@@ -33,7 +33,7 @@ class Fewest:
         return impls.load("priority", self._model).decode(ids)
 
 
-def told(found: Explanation) -> tuple[Any, ...]:
+def outcome(found: Explanation) -> tuple[Any, ...]:
     return found.stage, found.step, found.rank
 
 
@@ -59,7 +59,7 @@ def test_two_ways_over_one_model_part_at_a_step(
 ) -> None:
     model = hand_made(merges, alphabet="bytes")
     found = explain(side(a, model), side(b, model), text)
-    assert told(found) == ("merges", step, rank)
+    assert outcome(found) == ("merges", step, rank)
     assert tokens(found) == split
     assert said in found.what
     assert found.certainty == "certain"
@@ -70,9 +70,9 @@ def test_two_ways_over_one_model_part_at_a_step(
 def test_fewest_tokens_is_recognised_from_its_answers_alone(hand_made: Any) -> None:
     model = hand_made("a+a aa+b", alphabet="bytes")
     found = explain(side("priority", model), side_of(Fewest(model), "fewest"), "aaab")
-    assert told(found) == ("merges", 1, 0)
+    assert outcome(found) == ("merges", 1, 0)
     assert tokens(found) == ("aa·a·b", "a·aab")
-    assert found.b.way == WAYS["fewest"]
+    assert found.b.way == ALGORITHMS["fewest"]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_lookup_of_joined_bytes_merges_a_token_by_any_derivation(
     pairs = side_of(impls.load("priority", hand_made("a+a a+aa", alphabet="bytes")), "pairs")
     joined = side_of(impls.load("priority", hand_made("a+a a+aa", alphabet="bytes", **JOINED)), "joined")
     found = explain(pairs, joined, text)
-    assert told(found) == ("merges", step, 257)
+    assert outcome(found) == ("merges", step, 257)
     assert said in found.what
 
 
@@ -94,7 +94,7 @@ def test_of_a_merge_listed_twice_the_later_rank_counts_and_is_named(hand_made: A
     twice = side_of(impls.load(name, hand_made("a+b b+c a+b", alphabet="bytes")), "twice")
     once = side_of(impls.load(name, hand_made("a+b b+c", alphabet="bytes")), "once")
     found = explain(twice, once, "abc")
-    assert told(found) == ("merges", 1, 1)
+    assert outcome(found) == ("merges", 1, 1)
     assert tokens(found) == ("a·bc", "ab·c")
     assert any("a+b is listed 2 times (ranks 0, 2); the later rank counts" in line for line in found.evidence)
 
@@ -103,7 +103,7 @@ def test_the_whole_piece_shortcut_of_tiktoken_is_a_step(hand_made: Any) -> None:
     pairs = side("priority", hand_made("a+b", extra="abcd", alphabet="bytes"))
     joined = side("tiktoken", hand_made("a+b", extra="abcd", alphabet="bytes", **JOINED))
     found = explain(pairs, joined, "abcd")
-    assert told(found) == ("merges", 1, 257)
+    assert outcome(found) == ("merges", 1, 257)
     assert tokens(found) == ("ab·c·d", "abcd")
     assert "tiktoken takes the whole piece as one token" in found.what
 
@@ -142,11 +142,11 @@ def test_equal_ids_agree(hand_made: Any) -> None:
     assert found.stage is None
 
 
-@pytest.mark.parametrize("name", [name for name, way in OWN_WAY.items() if name != "sentencepiece"])
-def test_the_told_ways_are_those_of_the_implementations(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in ALGORITHM_OF if name != "sentencepiece"])
+def test_the_written_out_algorithms_are_those_of_the_implementations(name: str) -> None:
     spec = impls.TrainingSpec(vocab_size=400, pattern="gpt2")
     text = "the cat sat on the mat, and that was that; then the cat ate the hat of the matador"
     model = impls.get("priority").train_model([text], spec)
     tokenizer, rules = impls.load(name, model), Rules(model)
     for word in ("thethat", "matcatter", "ththth", "aaa", "xyz", "atadormat", "é"):
-        assert derive(rules, word, OWN_WAY[name]).ids == tokenizer.encode(word)
+        assert derive(rules, word, ALGORITHM_OF[name]).ids == tokenizer.encode(word)

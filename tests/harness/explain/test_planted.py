@@ -1,4 +1,4 @@
-"""`explain` on black boxes with a planted bug: nothing but their answers tells the stage."""
+"""`explain` on black boxes with a planted bug: the stage is found from their answers alone."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 import impls
 from harness.explain import black_box, explain, first_differing_stage, side_of
+from harness.explain.algorithms import derive
 from harness.explain.rules import Rules
-from harness.explain.ways import derive
 from harness.explanations import Explanation
 from impls import Model
 
@@ -74,7 +74,7 @@ def test_a_replay_on_a_list_that_is_not_monotone_is_merges(hand_made: Any) -> No
     assert (found.stage, found.step, found.rank) == ("merges", 2, 0)
 
 
-def test_a_long_piece_that_is_merged_otherwise_is_merges() -> None:
+def test_a_long_piece_that_is_merged_differently_is_merges() -> None:
     spec = impls.TrainingSpec(vocab_size=300, pattern="gpt2")
     model = impls.get("priority").train_model(["thethathenthatthe " * 3], spec)
     tokenizer = impls.load("priority", model)
@@ -115,7 +115,7 @@ def test_a_decoder_that_replaces_good_bytes_is_decode(hand_made: Any) -> None:
     assert first_differing_stage(tokenizer, box, "ab") is None
 
 
-@pytest.mark.parametrize(("text", "where"), [("a <s>b", "before"), ("a<s> b", "behind")])
+@pytest.mark.parametrize(("text", "where"), [("a <s>b", "before"), ("a<s> b", "after")])
 def test_a_space_lost_beside_a_special_token_is_special_tokens(hand_made: Any, text: str, where: str) -> None:
     model = hand_made("a+b", alphabet="bytes", special_tokens={"<s>": 300})
     tokenizer = impls.load("priority", model)

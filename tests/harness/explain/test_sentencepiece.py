@@ -16,7 +16,7 @@ from impls import Model
 
 
 def metaspace(kind: str) -> Side:
-    """One small vocabulary behind `Prepend` + `Replace`, or behind Metaspace."""
+    """One small vocabulary with `Prepend` + `Replace`, or with Metaspace."""
     tokens = ["<unk>", *"abc▁", "▁a", "▁▁", "b▁", "▁b"]
     merges = [("▁", "a"), ("▁", "▁"), ("b", "▁"), ("▁", "b")]
     tokenizer = tokenizers.Tokenizer(
@@ -41,7 +41,7 @@ def test_metaspace_cuts_before_each_space_where_prepend_does_not() -> None:
 def test_metaspace_puts_no_mark_before_a_space() -> None:
     found = explain(metaspace("prepend"), metaspace("metaspace"), " a")
     assert found.stage == "normalisation"
-    assert "prepend writes ▁ for spaces and puts one before it; metaspace writes ▁ for spaces" in found.what
+    assert "prepend replaces spaces by ▁ and prepends one; metaspace replaces spaces by ▁" in found.what
 
 
 # --- the library's own files -------------------------------------------------------------------------------------
@@ -76,8 +76,8 @@ def test_sentencepiece_s_default_normalises_and_its_identity_does_not(sentencepi
     )
     default = load_side(str(sentencepiece_file("default")), None)
     for text, said in (
-        ("the  cat", "makes one space of white space, none at the ends"),
-        ("\ufb01ne cats", "brings it to the normal form NFKC"),
+        ("the  cat", "collapses white space to single spaces and strips it"),
+        ("\ufb01ne cats", "normalises it to NFKC"),
         ("the\tcat", "default.model"),
     ):
         found = explain(identity, default, text)

@@ -42,7 +42,7 @@ def hidden(encode: Callable[[str], list[int]], name: str = "hidden") -> Side:
 
 
 def by_pattern(expression: str) -> Side:
-    """Byte pair encoding of MODEL over other pieces, which it does not tell."""
+    """Byte pair encoding of MODEL over other pieces, which it does not report."""
     tokenizer = impls.load("priority", MODEL)
     compiled = regex.compile(expression)
     return hidden(lambda text: [i for piece in compiled.findall(text) for i in tokenizer.encode_piece(piece)])
@@ -94,7 +94,7 @@ def test_special_tokens_a_black_box_parses_are_seen_in_its_ids() -> None:
 def test_a_normal_form_in_tokenizer_json_is_normalisation() -> None:
     found = explain(side("tiktoken"), document(lambda fields: fields.update(normalizer={"type": "NFC"})), "the e\u0301")
     assert found.stage == "normalisation"
-    assert "hf brings it to the normal form NFC" in found.what
+    assert "hf normalises it to NFC" in found.what
     assert found.where == 4
     assert found.certainty == "certain"
 
@@ -102,10 +102,10 @@ def test_a_normal_form_in_tokenizer_json_is_normalisation() -> None:
 @pytest.mark.parametrize(
     ("change", "text", "said"),
     [
-        (str.lower, "the \u0130ab", "makes it lower case"),
-        (lambda text: " " + text, "ab", "puts a space before it"),
-        (lambda text: text.strip(), "ab  ", "takes white space off both ends"),
-        (lambda text: text.replace("b", "x"), "abc", "makes ‘xc’ of ‘bc’ at character 1"),
+        (str.lower, "the \u0130ab", "lower-cases it"),
+        (lambda text: " " + text, "ab", "prepends a space"),
+        (lambda text: text.strip(), "ab  ", "strips white space at both ends"),
+        (lambda text: text.replace("b", "x"), "abc", "changes ‘bc’ to ‘xc’ at character 1"),
     ],
 )
 def test_what_a_black_box_does_to_the_text_is_named(change: Callable[[str], str], text: str, said: str) -> None:
@@ -123,7 +123,7 @@ def test_a_prefix_space_of_hugging_face_is_normalisation_and_named() -> None:
         "the",
     )
     assert found.stage == "normalisation"
-    assert "hf puts a space before it" in found.what
+    assert "hf prepends a space" in found.what
     assert any("add_prefix_space" in line for line in found.evidence)
 
 
@@ -221,7 +221,7 @@ def test_another_pattern_is_not_taken_for_a_unicode_version() -> None:
 # --- ids, decoding, failures -------------------------------------------------------------------------------------
 
 
-def test_equal_ids_decoded_otherwise_are_the_decode_stage() -> None:
+def test_equal_ids_decoded_differently_are_the_decode_stage() -> None:
     tokenizer = impls.load("priority", MODEL)
     box = black_box("box", tokenizer.encode, lambda ids: tokenizer.decode(ids).replace("\u00e9", "?"))
     found = explain(side("tiktoken"), box, "ab\u00e9")

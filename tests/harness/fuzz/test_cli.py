@@ -30,7 +30,7 @@ def bpebench(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["tiktoken"], "name two sides or more"),
         (["priority", "nobody", "--no-save"], "unknown implementation 'nobody'; known: naive"),
@@ -48,13 +48,13 @@ def test_bad_usage_gets_one_clear_line_and_status_2(
     tmp_path: Path,
     model: str,
     arguments: list[str],
-    told: str,
+    message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     status = bpebench(monkeypatch, *[model if argument == "MODEL" else argument for argument in arguments])
     out, err = capsys.readouterr()
     assert (status, out) == (2, "")
-    assert told in err
+    assert message in err
     assert not list(tmp_path.iterdir())
 
 

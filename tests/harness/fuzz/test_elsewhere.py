@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 import impls
-from harness.check.fuzz import FuzzPlan, FuzzResult, Hunt, parse_side, replay
+from harness.check.fuzz import FuzzPlan, FuzzResult, FuzzRun, parse_side, replay
 from harness.check.fuzz.bulk import Ids, Sizes
 from harness.check.fuzz.questions import text_of_ids
 from harness.data import load_corpus
@@ -32,7 +32,9 @@ def targets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def hunted(model: Path, target: str, n_texts: int) -> FuzzResult:
     sides = [parse_side("compiled"), parse_side(f"fuzz_targets:{target}")]
-    return Hunt(FuzzPlan(sides, (str(model),), seconds=None, n_texts=n_texts, stop_after=1, corpora=("samples",))).run()
+    return FuzzRun(
+        FuzzPlan(sides, (str(model),), seconds=None, n_texts=n_texts, stop_after=1, corpora=("samples",))
+    ).run()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ def test_a_race_between_threads_is_found(model: Path) -> None:
     assert [record.call for record in result.findings] == ["encode_threads"]
 
 
-def test_what_is_decoded_otherwise_is_kept_with_its_ids_and_asked_again(model: Path) -> None:
+def test_what_decodes_differently_is_saved_with_its_ids_and_replayed(model: Path) -> None:
     (record,) = hunted(model, "DropsCutCharacter", 20_000).findings
     assert record.call == "decode"
     assert record.counterexample.expected is not None

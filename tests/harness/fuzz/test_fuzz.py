@@ -12,18 +12,18 @@ import pytest
 import impls
 from harness.check.classes import Relation
 from harness.check.fuzz import (
+    CounterexampleFile,
     FuzzPlan,
     FuzzResult,
-    Hunt,
-    Keeper,
-    asking,
+    FuzzRun,
     parse_side,
     read_counterexamples,
     replay,
     serve,
+    side_process,
 )
 from harness.check.fuzz.alphabets import CATEGORIES, SCRIPTS, is_newer, of_category, of_script, unassigned
-from harness.check.fuzz.examine import Case, examine
+from harness.check.fuzz.examine import DifferingText, examine
 from harness.check.fuzz.families import DIRECT
 from harness.check.fuzz.findings import classify, record_of, shape
 from harness.check.fuzz.model_source import ModelSource
@@ -63,7 +63,7 @@ def fuzz(targets: None, model: Path) -> Fuzz:
             corpora=("samples",),
             **more,  # type: ignore[arg-type]
         )
-        return Hunt(plan).run()
+        return FuzzRun(plan).run()
 
     return run
 
@@ -118,9 +118,9 @@ def test_random_models_are_the_same_for_the_same_seed_and_of_every_kind() -> Non
         [m.digest for m, _ in ModelSource(7).batch(k).models] for k in range(4)
     ]
     models = [model for batch in batches for model, _ in batch.models]
-    told = " ".join(line for model in models for line in model.irregularities)
+    irregularities = " ".join(line for model in models for line in model.irregularities)
     for irregular in ("duplicate merge", "several derivations", "rank before a merge", "no derivation"):
-        assert irregular in told
+        assert irregular in irregularities
     assert any(not model.irregularities for model in models)
     assert {model.merge_rule for model in models} == {"pairs", "concatenation"}
     assert {model.alphabet for model in models} == {"bytes", "chars"}
@@ -162,7 +162,7 @@ def test_another_unicode_version_is_classed_as_such(tmp_path: Path) -> None:
     spec = impls.TrainingSpec(vocab_size=262, pattern="gpt2")
     impls.train("priority", ["'s", "'s", "12", "12", ".a", ".a", "a1"], spec).model.save(path)
     sides = [parse_side("priority"), parse_side("fuzz_targets:KnowsNewLetters")]
-    result = Hunt(FuzzPlan(sides, (str(path),), seconds=None, n_texts=10_000, corpora=(), stop_after=1)).run()
+    result = FuzzRun(FuzzPlan(sides, (str(path),), seconds=None, n_texts=10_000, corpora=(), stop_after=1)).run()
     (record,) = result.findings
     assert record.difference == "unicode version"
     assert any(map(is_newer, text_of(record)))
@@ -171,12 +171,12 @@ def test_another_unicode_version_is_classed_as_such(tmp_path: Path) -> None:
 
 def test_a_side_that_dies_fails_on_the_text_that_kills_it_and_answers_the_others(model: Path) -> None:
     spec = parse_side("fuzz_targets:DiesOfNul")
-    with asking.Side(parse_side("priority")) as reference, asking.Side(spec) as dying:
+    with side_process.SideProcess(parse_side("priority")) as reference, side_process.SideProcess(spec) as dying:
         question = Question(str(model), ["a", "\x00a", "b"])
         one, died, other = dying.ask(question)
         assert [one, other] == reference.ask(Question(str(model), ["a", "b"]))
         assert died == Failure("crash", "the process ended with exit status 3")
-        case = Case(question, "model.json", "\x00a", (reference.ask_one(question, "\x00a"), died), True, "")
+        case = DifferingText(question, "model.json", "\x00a", (reference.ask_one(question, "\x00a"), died), True, "")
         provable = Relation("provably equal", "", True)
         found = examine(reference, dying, case, None, lambda model: provable, 60.0)
     assert found.text == "\x00"
@@ -186,8 +186,8 @@ def test_a_side_that_dies_fails_on_the_text_that_kills_it_and_answers_the_others
 
 
 def test_a_side_that_hangs_is_ended(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "_SECONDS_TO_ANSWER", 1.0)
-    with asking.Side(parse_side("fuzz_targets:Hangs")) as side:
+    monkeypatch.setattr(side_process, "_SECONDS_TO_ANSWER", 1.0)
+    with side_process.SideProcess(parse_side("fuzz_targets:Hangs")) as side:
         answer = side.ask_one(Question(str(model), []), "\x00")
     assert isinstance(answer, Failure)
     assert answer.kind == "timeout"
@@ -234,14 +234,16 @@ def test_on_random_models_own_implementations_agree_where_they_must_and_differ_w
 
 
 def test_ctrl_c_keeps_what_was_found(model: Path, tmp_path: Path) -> None:
-    keeper = Keeper(tmp_path / "kept.jsonl")
+    counterexamples = CounterexampleFile(tmp_path / "kept.jsonl")
 
     def interrupt(result: FuzzResult) -> None:
         if result.findings:
             raise KeyboardInterrupt
 
     sides = [parse_side("priority"), parse_side("fuzz_targets:SwapsBehindDottedI")]
-    result = Hunt(FuzzPlan(sides, (str(model),), seconds=None, n_texts=10**9, corpora=()), keeper.keep, interrupt).run()
+    result = FuzzRun(
+        FuzzPlan(sides, (str(model),), seconds=None, n_texts=10**9, corpora=()), counterexamples.add, interrupt
+    ).run()
     assert result.interrupted
     assert len(read_counterexamples(tmp_path / "kept.jsonl")) == len(result.findings) > 0
 
@@ -252,7 +254,7 @@ def test_a_side_that_cannot_run_the_model_is_refused_with_the_reason(fuzz: Fuzz)
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("nobody", "unknown implementation 'nobody'"),
         ("regex@0.0.1", "no digest is pinned for this release; pinned are: regex@"),
@@ -260,8 +262,8 @@ def test_a_side_that_cannot_run_the_model_is_refused_with_the_reason(fuzz: Fuzz)
         ("nobody@1.0", "unknown implementation"),
     ],
 )
-def test_a_name_that_stands_for_nothing_is_refused(name: str, told: str) -> None:
-    with pytest.raises((impls.BPEError, DataError), match=told):
+def test_an_unknown_name_is_refused(name: str, message: str) -> None:
+    with pytest.raises((impls.BPEError, DataError), match=message):
         parse_side(name)
 
 
@@ -281,9 +283,9 @@ def kept(fuzz: Fuzz) -> Disagreement:
 
 def test_a_kind_of_difference_is_kept_once(kept: Disagreement, tmp_path: Path) -> None:
     for _ in range(2):
-        keeper = Keeper(tmp_path / "kept.jsonl")
-        keeper.keep(kept)
-    assert (keeper.n_new, keeper.n_known) == (0, 1)
+        counterexamples = CounterexampleFile(tmp_path / "kept.jsonl")
+        counterexamples.add(kept)
+    assert (counterexamples.n_new, counterexamples.n_known) == (0, 1)
     assert read_counterexamples(tmp_path / "kept.jsonl") == [kept]
 
 

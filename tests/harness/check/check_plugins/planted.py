@@ -151,7 +151,7 @@ class Unloadable(Right):
 
 
 class WrongTies(impls.Tokenizer):
-    """Trains by the largest of equally frequent pairs, whatever it is told."""
+    """Trains by the largest of equally frequent pairs, whatever the rule."""
 
     name = "planted-wrong-ties"
 

@@ -1,4 +1,4 @@
-"""Right tokenizers, built in different ways: what no check may call wrong."""
+"""Right tokenizers, built in different ways: no check may call them wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import impls
 
 
 class Cached(Right):
-    """Remembers the last thousand whole texts, and gives out copies."""
+    """Caches the last thousand whole texts, and returns copies."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Threaded(Full):
 
 
 class NumpyArrays(Full):
-    """Lists hold ints, arrays are numpy's."""
+    """Lists contain ints, arrays are numpy's."""
 
     def encode_array(self, text: str) -> Any:
         return np.asarray(self.encode(text), dtype=np.uint32)
@@ -59,21 +59,21 @@ class Slow(Right):
 
 
 class RefusesSpecials(Right):
-    """Special text is an error, as tiktoken has it."""
+    """Special text is an error, as in tiktoken."""
 
     def encode(self, text: str) -> list[int]:
         return self.tokenizer.encode(text)
 
 
 class IgnoresKeywords(Right):
-    """Takes any keyword and has no use for it."""
+    """Accepts any keyword argument and ignores it."""
 
     def encode(self, text: str, **_: Any) -> list[int]:
         return super().encode(text)
 
 
 class StrictText(Right):
-    """Refuses what is no Unicode text, and ids nobody has, with errors of its own."""
+    """Refuses invalid Unicode text and unknown ids with errors of its own."""
 
     def encode(self, text: str) -> list[int]:
         text.encode()
@@ -86,5 +86,5 @@ class StrictText(Right):
 
 
 def lossy() -> impls.Model:
-    """A model that declares a normal form, so that texts come back in it."""
+    """A model that declares a normalisation, so that texts come back normalised."""
     return model().with_(normalization="nfc")

@@ -1,4 +1,4 @@
-"""Twelve tokenizers, each with one planted bug, and right ones: what the conformance kit must tell apart.
+"""Twelve tokenizers, each with one planted bug, and right ones: the conformance kit must distinguish them.
 
 The model is that of the environment variable PLANTED_MODEL, else o200k_base.
 """
@@ -25,7 +25,7 @@ def model() -> impls.Model:
 
 
 class Right:
-    """The least an adapter must have, over an implementation known to be right."""
+    """The minimal adapter over an implementation known to be right."""
 
     inner = "tiktoken"
 
@@ -41,7 +41,7 @@ class Right:
 
 
 class Full(Right):
-    """Right, with everything there is to offer."""
+    """Right, with every optional operation."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class Full(Right):
 
 
 class Piecewise(Right):
-    """Encodes piece by piece; what is wrong is in `piece_ids`."""
+    """Encodes piece by piece; the fault is in `piece_ids`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ class Replay(Right):
 
 
 class StrReplace(Piecewise):
-    """Merges by replacing "a b" by "ab" in the spaced-out piece, which also cuts `ba b` in the midst of a symbol."""
+    """Merges by replacing "a b" by "ab" in the spaced-out piece, which also cuts `ba b` in the middle of a symbol."""
 
     def piece_ids(self, piece: str) -> list[int]:
         ranks = ranks_of_model()
@@ -159,7 +159,7 @@ def ranks_of_model() -> dict[bytes, int]:
 
 
 class DropsUncovered(Right):
-    """Its pattern has no place for an underscore, and `findall` passes over what does not match."""
+    """Its pattern does not cover an underscore, and `findall` skips what does not match."""
 
     pattern = regex.compile(r"[^_]+")
 
@@ -168,7 +168,7 @@ class DropsUncovered(Right):
 
 
 class SpecialsAlways(Right):
-    """Reads the text of a special token as the special token, whoever wrote it."""
+    """Always reads the text of a special token as the special token."""
 
     def encode(self, text: str) -> list[int]:
         return self.tokenizer.encode(text, allowed_special="all")
@@ -182,7 +182,7 @@ class LowersDottedI(Right):
 
 
 class HashCache(Piecewise):
-    """Remembers pieces by a hash of 16 bits, and not by which piece it was."""
+    """Caches pieces by a 16-bit hash, without comparing the piece."""
 
     def encode(self, text: str) -> list[int]:
         ids: list[int] = []
@@ -195,7 +195,7 @@ class HashCache(Piecewise):
 
 
 class PastAMegabyte(Right):
-    """Cuts what is longer than a megabyte into blocks, wherever that falls."""
+    """Cuts texts longer than a megabyte into blocks at arbitrary places."""
 
     def encode(self, text: str) -> list[int]:
         block = 1 << 20
@@ -205,7 +205,7 @@ class PastAMegabyte(Right):
 
 
 class ThreadRace(Right):
-    """Keeps the text in the object while it works, and two threads meet there."""
+    """Keeps the text in the object while encoding, where two threads collide."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -222,14 +222,14 @@ class ThreadRace(Right):
 
 
 class DecodesByToken(Right):
-    """Decodes token by token, so that what is left of a character at a token's end becomes U+FFFD."""
+    """Decodes token by token, so that a character split between tokens becomes U+FFFD."""
 
     def decode(self, ids: list[int]) -> str:
         return "".join(self.tokenizer.decode([i]) for i in ids)
 
 
 class Composes(Right):
-    """Puts the text into normal form C first."""
+    """Normalises the text to NFC first."""
 
     def encode(self, text: str) -> list[int]:
         return super().encode(unicodedata.normalize("NFC", text))

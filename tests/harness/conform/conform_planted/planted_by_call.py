@@ -1,4 +1,4 @@
-"""Wrong tokenizers whose fault hangs on how they are called: which call it is, what came before, what stands beside it.
+"""Wrong tokenizers whose fault depends on how they are called: which call it is, what came before, what is beside it.
 
 Each class has one fault and says what it is; none of them was there before the checks that look for its kind.
 """
@@ -18,7 +18,7 @@ _MANY_IDS, _FEW_IDS = 300, 10
 
 
 class LeftoversOfALongText(Right):
-    """A buffer is not cleared: a short text right behind a long one gets an id of that."""
+    """A buffer is not cleared: a short text right after a long one gets an id of that."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class LeftoversOfALongText(Right):
 
 
 class ForgetsToGrow(Right):
-    """A buffer that has met a text of one id has no room in the next call for a long one, and cuts it."""
+    """After a text of one id the buffer has no room in the next call for a long text, and truncates it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class ForgetsToGrow(Right):
 
 
 class WrongTheSecondTime(Right):
-    """The second call of a process finds what the first has set up half done."""
+    """The second call of a process finds the setup of the first half done."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class WrongTheSecondTime(Right):
 
 
 class WrongOnceInAThousand(Right):
-    """Every thousandth call answers as the call before."""
+    """Every thousandth call repeats the previous answer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class CarriageReturnAtTheEnd(Right):
 
 
 class EndsAtZero(Right):
-    """Hands its text on as C does: what stands behind U+0000 is not there, unless it is a line of its own."""
+    """Passes its text on as a C string: text after U+0000 is lost, unless it is a line of its own."""
 
     def encode(self, text: str) -> list[int]:
         return super().encode(text.partition("\x00")[0] if text.endswith("\x00") else text)
@@ -121,14 +121,14 @@ class LargeBatchesInOrderOfLength(Full):
 
 
 class BatchLeavesOutEmpty(Full):
-    """A batch passes over empty texts."""
+    """A batch skips empty texts."""
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         return super().encode_batch([text for text in texts if text])
 
 
 class BatchCutsLongTexts(Full):
-    """Texts of a batch are cut at 32,768 characters, as if a model were to read them."""
+    """Texts of a batch are truncated to 32,768 characters, as if for a model's context."""
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         return super().encode_batch([text[:32_768] for text in texts])
@@ -150,7 +150,7 @@ class ArrayOfObjects(Full):
 
 
 class ArrayTooNarrow(Full):
-    """An array of 8 bits, as far as the ids fit; a type that hangs on the text."""
+    """An array of 8 bits where the ids fit: the type depends on the text."""
 
     def encode_array(self, text: str) -> Any:
         ids = super().encode_array(text)
@@ -158,7 +158,7 @@ class ArrayTooNarrow(Full):
 
 
 class LendsItsArray(Full):
-    """Every array is a view of one buffer, which the next call fills anew."""
+    """Every array is a view of one buffer, which the next call overwrites."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -192,7 +192,7 @@ class CountsByLength(Full):
 
 
 class DropsSinglePartOfACharacter(Right):
-    """A single id that is no whole character decodes to nothing."""
+    """A single id that is not a whole character decodes to nothing."""
 
     def decode(self, ids: list[int]) -> str:
         text = super().decode(ids)
@@ -220,7 +220,7 @@ class OffsetsInBytes(Full):
 
 
 class KnowsTheMainThread(Right):
-    """State of a thread is set up for the thread that made the object; others find an empty one."""
+    """Thread-local state is set up only for the thread that created the object; others find it empty."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Wrong tokenizers whose fault is not in the ids of a text asked for once and alone, but beside that.
+"""Wrong tokenizers whose fault is not in the ids of a text encoded once and alone, but elsewhere.
 
 Decoding, sizes, special tokens, types, state, threads, volume, time: each class has one fault and says what it is.
 """
@@ -16,14 +16,14 @@ from planted_bugs import Full, Right, model
 
 
 class DropsCutCharacter(Right):
-    """An incremental decoder that is never finished: what is cut off at the end is lost."""
+    """An incremental decoder that is never finalised: an incomplete character at the end is lost."""
 
     def decode(self, ids: list[int]) -> str:
         return codecs.getincrementaldecoder("utf-8")("replace").decode(self.tokenizer.decode_bytes(ids))
 
 
 class RemembersBySum(Right):
-    """Remembers decoded texts by their number of ids and their sum, which another order shares."""
+    """Caches decoded texts by the number and sum of their ids, which another order shares."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,14 +77,14 @@ class MultipleOf4096(Right):
 
 
 class SixteenBitLength(Right):
-    """Keeps the number of characters in 16 bits, so that 65,536 of them are none."""
+    """Stores the number of characters in 16 bits, so that 65,536 of them are 0."""
 
     def encode(self, text: str) -> list[int]:
         return [] if text and len(text) % 65_536 == 0 else super().encode(text)
 
 
 class CutsCharactersAtBlocks(Right):
-    """Reads UTF-8 by the 4096 bytes, and what lies across the border becomes U+FFFD."""
+    """Reads UTF-8 in blocks of 4096 bytes, and a character across the border becomes U+FFFD."""
 
     def encode(self, text: str) -> list[int]:
         data = text.encode("utf-8", "replace")
@@ -93,7 +93,7 @@ class CutsCharactersAtBlocks(Right):
 
 
 class VectorTail(Right):
-    """32 bytes at a time, wrong where the last lane of the last vector is no ASCII."""
+    """32 bytes at a time, wrong where the last lane of the last vector is not ASCII."""
 
     def encode(self, text: str) -> list[int]:
         data = text.encode("utf-8", "replace")
@@ -103,7 +103,7 @@ class VectorTail(Right):
 
 
 class ComposesLongTexts(Right):
-    """Another route for more than 5,000 characters, on which somebody normalises."""
+    """A separate path for more than 5,000 characters, which normalises."""
 
     def encode(self, text: str) -> list[int]:
         return super().encode(unicodedata.normalize("NFC", text) if len(text) > 5_000 else text)
@@ -175,7 +175,7 @@ class FloatIds(Right):
 
 
 class StringIds(Right):
-    """Ids are written out."""
+    """Ids are strings."""
 
     def encode(self, text: str) -> list[int]:
         return [str(i) for i in super().encode(text)]  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Wrong tokenizers whose fault is in what is kept between calls, in threads, in volume, in time; one each."""
+"""Wrong tokenizers, each with one fault in state kept between calls, in threads, in volume or in time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planted_bugs import Full, Right
 
 
 class LendsItsBuffer(Right):
-    """Every call answers with the same list, filled anew."""
+    """Every call returns the same list, overwritten."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class DecodesAsOneStream(Right):
 
 
 class LendsItsCache(Right):
-    """Answers with the very list it remembers, which the caller may change."""
+    """Returns the cached list itself, which the caller may change."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class LendsItsCache(Right):
 
 
 class LeftoversOfAnError(Full):
-    """What was begun before an error stands in front of the next answer."""
+    """Partial output from before an error is prepended to the next answer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class LeftoversOfAnError(Full):
 
 
 class LeftoversOfDecoding(Right):
-    """An id no token has leaves the text of the ids before it in the buffer."""
+    """An unknown id leaves the text of the ids before it in the buffer."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -31,7 +31,7 @@ class Right(_Over):
 
 
 class SwapsBehindDottedI(_Over):
-    """Wrong only where a combining dot stands on a letter i."""
+    """Wrong only where a combining dot follows a letter i."""
 
     def encode(self, text: str) -> list[int]:
         return super().encode(text.replace("i\u0307", "\u0307i"))
@@ -76,7 +76,7 @@ class KnowsNewLetters(impls.Tokenizer):
 
 
 class Replays(impls.Tokenizer):
-    """Replays merges in rank order, which a list that is not monotone tells from the rest."""
+    """Replays merges in rank order, which differs from the rest on a list that is not monotone."""
 
     name = "replays"
 

@@ -255,7 +255,7 @@ class Chatty(Bytes):
 
 
 class Murderous(Bytes):
-    """Kills the run, its keeper's parent, the first time it encodes; behaves afterwards."""
+    """Kills the run, the parent of its reaper, the first time it encodes; behaves afterwards."""
 
     name = "toy-murderous"
 

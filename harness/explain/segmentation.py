@@ -1,4 +1,4 @@
-"""Ways to cover a piece with tokens without merging: longest match, backtracking, as few tokens as possible."""
+"""Segmentations of a piece into tokens without merging: longest match, backtracking, fewest tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Steps = tuple[list[Step], list[int]]
 
 
 def greedy(rules: Rules, symbols: list[int]) -> Steps:
-    """The longest token at each place, from left to right."""
+    """Take the longest token at each place, from left to right."""
     taken: list[int] = []
     steps: list[Step] = []
     at = start = 0
@@ -40,7 +40,7 @@ def greedy(rules: Rules, symbols: list[int]) -> Steps:
 
 
 def _longest(rules: Rules, symbols: list[int], start: int, limit: int) -> tuple[int, int]:
-    """(id, end) of the longest token over symbols from `start`; one symbol where there is no longer one."""
+    """Return (id, end) of the longest token from symbol `start`; the symbol itself where there is no longer one."""
     limit = min(limit, start + rules.longest_token_bytes)  # a symbol has at least one byte
     joined = b"".join(rules.token(i) for i in symbols[start:limit])
     for end in range(limit, start + 1, -1):
@@ -52,7 +52,7 @@ def _longest(rules: Rules, symbols: list[int], start: int, limit: int) -> tuple[
 
 
 def backtracking(rules: Rules, symbols: list[int]) -> Steps:
-    """The longest token compatible with the last one, else the next shorter, else the last one back.
+    """Take the longest token compatible with the previous one, else the next shorter, else undo the previous one.
 
     van Antwerpen and Neubeck 2024, "So many tokens, so little time".
     """
@@ -63,11 +63,11 @@ def backtracking(rules: Rules, symbols: list[int]) -> Steps:
 
     def step(action: Literal["take", "back"], i: int, start: int, note: str) -> None:
         at = sum(len(rules.token(symbol)) for symbol in symbols[:start])
-        told = readable(rules.token(i))
+        token = readable(rules.token(i))
         shown = rules.texts([*taken, *symbols[ends[-1] :]])
         number = len(steps) + 1
         steps.append(
-            Step(number=number, action=action, at=at, left=told, result=told, result_id=i, symbols=shown, note=note)
+            Step(number=number, action=action, at=at, left=token, result=token, result_id=i, symbols=shown, note=note)
         )
 
     limit = len(symbols)
@@ -80,7 +80,7 @@ def backtracking(rules: Rules, symbols: list[int]) -> Steps:
             if end in dead_ends:
                 skipped.append(f"{readable(rules.token(found))} leads to a dead end")
             elif taken and not _compatible(rules, taken[-1], found):
-                skipped.append(f"{readable(rules.token(found))} would have merged with what stands before")
+                skipped.append(f"{readable(rules.token(found))} would have merged with the token before it")
             else:
                 chosen = found, end
                 break
@@ -91,7 +91,7 @@ def backtracking(rules: Rules, symbols: list[int]) -> Steps:
             step("take", chosen[0], start, "; ".join(skipped))
             limit = len(symbols)
         elif not taken:
-            return steps, []  # no derivation at all: the caller sees that these are not the ids
+            return steps, []  # no derivation: the caller sees that these are not the ids
         else:
             dead_ends.add(start)
             limit = ends.pop() - 1
@@ -100,7 +100,7 @@ def backtracking(rules: Rules, symbols: list[int]) -> Steps:
 
 
 def _compatible(rules: Rules, left: int, right: int) -> bool:
-    """Whether byte pair encoding of the symbols of both leaves the two."""
+    """Whether byte pair encoding of the symbols of both tokens gives the same two tokens."""
     symbols = [*_symbols_of(rules, left), *_symbols_of(rules, right)]
     return _merged(rules, symbols) == [left, right]
 
@@ -121,7 +121,7 @@ def _symbols_of(rules: Rules, i: int) -> list[int]:
 
 
 def _merged(rules: Rules, ids: list[int]) -> list[int]:
-    """As `_leftmost`, without writing the steps."""
+    """Merge the lowest rank first, leftmost of equals, without recording steps."""
     ids = list(ids)
     while True:
         merges = [(*found, at) for at, pair in enumerate(pairwise(ids)) if (found := rules.merge(*pair))]
@@ -132,7 +132,7 @@ def _merged(rules: Rules, ids: list[int]) -> list[int]:
 
 
 def fewest(rules: Rules, symbols: list[int]) -> Steps:
-    """A covering by the fewest tokens; of several the one whose first token is shortest."""
+    """Cover the symbols with the fewest tokens; of several segmentations take the one whose first token is shortest."""
     n = len(symbols)
     best: list[tuple[int, int, int]] = [(0, n, -1)] * (n + 1)  # (tokens to the end, where the first ends, its id)
     for start in range(n - 1, -1, -1):
@@ -151,9 +151,9 @@ def fewest(rules: Rules, symbols: list[int]) -> Steps:
         _, end, found = best[start]
         taken.append(found)
         token = rules.token(found)
-        told, shown = readable(token), rules.texts([*taken, *symbols[end:]])
+        text, shown = readable(token), rules.texts([*taken, *symbols[end:]])
         steps.append(
-            Step(number=len(steps) + 1, action="take", at=at, left=told, result=told, result_id=found, symbols=shown)
+            Step(number=len(steps) + 1, action="take", at=at, left=text, result=text, result_id=found, symbols=shown)
         )
         at, start = at + len(token), end
     return steps, taken

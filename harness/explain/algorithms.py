@@ -1,7 +1,7 @@
-"""The ways from the symbols of a piece to tokens, step by step: one short function for each rule.
+"""The algorithms from the symbols of a piece to its tokens, step by step: one short function each.
 
-These are told once more here, apart from the implementations, so that those need no hooks. Whoever shows the steps
-must hold their result against the ids of the implementation itself and say where they are not the same.
+They are written separately from the implementations, which so need no hooks. Whoever shows the steps must compare
+their result with the ids of the implementation itself and say where they differ.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from harness.explain import covering
-from harness.explain.covering import Steps
+from harness.explain import segmentation
 from harness.explain.readable import readable
 from harness.explain.rules import Rules
+from harness.explain.segmentation import Steps
 from harness.explanations import Step
 
-Way = Literal["leftmost", "everywhere", "replay", "backtracking", "greedy", "fewest"]
-WAYS: dict[Way, str] = {
+Algorithm = Literal["leftmost", "everywhere", "replay", "backtracking", "greedy", "fewest"]
+ALGORITHMS: dict[Algorithm, str] = {
     "leftmost": "the lowest rank first, of equal ranks the leftmost",
     "everywhere": "round by round the lowest rank, everywhere at once",
     "replay": "the merges replayed in the order of their ranks, each once",
@@ -26,7 +26,7 @@ WAYS: dict[Way, str] = {
     "greedy": "the longest token at each place",
     "fewest": "as few tokens as possible",
 }
-OWN_WAY: dict[str, Way] = {
+ALGORITHM_OF: dict[str, Algorithm] = {
     "naive": "everywhere",
     "bytelevel": "everywhere",
     "wordcount": "replay",
@@ -38,15 +38,15 @@ OWN_WAY: dict[str, Way] = {
     "tokenizers": "leftmost",
     "sentencepiece": "leftmost",
 }
-"""Implementation -> its way; peers are taken to be exact, which is `leftmost`, until their ids say otherwise."""
+"""Implementation -> its algorithm; peers are assumed to be exact, which is `leftmost`, unless their ids differ."""
 
 MAX_SYMBOLS = 500
-"""Longer pieces are not derived: these ways are for reading, and quadratic."""
+"""Longer pieces are not derived: these algorithms are written for reading, and quadratic."""
 
 
 @dataclass(slots=True)
 class Derived:
-    """What a way makes of a piece."""
+    """The derivation of a piece by one algorithm."""
 
     symbols: list[int]
     """Before the first step."""
@@ -54,27 +54,27 @@ class Derived:
     ids: list[int]
 
 
-def derive(rules: Rules, piece: str, way: Way, *, look_up: bool = True) -> Derived:
-    """The steps from `piece` to its tokens. Raises `UnknownSymbol` as `Model.symbols` does.
+def derive(rules: Rules, piece: str, algorithm: Algorithm, *, look_up: bool = True) -> Derived:
+    """Return the steps from `piece` to its tokens. Raises `UnknownSymbol` as `Model.symbols` does.
 
-    Without `look_up` a piece that is a token is merged all the same, where its model would look it up at once.
+    Without `look_up` a piece that is a token is merged even if its model would look it up at once.
     """
     if piece in rules.model.user_defined_texts:
         return _at_once(rules, [rules.model.id_by_token[piece.encode()]], "a user-defined piece is found first")
     symbols = rules.model.symbols(piece)
-    if way == "greedy":
-        return Derived(symbols, *covering.greedy(rules, symbols))
+    if algorithm == "greedy":
+        return Derived(symbols, *segmentation.greedy(rules, symbols))
     whole = rules.model.whole_piece(piece)
     if whole is not None and look_up:
         if [whole] == symbols:
             return Derived(symbols, [], [whole])
         first = "joined bytes are looked up, the whole piece first"
         return _at_once(rules, symbols, "ignore_merges is set" if rules.model.ignore_merges else first, whole)
-    return Derived(symbols, *_WAYS[way](rules, symbols))
+    return Derived(symbols, *_DERIVATIONS[algorithm](rules, symbols))
 
 
 def _at_once(rules: Rules, symbols: list[int], rule: str, whole: int | None = None) -> Derived:
-    """One step from the symbols to one token."""
+    """Return the derivation of one step, from the symbols to a single token."""
     made = symbols[0] if whole is None else whole
     step = Step(
         number=1,
@@ -90,14 +90,14 @@ def _at_once(rules: Rules, symbols: list[int], rule: str, whole: int | None = No
 
 
 class _Recorder:
-    """Keeps the symbols of a piece and writes a step for each merge."""
+    """The symbols of a piece and the steps recorded for its merges."""
 
     def __init__(self, rules: Rules, ids: list[int]) -> None:
         self.rules, self.ids = rules, list(ids)
         self.steps: list[Step] = []
 
     def join(self, index: int, rank: int, made: int, round: int = 0) -> None:
-        """Merge the symbols at `index` and behind it."""
+        """Merge the symbols at `index` and `index + 1`."""
         token = self.rules.token
         left, right = self.ids[index], self.ids[index + 1]
         at = sum(len(token(i)) for i in self.ids[:index])
@@ -137,7 +137,7 @@ def _replay(rules: Rules, symbols: list[int]) -> Steps:
 
 
 def _in_rounds(rules: Rules, symbols: list[int], never_back: bool) -> Steps:
-    """Rounds of one rank each, the lowest there is; `never_back`: above the rank of the round before."""
+    """Merge in rounds of one rank each, the lowest present; with `never_back` above the rank of the round before."""
     record = _Recorder(rules, symbols)
     done, round = -1, 0
     while True:
@@ -146,7 +146,7 @@ def _in_rounds(rules: Rules, symbols: list[int], never_back: bool) -> Steps:
         if not possible:
             return record.steps, record.ids
         (rank, made), round = min(possible, key=_rank if rules.one_at_a_time else None), round + 1
-        # Those that stand there when the round begins, from left to right without overlap: a a a -> aa a.
+        # Only pairs present when the round begins, from left to right without overlap: a a a -> aa a.
         index, before = 0, 0
         while before < len(merges):
             if merges[before] == (rank, made):
@@ -162,32 +162,37 @@ def _rank(merge: tuple[int, int]) -> int:
     return merge[0]
 
 
-_WAYS: dict[Way, Callable[[Rules, list[int]], Steps]] = {
+_DERIVATIONS: dict[Algorithm, Callable[[Rules, list[int]], Steps]] = {
     "leftmost": _leftmost,
     "everywhere": _everywhere,
     "replay": _replay,
-    "backtracking": covering.backtracking,
-    "fewest": covering.fewest,
+    "backtracking": segmentation.backtracking,
+    "fewest": segmentation.fewest,
 }
 
 
-def way_that_gives(rules: Rules, piece: str, ids: Sequence[int], first: Way | None) -> tuple[Way, Derived] | None:
-    """The way, `first` before all others, whose steps end in `ids`; None where none does or the piece is too long."""
-    ways = ([first] if first else []) + [way for way in WAYS if way != first]
-    for way in ways:
-        found = attempt(rules, piece, way)
+def algorithm_that_gives(
+    rules: Rules, piece: str, ids: Sequence[int], first: Algorithm | None
+) -> tuple[Algorithm, Derived] | None:
+    """Return the algorithm, `first` tried first, whose steps end in `ids`, or None.
+
+    None also for a piece that is too long.
+    """
+    algorithms = ([first] if first else []) + [algorithm for algorithm in ALGORITHMS if algorithm != first]
+    for algorithm in algorithms:
+        found = attempt(rules, piece, algorithm)
         if found is not None and found.ids == list(ids):
-            return way, found
+            return algorithm, found
     return None
 
 
-def attempt(rules: Rules, piece: str, way: Way) -> Derived | None:
-    """`derive`, or None for a piece that is too long or holds what the model has no symbol for."""
+def attempt(rules: Rules, piece: str, algorithm: Algorithm) -> Derived | None:
+    """Run `derive`; return None for a piece that is too long or has a character without a symbol."""
     from impls.core.errors import UnknownSymbol
 
     if len(piece) > MAX_SYMBOLS:
         return None
     try:
-        return derive(rules, piece, way)
+        return derive(rules, piece, algorithm)
     except UnknownSymbol:
         return None

@@ -1,14 +1,14 @@
-"""The keeper: a small process between us and a child nobody trusts, which ends the child and all it has started.
+"""The reaper: a small process between us and an untrusted child that ends the child and all its descendants.
 
-Run as a script: `python -I -S keeper.py CONTROL REPORTS DATA_BYTES MOST COMMAND ...`. It starts COMMAND in a session of
-its own, and waits. When a byte on the pipe CONTROL or its end says so (it ends with us, however we end), it ends every
-process below itself, says how many, and is gone. On Linux it is a *subreaper*: what would be a daemon or an orphan
-elsewhere comes back to it, so nothing escapes; and our own process is none, so its other children are left alone.
-Elsewhere the keeper ends the child's process group, and says so.
+Run as a script: `python -I -S reaper.py CONTROL REPORTS DATA_BYTES MOST COMMAND ...`. It starts COMMAND in a session of
+its own, and waits. On a byte from the pipe CONTROL, or at its end (it closes with us, however we end), it ends every
+descendant, reports how many there were, and exits. On Linux it is a *subreaper*: daemons and orphans are reparented
+to it, so nothing escapes; our own process is not one, so its other children are left alone. Elsewhere the reaper
+ends the child's process group, and reports that.
 
-Reports, a line each: `started PID WAY` or `failed ERRNO`; `ended STATUS` (as `subprocess` counts: negative is a
-signal); `crowded N` where there were more than MOST processes (0: any number); `cleaned N`. Only the standard library,
-for it must start fast.
+Reports, one a line: `started PID MODE` or `failed ERRNO`; `ended STATUS` (as in `subprocess`: negative for a signal);
+`crowded N` for more than MOST processes (0: no limit); `cleaned N`. Uses only the standard library, so that it starts
+fast.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FIRST_PAUSE_SECONDS, _PAUSE_SECONDS = 0.001, 0.05
 
 
 def direct_children(pid: int) -> list[int]:
-    """The children of a process, from a file of Linux that is quick to read; none where there is no such file."""
+    """Return the children of a process from a Linux file that is quick to read; none where there is no such file."""
     found: list[int] = []
     with contextlib.suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
@@ -41,7 +41,7 @@ def direct_children(pid: int) -> list[int]:
 
 
 def few_below(root: int, most: int) -> list[int]:
-    """The processes below `root`, or a few more than `most` of them; quicker than looking at all of the system."""
+    """Return the descendants of `root`, or a few more than `most` of them; quicker than listing all processes."""
     found: list[int] = []
     left = [root]
     while left and len(found) <= most:
@@ -52,21 +52,21 @@ def few_below(root: int, most: int) -> list[int]:
 
 
 class Below:
-    """The processes below `root`, found by looking at those of the system that are not yet known (Linux).
+    """The descendants of `root`, found by looking only at processes that are not yet known (Linux).
 
-    So a look takes less time than a fork, and what forks as fast as it can is caught up with.
+    So a look takes less time than a fork, which is how a fork bomb is caught up with.
     """
 
     def __init__(self, root: int) -> None:
         self._root = root
         self.pids: set[int] = set()
-        """What was found up to now."""
+        """Found so far."""
         self._others: set[int] = {0}
 
     def look(self, act: Callable[[int], None] = lambda pid: None) -> bool:
-        """Look for new ones; `act` is called with each at once. False where there was none."""
+        """Look for new ones and call `act` with each at once; return False where there were none."""
         before = len(self.pids)
-        listed = {int(name) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208 (it is in a hurry)
+        listed = {int(name) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208 (faster)
         early: dict[int, list[int]] = {}
         for number in sorted(listed - self.pids - self._others - {self._root}):
             parent = _parent(number)
@@ -85,14 +85,14 @@ class Below:
 
 
 def descendants(root: int) -> set[int]:
-    """Every process below `root` that has not ended (Linux)."""
+    """Return every descendant of `root` that has not ended (Linux)."""
     below = Below(root)
     below.look()
     return below.pids
 
 
 def _parent(pid: int) -> int | None:
-    """The parent of a process; None where it has ended."""
+    """Return the parent of a process, or None where it has ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
             state, parent = file.read().rpartition(b")")[2].split(None, 2)[:2]
@@ -128,8 +128,8 @@ def _become(command: list[str], data_bytes: int, parent: int) -> None:
 
 
 def _start(command: list[str], data_bytes: int) -> int:
-    """The process id of `command`; raises `OSError` where it cannot be run."""
-    fate, told = os.pipe()
+    """Start `command` and return its process id. Raises `OSError`."""
+    reading, writing = os.pipe()
     parent = os.getpid()
     child = os.fork()
     if child == 0:
@@ -139,19 +139,19 @@ def _start(command: list[str], data_bytes: int) -> int:
         except OSError as error:
             number = error.errno or 1
         finally:
-            os.write(told, str(number).encode())
+            os.write(writing, str(number).encode())
             os._exit(127)
-    os.close(told)
-    with os.fdopen(fate, "rb") as file:
-        number_told = file.read()
-    if number_told:
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        error_number = file.read()
+    if error_number:
         os.waitpid(child, 0)
-        raise OSError(int(number_told), "")
+        raise OSError(int(error_number), "")
     return child
 
 
 def _reap() -> list[tuple[int, int]]:
-    """The processes of ours that have ended since it was last asked, with their status."""
+    """Return the children that have ended since the last call, with their wait status."""
     found: list[tuple[int, int]] = []
     with contextlib.suppress(ChildProcessError):
         while (last := os.waitpid(-1, os.WNOHANG))[0]:
@@ -170,20 +170,20 @@ def _kill(pid: int) -> None:
 
 
 def _hurry(wanted: bool) -> None:
-    """Run before all others, or no more so, where we are allowed to (Linux)."""
+    """Switch real-time scheduling on or off, where we are allowed to (Linux)."""
     if hasattr(os, "sched_setscheduler"):
         policy = os.SCHED_FIFO if wanted else os.SCHED_OTHER
         with contextlib.suppress(OSError):
             os.sched_setscheduler(0, policy, os.sched_param(int(wanted)))
 
 
-def end_all(child: int, way: str) -> int:
-    """End every process below this one; gives how many there were beside `child`.
+def end_all(child: int, mode: str) -> int:
+    """End every descendant of this process; return how many there were besides `child`.
 
-    First all are stopped, again and again until no new one is found, for else they would fork faster than we look.
+    All are stopped first, until no new one is found: otherwise they could fork faster than we look.
     """
     _hurry(True)
-    if way == PROCESS_GROUP:
+    if mode == PROCESS_GROUP:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
@@ -195,7 +195,7 @@ def end_all(child: int, way: str) -> int:
         pass
     for pid in below.pids:
         _kill(pid)
-    _hurry(False)  # from here on it is they who need the processor, to end
+    _hurry(False)  # from here on they need the processor to end
     pause_seconds = _FIRST_PAUSE_SECONDS
     while True:
         left = Below(me)
@@ -213,7 +213,7 @@ def end_all(child: int, way: str) -> int:
 
 
 def _end_few(me: int) -> set[int]:
-    """End the children there are now, over and over: one that forks and ends at once is caught between the two."""
+    """End the present children, repeatedly, to catch one that forks and ends at once between two looks."""
     seen: set[int] = set()
     for _ in range(100):
         children = direct_children(me)
@@ -227,18 +227,18 @@ def _end_few(me: int) -> set[int]:
 
 
 def main(control: int, reports: int, data_bytes: int, most: int, command: list[str]) -> None:
-    """Start `command`, keep it, end it: when told, or when it has become more than `most` processes."""
+    """Start `command`, and end it on request or once it has more than `most` processes."""
 
     def report(line: str) -> None:
         with contextlib.suppress(BrokenPipeError):
             os.write(reports, line.encode() + b"\n")
 
     def wake(number: int, frame: FrameType | None) -> None:
-        """A handler there must be, for the descriptor to be written to."""
+        """Do nothing: without a handler the wakeup descriptor would not be written to."""
 
     os.set_inheritable(control, False)
     os.set_inheritable(reports, False)
-    way = SUBREAPER if _prctl(_SET_CHILD_SUBREAPER, 1) and (_PROC / "self/stat").exists() else PROCESS_GROUP
+    mode = SUBREAPER if _prctl(_SET_CHILD_SUBREAPER, 1) and (_PROC / "self/stat").exists() else PROCESS_GROUP
     woken, waking = os.pipe()
     os.set_blocking(woken, False)
     os.set_blocking(waking, False)
@@ -252,11 +252,11 @@ def main(control: int, reports: int, data_bytes: int, most: int, command: list[s
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     nothing = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):  # else the pipes would not end with the child
+    for descriptor in (0, 1, 2):  # otherwise the pipes would outlive the child
         os.dup2(nothing, descriptor)
-    report(f"started {child} {way}")
+    report(f"started {child} {mode}")
     if most:
-        _hurry(True)  # a fork bomb leaves no time to anybody else
+        _hurry(True)  # a fork bomb leaves no time for anything else
     while True:
         ready, _, _ = select.select([control, woken], [], [], _LOOK_SECONDS if most else None)
         with contextlib.suppress(BlockingIOError):
@@ -269,7 +269,7 @@ def main(control: int, reports: int, data_bytes: int, most: int, command: list[s
         if most and len(processes := few_below(os.getpid(), most)) > most:
             report(f"crowded {len(processes)}")
             break
-    report(f"cleaned {end_all(child, way)}")
+    report(f"cleaned {end_all(child, mode)}")
 
 
 if __name__ == "__main__":

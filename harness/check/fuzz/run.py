@@ -1,6 +1,6 @@
-"""The run: batch after batch to every side, answers compared with the first side's, differences shrunk and recorded.
+"""The run: batches go to every side, answers are compared with the first side's, differences shrunk and recorded.
 
-Batch k holds the same texts however long the run goes on, and is made while the sides work on batch k - 1.
+Batch k holds the same texts however long the run lasts, and is generated while the sides work on batch k - 1.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from itertools import count
 from math import inf
 
 from harness.check.classes import Relation, relation
-from harness.check.fuzz.asking import Side
-from harness.check.fuzz.examine import Case, as_met, examine
+from harness.check.fuzz.examine import DifferingText, examine, unshrunk
 from harness.check.fuzz.findings import Found, classify, key_of, record_of
 from harness.check.fuzz.model_source import ModelSource
-from harness.check.fuzz.questions import Answers, Failure, Question, Refused, same
+from harness.check.fuzz.questions import Answers, Failure, LoadFailure, Question, same
+from harness.check.fuzz.side_process import SideProcess
 from harness.check.fuzz.sides import SideSpec
 from harness.check.fuzz.source import TextSource
 from harness.check.fuzz.staging import stage_of
@@ -31,31 +31,31 @@ SECONDS_TO_SHRINK = 15.0
 _BYTES_OF_A_CORPUS = 300_000
 _EXAMINED_A_BATCH = 2
 _OWN_MODEL_TOKENS = 4096
-"""A model of one's own up to this size goes into the record, and is made smaller."""
+"""A user's model of up to this size is shrunk and stored in the record."""
 
 
 @dataclass(frozen=True, slots=True)
 class FuzzPlan:
-    """What to do: the first side is the reference, every other is held against it."""
+    """What to run: the first side is the reference every other is compared with."""
 
     sides: Sequence[SideSpec]
     models: Sequence[str]
     """Names or paths; empty for random models."""
     seed: int = 0
     seconds: float | None = 60.0
-    """How long to search, or None for no bound in time: then nothing depends on the clock."""
+    """How long to search; None: no time limit, so that nothing depends on the clock."""
     n_texts: int | None = None
     stop_after: int = 10
     """Distinct differences after which the search ends."""
     corpora: Sequence[str] | None = None
-    """Corpora whose text is mutated; None for the samples and what is fetched."""
+    """Corpora whose text is mutated; None for the samples and all fetched corpora."""
     expected: bool = False
-    """Whether differences of random models on which the sides need not agree are findings too."""
+    """Whether differences on random models on which the sides need not agree are findings too."""
 
 
 @dataclass(slots=True)
 class FuzzResult:
-    """What a run did and found."""
+    """The counts and findings of a run."""
 
     findings: list[Disagreement] = field(default_factory=list)
     """One of each kind, in the order they were found."""
@@ -64,16 +64,16 @@ class FuzzResult:
     """UTF-8 bytes of the texts (surrogatepass), each text counted once."""
     longest_bytes: int = 0
     n_by_call: Counter[str] = field(default_factory=Counter)
-    """How the texts were asked for; of `decode` they are lists of ids."""
+    """Texts by call; for `decode` lists of ids."""
     n_models: int = 0
     n_compared: Counter[str] = field(default_factory=Counter)
-    """Side -> texts that it and the first side answered, both."""
+    """Side -> texts that both it and the first side answered."""
     n_differing: Counter[str] = field(default_factory=Counter)
-    """Side -> texts it encodes other than the first side, where the two should agree."""
+    """Side -> texts it encodes differently from the first side, where the two should agree."""
     n_expected: Counter[str] = field(default_factory=Counter)
-    """Side -> texts of random models that it encodes otherwise, and may."""
+    """Side -> texts of random models that it may, and does, encode differently."""
     n_refused: Counter[str] = field(default_factory=Counter)
-    """Side -> random models it does not take."""
+    """Side -> random models it does not load."""
     seconds: float = 0.0
     interrupted: bool = False
     corpora: tuple[str, ...] = ()
@@ -82,15 +82,15 @@ class FuzzResult:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """One batch on its way: the questions, the same for every side, and the name of the model of each."""
+    """One batch: the questions, the same for every side, and the name of the model of each."""
 
     index: int
     questions: list[Question]
     names: list[str]
 
 
-class Hunt:
-    """A run in progress; `result` is true at any moment."""
+class FuzzRun:
+    """A run in progress; `result` is valid at any moment."""
 
     def __init__(
         self,
@@ -98,21 +98,21 @@ class Hunt:
         found: Callable[[Disagreement], None] = lambda record: None,
         progress: Callable[[FuzzResult], None] = lambda result: None,
     ) -> None:
-        """`found` is called with each new kind of difference, `progress` after each batch."""
+        """Call `found` with each new kind of difference and `progress` after each batch."""
         self.plan = plan
         self.result = FuzzResult()
         self._found, self._progress = found, progress
         self._keys: set[tuple[object, ...]] = set()
-        self._sides: list[Side] = []
+        self._sides: list[SideProcess] = []
         self._relations: dict[tuple[str, str], Relation] = {}
         self._models: dict[str, Model] = {}
 
     def run(self) -> FuzzResult:
-        """Search until time, texts or kinds of differences run out, or Ctrl-C. Raises `DataError`, `BPEError`."""
+        """Search until a limit of the plan is reached, or Ctrl-C. Raises `DataError`, `BPEError`."""
         try:
             turns = self._turns()
             for spec in self.plan.sides:
-                self._sides.append(Side(spec))
+                self._sides.append(SideProcess(spec))
             self.result.versions = {side.name: side.hello.versions for side in self._sides}
             self._search(turns)
         except KeyboardInterrupt:
@@ -168,7 +168,7 @@ class Hunt:
             answers = [side.result() for side in self._sides]
             if began is None:
                 self._refuse(turn, answers)
-                began = time.monotonic()  # loading the models is not searching
+                began = time.monotonic()  # loading the models does not count
             for row, (question, name) in enumerate(zip(turn.questions, turn.names, strict=True)):
                 self._compare(turn, row, question, name, [column[row] for column in answers])
                 if len(self.result.findings) >= self.plan.stop_after:
@@ -187,7 +187,7 @@ class Hunt:
         )
 
     def _cut(self, turn: _Turn) -> _Turn:
-        """A turn with no more texts than are left."""
+        """Return `turn` with no more texts than the plan still allows."""
         if self.plan.n_texts is None:
             return turn
         left = self.plan.n_texts - self.result.n_texts
@@ -199,21 +199,23 @@ class Hunt:
         return _Turn(turn.index, questions, turn.names[: len(questions)])
 
     def _refuse(self, turn: _Turn, answers: Sequence[Sequence[Answers]]) -> None:
-        """Raise `DataError` where a side cannot run a model it was told to, or none at all."""
+        """Raise `DataError` where a side cannot run a model of the plan, or none at all."""
         if not self.plan.models:
             for side, column in zip(self._sides, answers, strict=True):
-                failed = [answer for answer in column if isinstance(answer, Refused) and answer.status != "unsupported"]
+                failed = [
+                    answer for answer in column if isinstance(answer, LoadFailure) and answer.status != "unsupported"
+                ]
                 if failed and len(failed) == len(column):
                     raise DataError(f"{side.name}: {failed[0].reason}")
             return
         for column in answers:
             for answer in column:
-                if isinstance(answer, Refused):
+                if isinstance(answer, LoadFailure):
                     raise DataError(f"{turn.names[0]}: {answer.reason}")
 
     def _compare(self, turn: _Turn, row: int, question: Question, name: str, answers: Sequence[Answers]) -> None:
         result = self.result
-        if name and any(isinstance(answer, Refused) for answer in answers):
+        if name and any(isinstance(answer, LoadFailure) for answer in answers):
             self._refuse(turn, [[answer] for answer in answers])
         first_text = result.n_texts
         result.n_texts += len(question.texts)
@@ -224,12 +226,12 @@ class Hunt:
             result.longest_bytes = max(result.longest_bytes, *sizes)
         result.n_models += not name
         for side, answer in zip(self._sides, answers, strict=True):
-            result.n_refused[side.name] += isinstance(answer, Refused)
+            result.n_refused[side.name] += isinstance(answer, LoadFailure)
         reference = answers[0]
-        if isinstance(reference, Refused):
+        if isinstance(reference, LoadFailure):
             return
         for side, answer in zip(self._sides[1:], answers[1:], strict=True):
-            if isinstance(answer, Refused):
+            if isinstance(answer, LoadFailure):
                 continue
             result.n_compared[side.name] += sum(
                 not isinstance(a, Failure) and not isinstance(b, Failure)
@@ -251,9 +253,11 @@ class Hunt:
                     return
                 failed = isinstance(reference[i], Failure) or isinstance(answer[i], Failure)
                 origin = f"seed {self.plan.seed}, text {first_text + i}"
-                self._examine(side, Case(question, name, question.texts[i], (reference[i], answer[i]), failed, origin))
+                self._examine(
+                    side, DifferingText(question, name, question.texts[i], (reference[i], answer[i]), failed, origin)
+                )
 
-    def _relation(self, side: Side, model: str | Model) -> Relation:
+    def _relation(self, side: SideProcess, model: str | Model) -> Relation:
         a, b = self._sides[0].name, side.name
         if isinstance(model, Model):
             return relation(a, b, model.irregularities)
@@ -261,7 +265,7 @@ class Hunt:
             self._relations[b, model] = relation(a, b, self._models[model].irregularities)
         return self._relations[b, model]
 
-    def _examine(self, side: Side, case: Case) -> None:
+    def _examine(self, side: SideProcess, case: DifferingText) -> None:
         reference = self._sides[0]
         seconds = inf if self.plan.seconds is None else SECONDS_TO_SHRINK
         own = self._own(case)
@@ -269,11 +273,11 @@ class Hunt:
             found = examine(reference, side, case, own, lambda model: self._relation(side, model), seconds)
             self._keep(side, case, found, asking=True)
         except KeyboardInterrupt:
-            self._keep(side, case, as_met(reference, side, case, own), asking=False)
+            self._keep(side, case, unshrunk(reference, side, case, own), asking=False)
             raise
 
-    def _keep(self, side: Side, case: Case, found: Found, *, asking: bool) -> None:
-        """Note a difference, unless one of its kind is known. Without `asking` the sides are left alone."""
+    def _keep(self, side: SideProcess, case: DifferingText, found: Found, *, asking: bool) -> None:
+        """Record a difference, unless one of its kind is known. Without `asking` the sides are not queried."""
         reference = self._sides[0]
         kind = self._relation(side, case.question.model if found.model is None else found.model)
 
@@ -290,14 +294,14 @@ class Hunt:
             self.result.findings.append(record)
             self._found(record)
 
-    def _stage(self, side: Side, case: Case, found: Found) -> Stage | None:
+    def _stage(self, side: SideProcess, case: DifferingText, found: Found) -> Stage | None:
         model = found.model or case.question.model
         question = Question(model, [], found.call, found.allow_special)
         loaded = model if isinstance(model, Model) else self._models[model]
         return stage_of(self._sides[0], side, question, loaded, found.text)
 
-    def _own(self, case: Case) -> Model | None:
-        """The model of a case where it is one of our own making and small enough to keep."""
+    def _own(self, case: DifferingText) -> Model | None:
+        """Return the model of a case where it is our own and small enough to store; else None."""
         if isinstance(case.question.model, Model):
             return case.question.model
         if vocabulary_named(case.name) is not None or len(self._models[case.name].tokens) > _OWN_MODEL_TOKENS:

@@ -1,4 +1,4 @@
-"""A whole conformance run: every check on one target, whatever becomes of it."""
+"""A whole conformance run: every check on one target, whatever the target does."""
 
 from __future__ import annotations
 
@@ -8,80 +8,80 @@ from contextlib import suppress
 
 from harness.conform.case import Case
 from harness.conform.checks import CHECKS, Check
+from harness.conform.client import GaveUp, OpenTarget, TargetClient
 from harness.conform.reference import Reference
-from harness.conform.subject import GaveUp, OpenTarget, Subject
-from harness.conform.verdicts import Report, Stage, Verdict, mark_repeated
-from harness.conform.wording import printable
+from harness.conform.verdicts import CheckVerdict, ConformanceReport, Stage, mark_repeated
+from harness.conform.wording import escape_surrogates
 from impls.core.errors import UnknownName
 
 CHECK_SECONDS = 30.0
-"""How long one check asks a slow target; it then judges by what was answered. Shrinking comes on top."""
+"""How long one check queries a slow target before judging by the answers it has. Shrinking takes extra time."""
 
 
-def judge(
+def run_checks(
     open_target: OpenTarget,
     reference: Reference,
     only: Collection[str] = (),
     *,
     seed: int = 0,
     check_seconds: float = CHECK_SECONDS,
-    done: Callable[[Verdict], None] = lambda verdict: None,
-) -> Report:
+    done: Callable[[CheckVerdict], None] = lambda verdict: None,
+) -> ConformanceReport:
     """Run the checks (those named `only`, else all) and report; `done` is called after each.
 
-    Raises `NotLoadable` or `TargetFailed` where the target does not start, `UnknownName` for a check there is not.
+    Raises `NotLoadable` or `TargetFailed` where the target does not start, `UnknownName` for an unknown check.
     """
     chosen = choose(only)
     began = time.perf_counter()
-    with Subject(open_target) as subject:
-        case = Case(subject, reference, seed)
-        verdicts: list[Verdict] = []
+    with TargetClient(open_target) as client:
+        case = Case(client, reference, seed)
+        verdicts: list[CheckVerdict] = []
         gave_up = ""
         for check in chosen:
             if gave_up:
-                verdict = Verdict(status="not asked", reason=gave_up)
+                verdict = CheckVerdict(status="not asked", reason=gave_up)
             else:
                 verdict, gave_up = _run(check, case, check_seconds)
             verdict.check, verdict.question = check.name, check.question
-            verdict.reason = printable(verdict.reason)
+            verdict.reason = escape_surrogates(verdict.reason)
             verdicts.append(verdict)
             done(verdict)
         mark_repeated(verdicts)
-        return Report(
-            target=subject.description.name,
+        return ConformanceReport(
+            target=client.description.name,
             reference=reference.name,
             model=reference.model_name,
             verdicts=verdicts,
             seconds=time.perf_counter() - began,
-            n_failures=subject.n_failures,
-            about=dict(subject.description.info),
+            n_failures=client.n_failures,
+            about=dict(client.description.info),
         )
 
 
-def _run(check: Check, case: Case, seconds: float) -> tuple[Verdict, str]:
-    """The verdict of one check, and why no more can be run, if so."""
+def _run(check: Check, case: Case, seconds: float) -> tuple[CheckVerdict, str]:
+    """Return the verdict of one check, and why no further check can run, if so."""
     began = time.monotonic()
-    before = case.subject.asked
+    before = case.client.asked
     case.deadline = began + seconds
-    case.subject.begin_check()
+    case.client.begin_check()
     try:
         verdict = check.run(case)
     except GaveUp as error:
         stage: Stage = "resources" if "timeout" in error.reason else "process"
-        verdict = Verdict(status="failed", stage=stage, reason=error.reason, n_failed=1)
-        if not case.subject.given_up:
-            with suppress(GaveUp):  # then it is noted as given up
-                case.subject.fresh()
+        verdict = CheckVerdict(status="failed", stage=stage, reason=error.reason, n_failed=1)
+        if not case.client.given_up:
+            with suppress(GaveUp):  # recorded in `given_up`
+                case.client.fresh()
     verdict.seconds = time.monotonic() - began
-    verdict.asked = case.subject.asked.since(before)
+    verdict.asked = case.client.asked.since(before)
     if verdict.status in ("passed", "same as reference") and not verdict.n_inputs:
         reason = "; ".join(filter(None, [verdict.reason, "no case was judged"]))
         verdict.status, verdict.reason = "not asked", reason
-    return verdict, case.subject.given_up
+    return verdict, case.client.given_up
 
 
 def choose(only: Collection[str]) -> list[Check]:
-    """The checks of these names in their order, all without names; raises `UnknownName`."""
+    """Return the checks of these names in running order, all if none is named. Raises `UnknownName`."""
     known = [check.name for check in CHECKS]
     for name in only:
         if name not in known:

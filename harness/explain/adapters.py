@@ -1,6 +1,6 @@
-"""Sides made of tokenizers: one of ours knows its model and its way, a library's own object tells what it exposes.
+"""Adapters from tokenizers to sides: our own with their model and algorithm, library objects with what they expose.
 
-Anything else is a black box with `encode` and `decode`, and the rest is found by asking it.
+Anything else is a black box with `encode` and `decode`, and the rest is found by probing.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from harness.explain.algorithms import ALGORITHM_OF
 from harness.explain.library_sides import hugging_face_side, pieces_of, tiktoken_side
 from harness.explain.rules import Rules
 from harness.explain.sides import Side, black_box
-from harness.explain.ways import OWN_WAY
 from impls.core.model.model import Model
 from impls.core.text.patterns import Splitter
 from impls.core.text.sentencepiece_rules import Cuts
@@ -19,10 +19,10 @@ from impls.interface import Tokenizer
 
 
 def side_of(target: object, name: str, *, allow_special: bool = False) -> Side:
-    """A side of one of our tokenizers, an object of tiktoken or tokenizers, or anything that encodes and decodes.
+    """Return a side for one of our tokenizers, an object of a library, or anything that encodes and decodes.
 
-    With `allow_special` special tokens in a text become their id, as far as the side can; else they are ordinary
-    text, where the side can do that (tokenizers parses them always).
+    With `allow_special` special tokens in a text become their id, where the side supports it; otherwise they are
+    ordinary text, again where it does (tokenizers always parses them).
     """
     if isinstance(target, Side):
         return target
@@ -36,8 +36,8 @@ def side_of(target: object, name: str, *, allow_special: bool = False) -> Side:
     return _black_box(target, name)
 
 
-_TELLING = ("tokenizers", "sentencepiece")
-"""Libraries behind our adapters that tell their pieces, or are given them by us."""
+_EXPOSE_PIECES = ("tokenizers", "sentencepiece")
+"""Libraries whose pieces our implementations know: the library exposes them, or we pass them in."""
 
 
 _KINDS = {
@@ -63,11 +63,11 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
         decode=lambda ids: tokenizer.decode(ids),
         about=f"{_KINDS[tokenizer.kind]}, over {_about_model(model)}",
         model=model,
-        way=OWN_WAY.get(tokenizer.name, "leftmost"),
-        way_is_sure=ours,
+        algorithm=ALGORITHM_OF.get(tokenizer.name, "leftmost"),
+        algorithm_is_known=ours,
         normalize=model.normalize,
         split=pieces_by(model) if inner is None else pieces_of(inner, model.alphabet == "bytes"),
-        split_by="told" if tokenizer.kind == "pure" or tokenizer.name in _TELLING else "pattern",
+        split_by="told" if tokenizer.kind == "pure" or tokenizer.name in _EXPOSE_PIECES else "pattern",
         token_bytes=seen_bytes_by_id(model).get,
         whole_tokens=model.whole_token_ids,
         hints=_hints_of_model(model),
@@ -75,7 +75,7 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
 
 
 def pieces_by(model: Model) -> Callable[[str], list[str]]:
-    """A normalised text -> its pieces by the model: its pattern, and the cuts of SentencePiece's rules."""
+    """Return a function from a normalised text to its pieces by the model's pattern and SentencePiece's rules."""
     split = Splitter(model.pattern).split
     if model.sentencepiece is None:
         return split
@@ -84,7 +84,7 @@ def pieces_by(model: Model) -> Callable[[str], list[str]]:
 
 
 def seen_bytes_by_id(model: Model) -> dict[int, bytes]:
-    """What each id stands for in the text the merges see: no marks for the end of a word, but those for spaces."""
+    """Return the bytes of each id in the text the merges see: without end-of-word marks, with those for spaces."""
     by_id = model.bytes_by_id() | {i: token for i, token in enumerate(model.tokens) if token is not None}
     if model.end_of_word is not None:
         by_id = {i: token.removesuffix(model.end_of_word.encode()) for i, token in by_id.items()}
@@ -106,7 +106,7 @@ def _about_model(model: Model) -> str:
 
 
 def _hints_of_model(model: Model) -> tuple[str, ...]:
-    """Pairs that are listed twice: which of their ranks counts is a convention."""
+    """Return a hint for each pair that is listed twice: which of its ranks counts is a convention."""
     if len(set(model.merges)) == len(model.merges):
         return ()
     listed: dict[tuple[int, int], list[int]] = {}

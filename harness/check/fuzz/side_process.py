@@ -1,4 +1,4 @@
-"""A side as the run sees it: a process of its own that is asked, watched, and started again when it dies or hangs."""
+"""A side as the run sees it: a process of its own that is asked, watched, and restarted when it dies or hangs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import replace
 from multiprocessing.connection import Connection
 
-from harness.check.fuzz.questions import Answer, Answers, Failure, Hello, Question, Refused
+from harness.check.fuzz.questions import Answer, Answers, Failure, Hello, LoadFailure, Question
 from harness.check.fuzz.sides import SideSpec
 from harness.data.aside import installed
 from harness.data.errors import DataError
@@ -19,23 +19,23 @@ from harness.data.errors import DataError
 _SECONDS_TO_START = 120.0
 _SECONDS_TO_ANSWER = 120.0
 _SECONDS_FOR_ONE = 60.0
-"""It may have to load the model first."""
+"""Includes loading the model, if needed."""
 _SHOWN_OUTPUT_BYTES = 300
 
 
-class _Gone(Exception):
-    """The process hangs or is dead; the failure says which."""
+class _ProcessGone(Exception):
+    """The process hangs or has died; `failure` says which."""
 
     def __init__(self, failure: Failure) -> None:
         self.failure = failure
         super().__init__(failure.message)
 
 
-class Side:
-    """One side of a run. Always `close` it, or use it in a `with` statement."""
+class SideProcess:
+    """The process of one side of a run. Always `close` it, or use it in a `with` statement."""
 
     def __init__(self, spec: SideSpec) -> None:
-        """Start it; raises `DataError` where it cannot be started."""
+        """Start it. Raises `DataError` where it cannot be started."""
         self.spec = spec
         self.name = spec.name
         self._environment = dict(os.environ)
@@ -69,53 +69,55 @@ class Side:
         self._process.stdout.close()
         try:
             hello = self._receive(_SECONDS_TO_START)
-        except _Gone as gone:
+        except _ProcessGone as gone:
             self._end()
             raise DataError(f"{self.name}: {gone.failure.message}") from None
-        if isinstance(hello, Refused):
+        if isinstance(hello, LoadFailure):
             self._end()
             raise DataError(hello.reason)
         assert isinstance(hello, Hello)
         return hello
 
     def submit(self, questions: list[Question]) -> None:
-        """Ask without waiting; `result` gives the answers."""
+        """Send questions without waiting; `result` returns the answers."""
         self._asked = questions
-        with contextlib.suppress(BrokenPipeError):  # `result` finds it dead
+        with contextlib.suppress(BrokenPipeError):  # `result` will find it dead
             self._questions.send(questions)
 
     def result(self) -> list[Answers]:
-        """The answers to what was submitted. Texts that kill or hang the process are failures of their own."""
+        """Return the answers to what was submitted. A text that kills or hangs the process becomes a failure."""
         try:
             return self._answers_within(_SECONDS_TO_ANSWER)
-        except _Gone as gone:
+        except _ProcessGone as gone:
             self._restart()
             if len(self._asked) == 1 and len(self._asked[0].texts) == 1:
                 return [[gone.failure]]
             return [self._each(question) for question in self._asked]
 
     def ask(self, question: Question) -> Answers:
-        """The answers to one question."""
+        """Return the answers to one question."""
         self.submit([question])
         return self.result()[0]
 
     def ask_one(self, question: Question, text: str) -> Answer:
-        """The answer to one text, asked as `question` is."""
+        """Return the answer to one text, asked as `question` is."""
         found = self.ask(replace(question, texts=[text]))
-        return Failure("refused", found.reason) if isinstance(found, Refused) else found[0]
+        return Failure("refused", found.reason) if isinstance(found, LoadFailure) else found[0]
 
     def _each(self, question: Question) -> Answers:
-        """Every text by itself, the process started again after each that ends it."""
+        """Ask every text by itself, restarting the process after each text that ends it."""
         answers: list[Answer] = []
         for text in question.texts:
             try:
                 self._questions.send([replace(question, texts=[text])])
                 (found,) = self._answers_within(_SECONDS_FOR_ONE + _SECONDS_TO_START * (not answers))
-            except (_Gone, BrokenPipeError) as error:
-                answers.append(error.failure if isinstance(error, _Gone) else Failure("crash", "the process ended"))
+            except (_ProcessGone, BrokenPipeError) as error:
+                answers.append(
+                    error.failure if isinstance(error, _ProcessGone) else Failure("crash", "the process ended")
+                )
                 self._restart()
                 continue
-            if isinstance(found, Refused):
+            if isinstance(found, LoadFailure):
                 return found
             answers += found
         return answers
@@ -128,10 +130,10 @@ class Side:
     def _receive(self, seconds: float) -> object:
         try:
             if not self._answers.poll(seconds):
-                raise _Gone(Failure("timeout", f"no answer within {seconds:g} s"))
+                raise _ProcessGone(Failure("timeout", f"no answer within {seconds:g} s"))
             return self._answers.recv()
         except (EOFError, ConnectionError):
-            raise _Gone(Failure("crash", self._death())) from None
+            raise _ProcessGone(Failure("crash", self._death())) from None
 
     def _death(self) -> str:
         assert self._process is not None
@@ -169,7 +171,7 @@ class Side:
         self._end()
         self._output.close()
 
-    def __enter__(self) -> Side:
+    def __enter__(self) -> SideProcess:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""A Python object as the operations of the protocol: what it has beyond encode and decode is found by looking at it."""
+"""Adapts a Python object to the operations of the protocol; what it has beyond encode and decode is discovered."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from time import monotonic, process_time
 from typing import Any
 
 from harness.conform.values import faults_of_values
-from harness.failures import status_of, told
+from harness.failures import message_of, status_of
 
 _SPECIAL_OPTIONS = ("allowed_special", "disallowed_special")
 ANY_OPTION = "any_option"
-"""Among the operations of a target that takes `**kwargs`: it may pass over what it does not know."""
+"""Listed among the operations of a target that takes `**kwargs`: it may ignore options it does not know."""
 _SWITCH_SECONDS = 1e-5
-"""How often threads take turns in `encode_threads`: often, so that a race shows."""
+"""How often threads switch in `encode_threads`: often, so that a race shows."""
 _ALWAYS = frozenset(
     {"encode", "decode", "encode_each", "encode_threads", "decode_threads", "timed_encode"}
     | {"timed_decode", "python_values"}
@@ -28,22 +28,22 @@ _METHODS = ("decode_bytes", "encode_batch", "encode_array", "count", "decode_wit
 _OTHER_NAMES = {"token_bytes": "decode_single_token_bytes"}
 
 
-class NoTokenizer(Exception):
+class NotATokenizer(Exception):
     """An object without `encode` and `decode`."""
 
 
-class Served:
-    """One object; `answer` calls it, and lets through whatever it raises."""
+class ObjectAdapter:
+    """One object; `answer` calls it and passes on whatever it raises."""
 
     def __init__(self, target: Any) -> None:
-        """Raises `NoTokenizer` where it lacks what is needed."""
+        """Adapt `target`. Raises `NotATokenizer` where it lacks `encode` or `decode`."""
         self._take(target)
 
     def _take(self, target: Any) -> None:
         for needed in ("encode", "decode"):
             if not callable(getattr(target, needed, None)):
                 kind = target.__name__ if inspect.ismodule(target) else type(target).__name__
-                raise NoTokenizer(
+                raise NotATokenizer(
                     f"{kind} has no method {needed}; encode(str) -> list[int] and decode(list[int]) -> str are needed"
                 )
         self.target = target
@@ -58,7 +58,7 @@ class Served:
         self.special_tokens = _special_tokens(target)
 
     def describe(self) -> dict[str, Any]:
-        """What the object has."""
+        """Describe what the object has."""
         n_vocab = _number(self.target, "n_vocab", "vocab_size")
         return {
             "operations": sorted(_ALWAYS | self.methods.keys() | self.options | ({"n_vocab"} if n_vocab else set())),
@@ -71,7 +71,7 @@ class Served:
         }
 
     def answer(self, operation: str, arguments: dict[str, Any]) -> Any:
-        """The result of an operation, as plain values."""
+        """Return the result of an operation as plain values."""
         if operation in _ALWAYS or operation in ("describe", "n_vocab", "save", "load"):
             return getattr(self, operation)(**arguments)
         if operation not in self.methods:
@@ -93,15 +93,15 @@ class Served:
     # --- the operations ------------------------------------------------------------------------------------
 
     def encode(self, text: str, **options: Any) -> Any:
-        """Ids of `text`."""
+        """Return the ids of `text`."""
         return as_ids(self.target.encode(text, **{name: _given(value) for name, value in options.items()}))
 
     def decode(self, ids: list[int]) -> Any:
-        """Text of `ids`."""
+        """Return the text of `ids`."""
         return self.target.decode(ids)
 
     def encode_each(self, texts: list[str], seconds_left: float = float("inf"), **options: Any) -> list[Any]:
-        """Ids of each text, or its error; of as many of the texts as can be done in the time, of one at least."""
+        """Return the ids of each text, or its error, for as many texts as fit the time, at least one."""
         found: list[Any] = []
         deadline = monotonic() + seconds_left
         for text in texts:
@@ -116,18 +116,18 @@ class Served:
         return found
 
     def encode_threads(self, texts: list[str], threads: int, by: str = "encode") -> list[Any]:
-        """Ids of each text, from so many Python threads that start at once and call the method `by`."""
+        """Return the ids of each text, from so many Python threads that start at once and call the method `by`."""
         if by == "encode_batch":
             return _from_threads(lambda text: as_ids(self.methods[by]([text])[0]), texts, threads)
         call = self.target.encode if by == "encode" else self.methods[by]
         return _from_threads(lambda text: as_ids(call(text)), texts, threads)
 
     def decode_threads(self, lists: list[list[int]], threads: int) -> list[Any]:
-        """Text of each list of ids, likewise."""
+        """Return the text of each list of ids, from threads likewise."""
         return _from_threads(self.target.decode, lists, threads)
 
     def timed_encode(self, text: str, loops: int = 1) -> float:
-        """Seconds of processor time of one call, the least of so many."""
+        """Return the seconds of processor time of one call, the minimum of `loops`."""
         least = float("inf")
         for _ in range(max(1, loops)):
             start = process_time()
@@ -136,17 +136,17 @@ class Served:
         return least
 
     def timed_decode(self, ids: list[int]) -> float:
-        """Seconds of processor time of one call."""
+        """Return the seconds of processor time of one call."""
         start = process_time()
         self.target.decode(ids)
         return process_time() - start
 
     def python_values(self, texts: list[str]) -> list[str]:
-        """What is wrong with the values that go in and out, beyond what they equal; see `values`."""
+        """Return what is wrong with the values passed in and out, apart from their equality; see `values`."""
         return faults_of_values(self.target, self.methods, texts)
 
     def n_vocab(self) -> Any:
-        """How many ids there are."""
+        """Return the number of ids."""
         return _number(self.target, "n_vocab", "vocab_size")
 
     def save(self, path: str) -> None:
@@ -154,14 +154,14 @@ class Served:
         self.methods["save"](path)
 
     def load(self, path: str) -> None:
-        """Go on with the tokenizer that `path` holds."""
+        """Continue with the tokenizer saved in `path`."""
         loaded = self.methods["load"](path)
         if loaded is not None:
             self._take(loaded)
 
 
 def _from_threads(call: Callable[[Any], Any], arguments: Sequence[Any], threads: int) -> list[Any]:
-    """`call` of each argument, from threads that start at once and take turns often."""
+    """Call `call` on each argument, from threads that start at once and switch often."""
     together = threading.Barrier(threads)
 
     def one(part: Sequence[Any]) -> list[Any]:
@@ -179,18 +179,22 @@ def _from_threads(call: Callable[[Any], Any], arguments: Sequence[Any], threads:
 
 
 def failure(error: BaseException) -> dict[str, str]:
-    """An error as the protocol says it."""
+    """Return an error in the form of the protocol."""
     status = status_of(error)
-    return {"error": type(error).__name__, "message": told(error), "status": "error" if status == "crash" else status}
+    return {
+        "error": type(error).__name__,
+        "message": message_of(error),
+        "status": "error" if status == "crash" else status,
+    }
 
 
 def _given(value: Any) -> Any:
-    """An option as Python has it: what JSON lists is a set."""
+    """Return an option as Python expects it: a JSON list becomes a set."""
     return set(value) if isinstance(value, list) else value
 
 
 def as_ids(result: Any) -> Any:
-    """Ids as plain ints, as far as they are; what is no list of ids is left for the other side to refuse."""
+    """Return ids as plain ints where possible; what is not a list of ids is left for the other side to reject."""
     if hasattr(result, "tolist"):
         result = result.tolist()
     if isinstance(result, str | bytes | Mapping) or not hasattr(result, "__iter__"):
@@ -208,12 +212,12 @@ def _integer(value: Any) -> Any:
 
 
 def as_lists(result: Any) -> Any:
-    """One list of ids per text."""
+    """Return one list of ids per text."""
     return [as_ids(ids) for ids in result] if hasattr(result, "__iter__") else result
 
 
 def as_base64(result: Any) -> Any:
-    """Bytes as they travel."""
+    """Return bytes as base64; anything else as an invalid result."""
     return base64.b64encode(result).decode() if isinstance(result, bytes | bytearray | memoryview) else {"not": "bytes"}
 
 
@@ -224,7 +228,7 @@ def _text_and_offsets(result: Any) -> Any:
 
 
 def _options(encode: Callable[..., Any]) -> frozenset[str]:
-    """The options it names, or may take: with `**kwargs` any, and whether it heeds them is the check's to find."""
+    """Return the options `encode` names or may take; with `**kwargs` the checks find out whether it heeds them."""
     try:
         parameters = inspect.signature(encode).parameters
     except (TypeError, ValueError):
@@ -235,7 +239,7 @@ def _options(encode: Callable[..., Any]) -> frozenset[str]:
 
 
 def _special_tokens(target: Any) -> dict[str, int]:
-    """Special tokens by text, from an attribute or a method `special_tokens`, or as tiktoken tells them."""
+    """Return special tokens by text, from an attribute or method `special_tokens`, or from tiktoken's interface."""
     found = getattr(target, "special_tokens", None)
     if callable(found):
         found = found()

@@ -1,6 +1,6 @@
-"""The target as the checks see it: questions in, answers or refusals out, a fresh process where one has failed.
+"""The target as the checks see it: questions in, answers or refusals out, with a fresh process after a failure.
 
-Nothing the target does gets out of here as an exception, but that it fails too often (`GaveUp`).
+Nothing the target does is raised here, except that it fails too often (`GaveUp`).
 """
 
 from __future__ import annotations
@@ -10,37 +10,37 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.conform.reference import Answer, Refused
+from harness.conform.reference import Answer, Refusal
 from harness.conform.target import NotLoadable, Target, TargetError, TargetFailed
-from harness.conform.verdicts import Asked
+from harness.conform.verdicts import RequestCounts
 
 OpenTarget = Callable[[Mapping[str, str]], Target]
-"""A new process of the target, with these variables in its environment."""
+"""Starts a process of the target with these variables in its environment."""
 
 MAX_FAILURES = 10
-"""Ends of its process after which a check asks no more; after three times as many no check does."""
+"""Failures of its process after which a check stops; after three times as many the whole run does."""
 MAX_TIMEOUTS = 3
-"""As `MAX_FAILURES`, for calls that did not end, which take all the time there is."""
+"""Like `MAX_FAILURES`, for calls that timed out, each of which uses its whole time limit."""
 _REQUEST_CHARACTERS = 200_000
 _REQUEST_TEXTS = 20_000
-_TEXTS_ONE_BY_ONE = 100  # of a target that takes but one in a request
+_TEXTS_ONE_BY_ONE = 100  # for a target that takes one text per request
 _SECONDS_A_REQUEST = 3.0
-_FIRST_CHARACTERS = 2_000  # while nothing is known of its speed
+_FIRST_CHARACTERS = 2_000  # until its speed is known
 
 
 class GaveUp(Exception):
-    """The target failed so often that no more is asked of it in this check; see `Subject.given_up` for all others."""
+    """The target failed too often for this check to go on; `TargetClient.given_up` says whether the run can."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(reason)
 
 
-class Subject:
-    """One target under test."""
+class TargetClient:
+    """The client of one target under test."""
 
     def __init__(self, open_target: OpenTarget) -> None:
-        """Starts it; raises `NotLoadable`."""
+        """Start the target. Raises `NotLoadable`."""
         self._open_target = open_target
         self._target = open_target({})
         self._target.__enter__()
@@ -49,32 +49,32 @@ class Subject:
         self._n_in_check: Counter[str] = Counter()
         self._n_in_all: Counter[str] = Counter()
         self.given_up = ""
-        """Why no more can be asked of it; empty while something can."""
+        """Why the whole run must stop; empty while it need not."""
         self.counting = True
-        """Whether failures count towards giving up; not while a failure is being made smaller."""
+        """Whether failures count towards giving up; not while a failure is being shrunk."""
         self.history: list[str] = []
-        """Texts encoded by the process there is now, in order."""
+        """Texts encoded by the current process, in order."""
         self.characters_per_second = 0.0
-        """How fast it has been seen to encode; 0 before anything was."""
+        """Its fastest encoding observed so far; 0 before the first."""
         self.peak_memory_bytes = 0
         self._n_calls = self._n_texts = self._n_bytes = 0
-        self._others: list[Subject] = []
+        self._others: list[TargetClient] = []
 
     def close(self) -> None:
         """End its process."""
         self._target.__exit__(None, None, None)
 
-    def __enter__(self) -> Subject:
+    def __enter__(self) -> TargetClient:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
-    def asked(self) -> Asked:
-        """What it was asked so far, in all its processes."""
+    def asked(self) -> RequestCounts:
+        """The requests so far, over all its processes."""
         others = [other.asked for other in self._others]
-        return Asked(
+        return RequestCounts(
             self._n_calls + sum(other.calls for other in others),
             self._n_texts + sum(other.texts for other in others),
             self._n_bytes + sum(other.bytes for other in others),
@@ -87,11 +87,11 @@ class Subject:
         self._n_bytes += sum(len(text) if text.isascii() else _utf8_bytes(text) for text in texts)
 
     def offers(self, operation: str) -> bool:
-        """Whether it has an operation beyond encode and decode."""
+        """Whether it offers an operation beyond encode and decode."""
         return operation in self.description.operations
 
     def fresh(self) -> None:
-        """Go on in a new process, which has encoded nothing yet."""
+        """Continue in a fresh process, which has encoded nothing yet."""
         self.history = []
         try:
             self._target.restart()
@@ -99,14 +99,14 @@ class Subject:
             self.given_up = f"it does not start again: {error}"
             raise GaveUp(self.given_up) from None
 
-    def another(self, environment: Mapping[str, str]) -> Subject:
-        """A second process of the same target. Raises `GaveUp` where it does not start."""
+    def another(self, environment: Mapping[str, str]) -> TargetClient:
+        """Start a second process of the same target. Raises `GaveUp` where it does not start."""
 
         def open_target(more: Mapping[str, str]) -> Target:
             return self._open_target({**environment, **more})
 
         try:
-            found = Subject(open_target)
+            found = TargetClient(open_target)
             self._others.append(found)
             return found
         except (NotLoadable, TargetFailed) as error:
@@ -115,22 +115,22 @@ class Subject:
     # --- questions -----------------------------------------------------------------------------------------
 
     def ask(self, operation: str, *, seconds: float | None = None, **arguments: Any) -> Any:
-        """The answer to one request, or `Refused`. Raises `GaveUp`."""
+        """Return the answer to one request, or a `Refusal`. Raises `GaveUp`."""
         self._note_asked(arguments)
         try:
             return self._target.call(operation, seconds=seconds, **arguments)
         except TargetError as error:
-            return Refused(error.kind, error.message)
+            return Refusal(error.kind, error.message)
         except TargetFailed as failure:
             return self._failed(failure)
         finally:
             self.peak_memory_bytes = max(self.peak_memory_bytes, self._target.peak_memory_bytes)
 
     def begin_check(self) -> None:
-        """Count failures anew."""
+        """Reset the count of failures."""
         self._n_in_check.clear()
 
-    def _failed(self, failure: TargetFailed) -> Refused:
+    def _failed(self, failure: TargetFailed) -> Refusal:
         self.n_failures += 1
         if self.counting:
             for counted, factor in ((self._n_in_all, 3), (self._n_in_check, 1)):
@@ -140,21 +140,23 @@ class Subject:
                     self.given_up = reason if counted is self._n_in_all else ""
                     raise GaveUp(reason)
         self.fresh()
-        return Refused(failure.verdict, failure.reason, fatal=True)
+        return Refusal(failure.verdict, failure.reason, fatal=True)
 
     def ids(self, text: str, **options: Any) -> Answer:
-        """Its ids of one text."""
+        """Return its ids of one text."""
         answer = self.ask("encode", text=text, **options)
         self.history.append(text)
-        return answer if isinstance(answer, Refused | list) else Refused("protocol", f"no list of ids: {answer!r:.80}")
+        return (
+            answer if isinstance(answer, Refusal | list) else Refusal("protocol", f"not a list of ids: {answer!r:.80}")
+        )
 
     def ids_of_all(self, texts: Sequence[str]) -> Iterator[Answer]:
-        """Its ids of each text, in order; many texts travel in one request."""
+        """Yield its ids of each text, in order; many texts share one request."""
         for chunk in self._chunks(texts):
             yield from self._chunk(chunk)
 
     def _chunks(self, texts: Sequence[str]) -> Iterator[list[str]]:
-        """Texts by the request, so much that an answer takes a few seconds at most."""
+        """Group texts into requests that take a few seconds at most."""
         start = 0
         n_texts = _REQUEST_TEXTS if self.offers("encode_each") else _TEXTS_ONE_BY_ONE
         room = _REQUEST_CHARACTERS if self.characters_per_second else _FIRST_CHARACTERS
@@ -178,7 +180,7 @@ class Subject:
         else:
             answers = self._each(texts)
             self.history += texts
-        if isinstance(answers, Refused):  # one of the texts ended the process: singly, until it is met again
+        if isinstance(answers, Refusal):  # one of the texts ended the process: one by one, until it does again
             return self._singly(texts)
         self._note_speed(sum(map(len, texts)), time.perf_counter() - began)
         return list(answers)
@@ -187,32 +189,32 @@ class Subject:
         answers: list[Answer] = []
         for text in texts:
             answers.append(self.ids(text))
-            if isinstance(answers[-1], Refused) and answers[-1].fatal:
+            if isinstance(answers[-1], Refusal) and answers[-1].fatal:
                 break
         return [*answers, *self.ids_of_all(texts[len(answers) :])]
 
-    def _each(self, texts: list[str]) -> list[Answer] | Refused:
+    def _each(self, texts: list[str]) -> list[Answer] | Refusal:
         self._note_asked({"texts": texts})
         try:
             answers = self._target.encode_each(texts)
         except TargetError as error:
-            return Refused(error.kind, error.message)
+            return Refusal(error.kind, error.message)
         except TargetFailed as failure:
             return self._failed(failure)
-        return [Refused(a.kind, a.message) if isinstance(a, TargetError) else a for a in answers]
+        return [Refusal(a.kind, a.message) if isinstance(a, TargetError) else a for a in answers]
 
     def _note_speed(self, n_characters: int, seconds: float) -> None:
         if n_characters >= 1_000:
             self.characters_per_second = max(self.characters_per_second, n_characters / max(seconds, 1e-6))
 
     def seconds_for(self, n_characters: int) -> float:
-        """About how long it takes to encode so much, from what was seen so far."""
+        """Estimate how long it takes to encode so much, from its speed so far."""
         return n_characters / self.characters_per_second if self.characters_per_second else 0.0
 
-    def decode(self, ids: Sequence[int]) -> str | Refused:
-        """Its text of the ids."""
+    def decode(self, ids: Sequence[int]) -> str | Refusal:
+        """Return its text of the ids."""
         answer = self.ask("decode", ids=list(ids))
-        return answer if isinstance(answer, Refused | str) else Refused("protocol", f"no text: {answer!r:.80}")
+        return answer if isinstance(answer, Refusal | str) else Refusal("protocol", f"not a text: {answer!r:.80}")
 
 
 def _utf8_bytes(text: str) -> int:

@@ -1,4 +1,4 @@
-"""A verdict: the stage that differs first, what differs there, and what that rests on."""
+"""The first stage in which two sides differ, what differs there, and the evidence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from harness.explanations import Certainty, Stage
 
 
 @dataclass(slots=True)
-class Verdict:
+class StageDifference:
     """The first stage that differs, and why."""
 
     stage: Stage
@@ -16,6 +16,6 @@ class Verdict:
     certainty: Certainty = "certain"
     evidence: list[str] = field(default_factory=list)
     byte: int | None = None
-    """Of the text the merges see: where the difference begins."""
+    """Where the difference begins, in the text the merges see."""
     step: int | None = None
     rank: int | None = None

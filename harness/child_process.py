@@ -1,6 +1,6 @@
-"""A command run under a keeper (see `keeper`): its pipes, how it ended, and the certainty that nothing of it is left.
+"""A command run under a `reaper`: its pipes, its exit status, and the guarantee that none of its processes is left.
 
-Knows nothing of what goes through the pipes.
+Knows nothing of what is written to the pipes.
 """
 
 from __future__ import annotations
@@ -14,46 +14,46 @@ import sys
 from collections.abc import Mapping, Sequence
 from time import monotonic
 
-from harness import keeper
+from harness import reaper
 
 _CLEANING_SECONDS = 20.0
 
 
 class NotStarted(Exception):
-    """The command cannot be run at all."""
+    """The command cannot be started."""
 
 
-class Kept:
-    """One command in a session of its own. Always `end` it."""
+class ChildProcess:
+    """One command in a session of its own. Always `release` it."""
 
     def __init__(
         self, command: Sequence[str], environment: Mapping[str, str] | None, *, data_bytes: int = 0, most: int = 0
     ) -> None:
-        """Start `command` in the current folder; raises `NotStarted` where that cannot be done.
+        """Start `command` in the current folder. Raises `NotStarted`.
 
-        `data_bytes` (0: none) is a hard limit on the private memory of each of its processes, where the system has one.
-        With more than `most` processes (0: any number) all are ended.
+        `data_bytes` (0: none) is a hard limit on the private memory of each of its processes, on systems that have one.
+        As soon as there are more than `most` processes (0: no limit) all are ended.
         """
         self.exit_status: int | None = None
-        """Once it has ended: its status, negative for a signal."""
+        """None while it runs; negative for a signal."""
         self.lost = False
-        """Whether the keeper is gone, and nothing more will be known."""
+        """Whether the reaper is gone, so that nothing more will be reported."""
         self.crowded = False
-        """Whether it was ended because it had started too many processes."""
+        """Whether it was ended for starting too many processes."""
         self.ended = False
         self.n_left = 0
-        """How many processes it had started had to be ended beside it; known after `end`."""
-        self._heard = b""
+        """How many of its descendants had to be ended; known after `end`."""
+        self._unread = b""
         self._open(command, environment, data_bytes, most)
         self._wait_for_start(command[0])
 
     def _open(self, command: Sequence[str], environment: Mapping[str, str] | None, data_bytes: int, most: int) -> None:
-        orders, self._control = os.pipe()
-        self.reports, told = os.pipe()
-        """Descriptor to be listened to: call `note` when there is something to read."""
-        script = [sys.executable, "-I", "-S", keeper.__file__, str(orders), str(told), str(data_bytes), str(most)]
+        control, self._control = os.pipe()
+        self.reports, reports = os.pipe()
+        """Descriptor to poll: call `note` when it is readable."""
+        script = [sys.executable, "-I", "-S", reaper.__file__, str(control), str(reports), str(data_bytes), str(most)]
         try:
-            self._keeper = subprocess.Popen(
+            self._reaper = subprocess.Popen(
                 [*script, *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -61,51 +61,51 @@ class Kept:
                 bufsize=0,
                 env=environment,
                 start_new_session=True,
-                pass_fds=(orders, told),
+                pass_fds=(control, reports),
             )
         except BaseException:
             os.close(self._control)
             os.close(self.reports)
             raise
         finally:
-            os.close(orders)
-            os.close(told)
-        assert self._keeper.stdin is not None
-        assert self._keeper.stdout is not None
-        assert self._keeper.stderr is not None
-        self.stdin, self.stdout, self.stderr = self._keeper.stdin, self._keeper.stdout, self._keeper.stderr
+            os.close(control)
+            os.close(reports)
+        assert self._reaper.stdin is not None
+        assert self._reaper.stdout is not None
+        assert self._reaper.stderr is not None
+        self.stdin, self.stdout, self.stderr = self._reaper.stdin, self._reaper.stdout, self._reaper.stderr
 
     def _wait_for_start(self, program: str) -> None:
-        while b"\n" not in self._heard and (content := os.read(self.reports, 4096)):
-            self._heard += content
-        line, _, self._heard = self._heard.partition(b"\n")
+        while b"\n" not in self._unread and (content := os.read(self.reports, 4096)):
+            self._unread += content
+        line, _, self._unread = self._unread.partition(b"\n")
         match line.decode().split():
-            case ["started", pid, way]:
+            case ["started", pid, mode]:
                 self.pid = int(pid)
-                self.way = way
-                """How it will be ended whole: one of the ways of `keeper`."""
-                self._understand()
+                self.mode = mode
+                """How its descendants are found: `reaper.SUBREAPER` or `reaper.PROCESS_GROUP`."""
+                self._read_reports()
             case words:
                 self._close_pipes()
-                self._keeper.wait()
-                why = os.strerror(int(words[1])) if len(words) == 2 else "no process could be started to keep it"
+                self._reaper.wait()
+                why = os.strerror(int(words[1])) if len(words) == 2 else "its reaper could not be started"
                 raise NotStarted(f"{program} cannot be run: {why}")
 
     @property
     def root(self) -> int:
-        """Process id of the keeper: all of the command's processes are below it."""
-        return self._keeper.pid
+        """Process id of the reaper, the ancestor of all of the command's processes."""
+        return self._reaper.pid
 
     def note(self) -> bool:
-        """Read what the keeper reports; False where it will report no more."""
+        """Read the reaper's reports; return False once there will be no more."""
         content = os.read(self.reports, 4096)
-        self._heard += content
-        self._understand()
+        self._unread += content
+        self._read_reports()
         self.lost = not content
         return bool(content)
 
-    def _understand(self) -> None:
-        *lines, self._heard = self._heard.split(b"\n")
+    def _read_reports(self) -> None:
+        *lines, self._unread = self._unread.split(b"\n")
         for line in lines:
             what, number = line.decode().split()
             if what == "ended":
@@ -116,7 +116,7 @@ class Kept:
                 self.n_left = int(number)
 
     def end(self) -> None:
-        """End the command and whatever it started, at once. Its output can still be read, until `release`."""
+        """End the command and all its descendants at once. Its output can still be read, until `release`."""
         if self.ended:
             return
         self.ended = True
@@ -128,15 +128,15 @@ class Kept:
             while not self.lost and (left := deadline - monotonic()) > 0:
                 if selector.select(left):
                     self.note()
-        if not self.lost or self._keeper.wait() != 0:  # the keeper itself was killed, or cannot do it
-            self.way = keeper.PROCESS_GROUP
-            self._keeper.kill()
+        if not self.lost or self._reaper.wait() != 0:  # the reaper itself was killed, or cannot do it
+            self.mode = reaper.PROCESS_GROUP
+            self._reaper.kill()
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
-            self._keeper.wait()
+            self._reaper.wait()
 
     def release(self) -> None:
-        """End it, and close every pipe."""
+        """End the command and close every pipe."""
         self.end()
         self._close_pipes()
 
