@@ -11,7 +11,7 @@ import click
 from harness.commands import options
 
 if TYPE_CHECKING:
-    from harness.measure.comparison import Condition, Difference
+    from harness.measure.comparison import Condition, TimeDifference
     from harness.records import Measurement
 
 _SHARE_NOTHING = "the two runs share no timed workload; compare runs of one profile"
@@ -143,7 +143,7 @@ def _workload_names(runs: Sequence[Sequence[Measurement]], workloads: Sequence[s
     return shown, f"{said} " if said else ""
 
 
-def _named(difference: Difference) -> dict[str, Any]:
+def _named(difference: TimeDifference) -> dict[str, Any]:
     ratio = difference.ratio
     return {
         "workload": difference.workload,

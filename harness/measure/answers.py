@@ -113,7 +113,7 @@ def read_ids(path: Path) -> list[list[int]]:
     return found
 
 
-class Difference(NamedTuple):
+class AnswerDifference(NamedTuple):
     """Where two answers part: the ids of the stretch in both, and texts around it, the smallest first."""
 
     windows: tuple[bytes, ...]
@@ -123,14 +123,14 @@ class Difference(NamedTuple):
 
 def first_difference(
     texts: Sequence[bytes], expected: Sequence[Ids], got: Sequence[Ids], token_bytes: Mapping[int, bytes]
-) -> Difference | None:
+) -> AnswerDifference | None:
     """The first place where two answers differ, or None.
 
     The smallest window is the stretch between the places where both answers have a token border again; wider ones
     add its surroundings, its line and its whole text.
     """
     if len(got) != len(expected):
-        return Difference((texts[min(len(got), len(texts) - 1)],), [], [])
+        return AnswerDifference((texts[min(len(got), len(texts) - 1)],), [], [])
     for text, wanted, answer in zip(texts, expected, got, strict=True):
         a, b = list(map(int, wanted)), list(map(int, answer))
         if a != b:
@@ -138,7 +138,7 @@ def first_difference(
     return None
 
 
-def _difference(text: bytes, a: list[int], b: list[int], token_bytes: Mapping[int, bytes]) -> Difference:
+def _difference(text: bytes, a: list[int], b: list[int], token_bytes: Mapping[int, bytes]) -> AnswerDifference:
     """Walk both lists from the first differing id until they share a token border again."""
     i = 0
     while i < len(a) and i < len(b) and a[i] == b[i]:
@@ -156,7 +156,7 @@ def _difference(text: bytes, a: list[int], b: list[int], token_bytes: Mapping[in
         else:
             end_a, j, k = len(text), len(a), len(b)
             break
-    return Difference(tuple(_windows(text, start, end_a)), a[i:j], b[i:k])
+    return AnswerDifference(tuple(_windows(text, start, end_a)), a[i:j], b[i:k])
 
 
 def _windows(text: bytes, start: int, end: int) -> Iterator[bytes]:

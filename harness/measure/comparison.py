@@ -24,7 +24,7 @@ _SAME_MEMORY = 0.02
 """Two starts of one system leave it memory that differs by less than this share."""
 
 
-class Difference(NamedTuple):
+class TimeDifference(NamedTuple):
     """How an implementation's time on a workload relates to another's, or to its own in another run."""
 
     workload: str
@@ -40,7 +40,7 @@ class Condition(NamedTuple):
     claim: Literal["faster", "slower"]
     share: float
 
-    def holds(self, difference: Difference) -> bool:
+    def holds(self, difference: TimeDifference) -> bool:
         """Whether `difference` is claimed in this direction, and by more than the share."""
         ratio = difference.ratio.value if self.claim == "slower" else 1 / difference.ratio.value
         return difference.claim == self.claim and ratio - 1 > self.share
@@ -73,7 +73,7 @@ def machine_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | 
     return ", ".join(dict.fromkeys(differing)) or None
 
 
-def compare_runs(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[Difference]:
+def compare_runs(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[TimeDifference]:
     """The new run against the old, for every implementation and workload that both timed.
 
     Both must have been made on one machine (`machine_difference`). The noise floor is the larger of both runs'; where
@@ -83,13 +83,13 @@ def compare_runs(old: Sequence[Measurement], new: Sequence[Measurement]) -> list
     known = [floor for floor in floors if floor is not None]
     floor = max(known) if len(known) == 2 else None
     before, after = rankable_times(old, exact_only=False), rankable_times(new, exact_only=False)
-    differences: list[Difference] = []
+    differences: list[TimeDifference] = []
     for name, workloads in after.items():
         for workload, rounds in workloads.items():
             earlier = before.get(name, {}).get(workload)
             if earlier is not None:
                 interval = ratio_interval(rounds, earlier, paired=False)
-                differences.append(Difference(workload, name, interval, claim(interval, floor)))
+                differences.append(TimeDifference(workload, name, interval, claim(interval, floor)))
     return differences
 
 
@@ -124,17 +124,17 @@ def _why_untimed(statuses: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(status for status in statuses if status != "ok")) or "not comparable"
 
 
-def compare_with(records: Sequence[Measurement], baseline: str) -> list[Difference]:
+def compare_with(records: Sequence[Measurement], baseline: str) -> list[TimeDifference]:
     """Every implementation of a run against `baseline`, on the workloads both did; inexact ones are left out."""
     floor = measured_floor(records)
     times = rankable_times(records)
-    differences: list[Difference] = []
+    differences: list[TimeDifference] = []
     for name, workloads in times.items():
         for workload, rounds in workloads.items():
             other = times.get(baseline, {}).get(workload)
             if name != baseline and other is not None:
                 interval = ratio_interval(rounds, other)
-                differences.append(Difference(workload, name, interval, claim(interval, floor)))
+                differences.append(TimeDifference(workload, name, interval, claim(interval, floor)))
     return differences
 
 

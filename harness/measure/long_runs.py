@@ -39,7 +39,7 @@ while perf_counter() < end:
 """What another process does in a pause: fill the caches of the processor with something else."""
 
 
-class Watched(msgspec.Struct):
+class CallMonitor(msgspec.Struct):
     """What the system did for this process, call by call; empty where the system does not say."""
 
     seconds: list[float] = msgspec.field(default_factory=list)
@@ -79,7 +79,7 @@ def sustained(request: Measure, tokenizer: Tokenizer, baseline_bytes: int) -> Me
     """
     job, expected = request.job, request.expected
     encode = tasks.bind(job, tokenizer)
-    watched, calls, resident = Watched(), Counter[int](), list[int]()
+    monitor, calls, resident = CallMonitor(), Counter[int](), list[int]()
     n_texts = n_bytes = n_tokens = 0
     digests: list[str] = []
     gc.collect()
@@ -87,7 +87,7 @@ def sustained(request: Measure, tokenizer: Tokenizer, baseline_bytes: int) -> Me
     begin = time.perf_counter()
     for part in range(N_PARTS):
         texts = read_texts(Path(f"{job.texts}-{part}"))
-        seconds, answers = _each(encode, tasks.strings(texts), watched)
+        seconds, answers = _each(encode, tasks.strings(texts), monitor)
         calls += binned(seconds)
         found = _verified(job, texts, answers, tokenizer, "" if expected is None else expected.parts[part])
         if isinstance(found, Failed):
@@ -100,7 +100,7 @@ def sustained(request: Measure, tokenizer: Tokenizer, baseline_bytes: int) -> Me
             break
     done = len(digests)
     return Measured(
-        samples_seconds=watched.seconds,
+        samples_seconds=monitor.seconds,
         loops=1,
         n_texts=n_texts // done,
         n_bytes=n_bytes // done,
@@ -109,14 +109,14 @@ def sustained(request: Measure, tokenizer: Tokenizer, baseline_bytes: int) -> Me
         digest=tasks.digest_of_parts(digests),
         peak_memory_bytes=None,
         samples_wanted=N_PARTS,
-        page_faults=watched.page_faults,
-        system_seconds=watched.system_seconds,
+        page_faults=monitor.page_faults,
+        system_seconds=monitor.system_seconds,
         resident_bytes=resident,
         call_times=sorted(calls.items()),
     )
 
 
-def _each(encode: tasks.Pass, inputs: Sequence[str], watched: Watched) -> tuple[list[float], list[Any]]:
+def _each(encode: tasks.Pass, inputs: Sequence[str], monitor: CallMonitor) -> tuple[list[float], list[Any]]:
     """The seconds of every call, and the answers."""
     seconds: list[float] = []
     answers: list[Any] = []
@@ -125,7 +125,7 @@ def _each(encode: tasks.Pass, inputs: Sequence[str], watched: Watched) -> tuple[
         taken, answer = timing.timed(encode, (text,))
         seconds.append(taken)
         answers += answer
-    watched.note(sum(seconds), before)
+    monitor.note(sum(seconds), before)
     return seconds, answers
 
 
@@ -138,7 +138,9 @@ def _verified(
     documents must come back from them.
     """
     if not (wanted and tokenizer.exact):
-        work = tasks.Work(passes=[texts], other=[], run=tasks.bind(job, tokenizer), fresh=tasks.strings, n_calls=1)
+        work = tasks.PreparedJob(
+            passes=[texts], other=[], run=tasks.bind(job, tokenizer), fresh=tasks.strings, n_calls=1
+        )
         return verify.judge(job, work, [answers], tokenizer, None)
     try:
         found = tasks.digest(job, answers)
@@ -181,11 +183,11 @@ def long_text(
     for text in work.other:
         for document in chunks(text, job.document_bytes):
             work.run(work.fresh([document]))
-    watched = Watched()
+    monitor = CallMonitor()
     parts: dict[str, list[float]] = {}
     if job.state == "second-call":
         work.run(work.fresh(work.texts))
-        answer = watched.call(work.run, work.fresh(work.texts))
+        answer = monitor.call(work.run, work.fresh(work.texts))
     else:
         for _ in range(3):
             work.run(work.fresh(work.texts))
@@ -194,14 +196,14 @@ def long_text(
                 inputs = work.fresh(work.texts)
                 answer = None
                 wait()
-                answer = watched.call(work.run, inputs)
-                parts.setdefault(kind, []).append(watched.seconds[-1])
+                answer = monitor.call(work.run, inputs)
+                parts.setdefault(kind, []).append(monitor.seconds[-1])
     peak = highest()
     verdict = verify.judge(job, work, [answer], tokenizer, expected)
     if isinstance(verdict, Failed):
         return verdict
     return Measured(
-        samples_seconds=watched.seconds,
+        samples_seconds=monitor.seconds,
         loops=1,
         n_texts=len(work.texts),
         n_bytes=work.n_bytes,
@@ -210,8 +212,8 @@ def long_text(
         digest=verdict[0],
         peak_memory_bytes=peak,
         parts_seconds=parts,
-        page_faults=watched.page_faults,
-        system_seconds=watched.system_seconds,
+        page_faults=monitor.page_faults,
+        system_seconds=monitor.system_seconds,
     )
 
 

@@ -20,7 +20,7 @@ from impls import BPEError, Model
 M = TypeVar("M")
 
 
-class Corpus(Protocol):
+class CorpusLike(Protocol):
     """What is asked of a corpus."""
 
     @property
@@ -31,7 +31,7 @@ class Corpus(Protocol):
         """Its documents in order."""
 
 
-LoadCorpus = Callable[[str, Any], Corpus]
+LoadCorpus = Callable[[str, Any], CorpusLike]
 """(name, split) -> corpus"""
 LoadModel = Callable[[str], Model]
 """name or path -> model"""

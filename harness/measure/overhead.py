@@ -16,7 +16,7 @@ from harness.measure.timing import timed
 from impls import Model, Tokenizer
 
 
-class Empty(Tokenizer):
+class NoOpTokenizer(Tokenizer):
     """Answers nothing, at once."""
 
     name = "empty"
@@ -31,11 +31,11 @@ def seconds_per_call(n_calls: int = 2_000, n_passes: int = 50) -> float:
 
     Medians over `n_passes`, the bare loop and the pass alternating.
     """
-    tokenizer = Empty(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
+    tokenizer = NoOpTokenizer(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "texts"
         write_texts(path, [b"x" * 50] * n_calls)
-        work = prepare(Job(task="encode-short", state="warm-same", texts=str(path)), tokenizer, Empty)
+        work = prepare(Job(task="encode-short", state="warm-same", texts=str(path)), tokenizer, NoOpTokenizer)
     inputs = work.fresh(work.texts)
     bare: list[float] = []
     through: list[float] = []

@@ -28,7 +28,7 @@ class WorkerFailed(Exception):
         super().__init__(f"{failed.status}: {failed.reason}")
 
 
-class Worker:
+class WorkerProcess:
     """One worker process. Always `close` it, or use it in a `with` statement."""
 
     def __init__(
@@ -81,7 +81,7 @@ class Worker:
         """Let the process end by itself, or end it."""
         self._child.close()
 
-    def __enter__(self) -> Worker:
+    def __enter__(self) -> WorkerProcess:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -77,7 +77,7 @@ class Measure(msgspec.Struct, frozen=True, kw_only=True, tag="measure"):
     """All samples together take no longer than this, where that is possible."""
 
 
-class Weigh(msgspec.Struct, frozen=True, kw_only=True, tag="weigh"):
+class MeasureMemory(msgspec.Struct, frozen=True, kw_only=True, tag="measure-memory"):
     """How much memory does one pass of the job need?"""
 
     job: Job
@@ -116,7 +116,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, tag="probe"):
     implementations: tuple[str, ...]
 
 
-Request = Open | Size | Refer | Measure | Weigh | Recall | Shrink | Probe
+Request = Open | Size | Refer | Measure | MeasureMemory | Recall | Shrink | Probe
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True, tag="opened"):
@@ -155,7 +155,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True, tag="measured"):
     call_times: list[tuple[int, int]] = []
 
 
-class Weighed(msgspec.Struct, frozen=True, kw_only=True, tag="weighed"):
+class MemoryMeasured(msgspec.Struct, frozen=True, kw_only=True, tag="memory-measured"):
     """The highest resident memory of this process, beyond what it held before it built the tokenizer."""
 
     peak_memory_bytes: int | None
@@ -192,7 +192,7 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True, tag="probed"):
     versions: dict[str, str | None]
 
 
-Reply = Opened | Sized | Expected | Measured | Weighed | Recalled | Failed | Shrunk | Probed
+Reply = Opened | Sized | Expected | Measured | MemoryMeasured | Recalled | Failed | Shrunk | Probed
 
 _encoder = msgspec.json.Encoder()
 request_decoder = msgspec.json.Decoder(Request)

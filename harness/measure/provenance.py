@@ -20,7 +20,7 @@ import msgspec
 
 import harness
 from harness.measure import placement
-from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import Probe, Probed
 from harness.records import MACHINE_FILE, write_atomically
 
@@ -185,12 +185,12 @@ def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     left: list[tuple[str, ...]] = [(), *((name,) for name in implementations)]
     while left:
-        with Worker() as worker:
+        with WorkerProcess() as worker:
             left = _probed(worker, left, found)
     return found
 
 
-def _probed(worker: Worker, left: list[tuple[str, ...]], found: dict[str, str | None]) -> list[tuple[str, ...]]:
+def _probed(worker: WorkerProcess, left: list[tuple[str, ...]], found: dict[str, str | None]) -> list[tuple[str, ...]]:
     """Probe until the worker dies of it; gives what is left."""
     for position, names in enumerate(left, 1):
         found |= dict.fromkeys(names)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from harness.measure.materials import Materials
-from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import Expected, Job, Open, Opened, Refer
 from harness.measure.workloads import STRETCHES
 
@@ -39,7 +39,7 @@ class References:
     ) -> None:
         self._materials = materials
         self._encoders, self._trainers, self._confirming = encoders, trainers, confirming
-        self._workers: dict[tuple[str, str], Worker | None] = {}
+        self._workers: dict[tuple[str, str], WorkerProcess | None] = {}
         self._answers: dict[tuple[str, str, int, str, str], Expected | None] = {}
         self._number = 0
 
@@ -107,14 +107,14 @@ class References:
                 del self._workers[name, model]
             return None
 
-    def _worker(self, name: str, model: str) -> Worker | None:
+    def _worker(self, name: str, model: str) -> WorkerProcess | None:
         if (name, model) not in self._workers:
             self._workers[name, model] = self._started(name, model)
         return self._workers[name, model]
 
-    def _started(self, name: str, model: str) -> Worker | None:
+    def _started(self, name: str, model: str) -> WorkerProcess | None:
         path = self._materials.model(model).path if model else ""
-        worker = Worker(temporary=self._materials.temporary)
+        worker = WorkerProcess(temporary=self._materials.temporary)
         with contextlib.suppress(WorkerFailed):
             worker.ask(Open(implementations=(name,), model=path), Opened, seconds=REFERENCE_SECONDS)
             return worker

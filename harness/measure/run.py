@@ -14,9 +14,9 @@ from typing import Protocol
 import msgspec
 
 from harness.measure import placement
-from harness.measure.conductor import Conductor, Write
 from harness.measure.materials import Materials
 from harness.measure.references import References
+from harness.measure.runner import Runner, Write
 from harness.measure.schedule import Plan, Turn, busiest, keys, turns
 from harness.records import AnyRecord, Measurement, TextMemory, key_of, of_kind
 
@@ -42,7 +42,7 @@ class Progress(Protocol):
         """So many records will not be written, because an earlier round already failed."""
 
 
-class Silent:
+class NoProgress:
     """A `Progress` that says nothing."""
 
     def started(self, n_records: int, n_done: int) -> None:
@@ -72,14 +72,14 @@ def run(
 
     After a verdict other than ok the implementation's later rounds on that workload are passed over.
     """
-    progress = progress or Silent()
+    progress = progress or NoProgress()
     watcher = progress
 
     done = list(done)
     recorded = {key_of(record): record for record in of_kind(done, Measurement)}
     written = list(recorded.values())
 
-    def tell(record: Measurement | TextMemory) -> None:
+    def keep(record: Measurement | TextMemory) -> None:
         write(record)
         if isinstance(record, TextMemory):
             return
@@ -93,29 +93,29 @@ def run(
         cores = stack.enter_context(placement.parent_on_first_core())
         if references is None:
             references = stack.enter_context(References(materials))
-        conductor = Conductor(plan, materials, references, tell, cores, memory_limit_bytes)
+        runner = Runner(plan, materials, references, keep, cores, memory_limit_bytes)
         for memory in of_kind(done, TextMemory):
-            conductor.note(memory)
+            runner.note(memory)
         for record in recorded.values():
-            conductor.note(record)
+            runner.note(record)
 
-        def play(turn: Turn) -> None:
+        def run_turn(turn: Turn) -> None:
             left = [
                 workload
                 for workload, key in zip(turn.workloads, keys(turn), strict=True)
-                if key not in recorded and not conductor.given_up(workload, turn)
+                if key not in recorded and not runner.has_failed(workload, turn)
             ]
             watcher.passed_over(len(turn.workloads) - len(left) - sum(key in recorded for key in keys(turn)))
             if left:
                 watcher.turn(turn)
-                conductor.play(turn, left)
+                runner.run_turn(turn, left)
 
         for turn in originals:
-            play(turn)
+            run_turn(turn)
         copied = copied_implementation(plan, written)
         progress.passed_over(n_records - _n_records(turns(plan, copied)))
         for turn in islice(turns(plan, copied), len(originals), None):
-            play(turn)
+            run_turn(turn)
 
 
 def copied_implementation(plan: Plan, records: Iterable[Measurement]) -> str | None:

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import msgspec
 
 from harness.measure import placement
-from harness.measure.conductor import OPEN_SECONDS, default_memory_limit_bytes
 from harness.measure.materials import Materials, Unavailable
-from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import Failed, Job, Measure, Measured, Open, Opened
 from harness.measure.references import References
+from harness.measure.runner import OPEN_SECONDS, default_memory_limit_bytes
 from harness.measure.samples import SCALE_PREFIX
 from harness.measure.stats import Exponent, fit_exponent
 from harness.measure.workloads import Workload, short_name
@@ -136,7 +136,7 @@ class _Curve(NamedTuple):
             left = [] if self._ends(record) else left[1:]
         if not left:
             return
-        with Worker(
+        with WorkerProcess(
             hash_seed=self.number, memory_limit_bytes=memory_limit_bytes, temporary=materials.temporary
         ) as worker:
             for workload in left:
@@ -172,7 +172,12 @@ class _Curve(NamedTuple):
         )
 
     def _measure(
-        self, worker: Worker, workload: Workload, record: Measurement, materials: Materials, references: References
+        self,
+        worker: WorkerProcess,
+        workload: Workload,
+        record: Measurement,
+        materials: Materials,
+        references: References,
     ) -> None:
         """Fill in `record`. A pass may run past the limit a little, so that what is ended there took at least that."""
         record.round_trip = materials.round_trip(self.scale.model)
@@ -188,7 +193,7 @@ class _Curve(NamedTuple):
 
 
 def _open(
-    worker: Worker,
+    worker: WorkerProcess,
     scale: Scale,
     implementation: str,
     materials: Materials,

@@ -16,7 +16,7 @@ from harness.measure.materials import LoadCorpus, LoadModel, Materials, Unavaila
 from harness.measure.protocol import Job
 from harness.measure.recording import described
 from harness.measure.references import References
-from harness.measure.run import Progress, Silent, run
+from harness.measure.run import NoProgress, Progress, run
 from harness.measure.samples import measured_floor, measured_resolution
 from harness.measure.schedule import Plan, estimate_seconds
 from harness.measure.texts import read_texts
@@ -36,7 +36,7 @@ from impls import Model
 PLAN_FILE = "plan.json"
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """What a run has left."""
 
     records: list[AnyRecord]
@@ -60,7 +60,7 @@ def measure(
     load_model: LoadModel | None = None,
     load_corpus: LoadCorpus | None = None,
     memory_limit_bytes: int | None = None,
-) -> Outcome:
+) -> RunResult:
     """Carry out `plan`, writing `records.jsonl`, `machine.json` and `plan.json` into `folder`.
 
     Raises `RecordError` where the folder holds records and `resume` is False, or holds the records of another plan.
@@ -78,7 +78,7 @@ def measure(
                     materials,
                     writer.write,
                     done=done,
-                    progress=progress or Silent(),
+                    progress=progress or NoProgress(),
                     references=references,
                     memory_limit_bytes=memory_limit_bytes,
                 )
@@ -89,7 +89,7 @@ def measure(
             facts["noise_floor"] = measured_floor(measurements)
             facts["resolution"] = measured_resolution(measurements)
             facts["warnings"] = cautions.sample_warnings(measurements)
-    return Outcome(records=records, floor=facts["noise_floor"], warnings=facts["warnings"])
+    return RunResult(records=records, floor=facts["noise_floor"], warnings=facts["warnings"])
 
 
 def _load_model(name: str) -> Model:

@@ -39,7 +39,7 @@ Inputs = Sequence[Any]
 Pass = Callable[[Inputs], Any]
 
 
-class Work(msgspec.Struct, kw_only=True):
+class PreparedJob(msgspec.Struct, kw_only=True):
     """A job made ready to run."""
 
     passes: list[list[bytes]]
@@ -69,7 +69,7 @@ def strings(texts: list[bytes]) -> list[str]:
     return [text.decode("utf-8", "surrogatepass") for text in texts]
 
 
-def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenizer], ids_file: str = "") -> Work:
+def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenizer], ids_file: str = "") -> PreparedJob:
     """Read a job's texts and bind the call to be timed."""
     other: list[bytes] = []
     passes = [take(texts, job.n_bytes) for texts in stretches(read_texts(Path(job.texts)), job.state)]
@@ -82,7 +82,7 @@ def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenize
     if job.task == "train":
         spec = TrainingSpec(**job.training)
         run: Pass = lambda inputs: implementation.train_model(inputs, spec)  # noqa: E731
-        return Work(passes=passes, other=other, run=run, fresh=fresh, n_calls=1)
+        return PreparedJob(passes=passes, other=other, run=run, fresh=fresh, n_calls=1)
     assert tokenizer is not None, "only training runs without a model"
     if job.task == "decode":
         ids = read_ids(Path(ids_file))
@@ -91,7 +91,7 @@ def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenize
     if job.state == "warm-between":
         fresh = _behind(fresh, run, other)
     n_calls = 1 if job.task in BATCHES else len(passes[0])
-    return Work(passes=passes, other=other, run=run, fresh=fresh, n_calls=n_calls)
+    return PreparedJob(passes=passes, other=other, run=run, fresh=fresh, n_calls=n_calls)
 
 
 def _behind(fresh: Callable[[list[bytes]], Inputs], run: Pass, other: list[bytes]) -> Callable[[list[bytes]], Inputs]:

@@ -16,7 +16,7 @@ from harness.measure.answers import NotIds, first_difference, read_ids, require_
 from harness.measure.protocol import Expected, Failed, Job
 from harness.measure.tasks import (
     ARRAYS,
-    Work,
+    PreparedJob,
     decoded_texts,
     digest,
     digest_of_model,
@@ -35,7 +35,7 @@ _NO_REFERENCE = "no reference did this, or two of them differ"
 
 
 def judge(
-    job: Job, work: Work, answers: Sequence[Any], tokenizer: Tokenizer | None, expected: Expected | None
+    job: Job, work: PreparedJob, answers: Sequence[Any], tokenizer: Tokenizer | None, expected: Expected | None
 ) -> tuple[str, int] | Failed:
     """Digest and number of tokens of the right answers of all passes, or why they are not known to be right."""
     try:

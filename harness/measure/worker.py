@@ -27,6 +27,8 @@ from harness.measure.protocol import (
     Job,
     Measure,
     Measured,
+    MeasureMemory,
+    MemoryMeasured,
     Open,
     Opened,
     Probe,
@@ -39,8 +41,6 @@ from harness.measure.protocol import (
     Shrunk,
     Size,
     Sized,
-    Weigh,
-    Weighed,
     request_decoder,
     to_line,
 )
@@ -181,15 +181,15 @@ def measure(request: Measure, opening: Opening) -> Measured | Failed:
     )
 
 
-def weigh(request: Weigh, opening: Opening) -> Weighed:
+def measure_memory(request: MeasureMemory, opening: Opening) -> MemoryMeasured:
     """The memory one pass of a job needs, where this process has done nothing else."""
     memory.reset_peak()
     work = tasks.prepare(request.job, opening.tokenizer, opening.implementation, request.ids_file)
     _first_passes(request.job, work)
-    return Weighed(peak_memory_bytes=opening.highest_memory())
+    return MemoryMeasured(peak_memory_bytes=opening.highest_memory())
 
 
-def _first_passes(job: Job, work: tasks.Work) -> tuple[timing.Samples | None, list[object]]:
+def _first_passes(job: Job, work: tasks.PreparedJob) -> tuple[timing.Samples | None, list[object]]:
     """The answers of a first pass; where each text may be read but once, of every pass, and how long they took."""
     gc.collect()
     gc.freeze()
@@ -200,7 +200,7 @@ def _first_passes(job: Job, work: tasks.Work) -> tuple[timing.Samples | None, li
     return None, [work.run(work.fresh(work.texts))]
 
 
-def _once_each(work: tasks.Work) -> tuple[timing.Samples, list[object]]:
+def _once_each(work: tasks.PreparedJob) -> tuple[timing.Samples, list[object]]:
     """The timed passes, each on texts of its own, and their answers."""
     seconds: list[float] = []
     answers: list[object] = []
@@ -211,7 +211,9 @@ def _once_each(work: tasks.Work) -> tuple[timing.Samples, list[object]]:
     return timing.Samples(seconds, 1), answers
 
 
-def _wrong_later(job: Job, work: tasks.Work, error: timing.WrongAnswer, right: object, opening: Opening) -> Failed:
+def _wrong_later(
+    job: Job, work: tasks.PreparedJob, error: timing.WrongAnswer, right: object, opening: Opening
+) -> Failed:
     """The mismatch of a timed pass that answered otherwise than the verified one."""
     reason = f"pass {error.which} after the verified one answered otherwise"
     if job.task not in ENCODING:
@@ -236,7 +238,7 @@ def _measure_load(request: Measure, opening: Opening) -> Measured | Failed:
     marks.append(perf_counter())
     peak = opening.highest_memory()
     job = Job(task="encode", state="warm-same")
-    work = tasks.Work(
+    work = tasks.PreparedJob(
         passes=[[FIRST_TEXT.encode()]], other=[], run=tasks.bind(job, tokenizer), fresh=tasks.strings, n_calls=1
     )
     verdict = verify.judge(job, work, [[ids]], tokenizer, request.expected)
@@ -279,8 +281,8 @@ def answer(request: Request, opening: Opening | None) -> tuple[Reply, Opening | 
         return refer(request, opening), opening
     if isinstance(request, Measure):
         return measure(request, opening), opening
-    if isinstance(request, Weigh):
-        return weigh(request, opening), opening
+    if isinstance(request, MeasureMemory):
+        return measure_memory(request, opening), opening
     if isinstance(request, Recall):
         assert opening.tokenizer is not None
         return recall(request, opening.tokenizer), opening

@@ -65,7 +65,7 @@ def load_corpus(name: str, split: Any) -> OneText:
     return OneText()
 
 
-def measure(folder: Path, plan: Plan = PLAN, **options: Any) -> session.Outcome:
+def measure(folder: Path, plan: Plan = PLAN, **options: Any) -> session.RunResult:
     return session.measure(plan, folder, load_model=load_model, load_corpus=load_corpus, **options)
 
 

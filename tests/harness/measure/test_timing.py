@@ -164,7 +164,9 @@ class Listening(Tokenizer):
         return bytes(ids).decode()
 
 
-def work_of(task: Task, folder: Path, state: State = "warm-same", threads: int = 1) -> tuple[tasks.Work, Listening]:
+def work_of(
+    task: Task, folder: Path, state: State = "warm-same", threads: int = 1
+) -> tuple[tasks.PreparedJob, Listening]:
     from harness.measure.answers import write_ids
 
     path, ids = folder / "texts", folder / "ids"
@@ -235,4 +237,4 @@ def test_ids_and_borders_that_do_not_fit_are_no_ids(answer: Any) -> None:
 
 def test_the_overhead_is_measured_on_the_very_pass_that_workloads_run() -> None:
     assert isinstance(overhead.seconds_per_call(n_calls=10, n_passes=3), float)
-    assert overhead.Empty(BYTES).encode("x", disallowed_special=()) == []
+    assert overhead.NoOpTokenizer(BYTES).encode("x", disallowed_special=()) == []

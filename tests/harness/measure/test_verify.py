@@ -24,7 +24,7 @@ from harness.measure.answers import (
     write_ids,
 )
 from harness.measure.protocol import Expected, Failed, Job
-from harness.measure.tasks import Work
+from harness.measure.tasks import PreparedJob
 from harness.measure.verify import judge, shrink, smallest_counterexample
 from harness.supervised import without_paths
 from impls import Model, Tokenizer
@@ -167,7 +167,7 @@ def test_decoding_is_not_believed_of_who_hands_back_what_it_encoded_last(
     ids = tokenizer.encode(text)
     write_ids(tmp_path / "ids", [ids])
     expected = Expected(digest="", n_tokens=len(ids), reference="right", ids_file=str(tmp_path / "ids"))
-    work = Work(passes=[[text.encode()]], other=[], run=list, fresh=list, n_calls=1)
+    work = PreparedJob(passes=[[text.encode()]], other=[], run=list, fresh=list, n_calls=1)
     verdict = judge(Job(task="decode", state="warm-same"), work, [[tokenizer.decode(ids)]], tokenizer, expected)
     if right:
         assert not isinstance(verdict, Failed)
@@ -178,7 +178,7 @@ def test_decoding_is_not_believed_of_who_hands_back_what_it_encoded_last(
 
 
 def test_training_that_no_reference_repeats_is_unverified() -> None:
-    work = Work(passes=[[b"ab"]], other=[], run=list, fresh=list, n_calls=1)
+    work = PreparedJob(passes=[[b"ab"]], other=[], run=list, fresh=list, n_calls=1)
     verdict = judge(Job(task="train", state="warm-same"), work, [BYTES], None, None)
     assert isinstance(verdict, Failed)
     assert verdict.status == "unverified"

@@ -7,25 +7,25 @@ from collections.abc import Callable
 import msgspec
 
 from harness.measure.materials import Materials, TextFile, Unavailable
-from harness.measure.memories import Memories
-from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import (
     Expected,
     Failed,
     Job,
     Measure,
     Measured,
+    MeasureMemory,
+    MemoryMeasured,
     Open,
     Opened,
     Shrink,
     Shrunk,
     Size,
     Sized,
-    Weigh,
-    Weighed,
 )
 from harness.measure.references import References
 from harness.measure.schedule import Plan, Turn
+from harness.measure.text_memory import TextMemoryDetector
 from harness.measure.texts import write_texts
 from harness.measure.worker import FIRST_TEXT
 from harness.measure.workloads import ONCE_ONLY, Workload, short_corpus, short_name
@@ -57,7 +57,7 @@ def _pass_bytes(workload: Workload, texts: TextFile) -> int:
     return texts.n_bytes // workload.n_passes
 
 
-class Conductor:
+class Runner:
     """Takes turns to records; remembers slices and who has failed on what."""
 
     def __init__(
@@ -72,9 +72,9 @@ class Conductor:
         self._plan, self._materials, self._references = plan, materials, references
         self._write, self._cores = write, cores
         self._memory_limit_bytes = memory_limit_bytes or default_memory_limit_bytes()
-        self._memories = Memories(
+        self._text_memory = TextMemoryDetector(
             materials,
-            lambda: Worker(memory_limit_bytes=self._memory_limit_bytes, temporary=materials.temporary),
+            lambda: WorkerProcess(memory_limit_bytes=self._memory_limit_bytes, temporary=materials.temporary),
             write,
             pass_seconds=plan.profile.pass_seconds,
             limit_seconds=plan.profile.time_limit_seconds,
@@ -86,28 +86,28 @@ class Conductor:
     def note(self, record: Measurement | TextMemory) -> None:
         """Learn from a record: the slice it was measured on, that it failed, what is remembered."""
         if isinstance(record, TextMemory):
-            self._memories.note(record)
+            self._text_memory.note(record)
             return
         if record.status != "ok":
             self._failed.add((record.workload, record.implementation, record.copy))
         elif record.task != "load":
             self._slices[record.workload, record.implementation] = (record.n_bytes, record.full_bytes)
 
-    def given_up(self, workload: Workload, turn: Turn) -> bool:
+    def has_failed(self, workload: Workload, turn: Turn) -> bool:
         """Whether an earlier round has failed."""
         return (workload.name, turn.implementation, turn.copy) in self._failed
 
-    def play(self, turn: Turn, workloads: list[Workload]) -> None:
+    def run_turn(self, turn: Turn, workloads: list[Workload]) -> None:
         """Run `workloads` of a turn, in a new process after each death; first look what is remembered of texts."""
         first = workloads[0]
         if first.task not in ("train", "load") and turn.copy == 0:
             alike = [w for w in self._plan.workloads if w.model == first.model and w.applies_to(turn.implementation)]
-            self._memories.look(turn.implementation, alike)
+            self._text_memory.detect(turn.implementation, alike)
         left = list(workloads)
         while left:
-            left = self._play_in_one_process(turn, left)
+            left = self._run_in_one_process(turn, left)
 
-    def _play_in_one_process(self, turn: Turn, workloads: list[Workload]) -> list[Workload]:
+    def _run_in_one_process(self, turn: Turn, workloads: list[Workload]) -> list[Workload]:
         """Run what one process lives to run; gives what is left."""
         with self._worker(turn, workloads[0]) as worker:
             try:
@@ -134,8 +134,8 @@ class Conductor:
         """Bytes of the text an implementation that stands has failed on."""
         return 0 if workload.task == "load" else _pass_bytes(workload, self._materials.texts(workload))
 
-    def _worker(self, turn: Turn, workload: Workload) -> Worker:
-        return Worker(
+    def _worker(self, turn: Turn, workload: Workload) -> WorkerProcess:
+        return WorkerProcess(
             threads=self._threads(workload),
             hash_seed=self._plan.seed * 1000 + turn.round,
             memory_limit_bytes=self._memory_limit_bytes,
@@ -145,7 +145,7 @@ class Conductor:
     def _threads(self, workload: Workload) -> int:
         return workload.threads or len(self._cores)
 
-    def _open(self, worker: Worker, turn: Turn, workload: Workload) -> Opened:
+    def _open(self, worker: WorkerProcess, turn: Turn, workload: Workload) -> Opened:
         model = ""
         if workload.task == "load":
             self._materials.model(workload.model)
@@ -170,7 +170,7 @@ class Conductor:
             model_file=self._materials.own_format(workload.model) if load else "",
         )
 
-    def _measured(self, worker: Worker, turn: Turn, workload: Workload) -> tuple[Measured, Expected | None, int]:
+    def _measured(self, worker: WorkerProcess, turn: Turn, workload: Workload) -> tuple[Measured, Expected | None, int]:
         """Size, look up what is expected, measure. Gives the whole workload's bytes as well."""
         limit = self._plan.profile.time_limit_seconds
         texts: TextFile | None = None
@@ -198,18 +198,20 @@ class Conductor:
             reason = "the ids are not those the workload file expects (or its text or model has changed)"
             raise WorkerFailed(Failed(status="mismatch", reason=reason), dead=False)
         if not workload.has_own_process:
-            peak = self._weighed(turn, workload, job, expected) if (turn.round, turn.copy) == (0, 0) else None
+            peak = self._peak_memory_bytes(turn, workload, job, expected) if (turn.round, turn.copy) == (0, 0) else None
             measured = msgspec.structs.replace(measured, peak_memory_bytes=peak)
         return measured, expected, full_bytes
 
-    def _weighed(self, turn: Turn, workload: Workload, job: Job, expected: Expected | None) -> int | None:
+    def _peak_memory_bytes(self, turn: Turn, workload: Workload, job: Job, expected: Expected | None) -> int | None:
         """The memory a job needs in a process of its own, without what others have left; None where that fails."""
         ids_file = "" if expected is None else expected.ids_file
         try:
             with self._worker(turn, workload) as own:
                 self._open(own, turn, workload)
                 limit = self._plan.profile.time_limit_seconds
-                return own.ask(Weigh(job=job, ids_file=ids_file), Weighed, seconds=limit).peak_memory_bytes
+                return own.ask(
+                    MeasureMemory(job=job, ids_file=ids_file), MemoryMeasured, seconds=limit
+                ).peak_memory_bytes
         except (WorkerFailed, Unavailable):
             return None
 
@@ -222,7 +224,7 @@ class Conductor:
             write_texts(path, [FIRST_TEXT.encode()])
         return Job(task="encode", state="warm-same", texts=str(path))
 
-    def _slice(self, worker: Worker, turn: Turn, workload: Workload, texts: TextFile) -> tuple[int, int]:
+    def _slice(self, worker: WorkerProcess, turn: Turn, workload: Workload, texts: TextFile) -> tuple[int, int]:
         """Bytes of a pass and of the whole; found once, in a process of its own where text may be read only once.
 
         Training is always on the whole text: its time is not proportional to bytes, so slices would not compare.
@@ -284,7 +286,7 @@ class Conductor:
             threads=self._threads(workload),
             pinned=opened is not None and opened.pinned,
             reference="" if expected is None else expected.reference,
-            remembered=self._memories.of(turn.implementation, workload),
+            remembered=self._text_memory.remembered(turn.implementation, workload),
         )
         if isinstance(outcome, Failed):
             record.status, record.reason = outcome.status, outcome.reason

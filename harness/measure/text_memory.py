@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable, Iterable
 
 from harness.measure.materials import Materials, Unavailable
-from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import Job, Open, Opened, Recall, Recalled
 from harness.measure.recall import remembers
 from harness.measure.workloads import ONCE_ONLY, State, Workload, short_name
@@ -22,13 +22,13 @@ PASS_SHARE = 0.25
 _OPEN_SECONDS = 120.0
 
 
-class Memories:
+class TextMemoryDetector:
     """What was found, by implementation and model, and how to look."""
 
     def __init__(
         self,
         materials: Materials,
-        worker: Callable[[], Worker],
+        worker: Callable[[], WorkerProcess],
         write: Callable[[TextMemory], None],
         *,
         pass_seconds: float,
@@ -44,7 +44,7 @@ class Memories:
         """Learn from a record."""
         self._found[_key(record)] = record
 
-    def of(self, implementation: str, workload: Workload) -> Remembered:
+    def remembered(self, implementation: str, workload: Workload) -> Remembered:
         """Whether samples of `implementation` on `workload` may be answers from memory."""
         about = [
             record
@@ -60,7 +60,7 @@ class Memories:
             return "process"
         return "unknown" if any(record.status != "ok" for record in own) else ""
 
-    def look(self, implementation: str, workloads: Iterable[Workload]) -> None:
+    def detect(self, implementation: str, workloads: Iterable[Workload]) -> None:
         """Look at every kind of call of these workloads, all on one model, that was not looked at before.
 
         An implementation that cannot be built on the model, and texts that cannot be had, are left to the workloads,
