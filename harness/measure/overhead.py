@@ -1,4 +1,4 @@
-"""What the harness adds to a call: an implementation that does nothing, timed bare and through a workload's pass."""
+"""The harness's overhead per call: an implementation that does nothing, timed bare and through a workload's pass."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from impls import Model, Tokenizer
 
 
 class NoOpTokenizer(Tokenizer):
-    """Answers nothing, at once."""
+    """Returns no ids, at once."""
 
     name = "empty"
 
     def encode(self, text: str, **_: Any) -> list[int]:
-        """No ids."""
+        """Return no ids."""
         return []
 
 
 def seconds_per_call(n_calls: int = 2_000, n_passes: int = 50) -> float:
-    """Seconds a call of the empty implementation takes in a pass of `encode-short`, beyond the bare call.
+    """Return the seconds per call that a pass of `encode-short` adds to a bare loop of calls.
 
     Medians over `n_passes`, the bare loop and the pass alternating.
     """

@@ -1,6 +1,6 @@
-"""Carrying out a plan: turn after turn, each in a process of its own, every outcome a record on disk at once.
+"""Run a plan turn by turn, each in a process of its own; every outcome is written to disk at once as a record.
 
-Nothing else runs meanwhile. What is recorded is not run again; what cannot be run is recorded with the reason.
+Nothing else runs meanwhile. What is recorded is not run again; what cannot run is recorded with the reason.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ from harness.measure.schedule import Plan, Turn, busiest, keys, turns
 from harness.records import AnyRecord, Measurement, TextMemory, key_of, of_kind
 
 COPY_PREFERENCE = ("tiktoken", "tokenizers", "priority")
-"""Whose copy is run to measure the noise floor: the first of these that runs most of the workloads."""
+"""The implementation copied to measure the noise floor: the first of these that runs most of the workloads."""
 _MOST = 0.75
-"""Share of what the most able implementation ran."""
+"""Share of the workloads run by the implementation that ran most."""
 
 
 class Progress(Protocol):
-    """What a run tells whoever watches it."""
+    """Callbacks of a run."""
 
     def started(self, n_records: int, n_done: int) -> None:
-        """There are `n_records` to be written, of which `n_done` are there."""
+        """Report the number of records to be written, `n_done` of which exist."""
 
     def turn(self, turn: Turn) -> None:
-        """A process starts."""
+        """Report that a process starts."""
 
     def recorded(self, record: Measurement) -> None:
-        """A record was written."""
+        """Report that a record was written."""
 
     def passed_over(self, n_records: int) -> None:
-        """So many records will not be written, because an earlier round already failed."""
+        """Report that `n_records` will not be written, because an earlier round failed."""
 
 
 class NoProgress:
-    """A `Progress` that says nothing."""
+    """A `Progress` that ignores every report."""
 
     def started(self, n_records: int, n_done: int) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def turn(self, turn: Turn) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def recorded(self, record: Measurement) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def passed_over(self, n_records: int) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 def run(
@@ -68,9 +68,9 @@ def run(
     references: References | None = None,
     memory_limit_bytes: int | None = None,
 ) -> None:
-    """Write one `Measurement` for every workload, implementation, copy and round of `plan` that is not `done`.
+    """Write one `Measurement` for every workload, implementation, copy and round of `plan` that is not in `done`.
 
-    After a verdict other than ok the implementation's later rounds on that workload are passed over.
+    After a verdict other than ok, the implementation's later rounds on that workload are skipped.
     """
     progress = progress or NoProgress()
     watcher = progress
@@ -119,10 +119,11 @@ def run(
 
 
 def copied_implementation(plan: Plan, records: Iterable[Measurement]) -> str | None:
-    """Whose copy measures the noise floor, judged by the records of the first round; None where no copy is run.
+    """Return the implementation whose copy measures the noise floor, by the first round's records; None for no copy.
 
-    Of those that ran at least three quarters of the workloads anybody ran, the first of `COPY_PREFERENCE`, else the
-    first named: the copy of one that can run nothing would let the run claim nothing. A copy that was begun goes on.
+    Of those that ran at least three quarters as many workloads as the one that ran most, it is the first of
+    `COPY_PREFERENCE`, else the first named: the copy of one that runs nothing would measure no noise. A copy that has
+    records already is kept.
     """
     if not plan.profile.copies:
         return None

@@ -1,4 +1,4 @@
-"""One turn after another: open the implementation, find its slice, have it verified and timed, record the outcome."""
+"""Run one turn: open the implementation, choose its slice of the text, verify it, time it, record the outcome."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ from harness.measure.workloads import ONCE_ONLY, Workload, short_corpus, short_n
 from harness.records import Counterexample, Measurement, Text, TextMemory
 
 OPEN_SECONDS = 120.0
-"""How long an implementation may take to import and to build itself on a model."""
+"""Limit on importing an implementation and building it on a model."""
 SHRINK_SECONDS = 5.0
 _ONCE_FACTOR = 5
-"""A pass that is made once may take longer: only whole texts read for the first time compare."""
+"""A pass made only once may take this many times longer: first readings compare on whole texts only."""
 MEMORY_SHARE = 0.6
-"""A worker may hold this share of the machine's memory."""
+"""Share of the machine's memory a worker may hold."""
 _NOTHING_TO_DECODE = "no reference gives ids to decode, or two of them differ"
 _TAINTED = ("panic", "out-of-memory", "crash")
-"""After these a process is not trusted with another workload."""
+"""Verdicts after which a process is not reused for another workload."""
 
 Write = Callable[[Measurement | TextMemory], None]
 
 
 def default_memory_limit_bytes() -> int:
-    """Share of this machine's memory a worker may hold."""
+    """Return the bytes of memory a worker may hold: `MEMORY_SHARE` of this machine's."""
     import psutil
 
     return int(psutil.virtual_memory().total * MEMORY_SHARE)
 
 
 def _pass_bytes(workload: Workload, texts: TextFile) -> int:
-    """Bytes of one pass over whole texts, of which some states read a stretch at a time."""
+    """Return the bytes of one pass over the whole text; some states read one stretch of it per pass."""
     return texts.n_bytes // workload.n_passes
 
 
 class Runner:
-    """Takes turns to records; remembers slices and who has failed on what."""
+    """Turns a `Turn` into records; keeps the slice sizes found and the failures seen."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Runner:
         self._failed: set[tuple[str, str, int]] = set()
 
     def note(self, record: Measurement | TextMemory) -> None:
-        """Learn from a record: the slice it was measured on, that it failed, what is remembered."""
+        """Take over what a record says: the slice it was measured on, a failure, text memory."""
         if isinstance(record, TextMemory):
             self._text_memory.note(record)
             return
@@ -94,11 +94,11 @@ class Runner:
             self._slices[record.workload, record.implementation] = (record.n_bytes, record.full_bytes)
 
     def has_failed(self, workload: Workload, turn: Turn) -> bool:
-        """Whether an earlier round has failed."""
+        """Return whether an earlier round failed on this workload."""
         return (workload.name, turn.implementation, turn.copy) in self._failed
 
     def run_turn(self, turn: Turn, workloads: list[Workload]) -> None:
-        """Run `workloads` of a turn, in a new process after each death; first look what is remembered of texts."""
+        """Run `workloads` of a turn, in a new process after each crash; first test for memory of whole texts."""
         first = workloads[0]
         if first.task not in ("train", "load") and turn.copy == 0:
             alike = [w for w in self._plan.workloads if w.model == first.model and w.applies_to(turn.implementation)]
@@ -108,7 +108,7 @@ class Runner:
             left = self._run_in_one_process(turn, left)
 
     def _run_in_one_process(self, turn: Turn, workloads: list[Workload]) -> list[Workload]:
-        """Run what one process lives to run; gives what is left."""
+        """Run workloads in one process until it dies; return those left."""
         with self._worker(turn, workloads[0]) as worker:
             try:
                 opened = self._open(worker, turn, workloads[0])
@@ -131,7 +131,7 @@ class Runner:
         return []
 
     def _full_bytes(self, workload: Workload) -> int:
-        """Bytes of the text an implementation that stands has failed on."""
+        """Return the bytes of the text an implementation failed on after it had been built."""
         return 0 if workload.task == "load" else _pass_bytes(workload, self._materials.texts(workload))
 
     def _worker(self, turn: Turn, workload: Workload) -> WorkerProcess:
@@ -171,7 +171,7 @@ class Runner:
         )
 
     def _measured(self, worker: WorkerProcess, turn: Turn, workload: Workload) -> tuple[Measured, Expected | None, int]:
-        """Size, look up what is expected, measure. Gives the whole workload's bytes as well."""
+        """Choose the slice, get the expected answer, measure; also return the bytes of the whole workload."""
         limit = self._plan.profile.time_limit_seconds
         texts: TextFile | None = None
         n_bytes = full_bytes = 0
@@ -203,7 +203,7 @@ class Runner:
         return measured, expected, full_bytes
 
     def _peak_memory_bytes(self, turn: Turn, workload: Workload, job: Job, expected: Expected | None) -> int | None:
-        """The memory a job needs in a process of its own, without what others have left; None where that fails."""
+        """Return the peak memory of a job in a process that runs nothing else; None where that fails."""
         ids_file = "" if expected is None else expected.ids_file
         try:
             with self._worker(turn, workload) as own:
@@ -225,10 +225,11 @@ class Runner:
         return Job(task="encode", state="warm-same", texts=str(path))
 
     def _slice(self, worker: WorkerProcess, turn: Turn, workload: Workload, texts: TextFile) -> tuple[int, int]:
-        """Bytes of a pass and of the whole; found once, in a process of its own where text may be read only once.
+        """Return the bytes of a pass and of the whole text; found once per workload and implementation.
 
-        Training is always on the whole text: its time is not proportional to bytes, so slices would not compare.
-        So are workloads that say so: their texts break somebody at full length only.
+        Where text may be read only once, the size is found in a separate process. Training always uses the whole text:
+        its time is not proportional to bytes, so slices would not compare. So do workloads declared `whole`, whose
+        texts break some implementation only at full length.
         """
         known = (workload.name, turn.implementation)
         if workload.is_whole:
@@ -298,7 +299,7 @@ class Runner:
         self._write(record)
 
     def _with_counterexample(self, turn: Turn, workload: Workload, failed: Failed) -> Failed:
-        """The mismatch with the smallest counterexample a fresh process can find around it."""
+        """Return the mismatch with the smallest counterexample a fresh process finds around it."""
         if failed.status != "mismatch" or not failed.candidates or workload.task == "train":
             return failed
         reference = self._references.name_for(workload.model)

@@ -100,7 +100,7 @@ def test_special_text_is_refused_unless_told_what_to_do(bpebench: Any, model_fil
         (["train", "-e", "backtracking", "-c", "samples"], "does not train"),
         (["convert", "MODEL", "out", "--to", "zip"], "unknown format 'zip'"),
         (["vocab", "MODEL", "--id", "4711"], "unknown token id 4711"),
-        (["compare", "a", "b", "--fail-if", "sluggish"], "'sluggish' is no condition"),
+        (["compare", "a", "b", "--fail-if", "sluggish"], "'sluggish' is not a condition"),
         (["run", "-w", "no-such-workload", "--out", "out"], "no workload is left"),
         (["report", "no-such-folder"], "holds no records.jsonl"),
     ],
