@@ -1,7 +1,7 @@
 """The process of one side: loads an implementation, encodes what it is asked to, and says what goes wrong.
 
 Started as `python -m harness.check.fuzz.serve NAME`; questions and answers are pickles over its standard input and
-output. What a library prints goes to standard error. A release installed aside comes first on PYTHONPATH.
+output. What a library prints goes to standard error. A separately installed release comes first on PYTHONPATH.
 """
 
 from __future__ import annotations
