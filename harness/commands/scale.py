@@ -118,10 +118,10 @@ def _cell(fit: object, end: Measurement | None) -> str:
     from harness.measure.stats import Exponent
 
     if isinstance(fit, Exponent):
-        told = f"{fit.value:.2f} ({fit.low:.2f}–{fit.high:.2f})"
+        shown = f"{fit.value:.2f} ({fit.low:.2f}–{fit.high:.2f})"
         if fit.lower_bound is not None:
-            return f"{told}, then ≥ {fit.lower_bound:.2f}"
-        return told if end is None else f"{told}, then {end.status} at {end.n_bytes:,} B"
+            return f"{shown}, then ≥ {fit.lower_bound:.2f}"
+        return shown if end is None else f"{shown}, then {end.status} at {end.n_bytes:,} B"
     return fit.status if isinstance(fit, Failed) else "n/a"
 
 

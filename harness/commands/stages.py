@@ -38,6 +38,6 @@ def command(
     rows = []
     for name, stages in found.items():
         total = sum(stages.values()) or 1.0
-        told = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in stages.items())
-        rows.append([name, f"{n_bytes / total / 1e6:.2f}", told])
+        shares = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in stages.items())
+        rows.append([name, f"{n_bytes / total / 1e6:.2f}", shares])
     click.echo(options.table(rows, ["implementation", "MB/s", "shares"]))

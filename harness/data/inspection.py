@@ -74,7 +74,7 @@ class Inspection:
 
 def inspect(path: Path) -> Inspection:
     """Reads the file or folder and looks into it; raises `InvalidFile` for what is no vocabulary that can be read."""
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         format, model = load_with_format(path)
     content = path.read_bytes() if path.is_file() else None
@@ -98,7 +98,7 @@ def inspect(path: Path) -> Inspection:
         n_unreachable=len(unreachable(model)),
         n_cut_by_pattern=_n_cut(model),
         findings=tuple(findings),
-        notes=tuple(str(warning.message) for warning in told),
+        notes=tuple(str(warning.message) for warning in caught),
     )
 
 

@@ -1,6 +1,6 @@
 """The HTML document around the sections: head, navigation, scripts, colours. Knows no record.
 
-Scripts are allowed by their digests only (Content-Security-Policy), so that even a fault in escaping runs nothing.
+Scripts are allowed only by digest (Content-Security-Policy), so that even a bug in escaping runs nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Section = tuple[str, str, Markup]
 
 
 def document(title: str, subtitle: str, sections: Sequence[Section], drawn: Sequence[Chart]) -> str:
-    """The whole page: `sections` in order, and the charts their figures name."""
+    """Return the whole page: `sections` in order, and the charts their figures name."""
     bundle, own = _vega_bundle(), _asset("page.js")
     data = {
         "charts": {chart.name: chart.spec for chart in drawn},
@@ -74,7 +74,7 @@ def _section(section: Section) -> Markup:
 
 
 def _page_config(scheme: palette.Scheme) -> dict[str, Any]:
-    """The page has legends and titles of its own."""
+    """Return the chart configuration of a page, which has its own legends and titles."""
     return palette.config(scheme) | {"legend": {"disable": True}}
 
 
@@ -85,7 +85,7 @@ def _asset(name: str) -> str:
 
 @cache
 def _vega_bundle() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script that leaves only `vegaEmbed` behind."""
+    """Return Vega, Vega-Lite and Vega-Embed as one script that defines only `vegaEmbed`."""
     import vl_convert
 
     bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
@@ -99,7 +99,7 @@ def _policy(*scripts: str) -> str:
 
 
 def colours() -> str:
-    """The schemes as CSS variables: by the system's preference, overridden by the page's own switch."""
+    """Return the schemes as CSS variables: by the system's preference, overridden by the page's switch."""
     light, dark = (_variables(scheme) for scheme in palette.SCHEMES)
     return (
         f":root{{color-scheme:light;--font:{palette.FONT};{light}}}"

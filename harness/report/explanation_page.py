@@ -1,4 +1,4 @@
-"""An explanation as a page: one HTML file without scripts, complete in itself, light or dark as the reader has it."""
+"""An explanation as a self-contained HTML page without scripts, light or dark by the reader's preference."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from harness.report.markup import Markup, element, escape, join
 
 _PATH = ("special tokens", "normalisation", "pieces", "merges", "vocabulary", "decode")
 _BRANCH = {"unicode version": "pieces"}
-"""A stage that is a reason of another."""
+"""Stages that are shown as a part of another."""
 _STEPS_SHOWN = 200
 
 
 def explanation_page(found: Explanation) -> str:
-    """The whole page. Everything from outside is escaped; nothing in it runs."""
+    """Return the whole page. Everything from outside is escaped; nothing in it is executed."""
     title = f"{found.a.name} and {found.b.name}"
     body = element(
         "main",
@@ -71,15 +71,15 @@ def _verdict(found: Explanation) -> Markup:
 
 
 def _path(found: Explanation) -> Markup:
-    """The stages in order: the same up to the one that differs."""
+    """Return the stages in order: equal up to the one that differs."""
     here = None if found.stage is None else _BRANCH.get(found.stage, found.stage)
     items: list[Markup] = []
     before = here in _PATH or found.agree is True
     for stage in _PATH:
         if stage == here:
             before = False
-            told = stage if found.stage == here else f"{stage}: {found.stage}"
-            items.append(element("li", f"{told} ≠", class_="here"))
+            label = stage if found.stage == here else f"{stage}: {found.stage}"
+            items.append(element("li", f"{label} ≠", class_="here"))
         else:
             items.append(element("li", f"{stage} =" if before else stage, class_="same" if before else None))
     if here is not None and here not in _PATH:
@@ -88,7 +88,7 @@ def _path(found: Explanation) -> Markup:
 
 
 Row = tuple[object, object, object, bool]
-"""Heading, A, B, whether the sides part here."""
+"""Heading, A, B, whether the sides differ here."""
 
 
 def _table(found: Explanation, rows: Iterable[Row]) -> Markup:
@@ -176,7 +176,7 @@ def _steps(found: Explanation) -> list[Markup]:
     for number in range(1, min(max(len(a.steps), len(b.steps)), _STEPS_SHOWN) + 1):
         cells = [_step(side.steps, number) for side in (a, b)]
         rows.append((f"step {number}", *cells, number == found.step))  # type: ignore[arg-type]
-    note = "The steps are told once more by the rule named, up to the tokens of the side."
+    note = "The steps are replayed by the rule named, up to the tokens of the side."
     return [
         element("h2", "Merges of the piece in which they part"),
         element("p", note, class_="note"),
@@ -200,7 +200,7 @@ def _step(steps: Sequence[Step], number: int) -> Markup:
 
 
 def _visible(text: str) -> list[Markup]:
-    """`text` with spaces as a pale mark, and what cannot be printed as its escape."""
+    """Return `text` with spaces as a pale mark and unprintable characters as escapes."""
     parts: list[Markup] = []
     for k, part in enumerate(text.split(" ")):
         if k:

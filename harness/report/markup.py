@@ -1,6 +1,6 @@
-"""Pieces of HTML: tables, figures, lists of facts. Everything from outside is escaped here, and nowhere else.
+"""HTML elements: tables, figures, lists of facts. Everything from outside is escaped here, and nowhere else.
 
-`Markup` marks what is already HTML; every other text is escaped on its way in.
+`Markup` marks what is already HTML; every other text is escaped.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Markup(str):
 
 
 def escape(value: object) -> Markup:
-    """`value` as HTML text or attribute value; what cannot be printed becomes its backslash escape."""
+    """Return `value` as HTML text or attribute value; unprintable characters become backslash escapes."""
     return value if isinstance(value, Markup) else Markup(html.escape(wording.text(value), quote=True))
 
 
@@ -50,25 +50,25 @@ def element(tag: str, *content: object, **attributes: object) -> Markup:
 
 
 def join(parts: Iterable[Markup]) -> Markup:
-    """Pieces of HTML, one after the other."""
+    """Concatenate pieces of HTML."""
     return Markup("\n".join(parts))
 
 
 def script_json(value: object) -> Markup:
-    """JSON that may stand inside a script element: no `<`, so nothing can end it or open another."""
+    """Return JSON that is safe inside a script element: without `<`, nothing can close it or open another."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def slug(text: str) -> str:
-    """A text as an id of HTML."""
+    """Return a text as an HTML id."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
 
 
 def table(source: Table) -> Markup:
-    """A table that scrolls in its own box, sorts by its headings, and can be filtered where it is long.
+    """Return a table that scrolls in its own box, sorts by its headings, and can be filtered where it is long.
 
-    A very long one is folded away behind its title.
+    A very long one is collapsed under its title.
     """
     notes = [element("p", line, class_="note") for line in source.note.splitlines()]
     if source.name in _APART:
@@ -109,8 +109,8 @@ def _grid(source: Table, frame: pd.DataFrame, columns: tuple[Column, ...], name:
 def _tools(name: str, title: str, n_rows: int) -> Markup:
     hidden = element("span", f" “{title}”", class_="visually-hidden")
     label = element("label", "Filter", hidden, Markup('<input type="search" autocomplete="off" spellcheck="false">'))
-    told = element("output", f"{n_rows} of {n_rows} rows", aria_live="polite")
-    return element("div", label, told, class_="tools", data_table=name, hidden=True)
+    count = element("output", f"{n_rows} of {n_rows} rows", aria_live="polite")
+    return element("div", label, count, class_="tools", data_table=name, hidden=True)
 
 
 def _heading(column: Column) -> Markup:
@@ -145,14 +145,14 @@ def _sort_value(row: Mapping[str, Any], column: Column) -> str:
 
 
 def figure(chart: Chart, choice: Markup | None = None) -> Markup:
-    """A chart with its caption, and in words for who does not see it."""
+    """Return a chart with its caption, and with a description for readers who cannot see it."""
     caption = element("figcaption", element("strong", chart.title), chart.subtitle)
     plot = element("div", class_="plot", role="img", aria_label=chart.alternative, data_chart=chart.name)
     return element("figure", caption, *([choice] if choice else []), plot)
 
 
 def facts(values: Mapping[str, object]) -> Markup:
-    """A list of names and values; values may be lists and mappings themselves."""
+    """Return a list of names and values; values may themselves be lists and mappings."""
     parts: list[Markup] = []
     for name, value in values.items():
         if value is None or value == "" or value == [] or value == {}:

@@ -1,4 +1,4 @@
-"""The page of a run: one HTML file with everything in it, which needs no network, no server and no other file."""
+"""The page of a run: one self-contained HTML file that needs no network, server or other file."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 
 def read_machine(folder: Path) -> dict[str, Any]:
-    """What is known of where a run was made; empty where nothing is or the file cannot be read."""
+    """Return the facts of the machine a run was made on; empty without a readable file."""
     try:
         found = json.loads((folder / MACHINE_FILE).read_bytes())
     except (OSError, ValueError):
@@ -70,7 +70,7 @@ def read_machine(folder: Path) -> dict[str, Any]:
 
 
 def read_analyses(folder: Path) -> dict[str, str]:
-    """Workload -> what it is for, in prose, from the run's plan; empty where it has none."""
+    """Map workload -> its analysis, in prose, from the run's plan; empty without a plan."""
     try:
         plan = json.loads((folder / "plan.json").read_bytes())
         return {str(w["name"]): " ".join(str(w.get("analysis", "")).split()) for w in plan["workloads"]}
@@ -79,7 +79,7 @@ def read_analyses(folder: Path) -> dict[str, str]:
 
 
 def render_page(run_folder: Path, *, price_per_million: float = DEFAULT_PRICE_PER_MILLION) -> str:
-    """The page of the run in `run_folder`; raises `RecordError` where it holds no records."""
+    """Render the page of the run in `run_folder`; raise `RecordError` where it holds no records."""
     records = read_records(run_folder)
     return page_of(
         records,
@@ -98,7 +98,7 @@ def page_of(
     analyses: Mapping[str, str] | None = None,
     price_per_million: float = DEFAULT_PRICE_PER_MILLION,
 ) -> str:
-    """The page of these records."""
+    """Render the page of these records."""
     rows = speed.speed_rows(records)
     found = tables(records, price_per_million, rows)
     drawn = [chart for chart in charts(records, rows) if chart.section != IMAGE_ONLY]
@@ -182,9 +182,9 @@ def _agreement_legend() -> Markup:
 def _analyses(found: Mapping[str, Table], analyses: Mapping[str, str]) -> list[Markup]:
     if "speed" not in found:
         return []
-    told = {name: analyses[name] for name in found["speed"].frame["workload"].unique() if analyses.get(name)}
+    shown = {name: analyses[name] for name in found["speed"].frame["workload"].unique() if analyses.get(name)}
     by_text: dict[str, list[str]] = {}
-    for name, text in told.items():
+    for name, text in shown.items():
         by_text.setdefault(text, []).append(name)
     if not by_text:
         return []
