@@ -1,4 +1,4 @@
-"""Generated corpora: families of texts that bring out how an algorithm grows. The same on every machine.
+"""Generated corpora: families of texts that show how an algorithm grows. The same on every machine.
 
 Source of randomness: Python's Mersenne Twister, seeded by the family's name and the size.
 """
@@ -20,7 +20,7 @@ _Family = Callable[[int, Random], Iterator[str]]
 
 
 def _repeated(part: str) -> _Family:
-    """`part` over and over, cut to the size."""
+    """Return a generator of `part` repeated, cut to the size."""
     return lambda size, random: iter([(part * (size // len(part) + 1))[:size]])
 
 
@@ -112,20 +112,20 @@ FAMILIES: dict[str, tuple[_Family, str]] = {
     "mixed": (_mixed, "words, numbers, emoji and white space of many scripts, 1000 characters a document"),
     "strings": (_strings, "random strings of 1 to 30 characters, each a document: common ones, any of a script, words"),
 }
-"""Family -> its generator of documents, and what it is."""
+"""Family -> its generator of documents, and its description."""
 
 
 ADVERSARIAL = tuple(family for family in FAMILIES if family not in ("surrogates", "mixed", "strings"))
-"""Families of one long text each, that bring out where an algorithm or a library breaks."""
+"""Families of one long text each, which show where an algorithm or a library breaks."""
 
 
 def generated_names() -> list[str]:
-    """`gen/FAMILY` for every family."""
+    """Return `gen/FAMILY` for every family."""
     return [f"gen/{family}" for family in FAMILIES]
 
 
 def generate(name: str) -> Iterator[str]:
-    """Documents of `gen/FAMILY` or `gen/FAMILY:CHARACTERS`; raises `UnknownName`, `DataError` for a bad size."""
+    """Generate the documents of `gen/FAMILY` or `gen/FAMILY:CHARACTERS`; raise `UnknownName`, `DataError`."""
     family, colon, size_text = name.removeprefix("gen/").partition(":")
     if family not in FAMILIES:
         raise UnknownName("generated corpus", name, generated_names())
