@@ -75,7 +75,7 @@ def _json_lines(file: Path, lines: Iterator[bytes]) -> Iterator[str]:
 
 
 def _decoded(file: Path | str, chunks: Iterator[bytes]) -> Iterator[str]:
-    """Decode `chunks` of a text without a byte order mark at its start."""
+    """Decode `chunks`, which may be cut inside characters, without a byte order mark at the start."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     position = 0
     for chunk in chunks:
@@ -116,7 +116,7 @@ def _paragraphs(parts: Iterator[str]) -> Iterator[str]:
 
 
 def _lines(parts: Iterator[str]) -> Iterator[str]:
-    """Lines with their ends (`\\n`), a very long one in pieces of `MAX_DOCUMENT_CHARACTERS`."""
+    """Yield lines with their ends (`\\n`), a very long one in pieces of `MAX_DOCUMENT_CHARACTERS`."""
     rest: list[str] = []
     size = 0
     for part in parts:
