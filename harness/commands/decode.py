@@ -18,7 +18,7 @@ from harness.targets import DEFAULT_MODEL
 @click.option("--raw", is_flag=True, help="Write the bytes as they are, without a newline.")
 @options.as_json
 def command(ids: tuple[str, ...], model: str, implementation: str, raw: bool, as_json: bool) -> None:
-    """The text of IDS (numbers separated by spaces or commas; none: from standard input).
+    """Print the text of IDS (numbers separated by spaces or commas; default: from standard input).
 
     Bytes that are not UTF-8 are shown as U+FFFD.
     """

@@ -1,4 +1,4 @@
-"""`bpebench stages`: where an implementation's time goes."""
+"""`bpebench stages`: an implementation's time by stage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.targets import DEFAULT_MODEL
 def command(
     implementation: str | None, exclude: str | None, model: str, corpus: str, max_bytes: int, as_json: bool
 ) -> None:
-    """Seconds and shares of splitting, merging and output, for implementations that expose them."""
+    """Show the shares of splitting, merging and output in the time of implementations that expose them."""
     from harness.data import load_model
     from harness.measure.stages import stage_shares
 
