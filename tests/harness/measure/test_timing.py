@@ -1,4 +1,4 @@
-"""What stands between two readings of the clock, how samples are calibrated, and how a worker's pass is made."""
+"""What happens between two readings of the clock, how samples are calibrated, and how a worker's pass is made."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BYTES = Model(tokens=tuple(bytes([byte]) for byte in range(256)))
 
 
 class Clock:
-    """A clock that moves only when told, and a diary of what happened between its readings."""
+    """A clock that advances only on request, and a log of what happened between its readings."""
 
     def __init__(self, pass_seconds: float, fresh_seconds: float = 0.0) -> None:
         self.now = 0.0
