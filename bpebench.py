@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if __name__ == "__main__":
-    # Behind `-m` the working directory comes first; a folder called `impls` there is not meant.
+    # With `-m` the working directory comes first on the path; a folder called `impls` there must not be imported.
     sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.data import load_corpus, load_model

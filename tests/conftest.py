@@ -1,4 +1,4 @@
-"""What every test shares: whether a browser is at hand for the page tests, and models written down by hand."""
+"""Shared by all tests: whether a browser is available for the page tests, and models written by hand."""
 
 from __future__ import annotations
 

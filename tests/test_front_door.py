@@ -1,4 +1,4 @@
-"""`import bpebench`: what a user's program sees, and `python -m bpebench` wherever it stands."""
+"""`import bpebench`: what a user's program sees, and `python -m bpebench` from any folder."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _FINDS = ("explain",)
 
 
 def printed() -> list[str]:
-    section = (_ROOT / "README.md").read_text(encoding="utf-8").partition("## What one can do")[2].partition("\n## ")[0]
+    section = (_ROOT / "README.md").read_text(encoding="utf-8").partition("## What you can do")[2].partition("\n## ")[0]
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
     return [line for language, block in blocks if not language for line in block.splitlines()]
 

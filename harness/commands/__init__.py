@@ -1,1 +1,1 @@
-"""The verbs of the command line, one a file: parsing and printing, nothing else."""
+"""The verbs of the command line, one per file: only parsing and printing."""

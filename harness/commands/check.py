@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_BYTES = 200_000
 _FAST_FACTOR = 20
-"""Libraries and peers get this many times more text than pure implementations, unless --max-bytes is given."""
+"""Libraries and peers get this many times more text than pure implementations, without --max-bytes."""
 
 
 @click.command("check")
@@ -49,19 +49,19 @@ def command(
     every_code_point: bool,
     as_json: bool,
 ) -> None:
-    """Encode, decode and compare: does every text come back, do all pairs give the same ids?
+    """Encode, decode and compare: does every text round-trip, do all pairs give the same ids?
 
-    Exit status 1 when a text does not come back, when two implementations differ that must agree, and when nothing
-    could be compared. Those that do not run a model are named and not compared on it. Without -m the vocabularies at
-    hand are checked, without -c the samples.
+    Exit status 1 when a text does not round-trip, when two implementations differ that must agree, and when nothing
+    could be compared. Those that do not run a model are named and not compared on it. Without -m the cached
+    vocabularies are checked, without -c the samples.
 
-    With --trainers every pair of trainers learns from the same text, by a rule for ties both follow and else each by
-    its own; exit status 1 when two differ under one rule, part where no tie explains it, or none could be compared.
+    With --trainers every pair of trainers learns from the same text, by a tie rule both follow, else each by its own;
+    exit status 1 when two differ under one rule, differ where no tie explains it, or none could be compared.
 
     With --unicode the splitting engines (the package regex, tiktoken, tokenizers, compiled, or those -e matches) are
-    given every code point between letters, digits, spaces and contractions, under the pattern of each -m (o200k_base
-    where none is given). Exit status 1 when two class a character otherwise that is not newer than one of them, when
-    one loses a character, and when fewer than two of several answer.
+    given every code point between letters, digits, spaces and contractions, under the pattern of each -m (default:
+    o200k_base). Exit status 1 when two classify a character differently that is not newer than one of them, when one
+    loses a character, and when fewer than two of several answer.
     """
     if every_code_point and trainers:
         raise click.UsageError("--unicode and --trainers are two checks; choose one")
@@ -94,7 +94,7 @@ def command(
 
 
 def check_ids(plan: CheckPlan, out: Path | None, *, resume: bool, as_json: bool) -> None:
-    """Carry out `plan` and print what it found; exits with 1 on a fault."""
+    """Run `plan` and print the result; exit with 1 on a fault."""
     from harness.check import check
     from harness.data import load_corpus, load_model
     from harness.measure.recording import digests, recording
@@ -115,7 +115,7 @@ def check_ids(plan: CheckPlan, out: Path | None, *, resume: bool, as_json: bool)
 
 
 def default_models() -> tuple[str, ...]:
-    """The published vocabularies at hand; where there is none yet, one trained now on the samples."""
+    """Return the cached published vocabularies; where there is none, train one on the samples."""
     from harness.data import available_models, model_names, trained_model_names
     from harness.recipes import SAMPLES, train_recipe
 

@@ -1,4 +1,4 @@
-"""What `bpebench check --trainers` does; `harness.commands.check` parses it."""
+"""`bpebench check --trainers`; `harness.commands.check` parses it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from harness.progress import progress
 
 DEFAULT_VOCAB_SIZE = 512
 _DEFAULT_BYTES = 20_000
-"""Enough that rules part, and little enough for trainers that recount the corpus before each merge."""
+"""Large enough that rules diverge, small enough for trainers that recount the corpus before each merge."""
 _N_BYTES_VALUES = 256
 
 
 def choose_trainers(include: str | None, exclude: str | None) -> list[str]:
-    """The trainers that are compared by default, or those -e matches; plug-ins of others only when matched."""
+    """Return the trainers compared by default, or those -e matches; third-party plug-ins only when matched."""
     import impls
     from harness.check.trainer_rules import DEFAULT_TRAINERS, MINBPE, MINBPE_TRAINER
 
@@ -34,7 +34,7 @@ def check_trainers(
     resume: bool,
     as_json: bool,
 ) -> None:
-    """Compare `trainers` pair by pair and print the matrix; exits with 1 on a fault."""
+    """Compare `trainers` pair by pair and print the matrix; exit with 1 on a fault."""
     from harness.check import TrainerPlan
     from harness.check import check_trainers as compare
     from harness.check.trainer_tasks import training_and_counted_texts

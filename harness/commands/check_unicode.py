@@ -12,7 +12,7 @@ from harness.progress import progress
 
 
 def check_unicode(include: str | None, exclude: str | None, models: Sequence[str], as_json: bool) -> None:
-    """Sweep all code points under the pattern of each model, print what differs, exit with 1 on a fault."""
+    """Sweep all code points under the pattern of each model, print the differences, exit with 1 on a fault."""
     import msgspec
 
     from harness.check.workers import run_tasks

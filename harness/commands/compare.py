@@ -11,7 +11,7 @@ import click
 from harness.commands import options
 
 if TYPE_CHECKING:
-    from harness.measure.comparison import Condition, Difference
+    from harness.measure.comparison import Condition, TimeDifference
     from harness.records import Measurement
 
 _SHARE_NOTHING = "the two runs share no timed workload; compare runs of one profile"
@@ -23,13 +23,13 @@ _SHARE_NOTHING = "the two runs share no timed workload; compare runs of one prof
 @click.option("--fail-if", metavar="CONDITION", help="Exit with 1 on such a claimed change: slower>5%, faster>5%.")
 @options.as_json
 def command(old: Path, new: Path, fail_if: str | None, as_json: bool) -> None:
-    """How every implementation's speed changed from the run OLD to the run NEW, on the workloads both have.
+    """Show how every implementation's speed changed from the run OLD to the run NEW, on the workloads both have.
 
-    A change is claimed only where its 95 % interval excludes 1 and it exceeds the noise of both runs; else ≈. Of runs
+    A change is claimed only where its 95 % interval excludes 1 and it exceeds the noise of both runs; else ≈. For runs
     of two machines the figures are shown side by side, and nothing is claimed.
 
     With --fail-if the exit status is 1 where the condition holds, and where NEW did not time what it ran and OLD timed;
-    2 where it cannot be judged: of two machines, and where a run has not measured its own noise.
+    2 where it cannot be judged: for two machines, and where a run has not measured its own noise.
     """
     from harness.measure.comparison import machine_difference, parse_condition
     from harness.measure.provenance import read_machine
@@ -48,7 +48,7 @@ def command(old: Path, new: Path, fail_if: str | None, as_json: bool) -> None:
 
 
 def _compare(runs: Sequence[Sequence[Measurement]], condition: Condition | None, as_json: bool) -> None:
-    """Show the differences of two runs of one machine; exits with 1 where `condition` holds of one."""
+    """Show the differences of two runs of one machine; exit with 1 where `condition` holds for one."""
     from harness.measure.comparison import compare_runs, untimed_in_new
     from harness.measure.samples import measured_floor
     from harness.records import RecordError
@@ -93,13 +93,13 @@ def _compare(runs: Sequence[Sequence[Measurement]], condition: Condition | None,
         raise click.exceptions.Exit(1)
     if condition is not None and None in floors:
         raise click.UsageError(
-            "--fail-if cannot be judged: a run has not measured its own noise, so a small change cannot be told; "
+            "--fail-if cannot be judged: a run has not measured its own noise, so a small change cannot be detected; "
             "run with a profile that times a copy (not smoke)"
         )
 
 
 def _show_side_by_side(runs: Sequence[Sequence[Measurement]], said: str, as_json: bool) -> None:
-    """Show the figures of two runs that were not made on one machine."""
+    """Show the figures of two runs made on different machines."""
     from harness.records import RecordError
     from harness.report import wording
     from harness.report.timings import timings
@@ -132,7 +132,7 @@ def _show_side_by_side(runs: Sequence[Sequence[Measurement]], said: str, as_json
 
 
 def _workload_names(runs: Sequence[Sequence[Measurement]], workloads: Sequence[str]) -> tuple[dict[str, str], str]:
-    """Return each workload as it is shown, with its model's round trip, and a note on the models of `workloads`."""
+    """Return the label of each workload, with its model's round trip, and a note on the models of `workloads`."""
     from harness.report.round_trips import named, note, recorded, round_trip
 
     known = recorded(record for run in runs for record in run)
@@ -143,7 +143,7 @@ def _workload_names(runs: Sequence[Sequence[Measurement]], workloads: Sequence[s
     return shown, f"{said} " if said else ""
 
 
-def _named(difference: Difference) -> dict[str, Any]:
+def _named(difference: TimeDifference) -> dict[str, Any]:
     ratio = difference.ratio
     return {
         "workload": difference.workload,

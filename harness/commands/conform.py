@@ -1,4 +1,4 @@
-"""`bpebench conform`: is a tokenizer, anybody's, the tokenizer it claims to be?"""
+"""`bpebench conform`: whether any tokenizer is what it claims to be."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from harness.targets import DEFAULT_MODEL
 
 @click.command("conform")
 @click.argument("target")
-@click.option("--reference", default="tiktoken", show_default=True, metavar="NAME", help="Who gives the right answers.")
+@click.option("--reference", default="tiktoken", show_default=True, metavar="NAME", help="Gives the right answers.")
 @click.option(
     "-m", "--model", default=DEFAULT_MODEL, show_default=True, **options.model_name, help="Vocabulary of both."
 )
-@click.option("--library", metavar="NAME", help="Who runs TARGET, where that is a model file.")
+@click.option("--library", metavar="NAME", help="Runs TARGET, where that is a model file.")
 @click.option("--check", "only", multiple=True, metavar="NAME", help="Only this check; repeatable.")
 @click.option("--list", "list_checks", is_flag=True, is_eager=True, expose_value=False, callback=lambda *_: _list(_[2]),
               help="List the checks and exit.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random texts.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random texts.")
 @click.option("--call-seconds", type=click.FloatRange(min=0.1), default=10.0, show_default=True,
               help="A single call that takes longer is a failure.")  # fmt: skip
 @click.option("--check-seconds", type=click.FloatRange(min=0.1), default=30.0, show_default=True,
@@ -43,7 +43,7 @@ def command(
     junit: Path | None,
     as_json: bool,
 ) -> None:
-    """Judge TARGET: its ids, its pieces, what comes back, batches, threads, bad input, growth; 25 checks.
+    """Judge TARGET: its ids, pieces, round trips, batches, threads, bad input, growth; 25 checks.
 
     TARGET is `module:object` (anything with encode and decode, imported from here or PYTHONPATH), a Python file, an
     implementation (see `list`), a model file with --library, or `cmd:COMMAND`, a program in any language that speaks

@@ -25,11 +25,11 @@ _ALL = "all"
     metavar="FORMAT",
     help="A name of `bpebench list formats`, or all: TARGET is a folder.",
 )
-@click.option("--pattern", metavar="NAME", help="Of a rank file, which holds none: a name of `bpebench list patterns`.")
+@click.option("--pattern", metavar="NAME", help="For a rank file, which has none: a name of `bpebench list patterns`.")
 @click.option("--strict", is_flag=True, help="Refuse, with status 1, when anything would be lost.")
 @options.as_json
 def command(source: str, target: Path, format: str, pattern: str | None, strict: bool, as_json: bool) -> None:
-    """Write SOURCE (a name or a file) to TARGET, listing on standard error what the format cannot hold.
+    """Write SOURCE (a name or a file) to TARGET, listing on standard error what the format cannot represent.
 
     `--to all` writes it into the folder TARGET in every format that can hold it, and says why the others cannot.
     """
@@ -72,7 +72,7 @@ def _with_pattern(source: str, pattern: str) -> Model:
 
 
 def _converted(model: Model, folder: Path, format: str, *, strict: bool) -> dict[str, Any]:
-    """What became of one format."""
+    """Convert to one format; return the result as a row."""
     from impls.core.errors import Unsupported
     from impls.formats import file_name, losses, save
 

@@ -17,7 +17,7 @@ from harness.commands import options
 @click.option("--raw", is_flag=True, help="Write the bytes as they are, without a newline.")
 @options.as_json
 def command(ids: tuple[str, ...], model: str, implementation: str, raw: bool, as_json: bool) -> None:
-    """The text of IDS (numbers separated by spaces or commas; none: from standard input).
+    """Print the text of IDS (numbers separated by spaces or commas; default: from standard input).
 
     Bytes that are not UTF-8 are shown as U+FFFD.
     """

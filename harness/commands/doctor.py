@@ -1,4 +1,4 @@
-"""`bpebench doctor`: can this machine be measured on?"""
+"""`bpebench doctor`: whether this machine is fit for measuring."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.progress import progress
 @click.option("--rounds", type=click.IntRange(min=3), default=10, show_default=True)
 @options.as_json
 def command(rounds: int, as_json: bool) -> None:
-    """Time a loop against itself (A/A), look at load, clocks, cores, memory, and say what stands against measuring."""
+    """Time a loop against itself (A/A), check load, clocks, cores and memory, and warn of what disturbs measuring."""
     import msgspec
 
     from harness.measure.doctor import diagnose
@@ -39,4 +39,4 @@ def command(rounds: int, as_json: bool) -> None:
     for warning in found.warnings:
         click.echo(f"warning: {warning}")
     if found.good:
-        click.echo("nothing stands against measuring here")
+        click.echo("this machine is fit for measuring")

@@ -15,7 +15,7 @@ from harness.commands import options
 @click.option("--file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Read the text from here.")
 @options.one_model
 @options.one_implementation("priority", "encodes")
-@click.option("--pieces", is_flag=True, help="Show each token's id and bytes, a line each.")
+@click.option("--pieces", is_flag=True, help="Show each token's id and bytes, one per line.")
 @click.option("--allow-special", is_flag=True, help="Encode special tokens found in the text as their id.")
 @click.option("--special-as-text", is_flag=True, help="Encode special tokens found in the text as ordinary text.")
 @options.as_json
@@ -29,7 +29,7 @@ def command(
     special_as_text: bool,
     as_json: bool,
 ) -> None:
-    """Token ids of TEXT (`-` or nothing: standard input), separated by spaces.
+    """Print the token ids of TEXT (`-` or nothing: standard input), separated by spaces.
 
     Special tokens in the text are refused unless one of the two options says what to do with them.
     """

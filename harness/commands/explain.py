@@ -1,4 +1,4 @@
-"""`bpebench explain`: why two tokenizers give other ids."""
+"""`bpebench explain`: why two tokenizers give different ids."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--allow-special", is_flag=True, help="Special tokens in the text become their id, where a side can.")
 @click.option("--escaped", is_flag=True, help=r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600).")
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Also write a page, complete in itself.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Also write a self-contained page.")
 @options.as_json
 def command(
     a: str,
@@ -36,7 +36,7 @@ def command(
     html: Path | None,
     as_json: bool,
 ) -> None:
-    """The first stage in which A and B part on TEXT, and both derivations side by side.
+    """Show the first stage in which A and B differ on TEXT, and both derivations side by side.
 
     A and B are implementations (see `list`), `module:object` or a Python file with encode and decode, `cmd:COMMAND`
     over the line protocol, or model files: a tokenizer.json runs by tokenizers, a SentencePiece model by sentencepiece,
@@ -82,5 +82,5 @@ def _sides(a: str, b: str, models: tuple[str, ...], allow_special: bool) -> list
 
 
 def _runs_a_model(spec: str) -> bool:
-    """Whether a side is one the model is given to; a model file brings its own."""
+    """Return whether a side needs a model; a model file brings its own."""
     return spec.endswith(".py") or ":" in spec or not Path(spec).is_file()

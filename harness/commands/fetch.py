@@ -12,10 +12,10 @@ from harness.progress import progress
 @click.argument("names", nargs=-1)
 @options.as_json
 def command(names: tuple[str, ...], as_json: bool) -> None:
-    """Bring NAMES (everything, without any) into the cache, through pip, each file verified by its SHA-256.
+    """Download NAMES (default: everything) into the cache, through pip, each file verified by its SHA-256.
 
-    What is there already is not fetched again; afterwards everything works offline. The cache is the user's cache
-    folder, or BPEBENCH_CACHE.
+    Cached files are not fetched again; afterwards everything works offline. The cache is the user's cache folder, or
+    BPEBENCH_CACHE.
     """
     from harness.data import FetchProgress, fetch, items_named
 

@@ -1,4 +1,4 @@
-"""`bpebench fuzz`: texts and models made up until two implementations differ, shrunk, classed and kept."""
+"""`bpebench fuzz`: random texts and models until two implementations differ; minimised, classified and saved."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _DEFAULT_SECONDS = 60.0
 @click.command("fuzz")
 @click.argument("sides", nargs=-1, metavar="A B...")
 @options.models
-@click.option("--models", "random_models", is_flag=True, help="Make up models too, instead of using -m.")
+@click.option("--models", "random_models", is_flag=True, help="Generate models too, instead of using -m.")
 @click.option("--expected", is_flag=True, help="With --models: also report where the sides need not agree.")
 @click.option("--time", "seconds", type=click.FloatRange(min=0.1), help="Seconds to search.  [default: 60]")
 @click.option("--texts", "n_texts", type=click.IntRange(min=1), help="Texts to try; without --time no clock is read.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Which texts are made.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the texts.")
 @click.option("--stop-after", type=click.IntRange(min=1), default=10, show_default=True, help="Kinds of differences.")
 @options.corpora
 @click.option(
@@ -35,10 +35,10 @@ _DEFAULT_SECONDS = 60.0
     type=click.Path(path_type=Path, dir_okay=False),
     default=DEFAULT_FILE,
     show_default=True,
-    help="File the differences are kept in.",
+    help="File of saved differences.",
 )
-@click.option("--no-save", is_flag=True, help="Keep nothing.")
-@click.option("--replay", "again", is_flag=True, help="Ask again what is kept in that file, and nothing else.")
+@click.option("--no-save", is_flag=True, help="Save nothing.")
+@click.option("--replay", "again", is_flag=True, help="Only ask again what is saved in that file.")
 @options.as_json
 def command(
     sides: tuple[str, ...],
@@ -55,17 +55,17 @@ def command(
     again: bool,
     as_json: bool,
 ) -> None:
-    """Make up texts until B (C, ...) gives other ids than A; shrink, class and keep what is found.
+    """Generate texts until B (C, ...) gives other ids than A; minimise, classify and save what is found.
 
     A side is an implementation (`bpebench list`), MODULE:OBJECT or a Python file with `encode` and `decode`,
-    cmd:COMMAND, a model file, or another release of a package, installed beside ours: regex@2026.11.15 is our reference
+    cmd:COMMAND, a model file, or another release of a package, installed separately: regex@2026.11.15 is our reference
     splitting with that `regex`, tiktoken@VERSION tiktoken. The text of -c is mutated (default: the samples and the
-    corpora at hand).
+    cached corpora).
 
     The same --seed and --texts give the same texts and findings, for one release of bpebench, Python and hypothesis and
     the same corpora. Exit status 0: no difference, 1: some, or nothing was compared, 2: bad usage, or a side that
-    cannot run the model. With --replay 0 where some was replayed and all of that holds, else 1. Ctrl-C keeps and prints
-    what was found.
+    cannot run the model. With --replay 0 where something was replayed and all of it holds, else 1. Ctrl-C saves and
+    prints what was found.
     """
     if again:
         _replay(file, as_json)
@@ -100,7 +100,7 @@ def command(
     if as_json:
         options.print_json(_document(plan, result) | {"saved": saved})
     else:
-        click.echo(_told(plan, result))
+        click.echo(_summary(plan, result))
         if counterexamples is not None and result.findings and not unsaved:
             click.echo(f"kept in {file}: {counterexamples.n_new} new, {counterexamples.n_known} known before", err=True)
     if unsaved:
@@ -114,7 +114,7 @@ def command(
 
 
 def _run(plan: FuzzPlan, counterexamples: CounterexampleFile | None, unsaved: list[OSError]) -> FuzzResult:
-    """Searches; what could not be kept is told all the same, and why gathers in `unsaved`."""
+    """Search; findings that could not be saved are still reported, and the reasons appended to `unsaved`."""
     from harness.check.fuzz import FuzzRun
 
     began = time.monotonic()
@@ -143,11 +143,11 @@ def _run(plan: FuzzPlan, counterexamples: CounterexampleFile | None, unsaved: li
 
 
 def _not_compared(plan: FuzzPlan, result: FuzzResult) -> list[str]:
-    """Sides of which no text was answered by them and by the first."""
+    """Return sides without a text that both they and the first side answered."""
     return [side.name for side in plan.sides[1:] if not result.n_compared[side.name]]
 
 
-def _told(plan: FuzzPlan, result: FuzzResult) -> str:
+def _summary(plan: FuzzPlan, result: FuzzResult) -> str:
     from harness.check.fuzz.findings import table_rows
 
     names = [side.name for side in plan.sides]

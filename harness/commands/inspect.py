@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 @click.argument("file", type=click.Path(path_type=Path))
 @options.as_json
 def command(file: Path, as_json: bool) -> None:
-    """What FILE (or a folder) really is: format, whose vocabulary it holds, its rules, what is odd about it.
+    """Inspect FILE (or a folder): its format, which vocabulary it holds, its rules, anything unusual.
 
-    Exit status 1 where something is wrong: a name that says another vocabulary, rules that are not its maker's,
-    irregular merges.
+    Exit status 1 where something is wrong: a name of another vocabulary, rules other than its publisher's, irregular
+    merges.
     """
     from harness.data.inspection import inspect
 

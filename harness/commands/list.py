@@ -1,4 +1,4 @@
-"""`bpebench list`: what there is."""
+"""`bpebench list`: implementations, models, corpora, patterns, formats, workloads."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _IN_THE_NAME = ("task", "model", "corpus")
 def command(
     what: str | None, implementation: str | None, exclude: str | None, models: tuple[str, ...], as_json: bool
 ) -> None:
-    """What there is: implementations, models, corpora, patterns, formats, workloads.
+    """List implementations, models, corpora, patterns, formats, workloads.
 
-    `bpebench list matrix` tries every implementation (-e, -E) on every model at hand (-m) and shows which runs which,
-    with the reason where one cannot, and what comes back of a text. That takes a few seconds a model.
+    `bpebench list matrix` tries every implementation (-e, -E) on every cached model (-m) and shows which runs which,
+    with the reason where one cannot, and the round trip. That takes a few seconds per model.
     """
     if what == _MATRIX:
         from harness.commands.check import default_models

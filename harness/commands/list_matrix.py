@@ -17,7 +17,7 @@ _CELLS = {"ok": "yes", "unsupported": "no", "missing": "?"}
 
 
 def list_matrix(implementations: Sequence[str], models: Sequence[str], *, as_json: bool) -> None:
-    """Try every implementation on every model and print what came of it; exits with 1 where one fails."""
+    """Try every implementation on every model and print the results; exit with 1 where one fails."""
     from harness.check.support import support
 
     with progress("trying", len(implementations) * len(models)) as bar:
@@ -33,7 +33,7 @@ def list_matrix(implementations: Sequence[str], models: Sequence[str], *, as_jso
 
 
 def _rendered(found: Sequence[Verdict], implementations: Sequence[str], models: Sequence[str]) -> str:
-    """A row a model, a column an implementation, and a line for everyone who does not run a model."""
+    """Return a row per model, a column per implementation, and a line for each that does not run a model."""
     verdicts = {(verdict.implementation, verdict.model): verdict for verdict in found}
     rows = []
     for model in models:

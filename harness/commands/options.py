@@ -1,4 +1,4 @@
-"""What the verbs share: options for implementations, models and corpora, and how a result is printed."""
+"""Shared by the verbs: options for implementations, models and corpora, and printing of results."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ max_bytes = click.option(
 
 
 def finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
-    """Callback of an option that takes a number: raises for nan and inf."""
+    """Validate the number of an option; raise for nan and inf."""
     if value is not None and not math.isfinite(value):
         raise click.BadParameter("must be a number")
     return value
 
 
 def price(default: float | None = None) -> Callable[[F], F]:
-    """Option --price."""
+    """Return the option --price."""
     return click.option(
         "--price", type=click.FloatRange(min=0), default=default, show_default=default is not None, callback=finite,
         metavar="AMOUNT", help="Price of a million tokens.",
@@ -84,7 +84,7 @@ def price(default: float | None = None) -> Callable[[F], F]:
 
 
 def check_target(target: Path, sources: Sequence[str] = ()) -> None:
-    """Raises before any work where `target` cannot be written, or is one of the files the work begins with."""
+    """Raise before any work where `target` cannot be written, or is one of the input files."""
     for source in sources:
         for file in glob.glob(source, recursive=True) or [source]:  # noqa: PTH207 (Path.glob takes no absolute one)
             if target.exists() and Path(file).exists() and target.samefile(file):
@@ -96,7 +96,7 @@ def check_target(target: Path, sources: Sequence[str] = ()) -> None:
 
 @contextmanager
 def answering(implementation: str) -> Iterator[None]:
-    """Turns what a plug-in raises into one line; our own implementations' faults stay ours."""
+    """Turn an exception of a plug-in into one line; exceptions of our own implementations pass through."""
     try:
         yield
     except (impls.BPEError, click.ClickException, KeyboardInterrupt):
@@ -108,14 +108,14 @@ def answering(implementation: str) -> Iterator[None]:
 
 
 def check_ids(implementation: str, ids: Sequence[Any]) -> None:
-    """Raises for what a plug-in gave that is no id."""
+    """Raise where a plug-in returned something other than valid ids."""
     for position, i in enumerate(ids):
         if type(i) is not int or i < 0:
             raise impls.BPEError(f"{implementation}: gave {i!r} at position {position}, which is no token id")
 
 
 def implementations(function: F) -> F:
-    """Options -e and -E."""
+    """Add the options -e and -E."""
     exclude = click.option("-E", "--exclude", metavar="REGEX", help="Leave out implementations matching this.")
     include = click.option(
         "-e", "--implementation", metavar="REGEX", help="Implementations whose name matches (see `list`).",
@@ -125,7 +125,7 @@ def implementations(function: F) -> F:
 
 
 def one_implementation(default: str, purpose: str) -> Callable[[F], F]:
-    """Option -e naming a single implementation."""
+    """Return the option -e for a single implementation."""
     return click.option(
         "-e", "--implementation", default=default, show_default=True, metavar="NAME", help=f"Who {purpose}.",
         shell_complete=_completed_by(impls.names),
@@ -135,7 +135,7 @@ def one_implementation(default: str, purpose: str) -> Callable[[F], F]:
 def choose(
     known: Sequence[str], default: Sequence[str], include: str | None, exclude: str | None, what: str
 ) -> list[str]:
-    """The names of `known` matching `include` (of `default` without it) and not `exclude`; never none."""
+    """Return names of `known` matching `include` (without it: `default`) and not `exclude`; raise for none."""
     chosen = [n for n in known if matches(include, n)] if include is not None else list(default)
     chosen = [n for n in chosen if exclude is None or not matches(exclude, n)]
     if not chosen:
@@ -144,7 +144,7 @@ def choose(
 
 
 def matches(expression: str | None, name: str) -> bool:
-    """Return whether `expression` is found in `name` (None always is); raises for what is no regular expression."""
+    """Return whether `expression` (None: any) is found in `name`; raise for an invalid regular expression."""
     try:
         return expression is None or re.search(expression, name) is not None
     except re.error as error:
@@ -152,12 +152,12 @@ def matches(expression: str | None, name: str) -> bool:
 
 
 def choose_implementations(include: str | None, exclude: str | None) -> list[str]:
-    """Own and production implementations, or those -e matches; peers and plug-ins only when matched."""
+    """Return own and production implementations, or those -e matches; peers and plug-ins only when matched."""
     return choose(impls.names(), impls.default_names(), include, exclude, "implementation")
 
 
 def choose_compared(include: str | None, exclude: str | None) -> list[str]:
-    """As `choose_implementations`; where -e is a target that is no implementation, that one beside the reference."""
+    """Do as `choose_implementations`; where -e is a target but no implementation, return it and the reference."""
     from harness.check.classes import REFERENCE
     from harness.targets import is_target
 
@@ -167,19 +167,19 @@ def choose_compared(include: str | None, exclude: str | None) -> list[str]:
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document on standard output: an object whose fields have names, units in them."""
+    """Print one JSON document on standard output: an object whose field names hold the units."""
     import msgspec
 
     sys.stdout.write(printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
 
 
 def say(line: str, *, err: bool = False) -> None:
-    """Print one line that holds names or messages from outside, made printable."""
+    """Print one line that may contain external names or messages, made printable."""
     click.echo(printable(line), err=err)
 
 
 def read_text(argument: str | None, file: Path | None = None) -> str:
-    """The text of a verb: its argument, a file, or standard input (`-` or nothing); UTF-8 or a clear error."""
+    """Return the text of a verb: its argument, a file, or standard input (`-` or nothing); UTF-8 or a clear error."""
     if argument is not None and argument != "-":
         return argument
     content = file.read_bytes() if file is not None else read_standard_input()
@@ -196,14 +196,14 @@ def read_text(argument: str | None, file: Path | None = None) -> str:
 
 
 def read_standard_input() -> bytes:
-    """All of standard input; raises where it is closed."""
+    """Return all of standard input; raise where it is closed."""
     if sys.stdin is None:
         raise click.UsageError(f"{STANDARD_INPUT} is closed; name a file, or pipe something in")
     return sys.stdin.buffer.read()
 
 
 def load_corpus(name: str, split: str | None = None, max_bytes: int | None = None) -> Corpus:
-    """Return a corpus as `harness.data.load_corpus`, of standard input for `-`; raises where it holds no text."""
+    """Return a corpus as `harness.data.load_corpus`, from standard input for `-`; raise where it holds no text."""
     from harness.data import DataError, corpora
 
     if name == "-":
@@ -225,7 +225,7 @@ def table(rows: Sequence[Sequence[Any]], headers: Sequence[str]) -> str:
 
 
 def read_sample(argument: str | None, escaped: bool = False) -> str:
-    """The text of a verb as `read_text`, `@FILE` for a file; with `escaped` backslash escapes stand for characters."""
+    """Return the text of a verb as `read_text`, `@FILE` for a file; with `escaped`, interpret backslash escapes."""
     if argument is not None and argument.startswith("@"):
         path = Path(argument[1:])
         if not path.is_file():
@@ -244,36 +244,36 @@ def read_sample(argument: str | None, escaped: bool = False) -> str:
 
 
 class Checked(Protocol):
-    """What a check has found."""
+    """The result of a check."""
 
     @property
     def verdicts(self) -> Sequence[Any]:
-        """Records of who did what."""
+        """Return the verdicts on single implementations."""
 
     @property
     def agreements(self) -> Sequence[Any]:
-        """Records of pairs."""
+        """Return the records of pairs."""
 
     @property
     def not_compared(self) -> Sequence[Any]:
-        """Records of pairs that could not be compared."""
+        """Return the records of pairs that could not be compared."""
 
     @property
     def summary(self) -> str:
-        """What it has shown where there is no fault, in a line."""
+        """Return the result without faults, in one line."""
 
     @property
     def faults(self) -> Sequence[str]:
-        """A line for each thing that must not be."""
+        """Return one line for each fault."""
 
 
 def command_line() -> str:
-    """The command as typed, for the record."""
+    """Return the command as typed, for the record."""
     return shlex.join(["bpebench", *sys.argv[1:]])
 
 
 def show_checked(found: Checked, render: Callable[[Sequence[Any]], str], *, json: bool) -> None:
-    """The tables of a check and its faults or summary, or one JSON document; exits with 1 on a fault."""
+    """Print the tables of a check and its faults or summary, or one JSON document; exit with 1 on a fault."""
     import msgspec
 
     if json:

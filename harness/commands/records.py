@@ -1,4 +1,4 @@
-"""Records of a run as `report` and `tour` show them: those that match, one by one, or whole."""
+"""Records of a run as `report` and `tour` show them: a line for each that matches, or in full."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from harness.commands import options
 from harness.records import AnyRecord
 
 DEFAULT_OUT = Path("results/local")
-"""Where `run` writes unless told otherwise."""
+"""Default folder of `run`."""
 
 
 def newest_run() -> Path:
-    """`results/local`, or the newest folder in it that holds records."""
+    """Return `results/local`, or the newest folder in it that holds records."""
     from harness.records import RECORDS_FILE, RecordError
 
     found = [DEFAULT_OUT / RECORDS_FILE, *DEFAULT_OUT.glob(f"*/{RECORDS_FILE}")]
@@ -28,14 +28,14 @@ def newest_run() -> Path:
 
 
 def terminal_width() -> int | None:
-    """Columns of the terminal, or None where the output is none: then nothing is cut."""
+    """Return the columns of the terminal; None where the output is not a terminal, so that nothing is cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def chosen_records(
     records: Sequence[AnyRecord], implementation: str | None, exclude: str | None, workload: str | None
 ) -> list[AnyRecord]:
-    """Return those whose implementations and workload, where they name some, match."""
+    """Return the records whose implementations and workload match; those without any match."""
     return [record for record in records if _matches(record, implementation, exclude, workload)]
 
 
@@ -59,7 +59,7 @@ def show_records(
     *,
     as_json: bool,
 ) -> None:
-    """Print the records that match, a line each with its number, or those of `numbers` in full."""
+    """Print the records that match, one numbered line each, or those of `numbers` in full."""
     import msgspec
 
     if beyond := [number for number in numbers if number > len(records)]:

@@ -20,11 +20,11 @@ _FORMATS = ["text", "markdown", "csv", "json", "latex"]
 @click.option("-w", "--workload", metavar="REGEX", help="Only workloads whose name matches.")
 @click.option("--format", "format", type=click.Choice(_FORMATS), default="text", show_default=True)
 @options.price()
-@click.option("--records", "list_records", is_flag=True, help="The records one by one, a line each with its number.")
+@click.option("--records", "list_records", is_flag=True, help="List the records, one numbered line each.")
 @click.option("--record", "numbers", multiple=True, type=click.IntRange(min=1), help="This record in full; repeatable.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write one offline page here.")
 @click.option("--charts", type=click.Path(path_type=Path, file_okay=False), help="Write the charts (SVG) here.")
-@click.option("--readme", is_flag=True, help="Write the README's generated parts and the pages of all runs anew.")
+@click.option("--readme", is_flag=True, help="Regenerate the README's generated parts and all runs' pages.")
 @click.option("--check", is_flag=True, help="Exit with 1 when one of these is stale.")
 @options.as_json
 def command(
@@ -43,10 +43,10 @@ def command(
     check: bool,
     as_json: bool,
 ) -> None:
-    """Show the tables of RUN (a folder of records; without it, results/local or the newest run inside it).
+    """Show the tables of RUN (a folder of records; default: results/local or the newest run inside it).
 
     The table `ranking` has the geometric mean of time over the workloads the chosen implementations share, with the
-    probability of each place; who was timed on fewer than three quarters of them is left out.
+    probability of each place; those timed on fewer than three quarters of them are left out.
     """
     from harness.records import RecordError, read_records
     from harness.report.layout import as_json as table_as_json

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from harness.measure.schedule import Plan
 
 FAULTS = ("mismatch", "unverified", "crash", "panic", "out-of-memory")
-"""Verdicts of an implementation that claims to be exact which make the command end with 1."""
+"""Verdicts on an exact implementation that make the command exit with 1."""
 NOTHING_TIMED = "nothing was timed: no implementation ran any of the workloads and was right"
 
 
@@ -40,8 +40,8 @@ NOTHING_TIMED = "nothing was timed: no implementation ran any of the workloads a
     show_default=True,
     help="The run's folder.",
 )
-@click.option("--resume", is_flag=True, help="Go on with the run in that folder, or start it.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be run and about how long it takes.")
+@click.option("--resume", is_flag=True, help="Continue the run in that folder, or start it.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be run and about how long it takes.")
 @options.as_json
 def command(
     implementation: str | None,
@@ -59,9 +59,8 @@ def command(
 ) -> None:
     """Time every chosen implementation on every workload of a profile, each verified before it is timed.
 
-    -m and -c put other models and corpora in place of those the workloads name. Exit status 1 when an implementation
-    that should be exact gave wrong ids or such as nothing shows to be right, died or panicked, and when nothing was
-    timed; the records hold every verdict.
+    -m and -c replace the models and corpora the workloads name. Exit status 1 when an implementation that should be
+    exact gave wrong or unverifiable ids, died or panicked, and when nothing was timed; the records hold every verdict.
     """
     from harness.measure.schedule import PROFILES, Plan, estimate_seconds
     from harness.measure.templates import expand, load_templates
@@ -91,9 +90,9 @@ def command(
 
 
 def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
-    """Run `plan` into `out` with a progress bar; gives how many measurements went wrong in a way that is a fault.
+    """Run `plan` into `out` with a progress bar; return the number of measurements that are faults.
 
-    That is all of them where none was timed.
+    Where none was timed, all count as faults.
     """
     from harness.measure.session import measure
 
@@ -108,7 +107,7 @@ def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
 
 
 class _Watcher:
-    """A run's progress as a bar: a step per record."""
+    """A run's progress as a bar, one step per record."""
 
     def __init__(self, bar: Bar) -> None:
         self._bar = bar
@@ -129,7 +128,7 @@ class _Watcher:
 
 
 def show(out: Path, as_json: bool) -> None:
-    """The tables of a run on standard output, or its records as one JSON document."""
+    """Print the tables of a run, or its records as one JSON document."""
     from harness.records import read_records
     from harness.report.tables import render_terminal
 

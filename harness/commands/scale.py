@@ -1,4 +1,4 @@
-"""`bpebench scale`: how time grows with the length of the input."""
+"""`bpebench scale`: the growth of time with the length of the input."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ALL = "all"
     help="Seconds for one pass.",
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write the records here.")
-@click.option("--resume", is_flag=True, help="Go on with the records of that folder.")
+@click.option("--resume", is_flag=True, help="Continue with the records of that folder.")
 @options.as_json
 def command(
     implementation: str | None,
@@ -52,10 +52,10 @@ def command(
     resume: bool,
     as_json: bool,
 ) -> None:
-    """One pass over ever longer generated texts, and the exponent of time against length with its 95 % interval.
+    """Time texts of doubling length, and fit the exponent of time against length with its 95 % interval.
 
-    1 is linear, 2 quadratic. Growth stops at the first length that fails or exceeds the limit; a timeout gives a lower
-    bound, a panic or a refusal is told with its length. Every text is new to the process, so no cache answers.
+    1 is linear, 2 quadratic. A curve ends at the first length that fails or exceeds the limit; a timeout gives a lower
+    bound, a panic or a refusal is reported with its length. Every text is new to the process, so no cache answers.
     """
     from harness.data import load_corpus, load_model
     from harness.measure.materials import Materials
@@ -117,15 +117,15 @@ def _cell(fit: object, end: Measurement | None) -> str:
     from harness.measure.stats import Exponent
 
     if isinstance(fit, Exponent):
-        told = f"{fit.value:.2f} ({fit.low:.2f}–{fit.high:.2f})"
+        shown = f"{fit.value:.2f} ({fit.low:.2f}–{fit.high:.2f})"
         if fit.lower_bound is not None:
-            return f"{told}, then ≥ {fit.lower_bound:.2f}"
-        return told if end is None else f"{told}, then {end.status} at {end.n_bytes:,} B"
+            return f"{shown}, then ≥ {fit.lower_bound:.2f}"
+        return shown if end is None else f"{shown}, then {end.status} at {end.n_bytes:,} B"
     return fit.status if isinstance(fit, Failed) else "n/a"
 
 
 def _named(fit: Exponent | Failed) -> dict[str, object]:
-    """The exponent of time against length with its 95 % interval, or why there is none."""
+    """Return the exponent of time against length with its 95 % interval, or why there is none."""
     from harness.measure.protocol import Failed
 
     if isinstance(fit, Failed):
@@ -137,5 +137,5 @@ def _named(fit: Exponent | Failed) -> dict[str, object]:
 
 
 def _end(end: Measurement | None) -> dict[str, object]:
-    """Where a curve ended other than well."""
+    """Return where and why a curve ended early."""
     return {} if end is None else {"end": {"status": end.status, "reason": end.reason, "n_bytes": end.n_bytes}}

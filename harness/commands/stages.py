@@ -1,4 +1,4 @@
-"""`bpebench stages`: where an implementation's time goes."""
+"""`bpebench stages`: an implementation's time by stage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness.commands import options
 def command(
     implementation: str | None, exclude: str | None, model: str, corpus: str, max_bytes: int, as_json: bool
 ) -> None:
-    """Seconds and shares of splitting, merging and output, for implementations that expose them."""
+    """Show the shares of splitting, merging and output in the time of implementations that expose them."""
     from harness.data import load_model
     from harness.measure.stages import stage_shares
 
@@ -37,6 +37,6 @@ def command(
     rows = []
     for name, stages in found.items():
         total = sum(stages.values()) or 1.0
-        told = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in stages.items())
-        rows.append([name, f"{n_bytes / total / 1e6:.2f}", told])
+        shares = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in stages.items())
+        rows.append([name, f"{n_bytes / total / 1e6:.2f}", shares])
     click.echo(options.table(rows, ["implementation", "MB/s", "shares"]))

@@ -17,7 +17,7 @@ from harness.progress import progress
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="The run's folder (default: a new one).")
 @options.as_json
 def command(out: Path | None, as_json: bool) -> None:
-    """Train a Turkish and an English+code vocabulary, check every pair, time everything, print what was found.
+    """Train a Turkish and an English+code vocabulary, check every pair, time everything, print a summary.
 
     Takes about four minutes on two cores. Exit status 1 when something that must agree does not.
     """

@@ -14,10 +14,10 @@ from harness.commands import options
 @click.option("--escaped", is_flag=True, help=r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600).")
 @options.as_json
 def command(implementation: str, text: str | None, model: str, escaped: bool, as_json: bool) -> None:
-    """Each merge step of IMPLEMENTATION on TEXT: piece, symbols, pair, rank, result.
+    """Show each merge step of IMPLEMENTATION on TEXT: piece, symbols, pair, rank, result.
 
     TEXT is the text, @FILE, or `-` or nothing for standard input; special tokens in it are read as text. The steps are
-    told again by the rule the implementation follows and held against its ids: exit status 1 where they do not give
+    replayed by the rule the implementation follows and compared with its ids: exit status 1 where they do not give
     these ids, and the output says so.
     """
     import msgspec

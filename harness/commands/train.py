@@ -20,9 +20,9 @@ from impls.core.text.patterns import NAMED
 )  # fmt: skip
 @click.option("--vocab-size", type=int, default=10_000, show_default=True, help="Base + merges + specials.")
 @options.one_implementation("compiled", "trains")
-@click.option("--name", metavar="NAME", help="Keep it under this name for the other verbs (-m NAME).")
+@click.option("--name", metavar="NAME", help="Save it under this name for the other verbs (-m NAME).")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the model file here.")
-@click.option("--pattern", default="gpt2", show_default=True, help=f"{', '.join(NAMED)}, or an expression of your own.")
+@click.option("--pattern", default="gpt2", show_default=True, help=f"{', '.join(NAMED)}, or a regular expression.")
 @click.option("--alphabet", type=click.Choice(["bytes", "chars"]), default="bytes", show_default=True)
 @click.option(
     "--ties", type=click.Choice(["smallest", "first", "largest", "shortest"]), default="smallest", show_default=True,
@@ -30,7 +30,7 @@ from impls.core.text.patterns import NAMED
 )  # fmt: skip
 @click.option("--base-order", type=click.Choice(["raw", "gpt2"]), default="raw", show_default=True)
 @click.option("--min-count", type=int, default=1, show_default=True, help="A merge needs at least this count.")
-@click.option("--max-merges", type=int, help="A further bound on merges.")
+@click.option("--max-merges", type=int, help="Limit on the number of merges.")
 @click.option("--max-token-bytes", type=int, help="No token longer than this.")
 @click.option("--max-token-characters", type=int, help="Likewise in characters (alphabet chars).")
 @click.option("--special", "specials", multiple=True, metavar="TEXT", help="Special token; repeatable.")
@@ -52,7 +52,7 @@ def command(
     as_json: bool,
     **fields: object,
 ) -> None:
-    """Learn a vocabulary and, with --name or --out, keep it.
+    """Learn a vocabulary and, with --name or --out, save it.
 
     With --show N: the first N tokens learned, how often each pair occurred, and where the counts flatten.
     """
@@ -110,7 +110,7 @@ def command(
 
 
 def read_texts(corpora: tuple[str, ...], max_bytes: int | None) -> list[str]:
-    """The documents to train on: the training part of each named corpus, all of each file."""
+    """Return the documents to train on: the training part of each named corpus, all of each file."""
     texts: list[str] = []
     for name in dict.fromkeys(corpora):
         corpus = options.load_corpus(name, max_bytes=max_bytes)
@@ -121,5 +121,5 @@ def read_texts(corpora: tuple[str, ...], max_bytes: int | None) -> list[str]:
 
 
 def readable(model: impls.Model, i: int) -> str:
-    """A token as a person reads it: quoted, bytes that are no text escaped."""
+    """Return a readable token: quoted, with bytes that are not text escaped."""
     return repr((model.tokens[i] or b"").decode("utf-8", "backslashreplace"))

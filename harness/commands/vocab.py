@@ -14,7 +14,7 @@ from impls.core.text.patterns import name_of
 @click.argument("model", default=DEFAULT_MODEL)
 @click.option("--show", type=click.IntRange(min=0), default=0, metavar="N", help="The first N learned tokens.")
 @click.option("--find", metavar="TEXT", help="The ids of tokens that contain TEXT.")
-@click.option("--id", "ids", type=int, multiple=True, help="What an id stands for; repeatable.")
+@click.option("--id", "ids", type=int, multiple=True, help="Show the token of an id; repeatable.")
 @click.option("--irregular", is_flag=True, help="Also look for irregularities (seconds, for large rank files).")
 @options.as_json
 def command(model: str, show: int, find: str | None, ids: tuple[int, ...], irregular: bool, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`bpebench weigh`: how many tokens texts take under several vocabularies, and what that costs."""
+"""`bpebench weigh`: the tokens of texts under several vocabularies, and their cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from harness.records import Compression
 
 _COUNTERS = ("tiktoken", "priority")
-"""Who counts, the first that can run the model; their ids are the same."""
+"""Implementations that count, the first that can run the model; their ids are the same."""
 
 
 @click.command("weigh")
@@ -37,10 +37,10 @@ def command(
     max_bytes: int | None,
     as_json: bool,
 ) -> None:
-    """Tokens, bytes and characters per token, tokens per word and cost of each corpus under each vocabulary.
+    """Show tokens, bytes and characters per token, tokens per word and cost of each corpus under each vocabulary.
 
-    Of a corpus that holds a model's training text, weigh only `--split held-out`; a warning says how many of the
-    documents a model that was trained here has been trained on.
+    For a corpus that holds a model's training text, use `--split held-out`; a warning says how many of the documents a
+    model trained here was trained on.
     """
     import msgspec
 

@@ -1,6 +1,6 @@
 """Data: pinned corpora and vocabularies, the suite's own samples, generated text, and the user's files.
 
-Yields models and documents; knows nothing of implementations, checks or measurements.
+Provides models and documents; knows nothing of implementations, checks or measurements.
 """
 
 from harness.data.cache import cache_folder

@@ -1,4 +1,4 @@
-"""The user's cache folder: verified files, written whole or not at all. Knows nothing of where they come from."""
+"""The user's cache folder: verified files, written atomically. Knows nothing of where they come from."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["cache_folder", "disk_error", "is_stored", "read_stored", "sha256_of"
 
 
 def sha256_of(content: bytes) -> str:
-    """SHA-256 in hex."""
+    """Return the SHA-256 in hex."""
     return hashlib.sha256(content).hexdigest()
 
 
 def is_stored(path: str) -> bool:
-    """Whether the cache has that file; `read_stored` verifies what is in it."""
+    """Return whether the cache has that file; `read_stored` verifies its content."""
     return (cache_folder() / path).is_file()
 
 
 def read_stored(path: str, sha256: str) -> bytes | None:
-    """A file of the cache, or None where there is none; a file with another digest is removed, and None too."""
+    """Return a file of the cache, None where there is none; a file with another digest is removed."""
     file = cache_folder() / path
     if not file.is_file():  # the other end of a pipe would be waited for
         return None
@@ -40,7 +40,7 @@ def read_stored(path: str, sha256: str) -> bytes | None:
 
 
 def store(path: str, content: bytes, sha256: str) -> None:
-    """Keep a file in the cache, atomically. Raises `DataError` for a wrong digest and for a full disk."""
+    """Write a file to the cache atomically. Raise `DataError` for a wrong digest and for a full disk."""
     got = sha256_of(content)
     if got != sha256:
         raise DataError(f"{path}: wrong digest: expected sha256 {sha256}, got {got}; nothing was kept")
@@ -55,7 +55,7 @@ def store(path: str, content: bytes, sha256: str) -> None:
 
 
 def disk_error(error: OSError, file: Path) -> DataError:
-    """What went wrong when writing `file`, and what to do."""
+    """Return the error of writing `file`, with what to do about it."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DataError(
             f"{file}: the disk is full; free some space, or set BPEBENCH_CACHE to a folder with room, and run it again"

@@ -1,7 +1,6 @@
-"""What can be had: `datasets/*.toml` as data. Knows names, versions and digests; fetches and reads nothing.
+"""The catalogue of available data: `datasets/*.toml`. Knows names, versions and digests; fetches and reads nothing.
 
-The tables name packages and digests, never places on the network: where a package comes from is the business of the
-user's own pip settings.
+The tables name packages and digests, never network locations: those come from the user's pip settings.
 """
 
 from __future__ import annotations
@@ -29,51 +28,51 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One file of the cache: what it is made from, by which reader, and the digest it must have."""
+    """One file of the cache: its source, its reader, and the digest it must have."""
 
     name: str
     """Corpus or vocabulary it belongs to; `parallel/ru` for one language of several."""
     path: str
-    """Place in the cache folder."""
+    """Path in the cache folder."""
     sha256: str
-    """Digest of the cached file. For a corpus that is its `Corpus.digest` as well."""
+    """Digest of the cached file; for a corpus also its `Corpus.digest`."""
     n_bytes: int
     """UTF-8 bytes of text (corpora), or size of the file (vocabularies)."""
     package: Package
     members: dict[str, str | None]
-    """Member of the package (a glob where several are meant) -> its SHA-256, None where the package's own is enough."""
+    """Member of the package (a glob for several) -> its SHA-256, None where the package's digest is enough."""
     reader: str
     """Name in `harness.data.readers.READERS`."""
     options: dict[str, Any] = field(default_factory=dict)
     part: str = ""
-    """Which part of what the reader gives."""
+    """Which part of the reader's result."""
     n_documents: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A published vocabulary: the files it is read from, and what is not in them."""
+    """A published vocabulary: the files it is read from, and the facts they do not hold."""
 
     name: str
     language: str
     licence: str
     description: str
     path: str
-    """Place in the cache: of its file, or of the folder of its files."""
+    """Path in the cache: of its file, or of the folder of its files."""
     items: tuple[Item, ...]
     aliases: tuple[str, ...] = ()
     normalization: str | None = None
-    """Given where the library people run it by normalises, and the file says nothing of it."""
+    """Set where the library commonly used with it normalises and the file does not say so."""
     round_trip: str = "exact"
-    """`Model.round_trip` of its model, said here so that it need not be loaded to be listed."""
+    """`Model.round_trip` of its model, given here so that listing need not load it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RealCorpus:
     """A corpus taken from packages.
 
-    `items` are its parts, one for most, one a language for parallel ones; for a corpus mixed of others, what it needs
-    of those.
+    `items` are its parts: usually one, for parallel corpora one per language, for mixed corpora those of the others it
+    draws on.
     """
 
     name: str
@@ -84,18 +83,18 @@ class RealCorpus:
     sha256: str = ""
     """`Corpus.digest` of a mixed corpus; of others each item has its own."""
     mixed_of: Mapping[str, int] = field(default_factory=dict)
-    """For a mixed corpus: item of another corpus -> how many bytes are taken from its beginning."""
+    """For a mixed corpus: item of another corpus -> number of bytes taken from its beginning."""
     n_bytes: int = 0
     """UTF-8 bytes of text."""
 
     @property
     def parts(self) -> tuple[Item, ...]:
-        """The items that are corpora of their own under this one's name."""
+        """Return the items that can be loaded as corpora by their own names."""
         return () if self.mixed_of else self.items
 
 
 def datasets_folder() -> Path:
-    """The folder `datasets`: inside the installed package, or beside it in the source tree."""
+    """Return the folder `datasets`: inside the installed package, or beside it in the source tree."""
     package = Path(__file__).resolve().parent.parent
     inside = package / "datasets"
     return inside if inside.is_dir() else package.parent / "datasets"
@@ -111,7 +110,7 @@ def _packages(tables: dict[str, dict[str, Any]]) -> dict[str, Package]:
 
 @cache
 def vocabularies() -> dict[str, Vocabulary]:
-    """Name -> vocabulary, in the order of `vocabularies.toml`."""
+    """Map name -> vocabulary, in the order of `vocabularies.toml`."""
     document = _read("vocabularies.toml")
     packages = _packages(document["packages"])
     return {name: _vocabulary(name, table, packages) for name, table in document["vocabularies"].items()}
@@ -144,7 +143,7 @@ def _vocabulary(name: str, table: dict[str, Any], packages: dict[str, Package]) 
 
 @cache
 def real_corpora() -> dict[str, RealCorpus]:
-    """Name -> corpus taken from packages, in the order of `corpora.toml`."""
+    """Map name -> corpus taken from packages, in the order of `corpora.toml`."""
     document = _read("corpora.toml")
     packages = _packages(document["packages"])
     found: dict[str, RealCorpus] = {}
@@ -185,12 +184,12 @@ def _corpus_items(name: str, table: dict[str, Any], package: Package) -> tuple[I
 
 
 def vocabulary_named(name: str) -> Vocabulary | None:
-    """The vocabulary of that name or alias."""
+    """Return the vocabulary of that name or alias, None for another."""
     return next((v for v in vocabularies().values() if name == v.name or name in v.aliases), None)
 
 
 def all_items() -> dict[str, Item]:
-    """Every file `fetch` can put into the cache, by name."""
+    """Return every file `fetch` can put into the cache, by name."""
     items = [item for vocabulary in vocabularies().values() for item in vocabulary.items]
     items += [item for corpus in real_corpora().values() for item in corpus.items]
     return {item.name: item for item in items}

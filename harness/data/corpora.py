@@ -21,22 +21,23 @@ _SAMPLES = "samples"
 _PARAGRAPH = "paragraph"
 
 Source = Callable[[], Iterator[tuple[str, str]]]
-"""Gives each document with the text that decides its side of the split: itself, but for parallel corpora."""
+"""Yields each document with the text that decides its side of the split: the document itself, except in parallel
+corpora."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Documents under a name. Nothing is read before it is asked for; each pass reads anew."""
+    """A named sequence of documents, read lazily; each pass reads them again."""
 
     name: str
     source: Source
     has_split: bool
-    """Whether training should keep off its held-out part: so for real corpora. Any corpus can be split."""
+    """Whether training should exclude its held-out part, as for real corpora. Any corpus can be split."""
     split: Split | None = None
     max_bytes: int | None = None
 
     def documents(self) -> Iterator[str]:
-        """The documents, in an order that is always the same; the bound on bytes is kept after the split."""
+        """Yield the documents in a fixed order; the limit on bytes applies after the split."""
         split = self.split
         chosen = (document for document, key in self.source() if split is None or side(key) == split)
         return take_bytes(chosen, self.max_bytes)
@@ -54,26 +55,26 @@ class Corpus:
 
     @property
     def n_documents(self) -> int:
-        """How many documents; takes one pass, once."""
+        """Return the number of documents; takes one pass, once."""
         return self._measured[0]
 
     @property
     def n_bytes(self) -> int:
-        """Their UTF-8 bytes (surrogatepass); takes one pass, once."""
+        """Return their UTF-8 bytes (surrogatepass); takes one pass, once."""
         return self._measured[1]
 
     @property
     def digest(self) -> str:
-        """SHA-256 (hex) over each document's length (8 bytes, little-endian) and UTF-8; takes one pass, once."""
+        """Return the SHA-256 (hex) of each document's length (8 bytes, little-endian) and UTF-8; one pass, once."""
         return self._measured[2]
 
 
 def load_corpus(name: str | Path, split: str | None = None, max_bytes: int | None = None) -> Corpus:
-    """The corpus of a name (fetched on first use), or of a path or glob of the user's own files.
+    """Return the corpus of a name (fetched on first use), or of a path or glob of the user's own files.
 
     `split`: None for all, `held-out` for about a tenth of the documents, `train` for the rest, decided by each
-    document's text. `max_bytes` bounds the UTF-8 bytes; the last document is cut between characters.
-    Raises `UnknownName`, `DataError`.
+    document's text. `max_bytes` limits the UTF-8 bytes; the last document is cut between characters.
+    Raise `UnknownName`, `DataError`.
     """
     check_split(split)
     if max_bytes is not None and max_bytes < 0:
@@ -83,7 +84,7 @@ def load_corpus(name: str | Path, split: str | None = None, max_bytes: int | Non
 
 
 def corpus_of(name: str, content: bytes, split: str | None = None, max_bytes: int | None = None) -> Corpus:
-    """The corpus of a text file's content, under a name of its own; the rest as `load_corpus`."""
+    """Return the content of a text file as a corpus named `name`; otherwise as `load_corpus`."""
     check_split(split)
     documents = list(documents_of(content, name))
     return Corpus(name, lambda: ((d, d.strip()) for d in documents), False, split, max_bytes)  # type: ignore[arg-type]
@@ -107,7 +108,7 @@ def _resolve(name: str | Path) -> tuple[Source, bool]:
         if not any(mark in name for mark in "./\\*?[") and not Path(name).exists():
             raise UnknownName("corpus", name, [*corpus_names(), "a path or glob"])
     files = matching_files(str(name))
-    # Which side of a split a paragraph is on, the lines behind it have no part in.
+    # The blank lines after a paragraph do not affect its side of the split.
     return lambda: ((document, document.strip()) for file in files for document in read_documents(file)), False
 
 
@@ -128,14 +129,14 @@ def _real(corpus: RealCorpus, name: str) -> Source:
 
 
 def _mixed(corpus: RealCorpus) -> Source:
-    """Beginnings of other corpora in turn; each document is on the side of the split it is on there."""
+    """Interleave the beginnings of other corpora; each document keeps its side of the split."""
     ensure(corpus.items)
     taken = [(_resolve(name)[0], n_bytes) for name, n_bytes in corpus.mixed_of.items()]
     return lambda: interleaved([(documents(), n_bytes) for documents, n_bytes in taken])
 
 
 def _parallel(corpus: RealCorpus, items: Sequence[Item]) -> Iterator[tuple[str, str]]:
-    """The first document in every language, the second in every language, …; the first language decides the split."""
+    """Yield the first document in every language, then the second, …; the first language decides the split."""
     keys = unpack(read_item(corpus.items[0]))
     for key, *translations in zip(keys, *(unpack(read_item(item)) for item in items), strict=True):
         for document in translations:
@@ -143,7 +144,7 @@ def _parallel(corpus: RealCorpus, items: Sequence[Item]) -> Iterator[tuple[str, 
 
 
 def sample_parts() -> dict[str, Path]:
-    """Part of the samples (`tr`, `emoji`, …) -> its file."""
+    """Map part of the samples (`tr`, `emoji`, …) -> its file."""
     files = sorted(file for file in (datasets_folder() / _SAMPLES).iterdir() if file.suffix in (".txt", ".jsonl"))
     return {file.stem: file for file in files}
 
@@ -157,19 +158,19 @@ def _samples(part: str, name: str) -> Source:
 
 
 def _paragraphs(file: Path) -> Iterator[str]:
-    """The documents of a file of samples: a sample does not hold the lines that part it from the next."""
+    """Yield the documents of a file of samples, without the blank lines between them."""
     for document in read_documents(file):
         yield document if file.suffix == ".jsonl" else document.rstrip("\n")
 
 
 def turkish_paragraph() -> str:
-    """A paragraph of Turkish of our own, about a kilobyte: what the headline comparison encodes."""
+    """Return our own Turkish paragraph of about a kilobyte, which the headline comparison encodes."""
     (paragraph,) = _paragraphs(sample_parts()[_PARAGRAPH])
     return paragraph
 
 
 def corpus_names() -> list[str]:
-    """Every name `load_corpus` takes: real corpora and their parts, samples and their parts, generated ones."""
+    """Return every name `load_corpus` accepts: real corpora, samples, the parts of both, and generated ones."""
     names: list[str] = []
     for corpus in real_corpora().values():
         names += dict.fromkeys([corpus.name, *(item.name for item in corpus.parts)])
@@ -177,7 +178,7 @@ def corpus_names() -> list[str]:
 
 
 def describe_corpora() -> list[dict[str, Any]]:
-    """A row a corpus: name, language, licence, bytes of text, whether it is at hand, what it is, and its parts."""
+    """Return a row per corpus: name, language, licence, bytes of text, whether it is cached, description, parts."""
     samples = sample_parts()
     rows = [
         _row(corpus.name, corpus.language, corpus.licence, corpus.n_bytes)

@@ -1,4 +1,4 @@
-"""Documents in a row: how they are joined, split, measured and kept in a file. Knows nothing of where they come from.
+"""Sequences of documents: joining, splitting, limiting, and their file format. Knows nothing of where they come from.
 
 A documents file holds, for each document, its length as eight bytes (little-endian) and its UTF-8 (surrogatepass).
 The digest of a corpus is the SHA-256 of exactly these bytes, so a kept corpus is verified by its file's digest.
@@ -20,12 +20,12 @@ _LENGTH_BYTES = 8
 
 
 def encoded(text: str) -> bytes:
-    """UTF-8, lone surrogates let through."""
+    """Encode as UTF-8, with lone surrogates (surrogatepass)."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def pack(documents: Iterable[str]) -> Iterator[bytes]:
-    """The parts of a documents file."""
+    """Yield the parts of a documents file."""
     for document in documents:
         content = encoded(document)
         yield len(content).to_bytes(_LENGTH_BYTES, "little")
@@ -33,7 +33,7 @@ def pack(documents: Iterable[str]) -> Iterator[bytes]:
 
 
 def unpack(content: bytes) -> Iterator[str]:
-    """The documents of a documents file."""
+    """Yield the documents of a documents file."""
     position = 0
     while position < len(content):
         start = position + _LENGTH_BYTES
@@ -42,19 +42,19 @@ def unpack(content: bytes) -> Iterator[str]:
 
 
 def side(text: str) -> Split:
-    """Where a document goes, decided by its text alone: equal texts are never on both sides."""
+    """Return the side of the split of a document, by its text alone: equal texts are never on both sides."""
     number = int.from_bytes(hashlib.sha256(encoded(text)).digest()[:8], "little")
     return "held-out" if number % HELD_OUT_ONE_IN == 0 else "train"
 
 
 def check_split(split: str | None) -> None:
-    """Raises `DataError` for a split there is not."""
+    """Raise `DataError` for an unknown split."""
     if split not in (None, "train", "held-out"):
         raise DataError(f"unknown split {split!r}; there are 'train' and 'held-out', or None for all")
 
 
 def take_bytes(documents: Iterable[str], max_bytes: int | None) -> Iterator[str]:
-    """Documents of together at most `max_bytes` of UTF-8; the last one is cut between characters."""
+    """Yield documents of at most `max_bytes` of UTF-8 together; the last one is cut between characters."""
     if max_bytes is None:
         yield from documents
         return
@@ -75,9 +75,9 @@ def take_bytes(documents: Iterable[str], max_bytes: int | None) -> Iterator[str]
 
 
 def interleaved(sources: Sequence[tuple[Iterable[tuple[str, str]], int]]) -> Iterator[tuple[str, str]]:
-    """Documents of several sources in turn, so that any beginning holds of each its share, but for a document.
+    """Interleave the documents of several sources so that any beginning holds each source's share, up to a document.
 
-    Of each source (documents with their keys, and a bound) the documents that together fit the bound in UTF-8 bytes.
+    From each source (documents with their keys, and a limit) come the documents that fit its limit in UTF-8 bytes.
     """
 
     def placed(
@@ -97,12 +97,12 @@ def interleaved(sources: Sequence[tuple[Iterable[tuple[str, str]], int]]) -> Ite
 
 
 def distinct(texts: Iterable[str]) -> list[str]:
-    """Each text once, where it first stood; empty ones left out."""
+    """Yield each text once, in order of first occurrence, without empty ones."""
     return list(dict.fromkeys(text for text in texts if text))
 
 
 def join(texts: Iterable[str], n_bytes: int) -> Iterator[str]:
-    """Consecutive texts joined by line ends into documents of `n_bytes` of UTF-8 or a little more."""
+    """Join consecutive texts by newlines into documents of `n_bytes` of UTF-8 or slightly more."""
     lines: list[str] = []
     size = 0
     for text in texts:
@@ -116,5 +116,5 @@ def join(texts: Iterable[str], n_bytes: int) -> Iterator[str]:
 
 
 def shuffle_key(text: str) -> bytes:
-    """Sorting by it gives an order that has nothing to do with the text or with its `side`."""
+    """Return a sort key that gives an order independent of the text and of its `side`."""
     return hashlib.sha256(encoded(text)).digest()[8:]

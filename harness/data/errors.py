@@ -1,4 +1,4 @@
-"""The error of this room: data that is missing, damaged or cannot be had."""
+"""The error of this package: data that is missing, damaged or unavailable."""
 
 from __future__ import annotations
 

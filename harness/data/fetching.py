@@ -1,8 +1,8 @@
-"""Fetching: what is missing in the cache is downloaded, taken out of its package, verified and kept.
+"""Fetching: what the cache lacks is downloaded, extracted from its package, verified and stored.
 
-Each package is downloaded once for all that is wanted of it. What is there and right is not fetched again, so an
-interrupted fetch goes on where it stopped; temporary files are removed on every way out. Two processes that fetch at
-once do the work twice, and both leave the same whole files.
+Each package is downloaded once for everything wanted from it. Valid files are not fetched again, so an interrupted
+fetch continues where it stopped; temporary files are always removed. Two processes that fetch at the same time do the
+work twice, and both leave the same complete files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SECONDS_UNTIL_STALE = 86_400
 
 @dataclass(frozen=True, slots=True)
 class FetchProgress:
-    """How far a fetch is: bytes of all downloads together, and what is being done."""
+    """Progress of a fetch: bytes of all downloads together, and the current step."""
 
     what: str
     done_bytes: int
@@ -36,26 +36,26 @@ class FetchProgress:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """One file of the cache, there and verified."""
+    """One verified file of the cache."""
 
     name: str
     file: Path
     n_bytes: int
     """Size of the file."""
     fresh: bool
-    """Whether it was fetched now rather than found."""
+    """Whether it was fetched now rather than already cached."""
 
 
 Progress = Callable[[FetchProgress], None]
 
 
 def fetchable_names() -> list[str]:
-    """What `fetch` takes: vocabularies and corpora; `parallel` stands for all its languages."""
+    """Return the names `fetch` accepts: vocabularies and corpora; `parallel` means all its languages."""
     return [*vocabularies(), *real_corpora()]
 
 
 def items_named(names: Iterable[str] | None) -> list[Item]:
-    """The files of the cache that `names` stand for, all for None; raises `UnknownName`."""
+    """Return the files of the cache for `names`, all for None; raise `UnknownName`."""
     items = all_items()
     if names is None:
         return list(items.values())
@@ -74,9 +74,9 @@ def items_named(names: Iterable[str] | None) -> list[Item]:
 
 
 def fetch(names: Iterable[str] | None = None, progress: Progress | None = None) -> list[Fetched]:
-    """Bring what `names` stand for (everything, for None) into the cache, downloading only what is missing.
+    """Put the files for `names` (all, for None) into the cache, downloading only what is missing.
 
-    Raises `DataError`: no network, wrong digest, full disk, version gone. What came before it stays.
+    Raise `DataError`: no network, wrong digest, full disk, version removed. Files fetched before the error stay.
     """
     items = items_named(names)
     there = {item.name for item in items if read_stored(item.path, item.sha256) is not None}
@@ -124,7 +124,7 @@ def _fetch_package(package: Package, items: Sequence[Item], report: Callable[[st
 
 
 def _by_reader(items: Sequence[Item]) -> list[list[Item]]:
-    """Items that are parts of one reading, together."""
+    """Group items that one call of a reader produces."""
     groups: dict[tuple[str, tuple[str, ...]], list[Item]] = {}
     for item in items:
         groups.setdefault((item.reader, tuple(item.members)), []).append(item)
@@ -145,7 +145,7 @@ def _unpack(package: Package, file: Path, items: Sequence[Item]) -> None:
 
 
 def ensure(items: Sequence[Item]) -> None:
-    """Fetch, with progress on standard error, what is missing of `items`."""
+    """Fetch the missing ones of `items`, with progress on standard error."""
     absent = [item for item in items if read_stored(item.path, item.sha256) is None]
     if not absent:
         return
@@ -165,7 +165,7 @@ def ensure(items: Sequence[Item]) -> None:
 
 
 def read_item(item: Item) -> bytes:
-    """The verified content of a file of the cache, fetched where it is missing."""
+    """Return the verified content of a file of the cache, fetched where it is missing."""
     content = read_stored(item.path, item.sha256)
     if content is None:
         ensure([item])
@@ -176,12 +176,12 @@ def read_item(item: Item) -> bytes:
 
 
 def is_fetched(name: str) -> bool:
-    """Whether everything `name` stands for is in the cache."""
+    """Return whether every file for `name` is in the cache."""
     return all(is_stored(item.path) for item in items_named([name]))
 
 
 def _remove_stale(downloads: Path) -> None:
-    """Remove what a fetch that was killed left behind."""
+    """Remove what a killed fetch left behind."""
     if not downloads.is_dir():
         return
     for folder in downloads.iterdir():

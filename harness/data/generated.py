@@ -1,4 +1,4 @@
-"""Generated corpora: families of texts that bring out how an algorithm grows. The same on every machine.
+"""Generated corpora: families of texts that show how an algorithm grows. The same on every machine.
 
 Source of randomness: Python's Mersenne Twister, seeded by the family's name and the size.
 """
@@ -20,7 +20,7 @@ _Family = Callable[[int, Random], Iterator[str]]
 
 
 def _repeated(part: str) -> _Family:
-    """`part` over and over, cut to the size."""
+    """Return a generator of `part` repeated, cut to the size."""
     return lambda size, random: iter([(part * (size // len(part) + 1))[:size]])
 
 
@@ -94,38 +94,38 @@ def _strings(size: int, random: Random) -> Iterator[str]:
 
 
 FAMILIES: dict[str, tuple[_Family, str]] = {
-    "repeats": (_repeated("ab"), "`ab` over and over: one piece, quadratic where merging is"),
+    "repeats": (_repeated("ab"), "`ab` repeated: one piece, quadratic where merging is"),
     "letters": (_letters, "random letters without a space: one piece that merges little"),
     "spaces": (_repeated(" "), "spaces only"),
-    "digits": (_digits, "random digits: cut in threes, or one piece, as the pattern has it"),
+    "digits": (_digits, "random digits: cut in threes or one piece, depending on the pattern"),
     "cjk": (_cjk, "random CJK ideographs without a space"),
     "one-letter": (_repeated("a"), "one letter: every pair ties with every other"),
-    "hundreds": (_hundreds, "words of 99, 100 and 101 letters: tiktoken turns to another algorithm at 100 bytes"),
-    "tabs": (_tabs, "tab and two spaces over and over, then a letter: the space before it belongs to it"),
-    "line-ends": (_repeated("\r\n"), "carriage return and line feed over and over"),
-    "punctuation": (_repeated("-="), "one rule of punctuation"),
+    "hundreds": (_hundreds, "words of 99, 100 and 101 letters: tiktoken switches to another algorithm at 100 bytes"),
+    "tabs": (_tabs, "tab and two spaces repeated, then a letter: the space before it belongs to it"),
+    "line-ends": (_repeated("\r\n"), "carriage return and line feed repeated"),
+    "punctuation": (_repeated("-="), "one run of punctuation"),
     "apostrophes": (_repeated("'s"), "contractions without a word: the shortest pieces there are"),
     "marks": (_repeated("\u0301"), "combining accents without a letter"),
-    "emoji": (_repeated("\U0001f468\u200d\U0001f469\u200d\U0001f467"), "a family of joined emoji over and over"),
-    "right-to-left": (_repeated("\u200f\u05e9\u05dc\u05d5\u05dd"), "a Hebrew word behind its direction mark, no space"),
+    "emoji": (_repeated("\U0001f468\u200d\U0001f469\u200d\U0001f467"), "a family of joined emoji repeated"),
+    "right-to-left": (_repeated("\u200f\u05e9\u05dc\u05d5\u05dd"), "a Hebrew word after its direction mark, no space"),
     "surrogates": (_surrogates, "letters, lone surrogates and surrogate pairs"),
     "mixed": (_mixed, "words, numbers, emoji and white space of many scripts, 1000 characters a document"),
     "strings": (_strings, "random strings of 1 to 30 characters, each a document: common ones, any of a script, words"),
 }
-"""Family -> its generator of documents, and what it is."""
+"""Family -> its generator of documents, and its description."""
 
 
 ADVERSARIAL = tuple(family for family in FAMILIES if family not in ("surrogates", "mixed", "strings"))
-"""Families of one long text each, that bring out where an algorithm or a library breaks."""
+"""Families of one long text each, which show where an algorithm or a library breaks."""
 
 
 def generated_names() -> list[str]:
-    """`gen/FAMILY` for every family."""
+    """Return `gen/FAMILY` for every family."""
     return [f"gen/{family}" for family in FAMILIES]
 
 
 def generate(name: str) -> Iterator[str]:
-    """Documents of `gen/FAMILY` or `gen/FAMILY:CHARACTERS`; raises `UnknownName`, `DataError` for a bad size."""
+    """Generate the documents of `gen/FAMILY` or `gen/FAMILY:CHARACTERS`; raise `UnknownName`, `DataError`."""
     family, colon, size_text = name.removeprefix("gen/").partition(":")
     if family not in FAMILIES:
         raise UnknownName("generated corpus", name, generated_names())

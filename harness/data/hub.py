@@ -1,4 +1,4 @@
-"""Models of the Hugging Face hub by name: their files, where the hub answers in time, else a plain word.
+"""Models of the Hugging Face hub by name: their files where the hub answers in time, else a clear error.
 
 `HF_ENDPOINT` names another hub, as it does for the hub's own library.
 """
@@ -16,14 +16,14 @@ from harness.data.errors import DataError
 
 PREFIX = "hf:"
 LIMIT_SECONDS = 5.0
-"""How long the hub may take to answer at all; what is in the cache needs no answer."""
+"""Time limit for an answer of the hub; cached files need none."""
 
 _FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
-"""What a model may be read from, the first that there is."""
+"""The files a model may be read from; the first that exists is used."""
 
 
 def hub_tokenizer_file(name: str) -> Path:
-    """The file of `hf:OWNER/NAME` to read its model from, in the cache; raises `DataError` saying why there is none."""
+    """Return the cached file of `hf:OWNER/NAME` to read its model from; raise `DataError` saying why there is none."""
     repository = name.removeprefix(PREFIX)
     owner, _, model = repository.partition("/")
     if not owner or not model or "/" in model:

@@ -1,7 +1,7 @@
-"""What a vocabulary file really is: its format, whose vocabulary it holds whatever it is called, and what is odd.
+"""Inspection of a vocabulary file: its format, which vocabulary it holds whatever its name, and anything unusual.
 
-A published vocabulary is recognised by its tokens, in any format and under any name. What a file is said to hold is
-taken from the nearest name that says so: the file's, its folder's, then those in `package.json` and the like beside it.
+A published vocabulary is recognised by its tokens, in any format and under any name. The label of a file is the nearest
+name that matches one: the file's, its folder's, then those in `package.json` and similar files beside it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LABELS: dict[str, frozenset[str]] = {
     r"qwen": frozenset({"qwen"}),
     r"deepseek": frozenset({"deepseek"}),
 }
-"""How vocabularies are called -> the published ones that may be meant; of several that match the first counts."""
+"""Pattern of a name -> the published vocabularies it may mean; the first match counts."""
 
 _NAMING_FILES = {
     "package.json": "name",
@@ -48,33 +48,33 @@ _MAX_NAMING_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What was found out about a file."""
+    """The result of inspecting a file."""
 
     path: str
     format: str
     sha256: str | None
-    """Of the file; None for a folder."""
+    """Digest of the file; None for a folder."""
     n_bytes: int
     published_file: str | None
-    """The published vocabulary whose own file this is, byte for byte."""
+    """The published vocabulary whose file this is, byte for byte."""
     vocabulary: str | None
     """The published vocabulary whose tokens these are, id by id."""
     label: str | None
-    """The name that says what this should be."""
+    """The name that says what the file should hold."""
     model: Model
     n_unreachable: int
-    """Tokens no text is encoded to."""
+    """Number of tokens that no text encodes to."""
     n_cut_by_pattern: int
-    """Tokens the pattern cuts in several pieces where they stand alone; such a token hardly ever occurs."""
+    """Number of tokens that the pattern cuts into several pieces; such tokens hardly ever occur."""
     findings: tuple[str, ...]
-    """What is wrong, a line each."""
+    """Problems, one line each."""
     notes: tuple[str, ...]
-    """What had to be assumed or was left out when the file was read."""
+    """Assumptions and omissions of the reader."""
 
 
 def inspect(path: Path) -> Inspection:
-    """Reads the file or folder and looks into it; raises `InvalidFile` for what is no vocabulary that can be read."""
-    with warnings.catch_warnings(record=True) as told:
+    """Inspect a file or folder; raise `InvalidFile` where it is not a readable vocabulary."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         format, model = load_with_format(path)
     content = path.read_bytes() if path.is_file() else None
@@ -98,7 +98,7 @@ def inspect(path: Path) -> Inspection:
         n_unreachable=len(unreachable(model)),
         n_cut_by_pattern=_n_cut(model),
         findings=tuple(findings),
-        notes=tuple(str(warning.message) for warning in told),
+        notes=tuple(str(warning.message) for warning in caught),
     )
 
 
@@ -107,12 +107,12 @@ def _published_as(sha256: str | None) -> str | None:
 
 
 def round_trip(model: Model) -> str:
-    """`exact`, or `normalising` or `lossy` with the reason."""
+    """Return `exact`, or `normalising` or `lossy` with the reason."""
     return model.round_trip if model.lossy is None else f"{model.round_trip}: {model.lossy}"
 
 
 def _label(path: Path) -> tuple[str, str | None]:
-    """Where the nearest name stands that says what this is, and the part of it that does."""
+    """Return the source of the nearest name that matches a label, and the matching part of it."""
     whole = path.resolve()
     folder = whole if whole.is_dir() else whole.parent
     named = [("its name", whole.name)]
@@ -151,7 +151,7 @@ def _mislabelled(path: Path, known: Known | None, source: str, label: str | None
 
 
 def _other_rules(model: Model, known: Known | None) -> list[str]:
-    """Where a published vocabulary is used by other rules than its maker's, which gives other ids."""
+    """Return where a published vocabulary has rules other than its publisher's, which gives other ids."""
     if known is None or known.pattern is None or model.pattern == NAMED[known.pattern]:
         return []
     if name_of(model.pattern) in (f"{known.pattern}-0.14",):

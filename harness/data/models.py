@@ -20,9 +20,9 @@ _TRAINED_SUFFIX = ".json"
 
 
 def load_model(name_or_path: str | Path) -> Model:
-    """The model of a name (fetched on first use), of one trained here, or of a file of any known format.
+    """Return the model of a name (fetched on first use), of one trained here, or of a file of any known format.
 
-    Raises `UnknownName` listing what there is, `DataError` where it cannot be had, `InvalidFile` for a bad file.
+    Raise `UnknownName` listing the known names, `DataError` where it is unavailable, `InvalidFile` for a bad file.
     """
     name = str(name_or_path)
     if not name.strip():
@@ -65,9 +65,9 @@ def _published(vocabulary: Vocabulary) -> Model:
 
 
 def rank_file(name: str) -> Path:
-    """The published rank file of a vocabulary, in the cache, fetched where it is missing.
+    """Return the published rank file of a vocabulary in the cache, fetched where it is missing.
 
-    Raises `DataError` where it is published in another format.
+    Raise `DataError` where it is published in another format.
     """
     vocabulary = vocabulary_named(name)
     if vocabulary is None:
@@ -83,7 +83,7 @@ def _is_plain(name: str) -> bool:
 
 
 def trained_model_path(name: str) -> Path:
-    """Where a model trained under `name` is kept; raises `DataError` for a name that cannot be one."""
+    """Return the path of a model trained under `name`; raise `DataError` for an invalid name."""
     if not _is_plain(name):
         raise DataError(f"{name!r} cannot be a model's name: use letters, digits, '_', '-', '+' and '.'")
     if vocabulary_named(name) is not None or name in OWN_VOCABULARIES:
@@ -92,23 +92,23 @@ def trained_model_path(name: str) -> Path:
 
 
 def trained_model_names() -> list[str]:
-    """Models trained here and kept."""
+    """Return the names of models trained here and saved."""
     folder = cache_folder() / "models"
     return sorted(file.name.removesuffix(_TRAINED_SUFFIX) for file in folder.glob(f"[!.]*{_TRAINED_SUFFIX}"))
 
 
 def model_names() -> list[str]:
-    """Every name `load_model` takes: published vocabularies, libraries' own, then models trained here."""
+    """Return every name `load_model` accepts: published vocabularies, libraries' own, then models trained here."""
     return [*vocabularies(), *OWN_VOCABULARIES, *trained_model_names()]
 
 
 def available_models() -> list[str]:
-    """Names of models that load without a network: vocabularies in the cache, and models trained here."""
+    """Return names of models that load without a network: cached vocabularies, and models trained here."""
     return [*filter(is_fetched, vocabularies()), *trained_model_names()]
 
 
 def describe_models() -> list[dict[str, Any]]:
-    """A row a model: name, language, licence, size of its file in bytes, whether it is in the cache, and what it is."""
+    """Return a row per model: name, language, licence, file size in bytes, whether it is cached, description."""
     rows: list[dict[str, Any]] = [
         {
             "name": vocabulary.name,

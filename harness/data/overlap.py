@@ -1,9 +1,9 @@
-"""Whether a text is one a vocabulary was trained on: hashes of the training documents, kept in the model's own file.
+"""Overlap of a text with a vocabulary's training text, by hashes of the training documents in the model's file.
 
-A document's hash is the first 8 bytes of the SHA-256 of its UTF-8, white space at its ends left out. A model keeps the
-`MAX_HASHES` smallest, so which are kept depends on the documents alone: where it keeps fewer, all are there; where it
-keeps as many, each document whose hash is not above the largest kept one can be looked up (a bottom-k sample; Broder
-1997, "On the resemblance and containment of documents").
+A document's hash is the first 8 bytes of the SHA-256 of its UTF-8, stripped of surrounding white space. A model keeps
+the `MAX_HASHES` smallest hashes, which depend only on the documents: with fewer, all documents can be looked up; with
+as many, those whose hash is not above the largest one kept (a bottom-k sample; Broder 1997, "On the resemblance and
+containment of documents").
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _HASH_BYTES = 8
 
 
 class Overlap(NamedTuple):
-    """How many documents of a text can be looked up among a model's training documents, and how many are there."""
+    """How many documents of a text can be looked up among a model's training documents, and how many were found."""
 
     n_documents: int
     n_trained_on: int
 
     @property
     def share(self) -> float:
-        """The share of documents that were trained on, 0 to 1."""
+        """Return the share of documents that were trained on, 0 to 1."""
         return self.n_trained_on / self.n_documents
 
 
 def training_documents(texts: Iterable[str]) -> str:
-    """Return what `Model.training_documents` holds for these texts: at most `MAX_HASHES` hashes, in base64."""
+    """Return the value of `Model.training_documents` for these texts: at most `MAX_HASHES` hashes, in base64."""
     return base64.b64encode(b"".join(heapq.nsmallest(MAX_HASHES, set(map(_hash, texts))))).decode()
 
 

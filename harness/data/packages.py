@@ -1,8 +1,8 @@
-"""Getting one pinned file of a package index through pip, and members out of it; nothing foreign is ever executed.
+"""Download one pinned file of a package index through pip, and extract members; no downloaded code is executed.
 
-pip runs the build back end of a source distribution even where it is only to be downloaded. For these it is given a
-neutral back end that copies the metadata the distribution carries (`PKG-INFO`): without build isolation, and first on
-`PYTHONPATH`, it stands in for setuptools, so that no line of the distribution runs. Hashes are checked before that.
+pip runs the build back end of a source distribution even for a mere download. It therefore gets a neutral back end that
+copies the metadata in the distribution (`PKG-INFO`): without build isolation, and first on `PYTHONPATH`, it replaces
+setuptools, so that no line of the distribution runs. Hashes are checked before that.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ __legacy__ = sys.modules[__name__]
 
 
 def download(package: Package, folder: Path, watch: Callable[[int], None]) -> Path:
-    """The file of `package`, its digest verified; `watch` gets the bytes at hand so far, now and then.
+    """Download the file of `package` and verify its digest; `watch` is called with the bytes so far.
 
-    Everything on disk stays below `folder`, which the caller removes. Raises `DataError`.
+    Everything on disk stays below `folder`, which the caller removes. Raise `DataError`.
     """
     target = folder / "target"
     scratch = folder / "scratch"
@@ -72,9 +72,9 @@ def download(package: Package, folder: Path, watch: Callable[[int], None]) -> Pa
 
 
 def install(name: str, version: str, sha256s: Sequence[str], folder: Path) -> None:
-    """Install one wheel, its digest one of `sha256s`, into `folder / "target"`, without what it depends on.
+    """Install one wheel, its digest one of `sha256s`, into `folder / "target"`, without its dependencies.
 
-    Everything on disk stays below `folder`, which the caller removes. Raises `DataError`.
+    Everything on disk stays below `folder`, which the caller removes. Raise `DataError`.
     """
     target, scratch = folder / "target", folder / "scratch"
     scratch.mkdir(parents=True)
@@ -114,9 +114,9 @@ def _neutral_backend(folder: Path) -> Path:
 
 
 def run_pip(arguments: list[str], environment: dict[str, str], look: Callable[[], None]) -> tuple[int, str]:
-    """Exit status and all output of pip, calling `look` while it runs; whatever happens, it does not outlive this.
+    """Run pip, calling `look` meanwhile; return its exit status and output. It never outlives this call.
 
-    The output is kept in memory: on a full disk no file would hold why pip failed.
+    The output is kept in memory: on a full disk no file could hold the reason for a failure.
     """
     process = subprocess.Popen(
         arguments,
@@ -151,7 +151,7 @@ def _drain(source: IO[bytes], output: list[bytes]) -> None:
 
 
 def _bytes_below(folder: Path) -> int:
-    """Size of the largest file below `folder`: the one that is being downloaded."""
+    """Return the size of the largest file below `folder`: the one being downloaded."""
     largest = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -174,7 +174,7 @@ _NO_NETWORK = {
         "no connection"
     ),
 }
-"""What pip says when it cannot reach an index, the most telling first -> the same in a few words."""
+"""Pattern in pip's output when it cannot reach an index, the most specific first -> the reason in a few words."""
 
 
 def _failure(package: Package, output: str) -> DataError:
@@ -195,7 +195,7 @@ def _failure(package: Package, output: str) -> DataError:
     if "from versions: none" in output:
         return DataError(
             f"{wanted}: the package index that pip asks has nothing of that name; `pip config list` shows which it "
-            "is, and whether pip is told to stay offline"
+            "is, and whether pip is set to stay offline"
         )
     if "No matching distribution" in output or "Could not find a version" in output:
         return DataError(
@@ -215,13 +215,13 @@ def _wrong_digest(package: Package, got: str) -> DataError:
 
 
 _MAX_UNPACKED_BYTES = 256 << 20
-"""Of all files that are wanted of one package; no package of the catalogue comes near."""
+"""Limit on all files extracted from one package; no package of the catalogue comes near it."""
 
 
 def members_of(package: Package, file: Path, patterns: Iterable[str]) -> dict[str, bytes]:
-    """Path in the package -> content of every file one of `patterns` (globs) matches; each must match something.
+    """Map path in the package -> content of every file that one of `patterns` (globs) matches; each must match.
 
-    The first folder of a source distribution (`name-version`) is not part of the paths. Raises `DataError` for an
+    The first folder of a source distribution (`name-version`) is not part of the paths. Raise `DataError` for an
     archive that is damaged, or whose files are larger than any of the suite's.
     """
     patterns = list(patterns)
@@ -245,7 +245,7 @@ def members_of(package: Package, file: Path, patterns: Iterable[str]) -> dict[st
 
 
 def _members(package: Package, file: Path, patterns: list[str]) -> Iterator[tuple[str, IO[bytes]]]:
-    """(path, opened file) of what `patterns` match, one by one."""
+    """Yield (path, opened file) of each file `patterns` match."""
     if package.kind == "wheel":
         with zipfile.ZipFile(file) as wheel:
             for path in wheel.namelist():

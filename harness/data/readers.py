@@ -1,4 +1,4 @@
-"""From the members of a package to what the cache keeps: documents, or a rank file. Pure functions of bytes.
+"""From the members of a package to files of the cache: documents, or a rank file. Pure functions of bytes.
 
 Documents of a corpus come in a fixed shuffled order, so that any beginning of it is a fair sample of the whole.
 """
@@ -16,7 +16,7 @@ from impls.core.text.byte_alphabet import from_printable
 
 Members = Mapping[str, bytes]
 Reader = Callable[[Members, Mapping[str, Any]], dict[str, bytes]]
-"""Members and options -> content of each part; the part of what has one part only is called ""."""
+"""Members and options -> content of each part; a single part is named ""."""
 
 
 def _only(members: Members) -> bytes:
@@ -29,10 +29,10 @@ def _shuffled(documents: list[str]) -> dict[str, bytes]:
 
 
 def wordnet(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
-    """Definitions and examples of a WordNet in XML: `options["elements"]`, cut at `|`.
+    """Return definitions and examples of a WordNet in XML: `options["elements"]`, cut at `|`.
 
-    White space is made single, each text is kept once, and consecutive texts are joined by line ends into
-    documents of `options["document_bytes"]`: as no text stands twice, the split is disjoint by text too.
+    Runs of white space become one space, each text is kept once, and consecutive texts are joined by newlines into
+    documents of `options["document_bytes"]`: as no text occurs twice, the split is disjoint by text too.
     """
     import io
     from xml.etree.ElementTree import iterparse
@@ -48,17 +48,17 @@ def wordnet(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
 
 
 def files(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
-    """Each file a document; a text that occurs twice is kept once, an empty or blank one not at all."""
+    """Return one document per file; duplicates are kept once, blank ones are dropped."""
     texts = (members[path].decode("utf-8") for path in sorted(members))
     return _shuffled(distinct(text for text in texts if text.strip()))
 
 
 def catalogues(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
-    """Gettext catalogues, parallel by key; a part for each of `options["languages"]`, and `en` for the keys.
+    """Return gettext catalogues, parallel by key; a part for each of `options["languages"]`, and `en` for the keys.
 
-    Of the messages that every language has, those are kept whose text is new in every language; `texts_a_document`
-    of them, in the order of their keys, joined by line ends, make a document. Documents are ordered by the English
-    text, so document i says the same in every language.
+    Of the messages in every language, those are kept whose text is new in every language; `texts_a_document` of them,
+    in the order of their keys, joined by newlines, make a document. Documents are ordered by the English text, so
+    document i has the same meaning in every language.
     """
     folders = {path.split("/LC_MESSAGES/")[0].rsplit("/", 1)[1]: path for path in members}
     by_language = {language: _messages(members[folders[folder]]) for language, folder in options["languages"].items()}
@@ -75,10 +75,10 @@ def catalogues(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]
 
 
 def messages(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
-    """The translated messages of gettext catalogues, one catalogue after the other, each text once.
+    """Return the translated messages of gettext catalogues, one catalogue after the other, each text once.
 
-    Kept is what differs from its key and holds a character of `options["containing"]` (a regular expression);
-    consecutive texts are joined by line ends into documents of `options["document_bytes"]`.
+    Messages are kept that differ from their key and match `options["containing"]` (a regular expression); consecutive
+    texts are joined by newlines into documents of `options["document_bytes"]`.
     """
     wanted = re.compile(options["containing"])
     texts = [
@@ -91,7 +91,7 @@ def messages(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
 
 
 def _source_text(key: Any) -> str:
-    """The message a key of a catalogue stands for: without its context, of a plural the first form."""
+    """Return the message of a catalogue's key: without context, and of a plural the first form."""
     text: str = key[0] if isinstance(key, tuple) else key
     return text.rpartition("\x04")[2]
 
@@ -109,7 +109,7 @@ def _new_in_every_language(keys: list[str], by_language: Mapping[str, Mapping[st
 
 
 def _messages(content: bytes) -> dict[str, str]:
-    """Key -> text of the plain messages of a compiled catalogue: no context, no plural."""
+    """Map key -> text of the plain messages of a compiled catalogue: no context, no plural."""
     return {
         key: text.strip()
         for key, text in _catalogue(content).items()
@@ -118,7 +118,7 @@ def _messages(content: bytes) -> dict[str, str]:
 
 
 def _catalogue(content: bytes) -> dict[Any, str]:
-    """Everything in a compiled catalogue; the key of a plural is a tuple, one with a context holds U+0004."""
+    """Return everything in a compiled catalogue; the key of a plural is a tuple, one with a context holds U+0004."""
     import io
     from gettext import GNUTranslations
 
@@ -127,17 +127,17 @@ def _catalogue(content: bytes) -> dict[Any, str]:
 
 
 def as_is(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
-    """The member itself."""
+    """Return the member unchanged."""
     return {"": _only(members)}
 
 
 def gpt2_encoder(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
-    """The rank file that GPT-2's `encoder.json` stands for."""
+    """Return the rank file equivalent to GPT-2's `encoder.json`."""
     return {"": _rank_file(_gpt2_ranks(_only(members)))}
 
 
 def gpt2_encoder_and_spaces(members: Members, options: Mapping[str, Any]) -> dict[str, bytes]:
-    """p50k's rank file: GPT-2's, and runs of 2 to 25 spaces behind `<|endoftext|>`."""
+    """Return p50k's rank file: GPT-2's, and runs of 2 to 25 spaces after `<|endoftext|>`."""
     ranks = _gpt2_ranks(_only(members))
     first = len(ranks) + 1
     return {"": _rank_file(ranks | {b" " * n: first + n - 2 for n in range(2, 26)})}

@@ -1,8 +1,8 @@
 """The user's own files as documents, streamed: never more than a few documents are in memory.
 
 `.jsonl`: the field `text` of each line. Anything else is read as text: a document is a paragraph with the blank lines
-behind it, cut at `MAX_DOCUMENT_CHARACTERS` where it is longer, at the end of a line where there is one. So all the
-documents together are the text of the file, less a byte order mark.
+after it, cut at `MAX_DOCUMENT_CHARACTERS` where it is longer, if possible at the end of a line. So all documents
+together are the text of the file, without a byte order mark.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CHUNK_BYTES = 1 << 18
 
 
 def matching_files(pattern: str) -> list[Path]:
-    """The files of a path or a glob, sorted; raises `DataError` where there is none, or for a folder."""
+    """Return the files of a path or a glob, sorted; raise `DataError` where there is none, or for a folder."""
     path = Path(pattern)
     try:
         if path.is_dir():
@@ -37,7 +37,7 @@ def matching_files(pattern: str) -> list[Path]:
 
 
 def read_documents(file: Path) -> Iterator[str]:
-    """Documents of one file. Raises `DataError` naming the place that is wrong."""
+    """Yield the documents of one file. Raise `DataError` naming the invalid place."""
     try:
         with file.open("rb") as source:
             if file.suffix == ".jsonl":
@@ -49,7 +49,7 @@ def read_documents(file: Path) -> Iterator[str]:
 
 
 def documents_of(content: bytes, name: str) -> Iterator[str]:
-    """Documents of a text that is no file. Raises `DataError` naming the byte that is wrong."""
+    """Yield the documents of a text that is not in a file. Raise `DataError` naming the invalid byte."""
     return _paragraphs(_decoded(name, iter([content])))
 
 
@@ -75,7 +75,7 @@ def _json_lines(file: Path, lines: Iterator[bytes]) -> Iterator[str]:
 
 
 def _decoded(file: Path | str, chunks: Iterator[bytes]) -> Iterator[str]:
-    """The text of `chunks`, cut anywhere between characters; a byte order mark at the start is left out."""
+    """Decode `chunks`, which may be cut inside characters, without a byte order mark at the start."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     position = 0
     for chunk in chunks:
@@ -116,7 +116,7 @@ def _paragraphs(parts: Iterator[str]) -> Iterator[str]:
 
 
 def _lines(parts: Iterator[str]) -> Iterator[str]:
-    """Lines with their ends (`\\n`), a very long one in pieces of `MAX_DOCUMENT_CHARACTERS`."""
+    """Yield lines with their ends (`\\n`), a very long one in pieces of `MAX_DOCUMENT_CHARACTERS`."""
     rest: list[str] = []
     size = 0
     for part in parts:

@@ -1,7 +1,7 @@
 """Timing, memory and compression: workloads, schedule, worker processes, statistics, provenance.
 
-`session.measure(plan, folder)` is a whole run. A plan comes from `schedule` and the workloads of `workloads`; `run`
-takes its turns through `conductor`, which asks `processes`, the worker seen from outside; `worker`, `tasks`, `timing`
-and `verify` are what runs inside. `stats` computes on numbers, `samples` gets them out of records, `comparison` says
-what may be claimed of them. Nothing here parses a command line, prints, or knows a table.
+`session.measure(plan, folder)` is a whole run. `schedule` makes the plan from the workloads of `workloads`; `run` goes
+through its turns with `runner`, which talks to worker processes through `processes`; `worker`, `tasks`, `timing` and
+`verify` run inside the worker. `stats` computes on numbers, `samples` extracts them from records, `comparison` decides
+what may be claimed. Nothing here parses a command line, prints, or knows a table.
 """

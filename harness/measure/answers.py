@@ -1,4 +1,4 @@
-"""What a task answers, made comparable: digests of ids, files of ids, and where two answers first differ."""
+"""Comparing the answers of a task: digests of ids, files of ids, and where two answers first differ."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Ids = Sequence[Any]
 
 
 class NotIds(Exception):
-    """An answer that is no sequence of ids at all."""
+    """An answer that is not a sequence of ids."""
 
 
 def as_uint32(ids: Ids) -> np.ndarray:
-    """Ids as a little-endian uint32 array of shape (n_tokens,); raises `NotIds` for what cannot be ids."""
+    """Return ids as a little-endian uint32 array of shape (n_tokens,); raise `NotIds` for what cannot be ids."""
     try:
         array = np.asarray(ids)
     except (TypeError, ValueError, OverflowError) as error:
-        raise NotIds(f"an answer that is no list of ids: {error}") from None
+        raise NotIds(f"an answer that is not a list of ids: {error}") from None
     if array.ndim != 1:
         raise NotIds(f"an answer of shape {array.shape}")
     if not len(array):
@@ -54,7 +54,7 @@ def require_arrays(texts_ids: Iterable[object]) -> None:
 
 
 def digest_of_ids(texts_ids: Iterable[Ids]) -> tuple[str, int]:
-    """SHA-256 (hex) over each text's token count and ids, all little-endian uint32; and the number of tokens."""
+    """Return the SHA-256 (hex) of each text's token count and ids, all little-endian uint32, and the token count."""
     hasher = hashlib.sha256()
     n_tokens = 0
     for ids in texts_ids:
@@ -66,13 +66,13 @@ def digest_of_ids(texts_ids: Iterable[Ids]) -> tuple[str, int]:
 
 
 def digest_of_counts(counts: Iterable[int]) -> tuple[str, int]:
-    """SHA-256 (hex) over token counts as little-endian uint32, and their sum."""
+    """Return the SHA-256 (hex) of token counts as little-endian uint32, and their sum."""
     counts = list(counts)
     return hashlib.sha256(as_uint32(counts).tobytes()).hexdigest(), sum(counts)
 
 
 def digest_of_texts(texts: Iterable[str]) -> str:
-    """SHA-256 (hex) over each text's length and UTF-8 (surrogatepass)."""
+    """Return the SHA-256 (hex) of each text's length and UTF-8 (surrogatepass)."""
     hasher = hashlib.sha256()
     for text in texts:
         content = text.encode("utf-8", "surrogatepass")
@@ -82,7 +82,7 @@ def digest_of_texts(texts: Iterable[str]) -> str:
 
 
 def digest_of_merges(tokens: Iterable[bytes | None], merges: Iterable[tuple[int, int]]) -> str:
-    """SHA-256 (hex) over the merges as pairs of little-endian uint32 in rank order, then the tokens by id."""
+    """Return the SHA-256 (hex) of the merges as pairs of little-endian uint32 in rank order, then the tokens by id."""
     hasher = hashlib.sha256()
     for left, right in merges:
         hasher.update(left.to_bytes(4, "little") + right.to_bytes(4, "little"))
@@ -93,7 +93,7 @@ def digest_of_merges(tokens: Iterable[bytes | None], merges: Iterable[tuple[int,
 
 
 def write_ids(path: Path, texts_ids: Sequence[Ids]) -> None:
-    """Keep every text's ids: count, then ids, all little-endian uint32."""
+    """Write every text's ids: count, then ids, all little-endian uint32."""
     with path.open("wb") as file:
         for ids in texts_ids:
             array = as_uint32(ids)
@@ -102,7 +102,7 @@ def write_ids(path: Path, texts_ids: Sequence[Ids]) -> None:
 
 
 def read_ids(path: Path) -> list[list[int]]:
-    """What `write_ids` kept."""
+    """Return the ids `write_ids` wrote."""
     content = np.fromfile(path, dtype="<u4")
     found: list[list[int]] = []
     position = 0
@@ -113,8 +113,8 @@ def read_ids(path: Path) -> list[list[int]]:
     return found
 
 
-class Difference(NamedTuple):
-    """Where two answers part: the ids of the stretch in both, and texts around it, the smallest first."""
+class AnswerDifference(NamedTuple):
+    """Where two answers differ: the ids of that stretch in both, and texts around it, the smallest first."""
 
     windows: tuple[bytes, ...]
     expected: list[int]
@@ -123,14 +123,14 @@ class Difference(NamedTuple):
 
 def first_difference(
     texts: Sequence[bytes], expected: Sequence[Ids], got: Sequence[Ids], token_bytes: Mapping[int, bytes]
-) -> Difference | None:
-    """The first place where two answers differ, or None.
+) -> AnswerDifference | None:
+    """Return the first place where two answers differ, or None.
 
-    The smallest window is the stretch between the places where both answers have a token border again; wider ones
-    add its surroundings, its line and its whole text.
+    The smallest window ends where both answers have a token border again; wider ones add its surroundings, its line
+    and its whole text.
     """
     if len(got) != len(expected):
-        return Difference((texts[min(len(got), len(texts) - 1)],), [], [])
+        return AnswerDifference((texts[min(len(got), len(texts) - 1)],), [], [])
     for text, wanted, answer in zip(texts, expected, got, strict=True):
         a, b = list(map(int, wanted)), list(map(int, answer))
         if a != b:
@@ -138,7 +138,7 @@ def first_difference(
     return None
 
 
-def _difference(text: bytes, a: list[int], b: list[int], token_bytes: Mapping[int, bytes]) -> Difference:
+def _difference(text: bytes, a: list[int], b: list[int], token_bytes: Mapping[int, bytes]) -> AnswerDifference:
     """Walk both lists from the first differing id until they share a token border again."""
     i = 0
     while i < len(a) and i < len(b) and a[i] == b[i]:
@@ -156,7 +156,7 @@ def _difference(text: bytes, a: list[int], b: list[int], token_bytes: Mapping[in
         else:
             end_a, j, k = len(text), len(a), len(b)
             break
-    return Difference(tuple(_windows(text, start, end_a)), a[i:j], b[i:k])
+    return AnswerDifference(tuple(_windows(text, start, end_a)), a[i:j], b[i:k])
 
 
 def _windows(text: bytes, start: int, end: int) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""What makes a run's figures doubtful, each said with what to do about it. Reads records and machine facts."""
+"""Warnings about a run's figures, each with what to do about it. Reads records and machine facts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEAST_SAMPLE_SECONDS = 0.05
 
 
 def machine_warnings(machine: Mapping[str, Any], load_before: float | None) -> list[str]:
-    """What about the machine makes figures doubtful before anything is measured."""
+    """Return warnings about the machine."""
     found: list[str] = []
     governor = machine.get("governor")
     if governor and governor != "performance":
@@ -48,7 +48,7 @@ def machine_warnings(machine: Mapping[str, Any], load_before: float | None) -> l
 
 
 def sample_warnings(records: Iterable[Measurement]) -> list[str]:
-    """What about the samples makes figures doubtful."""
+    """Return warnings about the samples."""
     records = [record for record in records if record.status == "ok" and record.samples_seconds]
     found: list[str] = []
     rounds = rounds_by_contestant(records)
@@ -70,11 +70,11 @@ def sample_warnings(records: Iterable[Measurement]) -> list[str]:
             f"the last round was {abs(change):.0%} {'slower' if change > 0 else 'faster'} than the first; the machine "
             "warmed up or had other work; run again"
         )
-    told = measured_resolution(records)
-    if told is not None and told > WANTED_RESOLUTION:
+    smallest = measured_resolution(records)
+    if smallest is not None and smallest > WANTED_RESOLUTION:
         found.append(
             f"this run cannot tell differences of {WANTED_RESOLUTION:.0%}: the smallest it can usually tell is "
-            f"{told:.1%}; use --profile rigorous, or a quieter machine"
+            f"{smallest:.1%}; use --profile rigorous, or a quieter machine"
         )
     short = [
         record
@@ -92,6 +92,6 @@ def sample_warnings(records: Iterable[Measurement]) -> list[str]:
 
 
 def drift(measured: Iterable[Rounds]) -> float | None:
-    """How much longer the last rounds took than the first, as a share: the median over all that have several."""
+    """Return how much longer the last rounds took than the first, as a share: the median over all with several."""
     changes = [math.log(float(np.median(of[-1]))) - math.log(float(np.median(of[0]))) for of in measured if len(of) > 1]
     return math.exp(float(np.median(changes))) - 1 if changes else None

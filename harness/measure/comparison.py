@@ -1,4 +1,4 @@
-"""Which differences may be claimed: implementations within a run, one implementation between two runs, ranks."""
+"""The differences that may be claimed: between implementations of a run, between two runs, and ranks."""
 
 from __future__ import annotations
 
@@ -12,20 +12,18 @@ from harness.records import Measurement
 from impls import BPEError
 
 NOT_RANKED_TASKS = ("train", "load")
-"""Tasks that say nothing about how fast a tokenizer encodes and decodes."""
-
-
+"""Tasks that do not show how fast a tokenizer encodes and decodes."""
 _MACHINE_FACTS = {
     "cpu": "processor", "architecture": "architecture", "cores": "cores", "physical_cores": "cores",
     "usable_cores": "usable cores", "caches_bytes": "caches",
 }  # fmt: skip
-"""Facts of `machine.json` that make a machine, and what they are called."""
+"""Facts of `machine.json` that identify a machine, and their names in messages."""
 _SAME_MEMORY = 0.02
-"""Two starts of one system leave it memory that differs by less than this share."""
+"""The memory of one system differs by less than this share from boot to boot."""
 
 
-class Difference(NamedTuple):
-    """How an implementation's time on a workload relates to another's, or to its own in another run."""
+class TimeDifference(NamedTuple):
+    """Ratio of an implementation's time on a workload to another's, or to its own in another run."""
 
     workload: str
     implementation: str
@@ -35,34 +33,34 @@ class Difference(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """A difference that is too much, such as `slower>5%`."""
+    """A difference that counts as a failure, such as `slower>5%`."""
 
     claim: Literal["faster", "slower"]
     share: float
 
-    def holds(self, difference: Difference) -> bool:
-        """Whether `difference` is claimed in this direction, and by more than the share."""
+    def holds(self, difference: TimeDifference) -> bool:
+        """Return whether `difference` is claimed in this direction, and by more than the share."""
         ratio = difference.ratio.value if self.claim == "slower" else 1 / difference.ratio.value
         return difference.claim == self.claim and ratio - 1 > self.share
 
 
 class InvalidCondition(BPEError):
-    """A condition that is not understood."""
+    """A condition that cannot be parsed."""
 
 
 def parse_condition(text: str) -> Condition:
-    """`slower>5%`, `faster>0.5%`; raises `InvalidCondition`."""
+    """Parse `slower>5%` or `faster>0.5%`; raise `InvalidCondition`."""
     found = re.fullmatch(r"\s*(faster|slower)\s*>\s*(\d+(?:\.\d+)?)\s*%\s*", text)
     if found is None:
-        raise InvalidCondition(f"{text!r} is no condition; write for example 'slower>5%'")
+        raise InvalidCondition(f"{text!r} is not a condition; write for example 'slower>5%'")
     direction: Literal["faster", "slower"] = "slower" if found[1] == "slower" else "faster"
     return Condition(direction, float(found[2]) / 100)
 
 
 def machine_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
-    """Return in what the machines of two runs (their `machine.json`) differ, None where they are one.
+    """Return what differs between the machines of two runs (their `machine.json`), None for the same machine.
 
-    A run whose machine is not recorded may have been made on any, so it counts as another.
+    A run whose machine is not recorded counts as made on another.
     """
     if not old or not new:
         return "not recorded of both"
@@ -73,28 +71,28 @@ def machine_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | 
     return ", ".join(dict.fromkeys(differing)) or None
 
 
-def compare_runs(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[Difference]:
-    """The new run against the old, for every implementation and workload that both timed.
+def compare_runs(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[TimeDifference]:
+    """Compare the new run with the old, for every implementation and workload that both timed.
 
-    Both must have been made on one machine (`machine_difference`). The noise floor is the larger of both runs'; where
-    one has none, it is unknown.
+    Both must be from the same machine (`machine_difference`). The noise floor is the larger of the two; where one run
+    has none, it is unknown.
     """
     floors = [measured_floor(records) for records in (old, new)]
     known = [floor for floor in floors if floor is not None]
     floor = max(known) if len(known) == 2 else None
     before, after = rankable_times(old, exact_only=False), rankable_times(new, exact_only=False)
-    differences: list[Difference] = []
+    differences: list[TimeDifference] = []
     for name, workloads in after.items():
         for workload, rounds in workloads.items():
             earlier = before.get(name, {}).get(workload)
             if earlier is not None:
                 interval = ratio_interval(rounds, earlier, paired=False)
-                differences.append(Difference(workload, name, interval, claim(interval, floor)))
+                differences.append(TimeDifference(workload, name, interval, claim(interval, floor)))
     return differences
 
 
 class Untimed(NamedTuple):
-    """What the old run has timed and the new one has not."""
+    """A workload and implementation that the old run timed and the new one did not."""
 
     workload: str
     implementation: str
@@ -102,9 +100,9 @@ class Untimed(NamedTuple):
 
 
 def untimed_in_new(old: Sequence[Measurement], new: Sequence[Measurement]) -> list[Untimed]:
-    """Every workload of the old run that implementations of the new one were not timed on, or not to compare.
+    """Return what the old run timed and the new one did not, or not comparably.
 
-    Implementations the new run was not asked to run are left out.
+    Implementations that the new run did not include are left out.
     """
     before, after = rankable_times(old, exact_only=False), rankable_times(new, exact_only=False)
     statuses: dict[tuple[str, str], list[str]] = {}
@@ -124,28 +122,28 @@ def _why_untimed(statuses: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(status for status in statuses if status != "ok")) or "not comparable"
 
 
-def compare_with(records: Sequence[Measurement], baseline: str) -> list[Difference]:
-    """Every implementation of a run against `baseline`, on the workloads both did; inexact ones are left out."""
+def compare_with(records: Sequence[Measurement], baseline: str) -> list[TimeDifference]:
+    """Compare every exact implementation of a run with `baseline`, on the workloads both ran."""
     floor = measured_floor(records)
     times = rankable_times(records)
-    differences: list[Difference] = []
+    differences: list[TimeDifference] = []
     for name, workloads in times.items():
         for workload, rounds in workloads.items():
             other = times.get(baseline, {}).get(workload)
             if name != baseline and other is not None:
                 interval = ratio_interval(rounds, other)
-                differences.append(Difference(workload, name, interval, claim(interval, floor)))
+                differences.append(TimeDifference(workload, name, interval, claim(interval, floor)))
     return differences
 
 
 def ranking(
     records: Iterable[Measurement], names: Iterable[str] | None = None, workloads: Iterable[str] | None = None
 ) -> tuple[list[Ranked], list[str]]:
-    """Exact implementations by geometric mean over the workloads all of them did, and these workloads.
+    """Rank exact implementations by geometric mean over the workloads all of them ran; also return these workloads.
 
-    Training, loading and measurements of growth are left out, and so is who was timed on fewer than three quarters of
-    the other workloads: it would leave the rest too little in common. `names` and `workloads` restrict the choice
-    further; nothing is left where none of it was timed.
+    Training, loading and measurements of growth are left out, and so are implementations timed on fewer than three
+    quarters of the other workloads: they would leave the rest too little in common. `names` and `workloads` restrict
+    the choice further; the ranking is empty where none of it was timed.
     """
     records = [record for record in records if record.task not in NOT_RANKED_TASKS and not is_growth(record.workload)]
     known = {record.workload for record in records if record.copy == 0}

@@ -1,4 +1,4 @@
-"""How far a model compresses a text: tokens against bytes, characters and words. Times nothing."""
+"""Compression of a text by a model: tokens against bytes, characters and words. Times nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORD = re.compile(r"\S+")
 def compression(
     tokenizer: Tokenizer, documents: Iterable[str], *, model: str, corpus: str, max_bytes: int | None = None
 ) -> Compression:
-    """Totals over `documents`, each encoded by itself; the last is cut where `max_bytes` (of UTF-8) end.
+    """Return totals over `documents`, each encoded separately; the last is cut at `max_bytes` of UTF-8.
 
     Words are runs of characters that are not white space. Special tokens in the text are read as ordinary text.
     """
@@ -48,7 +48,7 @@ def compression(
 
 
 def _first_bytes(text: str, n_bytes: int) -> str:
-    """The longest beginning of `text` whose UTF-8 has at most `n_bytes` bytes."""
+    """Return the longest prefix of `text` whose UTF-8 has at most `n_bytes` bytes."""
     from harness.measure.texts import boundary
 
     content = text.encode("utf-8", "surrogatepass")
@@ -56,27 +56,27 @@ def _first_bytes(text: str, n_bytes: int) -> str:
 
 
 def bytes_per_token(record: Compression) -> float | None:
-    """Bytes of UTF-8 a token stands for on average."""
+    """Return the mean bytes of UTF-8 per token."""
     return record.n_bytes / record.n_tokens if record.n_tokens else None
 
 
 def characters_per_token(record: Compression) -> float | None:
-    """Characters a token stands for on average."""
+    """Return the mean characters per token."""
     return record.n_characters / record.n_tokens if record.n_tokens else None
 
 
 def tokens_per_word(record: Compression) -> float | None:
-    """Tokens a word takes on average (fertility)."""
+    """Return the mean tokens per word (fertility)."""
     return record.n_tokens / record.n_words if record.n_words else None
 
 
 def megabytes_per_second(record: Measurement) -> list[float]:
-    """Throughput of each sample, in 10⁶ bytes a second; empty for tasks without text."""
+    """Return the throughput of each sample in 10⁶ bytes per second; empty for tasks without text."""
     if record.task == "load" or not record.n_bytes:
         return []
     return [record.n_bytes * record.loops / seconds / 1e6 for seconds in record.samples_seconds]
 
 
 def microseconds_per_call(record: Measurement) -> list[float]:
-    """Time of one call in each sample, in microseconds."""
+    """Return the time of one call in each sample, in microseconds."""
     return [seconds / (record.n_calls * record.loops) * 1e6 for seconds in record.samples_seconds]

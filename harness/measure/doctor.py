@@ -1,9 +1,8 @@
-"""Can this machine be measured on? A fixed loop timed against itself, memory touched for the first time, and what the
-system says of load and clocks.
+"""Whether a machine is fit for measuring: a fixed loop timed against itself, first touches of memory, load and clocks.
 
 The loop is half interpreter (arithmetic, a dictionary), half memory (strided reads over more than a cache), the two
-things tokenizers live on. It is run as A and as its copy A', alternating in random order, so whatever difference the
-two show is noise.
+things tokenizers depend on. It is run as A and as its copy A', alternating in random order, so that any difference
+between the two is noise.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ from harness.measure.cautions import MOST_SPREAD, machine_warnings
 from harness.measure.stats import Rounds, noise_floor, summary
 
 QUIET_FLOOR = 0.01
-"""Below this A/A difference small effects can be told."""
+"""Below this A/A difference small effects can be measured."""
 TOLERABLE_FLOOR = 0.05
 TOLERABLE_TOUCH = 4.0
-"""How many times as long as the median megabyte the slowest twentieth may take at its first touch."""
+"""How many times as long as the median megabyte the slowest 5 % may take at their first touch."""
 _MEGABYTE = 1 << 20
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found; shares are of 1 (0.01 is 1 %)."""
+    """The result of `diagnose`; shares are of 1 (0.01 is 1 %)."""
 
     floor: float
     """Largest difference between the loop and its copy, over all parts."""
@@ -42,20 +41,21 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     free_memory_bytes: int
     pinned: bool
     first_touch_seconds_per_mb: float
-    """Median over megabytes of memory that is new to this process, and what the slowest twentieth takes at least."""
+    """Median over megabytes of memory that is new to this process."""
     slow_touch_seconds_per_mb: float
+    """The 95th percentile of the same."""
     overhead_seconds_per_call: float
-    """What the harness adds to a call."""
+    """The harness's overhead per call."""
     warnings: list[str]
 
     @property
     def good(self) -> bool:
-        """Whether nothing stands against measuring here."""
+        """Return whether the machine is fit for measuring."""
         return not self.warnings
 
 
 def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: float = 0.02) -> Diagnosis:
-    """Time the loop against itself for about `4 * n_rounds * samples_per_round * sample_seconds` seconds."""
+    """Examine this machine, in about `4 * n_rounds * samples_per_round * sample_seconds` seconds."""
     import psutil
 
     load = provenance.load()
@@ -116,7 +116,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
 def against_itself(
     work: Callable[[], object], n_rounds: int, samples_per_round: int, sample_seconds: float, seed: int = 0
 ) -> tuple[Rounds, Rounds]:
-    """Rounds of `work` and of `work` again, alternating in a seeded order."""
+    """Time `work` as two sides, alternating in a seeded order; return the rounds of both."""
     start = perf_counter()
     work()
     loops = max(1, round(sample_seconds / (perf_counter() - start)))
@@ -136,8 +136,7 @@ def against_itself(
 
 
 def first_touches(n_megabytes: int = 128) -> list[float]:
-    """Seconds each of so many megabytes takes to be written that are new to this process, in huge pages where NumPy has
-    them."""
+    """Return the seconds to write each megabyte of memory new to this process, in huge pages where NumPy has them."""
     memory, found = np.empty(n_megabytes * _MEGABYTE, np.uint8), []
     for number in range(n_megabytes):
         start = perf_counter()

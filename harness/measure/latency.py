@@ -1,4 +1,4 @@
-"""Times of many calls kept in little room: how many fell into each bin of 2 % width, and percentiles read from that."""
+"""A compact histogram of call times: counts in bins 2 % wide, and the percentiles read from them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _LOG_WIDTH = math.log(_WIDTH)
 
 
 def binned(seconds: Iterable[float]) -> Counter[int]:
-    """Number of times by bin; bin b holds what took 1.02^b to 1.02^(b+1) nanoseconds."""
+    """Count times by bin; bin b holds 1.02^b to 1.02^(b+1) nanoseconds."""
     return Counter(math.floor(math.log(max(1.0, time * 1e9)) / _LOG_WIDTH) for time in seconds)
 
 
 def percentile(bins: Mapping[int, int], share: float) -> float:
-    """The seconds that `share` of the times do not exceed, within 1 %; raises `ValueError` for no times."""
+    """Return the seconds that `share` of the times do not exceed, within 1 %; raise `ValueError` without times."""
     total = sum(bins.values())
     if not total:
         raise ValueError("no times")

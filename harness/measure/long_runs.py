@@ -1,7 +1,7 @@
-"""What only shows over a while: documents without end, the second call on a long text, calls after a pause.
+"""Effects that show only over time: a stream of new documents, the second call on a long text, calls after a pause.
 
-Runs in the worker, each in a process of its own. Beside the seconds it notes what the system did meanwhile: page
-faults, its share of the processor time, and the memory the process holds.
+Runs in the worker, each state in its own process. Besides times it records page faults, system time and the resident
+memory of the process.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from impls import Tokenizer
 
 PAUSE_SECONDS = 0.5
 N_PAUSES = 2
-"""Of each kind."""
+"""Number of pauses of each kind."""
 _OTHER_WORK = f"""
 from time import perf_counter
 end = perf_counter() + {PAUSE_SECONDS}
@@ -36,25 +36,25 @@ while perf_counter() < end:
     touched = bytearray(64_000_000)
     touched[::64] = bytes(1_000_000)
 """
-"""What another process does in a pause: fill the caches of the processor with something else."""
+"""What another process does during a pause: fill the processor's caches with other data."""
 
 
-class Watched(msgspec.Struct):
-    """What the system did for this process, call by call; empty where the system does not say."""
+class CallMonitor(msgspec.Struct):
+    """Times, page faults and system time by call; the latter two are empty where the system does not report them."""
 
     seconds: list[float] = msgspec.field(default_factory=list)
     page_faults: list[int] = msgspec.field(default_factory=list)
     system_seconds: list[float] = msgspec.field(default_factory=list)
 
     def call(self, run: Callable[[Any], Any], inputs: Any) -> Any:
-        """One timed call; gives its answer."""
+        """Time one call and return its answer."""
         before = _usage()
         seconds, answer = timing.timed(run, inputs)
         self.note(seconds, before)
         return answer
 
     def note(self, seconds: float, before: tuple[int, float] | None) -> None:
-        """Keep what passed since `before`."""
+        """Record a call: its seconds, and the resources used since `before`."""
         after = _usage()
         self.seconds.append(seconds)
         if before is not None and after is not None:
@@ -63,7 +63,7 @@ class Watched(msgspec.Struct):
 
 
 def _usage() -> tuple[int, float] | None:
-    """Page faults served from memory, and seconds in the system, of this process; None where unknown (Windows)."""
+    """Return this process's minor page faults and system seconds so far; None where unknown (Windows)."""
     try:
         import resource
     except ImportError:
@@ -73,13 +73,13 @@ def _usage() -> tuple[int, float] | None:
 
 
 def sustained(request: Measure, tokenizer: Tokenizer, baseline_bytes: int) -> Measured | Failed:
-    """Encode the parts of a text that never repeats, document by document, as many as the time allows, one at least.
+    """Encode the parts of a text that never repeats, document by document: as many as time allows, but at least one.
 
-    A sample is the sum of the calls of one part. Between parts the answers are verified, which is not timed.
+    A sample is the total time of the calls of one part. Between parts the answers are verified, outside the timing.
     """
     job, expected = request.job, request.expected
     encode = tasks.bind(job, tokenizer)
-    watched, calls, resident = Watched(), Counter[int](), list[int]()
+    monitor, calls, resident = CallMonitor(), Counter[int](), list[int]()
     n_texts = n_bytes = n_tokens = 0
     digests: list[str] = []
     gc.collect()
@@ -87,7 +87,7 @@ def sustained(request: Measure, tokenizer: Tokenizer, baseline_bytes: int) -> Me
     begin = time.perf_counter()
     for part in range(N_PARTS):
         texts = read_texts(Path(f"{job.texts}-{part}"))
-        seconds, answers = _each(encode, tasks.strings(texts), watched)
+        seconds, answers = _each(encode, tasks.strings(texts), monitor)
         calls += binned(seconds)
         found = _verified(job, texts, answers, tokenizer, "" if expected is None else expected.parts[part])
         if isinstance(found, Failed):
@@ -100,7 +100,7 @@ def sustained(request: Measure, tokenizer: Tokenizer, baseline_bytes: int) -> Me
             break
     done = len(digests)
     return Measured(
-        samples_seconds=watched.seconds,
+        samples_seconds=monitor.seconds,
         loops=1,
         n_texts=n_texts // done,
         n_bytes=n_bytes // done,
@@ -109,15 +109,15 @@ def sustained(request: Measure, tokenizer: Tokenizer, baseline_bytes: int) -> Me
         digest=tasks.digest_of_parts(digests),
         peak_memory_bytes=None,
         samples_wanted=N_PARTS,
-        page_faults=watched.page_faults,
-        system_seconds=watched.system_seconds,
+        page_faults=monitor.page_faults,
+        system_seconds=monitor.system_seconds,
         resident_bytes=resident,
         call_times=sorted(calls.items()),
     )
 
 
-def _each(encode: tasks.Pass, inputs: Sequence[str], watched: Watched) -> tuple[list[float], list[Any]]:
-    """The seconds of every call, and the answers."""
+def _each(encode: tasks.Pass, inputs: Sequence[str], monitor: CallMonitor) -> tuple[list[float], list[Any]]:
+    """Encode each text in a call of its own; return the seconds of every call, and the answers."""
     seconds: list[float] = []
     answers: list[Any] = []
     before = _usage()
@@ -125,20 +125,22 @@ def _each(encode: tasks.Pass, inputs: Sequence[str], watched: Watched) -> tuple[
         taken, answer = timing.timed(encode, (text,))
         seconds.append(taken)
         answers += answer
-    watched.note(sum(seconds), before)
+    monitor.note(sum(seconds), before)
     return seconds, answers
 
 
 def _verified(
     job: Job, texts: list[bytes], answers: list[Any], tokenizer: Tokenizer, wanted: str
 ) -> tuple[str, int] | Failed:
-    """Digest and number of tokens of the answers to a part, or the mismatch.
+    """Return the digest and number of tokens of the answers to a part, or the mismatch.
 
-    Ids are held against the reference's digest `wanted`; without one, or where they need not be the reference's, the
-    documents must come back from them.
+    Ids are compared with the reference's digest `wanted`; without one, or for an inexact implementation, the ids must
+    decode to their documents.
     """
     if not (wanted and tokenizer.exact):
-        work = tasks.Work(passes=[texts], other=[], run=tasks.bind(job, tokenizer), fresh=tasks.strings, n_calls=1)
+        work = tasks.PreparedJob(
+            passes=[texts], other=[], run=tasks.bind(job, tokenizer), fresh=tasks.strings, n_calls=1
+        )
         return verify.judge(job, work, [answers], tokenizer, None)
     try:
         found = tasks.digest(job, answers)
@@ -151,9 +153,9 @@ def _verified(
 
 
 def part_digests(job: Job, tokenizer: Tokenizer) -> tuple[list[str], int]:
-    """The digests of the ids of every part of a text that never repeats, and the number of all tokens.
+    """Return the digests of the ids of every part of a text that never repeats, and the number of all tokens.
 
-    Of a job that takes so many bytes only, those of the beginning of the first part.
+    Of a job limited to `n_bytes`, only those of the beginning of the first part.
     """
     encode = tasks.bind(job, tokenizer)
     digests: list[str] = []
@@ -169,9 +171,9 @@ def part_digests(job: Job, tokenizer: Tokenizer) -> tuple[list[str], int]:
 def long_text(
     request: Measure, tokenizer: Tokenizer, implementation: type[Tokenizer], highest: Callable[[], int | None]
 ) -> Measured | Failed:
-    """The second call on a long text, or the calls after pauses, behind documents of other text.
+    """Time the second call on a long text, or calls after pauses, after documents of other text.
 
-    No answer is kept over a call, as it would keep the memory of its ids from the next; the last one is verified.
+    Each answer is freed before the next call, which can then reuse its memory; the last one is verified.
     """
     job, expected = request.job, request.expected
     memory.reset_peak()
@@ -181,11 +183,11 @@ def long_text(
     for text in work.other:
         for document in chunks(text, job.document_bytes):
             work.run(work.fresh([document]))
-    watched = Watched()
+    monitor = CallMonitor()
     parts: dict[str, list[float]] = {}
     if job.state == "second-call":
         work.run(work.fresh(work.texts))
-        answer = watched.call(work.run, work.fresh(work.texts))
+        answer = monitor.call(work.run, work.fresh(work.texts))
     else:
         for _ in range(3):
             work.run(work.fresh(work.texts))
@@ -194,14 +196,14 @@ def long_text(
                 inputs = work.fresh(work.texts)
                 answer = None
                 wait()
-                answer = watched.call(work.run, inputs)
-                parts.setdefault(kind, []).append(watched.seconds[-1])
+                answer = monitor.call(work.run, inputs)
+                parts.setdefault(kind, []).append(monitor.seconds[-1])
     peak = highest()
     verdict = verify.judge(job, work, [answer], tokenizer, expected)
     if isinstance(verdict, Failed):
         return verdict
     return Measured(
-        samples_seconds=watched.seconds,
+        samples_seconds=monitor.seconds,
         loops=1,
         n_texts=len(work.texts),
         n_bytes=work.n_bytes,
@@ -210,8 +212,8 @@ def long_text(
         digest=verdict[0],
         peak_memory_bytes=peak,
         parts_seconds=parts,
-        page_faults=watched.page_faults,
-        system_seconds=watched.system_seconds,
+        page_faults=monitor.page_faults,
+        system_seconds=monitor.system_seconds,
     )
 
 

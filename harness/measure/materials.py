@@ -1,4 +1,4 @@
-"""The files a run hands to its workers: texts and models, made once, kept in a temporary folder until it ends."""
+"""The files a run gives to its workers: texts and models, made once, kept in a temporary folder until it ends."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from impls import BPEError, Model
 M = TypeVar("M")
 
 
-class Corpus(Protocol):
-    """What is asked of a corpus."""
+class CorpusLike(Protocol):
+    """What a run needs of a corpus (`harness.data.Corpus`)."""
 
     @property
     def digest(self) -> str:
-        """SHA-256 of its documents."""
+        """Return the SHA-256 of its documents."""
 
     def documents(self) -> Iterable[str]:
-        """Its documents in order."""
+        """Yield its documents in order."""
 
 
-LoadCorpus = Callable[[str, Any], Corpus]
+LoadCorpus = Callable[[str, Any], CorpusLike]
 """(name, split) -> corpus"""
 LoadModel = Callable[[str], Model]
 """name or path -> model"""
 
 
 class Unavailable(Exception):
-    """A model or corpus that cannot be had; the message says why."""
+    """A model or corpus is not available; the message says why."""
 
 
 class TextFile(msgspec.Struct, frozen=True):
@@ -48,11 +48,11 @@ class TextFile(msgspec.Struct, frozen=True):
     n_texts: int
     n_bytes: int
     digest: str
-    """SHA-256 over the texts, each behind its length."""
+    """SHA-256 of the texts, each preceded by its length."""
 
 
 class ModelFile(msgspec.Struct, frozen=True):
-    """A model on disk: pickled for the workers, and what identifies it."""
+    """A model on disk, pickled for the workers, and its digest."""
 
     path: str
     digest: str
@@ -62,14 +62,14 @@ class ModelFile(msgspec.Struct, frozen=True):
 
 
 class Materials:
-    """Texts and models of one run. Use it in a `with` statement: the folder goes when it ends."""
+    """Texts and models of one run. Use it in a `with` statement, which removes the folder at its end."""
 
     def __init__(self, load_model: LoadModel, load_corpus: LoadCorpus) -> None:
         self._load_model, self._load_corpus = load_model, load_corpus
         self._scratch = Scratch()
         self._folder = self._scratch.folder
         self.temporary = self.new_path("temporary")
-        """Where the workers put what they need for a while."""
+        """Folder for the workers' temporary files."""
         self.temporary.mkdir()
         self._texts: dict[Any, TextFile | Unavailable] = {}
         self._models: dict[str, ModelFile | Unavailable] = {}
@@ -83,39 +83,39 @@ class Materials:
         self._scratch.close()
 
     def new_path(self, name: str) -> Path:
-        """A path in the folder."""
+        """Return a path in the folder."""
         return self._folder / name
 
     def texts(self, workload: Workload) -> TextFile:
-        """The texts of a workload; raises `Unavailable`."""
+        """Return the texts of a workload; raise `Unavailable`."""
         key = workload.text_key
         if key not in self._texts:
             self._texts[key] = self._made(lambda: self._make_texts(workload, len(self._texts)))
         return _or_raise(self._texts[key])
 
     def model(self, name: str) -> ModelFile:
-        """A model, pickled; raises `Unavailable`."""
+        """Return a model, pickled; raise `Unavailable`."""
         if name not in self._models:
             self._models[name] = self._made(lambda: self._make_model(name, len(self._models)))
         return _or_raise(self._models[name])
 
     def round_trip(self, name: str) -> str:
-        """`Model.round_trip` of a model that was made; empty of any other."""
+        """Return `Model.round_trip` of a model already made, empty for any other."""
         made = self._models.get(name)
         return made.round_trip if isinstance(made, ModelFile) else ""
 
     def own_format(self, name: str) -> str:
-        """Path of a model in the suite's own format, which was read once; raises `Unavailable`."""
+        """Return the path of a model in the suite's own format; raise `Unavailable`."""
         if name not in self._own:
             path = self.new_path(f"model-{len(self._own)}.json")
             pickled = self.model(name).path
             pickle.loads(Path(pickled).read_bytes()).save(path)
-            Model.load(path)  # what is kept of a file that was read is kept before anybody is timed
+            Model.load(path)  # fills the cache of parsed files before any implementation is timed
             self._own[name] = str(path)
         return self._own[name]
 
     def digests(self) -> dict[str, dict[str, str]]:
-        """What was used: models and corpora by name, texts by what they were cut from."""
+        """Return digests of everything used: models and corpora by name, texts by what they were cut from."""
         return {
             "corpora": dict(self._corpora),
             "models": {
@@ -145,7 +145,7 @@ class Materials:
         return TextFile(str(path), len(texts), sum(map(len, texts)), hasher.hexdigest())
 
     def _make_parts(self, documents: Iterable[str], workload: Workload, number: int) -> TextFile:
-        """New documents, a file a part; the file without a number holds the first part as well."""
+        """Write new documents, one file per part; the file without a number also holds the first part."""
         path = self.new_path(f"texts-{number}")
         endless = new_documents(documents, workload.document_bytes)
         per_part = max(1, workload.max_bytes // N_PARTS // workload.document_bytes)
@@ -167,7 +167,7 @@ class Materials:
     def _make_model(self, name: str, number: int) -> ModelFile:
         model = self._load_model(name)
         if model.merge_rule == "concatenation":
-            _ = model.recovered_merges  # derived once here, not in every worker of a library that lists merges
+            _ = model.recovered_merges  # derived here once, instead of in each worker whose library needs merges
         path = self.new_path(f"model-{number}.pickle")
         path.write_bytes(pickle.dumps(model))
         return ModelFile(str(path), model.digest, model.n_tokens, model.round_trip)

@@ -1,6 +1,6 @@
-"""Documents that never end and never come twice, made of a real corpus: its lines in ever new orders, with new words.
+"""An endless stream of documents that never repeat, made of a real corpus: its lines in random order, with new words.
 
-Lines alone would soon be made of known words, where real text goes on bringing new ones. So a share of the words is
+Lines alone would soon hold only known words, where real text keeps bringing new ones. So a share of the words is
 replaced by the first half of one and the second half of another: letters, lengths and scripts stay those of the text.
 """
 
@@ -18,7 +18,7 @@ _MOST_LINE_CHARACTERS = 2000
 
 
 def new_documents(documents: Iterable[str], document_bytes: int, seed: int = 0) -> Iterator[bytes]:
-    """Documents of `document_bytes` each, up to a character's border, without end. Raises `ValueError` without text."""
+    """Yield documents of at most `document_bytes`, cut between characters, without end; `ValueError` without text."""
     lines = [
         line[:_MOST_LINE_CHARACTERS].split(" ")
         for document in documents
@@ -37,7 +37,7 @@ def new_documents(documents: Iterable[str], document_bytes: int, seed: int = 0) 
 
 
 def _renewed(line: list[str], lines: list[list[str]], chance: Random) -> str:
-    """The line with some of its words made new."""
+    """Return the line with some of its words replaced by new ones."""
     n_new = int(len(line) * NEW_WORD_SHARE + chance.random())
     if n_new:
         line = list(line)

@@ -1,4 +1,4 @@
-"""What the harness adds to a call: an implementation that does nothing, timed bare and through a workload's pass."""
+"""The harness's overhead per call: an implementation that does nothing, timed bare and through a workload's pass."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from harness.measure.timing import timed
 from impls import Model, Tokenizer
 
 
-class Empty(Tokenizer):
-    """Answers nothing, at once."""
+class NoOpTokenizer(Tokenizer):
+    """Returns no ids, at once."""
 
     name = "empty"
 
     def encode(self, text: str, **_: Any) -> list[int]:
-        """No ids."""
+        """Return no ids."""
         return []
 
 
 def seconds_per_call(n_calls: int = 2_000, n_passes: int = 50) -> float:
-    """Seconds a call of the empty implementation takes in a pass of `encode-short`, beyond the bare call.
+    """Return the seconds per call that a pass of `encode-short` adds to a bare loop of calls.
 
     Medians over `n_passes`, the bare loop and the pass alternating.
     """
-    tokenizer = Empty(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
+    tokenizer = NoOpTokenizer(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "texts"
         write_texts(path, [b"x" * 50] * n_calls)
-        work = prepare(Job(task="encode-short", state="warm-same", texts=str(path)), tokenizer, Empty)
+        work = prepare(Job(task="encode-short", state="warm-same", texts=str(path)), tokenizer, NoOpTokenizer)
     inputs = work.fresh(work.texts)
     bare: list[float] = []
     through: list[float] = []

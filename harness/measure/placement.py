@@ -1,4 +1,4 @@
-"""Where processes run and how many threads their libraries may use: cores, affinity, environment."""
+"""The cores processes run on and the threads their libraries may use: affinity and environment."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ THREAD_VARIABLES = (
 
 
 def cores() -> list[int]:
-    """The cores this process may use, in order."""
+    """Return the cores this process may use, in order."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
 
 
 def can_pin() -> bool:
-    """Whether processes can be tied to cores here, and there is more than one."""
+    """Return whether processes can be pinned to cores here, and there is more than one core."""
     return hasattr(os, "sched_setaffinity") and len(cores()) > 1
 
 
 def run_on(chosen: Collection[int]) -> bool:
-    """Tie this process to some cores; True where it is thereby tied to a single one."""
+    """Pin this process to some cores; return whether it is thereby pinned to a single one."""
     if not chosen or not hasattr(os, "sched_setaffinity"):
         return False
     with contextlib.suppress(OSError):
@@ -41,7 +41,7 @@ def run_on(chosen: Collection[int]) -> bool:
 
 @contextlib.contextmanager
 def parent_on_first_core() -> Iterator[list[int]]:
-    """Tie this process to its first core for the while; gives the cores it had."""
+    """Pin this process to its first core inside the `with` block; yield the cores it had before."""
     before = cores()
     moved = can_pin() and run_on(before[:1])
     try:
@@ -52,7 +52,7 @@ def parent_on_first_core() -> Iterator[list[int]]:
 
 
 def thread_environment(threads: int) -> dict[str, str]:
-    """Environment that bounds the thread pools of the libraries."""
+    """Return environment variables that bound the thread pools of the libraries."""
     return {name: str(threads) for name in THREAD_VARIABLES} | {
         "TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false"
     }

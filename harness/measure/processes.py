@@ -1,4 +1,4 @@
-"""A worker process as its parent sees it: started clean, asked, and watched as any child that may do anything.
+"""A worker process from its parent's side: start it, send requests, enforce the limits on it.
 
 Knows the protocol; knows no task.
 """
@@ -21,15 +21,15 @@ Answer = TypeVar("Answer", bound=Reply)
 
 
 class WorkerFailed(Exception):
-    """A request ended in a verdict instead of an answer; `dead` says that the worker is gone as well."""
+    """A request ended in a verdict instead of an answer; `dead` says whether the worker died too."""
 
     def __init__(self, failed: Failed, *, dead: bool) -> None:
         self.failed, self.dead = failed, dead
         super().__init__(f"{failed.status}: {failed.reason}")
 
 
-class Worker:
-    """One worker process. Always `close` it, or use it in a `with` statement."""
+class WorkerProcess:
+    """One worker process. Close it, or use it in a `with` statement."""
 
     def __init__(
         self,
@@ -39,9 +39,9 @@ class Worker:
         memory_limit_bytes: int | None = None,
         temporary: Path | None = None,
     ) -> None:
-        """Start it; `hash_seed` fixes the order of Python's sets, so that a repeated run meets the same ones.
+        """Start the process; `hash_seed` fixes the order of Python's sets, so that a repeated run is the same.
 
-        Its temporary files go to the folder `temporary`, where whoever made that can remove what a killed worker left.
+        Its temporary files go to the folder `temporary`, whose owner can remove what a killed worker left.
         """
         environment = os.environ | placement.thread_environment(threads)
         environment["PYTHONHASHSEED"] = str(hash_seed % 2**32)
@@ -57,7 +57,7 @@ class Worker:
         self._child = Supervised([sys.executable, "-P", "-m", "harness.measure.worker"], limits, environment)
 
     def ask(self, request: Request, kind: type[Answer], *, seconds: float) -> Answer:
-        """The reply to `request`; raises `WorkerFailed` with the verdict where there is none within `seconds`."""
+        """Return the reply to `request`; raise `WorkerFailed` with the verdict where none comes within `seconds`."""
         try:
             reply = reply_decoder.decode(self._child.exchange(to_line(request), seconds))
         except Stopped as stopped:
@@ -74,14 +74,14 @@ class Worker:
         return reply
 
     def kill(self) -> None:
-        """End the process and whatever it started."""
+        """Kill the process and everything it started."""
         self._child.kill()
 
     def close(self) -> None:
-        """Let the process end by itself, or end it."""
+        """Let the process end by itself, or kill it."""
         self._child.close()
 
-    def __enter__(self) -> Worker:
+    def __enter__(self) -> WorkerProcess:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

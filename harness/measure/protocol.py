@@ -1,4 +1,4 @@
-"""What parent and worker say to each other: one JSON object a line over the worker's pipes."""
+"""The messages between parent and worker: one JSON object per line over the worker's pipes."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from harness.records import Counterexample, Status
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """A workload as a worker sees it: files of the parent's instead of names."""
+    """A workload as a worker sees it: files written by the parent instead of names."""
 
     task: Task
     state: State
     texts: str = ""
     """File of texts (`texts.write_texts`)."""
     n_bytes: int = 0
-    """How much of them to take; 0: all."""
+    """How much of the texts to take; 0: all."""
     threads: int = 1
     training: Mapping[str, Any] = {}
     document_bytes: int = 4096
-    """Of the documents read before a long text."""
+    """Size of the documents read before a long text."""
     model_file: str = ""
     """Model in the suite's own format, for the task `load`."""
 
@@ -43,15 +43,15 @@ class Open(msgspec.Struct, frozen=True, kw_only=True, tag="open"):
     """Import an implementation and, where `model` names a file, build it on that model."""
 
     implementations: tuple[str, ...]
-    """The first that can run the model is taken (several only for the reference)."""
+    """The first that can run the model is used (several only for the reference)."""
     model: str = ""
     """Pickled `Model`; empty: import only."""
     cores: tuple[int, ...] = ()
-    """Tie the process to these cores; empty: leave it where its parent is."""
+    """Pin the process to these cores; empty: leave it where its parent is."""
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True, tag="size"):
-    """How much of the texts fits one pass of `budget_seconds`?"""
+    """Find how much of the texts fits one pass of `budget_seconds`."""
 
     job: Job
     budget_seconds: float
@@ -60,7 +60,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True, tag="size"):
 
 
 class Refer(msgspec.Struct, frozen=True, kw_only=True, tag="refer"):
-    """Answer the job as the reference does, and keep the ids in `ids_file`."""
+    """Answer the job as the reference, and write the ids to `ids_file`."""
 
     job: Job
     ids_file: str
@@ -74,11 +74,11 @@ class Measure(msgspec.Struct, frozen=True, kw_only=True, tag="measure"):
     n_samples: int
     sample_seconds: float
     most_seconds: float = 60.0
-    """All samples together take no longer than this, where that is possible."""
+    """Limit on all samples together, except that one is always taken."""
 
 
-class Weigh(msgspec.Struct, frozen=True, kw_only=True, tag="weigh"):
-    """How much memory does one pass of the job need?"""
+class MeasureMemory(msgspec.Struct, frozen=True, kw_only=True, tag="measure-memory"):
+    """Measure the peak memory of one pass of the job."""
 
     job: Job
     ids_file: str = ""
@@ -86,19 +86,19 @@ class Weigh(msgspec.Struct, frozen=True, kw_only=True, tag="weigh"):
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True, tag="recall"):
-    """How long do calls on texts take that were given before, and on new ones of the same pieces?"""
+    """Time calls on texts given before, and on new texts of the same pieces."""
 
     job: Job
     """Its texts give the words."""
     most_bytes: int
-    """Of one pass, where it is fast enough for them."""
+    """Upper limit on the bytes of one pass."""
     text_bytes: int
     """Size of each text; 0: a pass is one text."""
     budget_seconds: float
-    """Of making a text and giving it."""
+    """Time to make a text and have it encoded."""
     seed: int
     earlier: bool = False
-    """The texts to ask for were given to an earlier process, and are not given to this one."""
+    """Whether the texts to ask for were given to an earlier process instead of this one."""
 
 
 class Shrink(msgspec.Struct, frozen=True, kw_only=True, tag="shrink"):
@@ -111,16 +111,16 @@ class Shrink(msgspec.Struct, frozen=True, kw_only=True, tag="shrink"):
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True, tag="probe"):
-    """Which Unicode version does each of these splitting engines know?"""
+    """Find the Unicode version of each of these splitting engines."""
 
     implementations: tuple[str, ...]
 
 
-Request = Open | Size | Refer | Measure | Weigh | Recall | Shrink | Probe
+Request = Open | Size | Refer | Measure | MeasureMemory | Recall | Shrink | Probe
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True, tag="opened"):
-    """The implementation stands."""
+    """The implementation is imported and, where a model was given, built."""
 
     implementation: str
     exact: bool
@@ -137,7 +137,7 @@ class Sized(msgspec.Struct, frozen=True, kw_only=True, tag="sized"):
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True, tag="measured"):
-    """Verified and timed."""
+    """The samples of a job whose answers were verified."""
 
     samples_seconds: list[float]
     loops: int
@@ -155,8 +155,8 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True, tag="measured"):
     call_times: list[tuple[int, int]] = []
 
 
-class Weighed(msgspec.Struct, frozen=True, kw_only=True, tag="weighed"):
-    """The highest resident memory of this process, beyond what it held before it built the tokenizer."""
+class MemoryMeasured(msgspec.Struct, frozen=True, kw_only=True, tag="memory-measured"):
+    """Peak resident memory of this process, beyond what it held before it built the tokenizer."""
 
     peak_memory_bytes: int | None
 
@@ -171,7 +171,7 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True, tag="recalled"):
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
-    """A typed verdict instead of an answer."""
+    """A verdict instead of an answer."""
 
     status: Status
     reason: str
@@ -187,12 +187,12 @@ class Shrunk(msgspec.Struct, frozen=True, kw_only=True, tag="shrunk"):
 
 
 class Probed(msgspec.Struct, frozen=True, kw_only=True, tag="probed"):
-    """Unicode version by engine; None where the engine cannot be asked."""
+    """Unicode version by engine; None where it cannot be determined."""
 
     versions: dict[str, str | None]
 
 
-Reply = Opened | Sized | Expected | Measured | Weighed | Recalled | Failed | Shrunk | Probed
+Reply = Opened | Sized | Expected | Measured | MemoryMeasured | Recalled | Failed | Shrunk | Probed
 
 _encoder = msgspec.json.Encoder()
 request_decoder = msgspec.json.Decoder(Request)
@@ -200,5 +200,5 @@ reply_decoder: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
 
 
 def to_line(message: Request | Reply) -> bytes:
-    """One line, with its newline."""
+    """Encode a message as one line, newline included."""
     return _encoder.encode(message) + b"\n"

@@ -1,6 +1,6 @@
 """Where and with what a run was made: machine, versions, settings. No host name, no user name, no path.
 
-Every fact that cannot be had is None, never a guess.
+A fact that is not available is None, never a guess.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import msgspec
 
 import harness
 from harness.measure import placement
-from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import Probe, Probed
 from harness.records import MACHINE_FILE, write_atomically
 
@@ -55,12 +55,12 @@ PROBE_SECONDS = 60.0
 _CPU = Path("/sys/devices/system/cpu")
 _VIRTIO = Path("/sys/bus/virtio/devices")
 _BALLOON, _REPORTING = 5, 5
-"""The number of virtio's memory balloon and of the feature by which it tells the host what is free ("Virtual I/O Device
+"""Number of virtio's memory balloon, and of its feature of reporting free memory to the host ("Virtual I/O Device
 (VIRTIO)" 1.2, 5.5)."""
 
 
 def machine(implementations: Sequence[str] = ()) -> dict[str, Any]:
-    """Everything about this machine and installation that a figure may depend on."""
+    """Return everything about this machine and installation that a figure may depend on."""
     import psutil
 
     return {
@@ -88,13 +88,13 @@ def machine(implementations: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def operating_system() -> str:
-    """Name and version of the system; of the version only the number, whatever a builder added to it."""
+    """Return the name and version number of the system, without what a builder added to the version."""
     number = re.match(r"[\d.]*", platform.release())
     return f"{platform.system()} {number[0] if number else ''}".strip()
 
 
 def cpu_model() -> str | None:
-    """The processor's own name."""
+    """Return the model name of the processor, None where unknown."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             key, _, value = line.partition(":")
@@ -108,7 +108,7 @@ def cpu_model() -> str | None:
 
 
 def caches() -> dict[str, int]:
-    """Bytes of each cache the first core has: L1d, L1i, L2, L3."""
+    """Return the bytes of each cache of the first core: L1d, L1i, L2, L3."""
     found: dict[str, int] = {}
     for index in sorted((_CPU / "cpu0" / "cache").glob("index*")):
         with contextlib.suppress(OSError, ValueError):
@@ -119,13 +119,13 @@ def caches() -> dict[str, int]:
 
 
 def _size(text: str) -> int:
-    """Bytes of `48K` or `2M`."""
+    """Parse `48K` or `2M` as bytes."""
     factor = {"K": 1024, "M": 1024**2, "G": 1024**3}.get(text[-1:], 1)
     return int(text.rstrip("KMG")) * factor
 
 
 def governor() -> str | None:
-    """The frequency governor of the cores (several, if they differ), None where the system does not say."""
+    """Return the frequency governor of the cores (several, if they differ), None where the system does not say."""
     found: set[str] = set()
     for path in _CPU.glob("cpu*/cpufreq/scaling_governor"):
         with contextlib.suppress(OSError):
@@ -134,7 +134,7 @@ def governor() -> str | None:
 
 
 def turbo() -> bool | None:
-    """Whether the processor may raise its frequency on its own, None where the system does not say."""
+    """Return whether the processor may raise its frequency on its own, None where the system does not say."""
     for path, on in (("intel_pstate/no_turbo", "0"), ("cpufreq/boost", "1")):
         with contextlib.suppress(OSError):
             return (_CPU / path).read_text().strip() == on
@@ -142,7 +142,7 @@ def turbo() -> bool | None:
 
 
 def is_virtual() -> bool | None:
-    """Whether this is a virtual machine, whose host may be busy with others."""
+    """Return whether this is a virtual machine, whose host may be busy with others; None where unknown."""
     with contextlib.suppress(OSError):
         flags = next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags")), "")
         return "hypervisor" in flags.split() if flags else None
@@ -150,9 +150,9 @@ def is_virtual() -> bool | None:
 
 
 def free_memory_taken_back() -> bool | None:
-    """Whether the host of this virtual machine takes back memory nobody uses; None where the system does not say.
+    """Return whether the host of this virtual machine reclaims free memory; None where the system does not say.
 
-    What is touched for the first time then waits for the host, now and then.
+    Memory touched for the first time then sometimes waits for the host.
     """
     found: bool | None = None
     for device in _VIRTIO.glob("*"):
@@ -163,14 +163,14 @@ def free_memory_taken_back() -> bool | None:
 
 
 def load() -> float | None:
-    """Mean number of running processes over the last minute."""
+    """Return the mean number of running processes over the last minute."""
     with contextlib.suppress(OSError, AttributeError):
         return round(os.getloadavg()[0], 2)
     return None
 
 
 def versions(packages: Iterable[str]) -> dict[str, str | None]:
-    """Installed versions; None for what is not installed."""
+    """Return installed versions by package; None for what is not installed."""
     found: dict[str, str | None] = {}
     for name in packages:
         try:
@@ -181,17 +181,17 @@ def versions(packages: Iterable[str]) -> dict[str, str | None]:
 
 
 def unicode_versions(implementations: Sequence[str]) -> dict[str, str | None]:
-    """The Unicode version each implementation splits by, asked in processes of their own; None where it cannot say."""
+    """Return the Unicode version each implementation splits by, probed in separate processes; None where unknown."""
     found: dict[str, str | None] = {}
     left: list[tuple[str, ...]] = [(), *((name,) for name in implementations)]
     while left:
-        with Worker() as worker:
+        with WorkerProcess() as worker:
             left = _probed(worker, left, found)
     return found
 
 
-def _probed(worker: Worker, left: list[tuple[str, ...]], found: dict[str, str | None]) -> list[tuple[str, ...]]:
-    """Probe until the worker dies of it; gives what is left."""
+def _probed(worker: WorkerProcess, left: list[tuple[str, ...]], found: dict[str, str | None]) -> list[tuple[str, ...]]:
+    """Probe until the worker dies; return what is left to probe."""
     for position, names in enumerate(left, 1):
         found |= dict.fromkeys(names)
         try:
@@ -203,7 +203,7 @@ def _probed(worker: Worker, left: list[tuple[str, ...]], found: dict[str, str | 
 
 
 def suite() -> dict[str, Any]:
-    """Version of the suite, and in a checkout its commit and whether files differ from it (`results/` aside)."""
+    """Return the suite's version, and in a checkout its commit and whether files differ (except `results/`)."""
     root = Path(harness.__file__).parent.parent
     commit = _git(root, "rev-parse", "HEAD") if _is_checkout(root) else None
     dirty: bool | None = None
@@ -214,7 +214,7 @@ def suite() -> dict[str, Any]:
 
 
 def _is_checkout(root: Path) -> bool:
-    """Whether `root` is this project's own checkout, not some other repository around an installed package."""
+    """Return whether `root` is this project's own checkout, not another repository around an installed package."""
     return (root / ".git").exists() and (root / "pyproject.toml").is_file()
 
 
@@ -229,12 +229,12 @@ def _git(root: Path, *arguments: str) -> str | None:
 
 
 def write_machine(folder: Path, facts: dict[str, Any]) -> None:
-    """Write `machine.json`, whole or not at all."""
+    """Write `machine.json` atomically."""
     write_atomically(folder / MACHINE_FILE, msgspec.json.format(msgspec.json.encode(facts), indent=2) + b"\n")
 
 
 def read_machine(folder: Path) -> dict[str, Any]:
-    """What `write_machine` wrote; empty where there is none."""
+    """Return what `write_machine` wrote, empty where there is none."""
     path = folder / MACHINE_FILE
     if not path.is_file():
         return {}

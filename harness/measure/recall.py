@@ -1,8 +1,8 @@
-"""Does an implementation remember whole texts? One given before is timed against one never given, of the same pieces.
+"""Test whether an implementation remembers whole texts, by timing known texts against new ones of the same pieces.
 
-Both are the same words in other orders (`recombine`), so a cache of pieces knows both equally well. Before each timed
-call stand two calls on one text: on the very text that is then timed, or on another that is not asked again.
-Runs in the worker; the clock may be another.
+Both are the same words in other orders (`recombine`), so a cache of pieces knows both equally well. Each timed call
+follows two calls on one text: either the very text that is timed, or another that is not used again.
+Runs in the worker; tests replace the clock.
 """
 
 from __future__ import annotations
@@ -22,48 +22,48 @@ from harness.measure.texts import read_texts
 from impls import Tokenizer
 
 REMEMBERED_FACTOR = 1.5
-"""A text never given must take this many times as long as one given before, by the low end of the 95 % interval,
-and the quickest of the new ones this many times the median of the others."""
+"""A new text must take this many times as long as a known one, by the low end of the 95 % interval, and the fastest
+new one this many times the median of the known ones."""
 N_PAIRS = 5
 MOST_PAIRS = 15
-"""Pairs are added while the interval holds the factor, up to so many."""
+"""Pairs are added while the interval contains the factor, up to this many."""
 _FIRST_BYTES = 2_000
-"""Read before the size is chosen: what only the first call costs says nothing about it."""
+"""Encoded before the size is chosen: the cost of the first call says nothing about it."""
 _WARMING = 2
 """Texts encoded first, so that every piece is known."""
 
 _GIVEN, _NEW, _BETWEEN, _OTHER = 0, 1_000, 2_000, 3_000
-"""Where the numbers of texts begin: given and asked again, never given before, given and not asked again, others."""
+"""First numbers of the texts: given and asked again, never given before, given and not asked again, others."""
 _LATER = 10_000
-"""Added in a process that asks for what an earlier one was given, to the numbers of all other texts."""
+"""Added to the numbers of all other texts in a process that asks for what an earlier one was given."""
 
 
 class Texts(NamedTuple):
-    """What a call is given, by the number of the text."""
+    """The inputs of a call, by the number of the text."""
 
     inputs: Callable[[int], Any]
     """New objects at every call."""
     give: Callable[[int], Any]
-    """Have a text read, in every way that may leave it remembered."""
+    """Have a text read in every way that may leave it in a cache."""
 
 
 def remembers(met_seconds: Sequence[float], new_seconds: Sequence[float]) -> bool:
-    """Whether texts met before take so much less time than new ones that they must be remembered.
+    """Return whether known texts take so much less time than new ones that they must be remembered.
 
-    What else runs on a machine only ever adds time, so that the quickest of the new ones must be slower as well.
+    Other work on the machine only ever adds time, so the fastest of the new ones must be slower as well.
     """
     quickest = min(new_seconds) > REMEMBERED_FACTOR * median(met_seconds)
     return quickest and _times_new(met_seconds, new_seconds).low > REMEMBERED_FACTOR
 
 
 def _times_new(met_seconds: Sequence[float], new_seconds: Sequence[float]) -> Interval:
-    """How many times as long a new text takes, with its 95 % interval over the pairs."""
+    """Return how many times as long a new text takes, with the 95 % interval over the pairs."""
     new, met = ([[max(seconds, 1e-9)] for seconds in side] for side in (new_seconds, met_seconds))
     return ratio_interval(new, met)
 
 
 def recall(request: Recall, tokenizer: Tokenizer, clock: Callable[[], float] | None = None) -> Recalled:
-    """The seconds of calls on texts given before, and of calls on new ones, taken in turns."""
+    """Time calls on known and on new texts, in turns; choose their size by the budget."""
     source = read_texts(Path(request.job.texts))
     units = units_of(source, request.most_bytes, request.text_bytes, request.seed)
     run = bind(request.job, tokenizer)
@@ -87,10 +87,10 @@ def recall(request: Recall, tokenizer: Tokenizer, clock: Callable[[], float] | N
 def sample(
     run: Pass, texts: Texts, *, earlier: bool = False, clock: Callable[[], float] | None = None
 ) -> tuple[list[float], list[float]]:
-    """Seconds of calls on texts given before, and of as many on new ones, in turns.
+    """Return the seconds of calls on texts given before, and of as many on new ones, timed in turns.
 
-    `N_PAIRS` of each, and more while they leave it open whether texts are remembered, up to `MOST_PAIRS`. With
-    `earlier` the texts given before were given to an earlier process and are not given in this one.
+    `N_PAIRS` of each, and more while the result is undecided, up to `MOST_PAIRS`. With `earlier` the known texts were
+    given to an earlier process and are not given in this one.
     """
     later = _LATER if earlier else 0
     for number in range(_WARMING):
@@ -122,7 +122,7 @@ def _texts(request: Recall, made: Recombined, tokenizer: Tokenizer, run: Pass) -
             return [list(chain.from_iterable(ids[i] for i in positions)) for positions in made.order(number)]
 
         def give_both(number: int) -> None:
-            # What a decoder hands back may have been kept by an encoder.
+            # An encoder may have cached what a decoder returns.
             for positions in made.order(number):
                 tokenizer.encode(made.joined(positions), disallowed_special=())
             run(rows(number))

@@ -1,8 +1,8 @@
-"""Texts nobody has been given before, all of the same known pieces: a real text's words in ever other orders.
+"""New texts made of the same known pieces: a real text's words in random orders.
 
 Every unit of a few words begins with a space and ends before the next, which is a border of pieces under the patterns
-in use; line ends stand between spaces, so that no piece joins one with a word, and fall elsewhere in every text: no
-line and no document comes twice.
+in use; newlines come between spaces, so that no piece joins one with a word, and at different places in every text:
+no line and no document repeats.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from random import Random
 import numpy as np
 
 _MOST_WORD_CHARACTERS = 30
-"""Longer words are cut: where nothing is written between words, a line would be one."""
+"""Longer words are cut: in scripts without spaces a whole line would be one word."""
 _UNIT_WORDS = 8
 _SHORT_BYTES = 1000
 _SHORT_UNIT_WORDS = 2
-"""Texts shorter than `_SHORT_BYTES` are made of so few words a unit, else one of them would be a unit."""
+"""Words per unit of texts shorter than `_SHORT_BYTES`, which would otherwise be a single unit."""
 _LEAST_UNITS = 100
-"""Fewer different units have too few orders."""
+"""Fewer distinct units would have too few orders."""
 _UNITS_PER_LINE = 3
 _MADE_UP_WORDS = 4000
 
 
 def units_of(source: Iterable[bytes], n_bytes: int, text_bytes: int, seed: int) -> list[str]:
-    """Units of the words of `source`'s first `n_bytes`, for texts of `text_bytes` (0: one text of all).
+    """Return units of the words of the first `n_bytes` of `source`, for texts of `text_bytes` (0: one text of all).
 
-    Where `source` has too few words to be put into another order (spaces, one letter), words are made up.
+    Where `source` has too few distinct words to reorder (spaces, one letter), words are made up.
     """
     n_words = _SHORT_UNIT_WORDS if 0 < text_bytes < _SHORT_BYTES else _UNIT_WORDS
     units = _units(_words(source, n_bytes), n_words)
@@ -36,10 +36,10 @@ def units_of(source: Iterable[bytes], n_bytes: int, text_bytes: int, seed: int) 
 
 
 class Recombined:
-    """Texts of `n_bytes` together, each number another order of the same units."""
+    """Texts of `n_bytes` together; each number selects another order of the same units."""
 
     def __init__(self, units: list[str], n_bytes: int, text_bytes: int, seed: int) -> None:
-        """Take as many of the units, again from the first where they are too few."""
+        """Take units up to `n_bytes`, repeating them where they are too few."""
         self.units: list[str] = []
         """The units of all texts together; each begins with a space."""
         room = n_bytes
@@ -52,16 +52,16 @@ class Recombined:
         self._seed = seed
 
     def joined(self, positions: list[int]) -> str:
-        """The units at these positions as one line: what the ids of each, one after the other, spell."""
+        """Return the units at these positions as one line, which the concatenation of their ids decodes to."""
         return "".join([self.units[i] for i in positions])
 
     def order(self, number: int) -> list[list[int]]:
-        """Positions of units for each text of the pass `number`."""
+        """Return the positions of units for each text of the pass `number`."""
         positions = np.random.default_rng([self._seed, number]).permutation(len(self.units)).tolist()
         return [positions[start : start + self._per_text] for start in range(0, len(positions), self._per_text)]
 
     def texts(self, number: int) -> list[str]:
-        """The texts of the pass `number`: new `str` objects at every call, the same for the same number."""
+        """Return the texts of the pass `number`: new but equal `str` objects at every call."""
         return [self._text(positions) for positions in self.order(number)]
 
     def _text(self, positions: list[int]) -> str:

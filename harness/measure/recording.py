@@ -1,6 +1,6 @@
-"""A run's folder as every command leaves it: records, and beside them where and with what they were made.
+"""A run's folder as every command writes it: the records, and `machine.json` with where and how they were made.
 
-Knows no task: what is written, and which facts are a command's own, its caller says.
+Knows no task: the caller decides what is written and which facts its command adds.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from harness.records import RecordWriter
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """Where records go, and the facts that will stand beside them."""
+    """The records' destination, and the facts written beside them."""
 
     write: Callable[..., None]
-    """Takes records, and keeps them."""
+    """Appends records."""
     facts: dict[str, Any]
-    """May be added to until the end."""
+    """May be extended until the end."""
 
 
 @contextmanager
 def described(folder: Path, implementations: Sequence[str], command: str, **own: Any) -> Iterator[dict[str, Any]]:
-    """Write `machine.json` of a folder of records: at once, and anew when the body has ended well.
+    """Write `machine.json` of a folder of records: at once, and again when the body has succeeded.
 
-    Gives the facts, to which the body may add; `own` are those of the command. `command` loses the folders in it. Of a
-    run taken up again the date and the load before its first start are kept.
+    Yield the facts, to which the body may add; `own` are the command's. Folders are removed from `command`. A resumed
+    run keeps the date and the load of its first start.
     """
     before = provenance.read_machine(folder)
     facts = {
@@ -54,9 +54,9 @@ def described(folder: Path, implementations: Sequence[str], command: str, **own:
 def recording(
     folder: Path | None, implementations: Sequence[str], command: str, *, resume: bool = False
 ) -> Iterator[Recording]:
-    """Records written into `folder` with what describes them; for None they are kept nowhere.
+    """Write records and their facts into `folder`; discard them where it is None.
 
-    Raises `RecordError` where the folder holds records and `resume` is False.
+    Raise `RecordError` where the folder holds records and `resume` is False.
     """
     if folder is None:
         yield Recording(lambda *records: None, {})
@@ -66,7 +66,7 @@ def recording(
 
 
 def digests(models: Iterable[str], corpora: Iterable[str], split: str | None = None) -> dict[str, dict[str, str]]:
-    """What was used, by name: the digest of each model, and of each corpus or of the part of it that was read."""
+    """Return the digest of each model, and of each corpus (of the given split of it), by name."""
     from harness.data import load_corpus, load_model
 
     return {

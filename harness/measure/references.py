@@ -1,7 +1,7 @@
-"""Expected answers: each workload and slice answered once by a trusted implementation in a process of its own.
+"""Expected answers: each workload and slice is answered once by a reference implementation in its own process.
 
-None is trusted alone, or it would verify itself: a second answers the beginning of the text as well, and where the two
-differ nobody is judged by either.
+No reference is trusted alone, or it would verify itself: a second one also answers the beginning of the text, and
+where the two differ neither is used.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from collections.abc import Iterable
 import msgspec
 
 from harness.measure.materials import Materials
-from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import Expected, Job, Open, Opened, Refer
 from harness.measure.workloads import STRETCHES
 
 ENCODERS = ("tiktoken", "priority", "naive")
-"""Asked in this order for the ids; the first that can run the model and the text answers."""
+"""References for the ids, in this order: the first that can run the model on the text."""
 TRAINERS = ("priority", "wordcount", "naive")
-"""Asked in this order for the merges, and to confirm them."""
+"""References for the merges, in this order, and for their confirmation."""
 CONFIRMING = ("priority", "backtracking")
-"""Asked in this order to confirm ids; on an irregular model `naive` may differ from others and be right."""
+"""References that confirm ids, in this order; on an irregular model `naive` may differ from others and be right."""
 REFERENCE_SECONDS = 180.0
 CONFIRMED_BYTES = 4_000
-"""Of each job's text a second reference answers so much."""
+"""How much of each job's text a second reference answers."""
 
 
 class References:
-    """Keeps one worker per model and reference, and every answer, for as long as the run lasts."""
+    """The references of a run: one worker per model and reference, and every answer so far."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class References:
     ) -> None:
         self._materials = materials
         self._encoders, self._trainers, self._confirming = encoders, trainers, confirming
-        self._workers: dict[tuple[str, str], Worker | None] = {}
+        self._workers: dict[tuple[str, str], WorkerProcess | None] = {}
         self._answers: dict[tuple[str, str, int, str, str], Expected | None] = {}
         self._number = 0
 
@@ -50,13 +50,13 @@ class References:
         self.close()
 
     def close(self) -> None:
-        """End the workers."""
+        """Close the workers."""
         for worker in self._workers.values():
             if worker is not None:
                 worker.close()
 
     def expected(self, job: Job, model: str) -> Expected | None:
-        """The answer to a job on a model (empty: training), or None where no reference can give one, or two differ."""
+        """Return the answer to a job on a model (empty: training); None where no reference has one, or two differ."""
         key = (
             model,
             job.texts,
@@ -69,7 +69,7 @@ class References:
         return self._answers[key]
 
     def name_for(self, model: str) -> str:
-        """The reference that answers for a model, or nothing where none can."""
+        """Return the name of the reference for a model, empty where there is none."""
         return next((name for name in self._encoders if self._worker(name, model) is not None), "")
 
     def _asked(self, job: Job, model: str) -> Expected | None:
@@ -82,7 +82,7 @@ class References:
         return None
 
     def _is_confirmed(self, name: str, others: Iterable[str], job: Job, model: str) -> bool:
-        """Whether the first of `others` that can answers the beginning of a job as `name` does, or none can."""
+        """Return whether the first of `others` able to answer agrees with `name` on the beginning, or none is able."""
         n_bytes = min(job.n_bytes or CONFIRMED_BYTES, CONFIRMED_BYTES)
         beginning = msgspec.structs.replace(job, n_bytes=n_bytes)
         seconds = (self._answer(other, beginning, model) for other in others)
@@ -93,7 +93,7 @@ class References:
         return first is not None and first.digest == second.digest
 
     def _answer(self, name: str, job: Job, model: str) -> Expected | None:
-        """What a reference answers; None where it cannot."""
+        """Return a reference's answer, None where it has none."""
         worker = self._worker(name, model)
         if worker is None:
             return None
@@ -107,14 +107,14 @@ class References:
                 del self._workers[name, model]
             return None
 
-    def _worker(self, name: str, model: str) -> Worker | None:
+    def _worker(self, name: str, model: str) -> WorkerProcess | None:
         if (name, model) not in self._workers:
             self._workers[name, model] = self._started(name, model)
         return self._workers[name, model]
 
-    def _started(self, name: str, model: str) -> Worker | None:
+    def _started(self, name: str, model: str) -> WorkerProcess | None:
         path = self._materials.model(model).path if model else ""
-        worker = Worker(temporary=self._materials.temporary)
+        worker = WorkerProcess(temporary=self._materials.temporary)
         with contextlib.suppress(WorkerFailed):
             worker.ask(Open(implementations=(name,), model=path), Opened, seconds=REFERENCE_SECONDS)
             return worker

@@ -1,6 +1,6 @@
-"""Carrying out a plan: turn after turn, each in a process of its own, every outcome a record on disk at once.
+"""Run a plan turn by turn, each in a process of its own; every outcome is written to disk at once as a record.
 
-Nothing else runs meanwhile. What is recorded is not run again; what cannot be run is recorded with the reason.
+Nothing else runs meanwhile. What is recorded is not run again; what cannot run is recorded with the reason.
 """
 
 from __future__ import annotations
@@ -14,48 +14,48 @@ from typing import Protocol
 import msgspec
 
 from harness.measure import placement
-from harness.measure.conductor import Conductor, Write
 from harness.measure.materials import Materials
 from harness.measure.references import References
+from harness.measure.runner import Runner, Write
 from harness.measure.schedule import Plan, Turn, busiest, keys, turns
 from harness.records import AnyRecord, Measurement, TextMemory, key_of, of_kind
 
 COPY_PREFERENCE = ("tiktoken", "tokenizers", "priority")
-"""Whose copy is run to measure the noise floor: the first of these that runs most of the workloads."""
+"""The implementation copied to measure the noise floor: the first of these that runs most of the workloads."""
 _MOST = 0.75
-"""Share of what the most able implementation ran."""
+"""Share of the workloads run by the implementation that ran most."""
 
 
 class Progress(Protocol):
-    """What a run tells whoever watches it."""
+    """Callbacks of a run."""
 
     def started(self, n_records: int, n_done: int) -> None:
-        """There are `n_records` to be written, of which `n_done` are there."""
+        """Report the number of records to be written, `n_done` of which exist."""
 
     def turn(self, turn: Turn) -> None:
-        """A process starts."""
+        """Report that a process starts."""
 
     def recorded(self, record: Measurement) -> None:
-        """A record was written."""
+        """Report that a record was written."""
 
     def passed_over(self, n_records: int) -> None:
-        """So many records will not be written, because an earlier round already failed."""
+        """Report that `n_records` will not be written, because an earlier round failed."""
 
 
-class Silent:
-    """A `Progress` that says nothing."""
+class NoProgress:
+    """A `Progress` that ignores every report."""
 
     def started(self, n_records: int, n_done: int) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def turn(self, turn: Turn) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def recorded(self, record: Measurement) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def passed_over(self, n_records: int) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 def run(
@@ -68,18 +68,18 @@ def run(
     references: References | None = None,
     memory_limit_bytes: int | None = None,
 ) -> None:
-    """Write one `Measurement` for every workload, implementation, copy and round of `plan` that is not `done`.
+    """Write one `Measurement` for every workload, implementation, copy and round of `plan` that is not in `done`.
 
-    After a verdict other than ok the implementation's later rounds on that workload are passed over.
+    After a verdict other than ok, the implementation's later rounds on that workload are skipped.
     """
-    progress = progress or Silent()
+    progress = progress or NoProgress()
     watcher = progress
 
     done = list(done)
     recorded = {key_of(record): record for record in of_kind(done, Measurement)}
     written = list(recorded.values())
 
-    def tell(record: Measurement | TextMemory) -> None:
+    def keep(record: Measurement | TextMemory) -> None:
         write(record)
         if isinstance(record, TextMemory):
             return
@@ -93,36 +93,37 @@ def run(
         cores = stack.enter_context(placement.parent_on_first_core())
         if references is None:
             references = stack.enter_context(References(materials))
-        conductor = Conductor(plan, materials, references, tell, cores, memory_limit_bytes)
+        runner = Runner(plan, materials, references, keep, cores, memory_limit_bytes)
         for memory in of_kind(done, TextMemory):
-            conductor.note(memory)
+            runner.note(memory)
         for record in recorded.values():
-            conductor.note(record)
+            runner.note(record)
 
-        def play(turn: Turn) -> None:
+        def run_turn(turn: Turn) -> None:
             left = [
                 workload
                 for workload, key in zip(turn.workloads, keys(turn), strict=True)
-                if key not in recorded and not conductor.given_up(workload, turn)
+                if key not in recorded and not runner.has_failed(workload, turn)
             ]
             watcher.passed_over(len(turn.workloads) - len(left) - sum(key in recorded for key in keys(turn)))
             if left:
                 watcher.turn(turn)
-                conductor.play(turn, left)
+                runner.run_turn(turn, left)
 
         for turn in originals:
-            play(turn)
+            run_turn(turn)
         copied = copied_implementation(plan, written)
         progress.passed_over(n_records - _n_records(turns(plan, copied)))
         for turn in islice(turns(plan, copied), len(originals), None):
-            play(turn)
+            run_turn(turn)
 
 
 def copied_implementation(plan: Plan, records: Iterable[Measurement]) -> str | None:
-    """Whose copy measures the noise floor, judged by the records of the first round; None where no copy is run.
+    """Return the implementation whose copy measures the noise floor, by the first round's records; None for no copy.
 
-    Of those that ran at least three quarters of the workloads anybody ran, the first of `COPY_PREFERENCE`, else the
-    first named: the copy of one that can run nothing would let the run claim nothing. A copy that was begun goes on.
+    Of those that ran at least three quarters as many workloads as the one that ran most, it is the first of
+    `COPY_PREFERENCE`, else the first named: the copy of one that runs nothing would measure no noise. A copy that has
+    records already is kept.
     """
     if not plan.profile.copies:
         return None

@@ -1,4 +1,4 @@
-"""From records to rounds of seconds per byte: what the statistics read. Knows records, computes nothing else."""
+"""From records to rounds of seconds per byte, the input of the statistics."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from harness.measure.workloads import ONCE_ONLY
 from harness.records import Measurement
 
 SCALE_PREFIX = "scale/"
-"""Workloads of `bpebench scale` begin so."""
+"""Prefix of the workloads of `bpebench scale`."""
 
 Contestant = tuple[str, int]
 """Implementation and copy."""
 
 
 def seconds_per_unit(record: Measurement) -> list[float]:
-    """Seconds per byte for each sample; seconds for `load`, whose size is the file's. Slices stay comparable."""
+    """Return seconds per byte of each sample, so that slices compare; seconds for `load`, whose size is the file's."""
     passes = record.loops * (record.n_bytes if record.task != "load" and record.n_bytes else 1)
     return [seconds / passes for seconds in record.samples_seconds]
 
 
 def rounds_by_contestant(records: Iterable[Measurement]) -> dict[str, dict[Contestant, Rounds]]:
-    """Workload -> (implementation, copy) -> samples by round in order, of what was verified and timed."""
+    """Map workload -> (implementation, copy) -> samples by round in order, of what was verified and timed."""
     found: dict[str, dict[Contestant, dict[int, list[float]]]] = {}
     for record in records:
         if record.status != "ok" or not record.samples_seconds:
@@ -39,7 +39,7 @@ def rounds_by_contestant(records: Iterable[Measurement]) -> dict[str, dict[Conte
 
 
 def copies(rounds: dict[str, dict[Contestant, Rounds]]) -> list[tuple[Rounds, Rounds]]:
-    """Both copies' rounds for each workload on which one implementation ran twice."""
+    """Return both copies' rounds for each workload on which one implementation ran twice."""
     return [
         (contestants[name, 0], contestants[name, 1])
         for contestants in rounds.values()
@@ -49,35 +49,35 @@ def copies(rounds: dict[str, dict[Contestant, Rounds]]) -> list[tuple[Rounds, Ro
 
 
 def measured_floor(records: Iterable[Measurement]) -> float | None:
-    """The noise floor of a run, as a share; None where nothing ran twice."""
+    """Return the noise floor of a run, as a share; None where nothing ran twice."""
     return noise_floor(copies(rounds_by_contestant(records)))
 
 
 def measured_resolution(records: Iterable[Measurement]) -> float | None:
-    """The smallest difference, as a share, that a run can usually tell, judged by its two copies; None without them."""
+    """Return the smallest difference, as a share, a run usually resolves, by its two copies; None without copies."""
     pairs = copies(rounds_by_contestant(records))
     return resolution([ratio_interval(a, b) for a, b in pairs], noise_floor(pairs))
 
 
 _WHOLE = 0.95
-"""Texts read in turn differ a little in size: this share of the largest counts as all of it."""
+"""Texts read in turn differ a little in size: from this share of the largest on, one counts as whole."""
 
 
 def is_comparable(state: str, n_bytes: int, full_bytes: int) -> bool:
-    """Whether seconds per byte of a slice stand for the whole: not where each text is read once only."""
+    """Return whether a slice's seconds per byte represent the whole: not where each text is read only once."""
     return state not in ONCE_ONLY or n_bytes >= _WHOLE * full_bytes
 
 
 def is_growth(workload: str) -> bool:
-    """Whether a workload is one of `bpebench scale`: it tells of growth, and is not compared as a speed."""
+    """Return whether a workload is one of `bpebench scale`, which shows growth and is not compared as a speed."""
     return workload.startswith(SCALE_PREFIX)
 
 
 def rankable_times(records: Iterable[Measurement], *, exact_only: bool = True) -> dict[str, dict[str, Rounds]]:
-    """Implementation -> workload -> rounds, of workloads on which none of its rounds failed; copies are left out.
+    """Map implementation -> workload -> rounds, of workloads on which none of its rounds failed, without copies.
 
-    So are new documents that ended early, slices of text read for the first time (what a first call costs weighs more
-    on them than on the whole), and what may have been answered from memory of whole texts.
+    Also left out are `sustained` runs that ended early, slices of text read for the first time (the cost of the first
+    call weighs more on them than on the whole), and what may have been answered from memory of whole texts.
     """
     records = [
         record

@@ -1,7 +1,7 @@
-"""How time grows with the size of the input: one pass over each of ever larger generated texts, and the exponent.
+"""Growth of time with the size of the input: one pass over each of a series of generated texts, and the exponent.
 
-Each implementation and family has a process of its own per round. Every size is read once, so that no cache of
-pieces can answer; growth stops at the first size that fails or takes longer than the limit.
+Each implementation and family has its own process per round. Every size is read once, so that no cache of pieces can
+answer; the series ends at the first size that fails or exceeds the limit.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from typing import NamedTuple
 import msgspec
 
 from harness.measure import placement
-from harness.measure.conductor import OPEN_SECONDS, default_memory_limit_bytes
 from harness.measure.materials import Materials, Unavailable
-from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import Failed, Job, Measure, Measured, Open, Opened
 from harness.measure.references import References
+from harness.measure.runner import OPEN_SECONDS, default_memory_limit_bytes
 from harness.measure.samples import SCALE_PREFIX
 from harness.measure.stats import Exponent, fit_exponent
 from harness.measure.workloads import Workload, short_name
 from harness.records import AnyRecord, Measurement, RecordError, of_kind
 
 FAMILIES = ("repeats", "letters", "spaces", "cjk", "digits")
-"""What is measured where none is chosen; `harness.data.generated.ADVERSARIAL` has more."""
+"""The default families; `harness.data.generated.ADVERSARIAL` has more."""
 SIZES = tuple(1024 << step for step in range(11))
 """1 KB to 1 MB: ten doublings, of which a slow implementation does the first few."""
 PASS_LIMIT_SECONDS = 3.0
-"""Also that of records that do not say their limit."""
+"""The default limit of a pass, and that of records without one."""
 VERIFY_SECONDS = 2.0
-"""How long a worker may take beyond the limit, to verify."""
+"""Time beyond the limit for verification."""
 _WARM_UP_FAMILY = "letters"
 _WARM_UP_BYTES = 500
 
 
 class Scale(msgspec.Struct, frozen=True, kw_only=True):
-    """What to measure."""
+    """What `measure_scaling` measures."""
 
     implementations: tuple[str, ...]
     model: str
@@ -47,7 +47,7 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def workload_of(scale: Scale, family: str, n_bytes: int) -> Workload:
-    """The workload of one point."""
+    """Return the workload of one family and size."""
     corpus = f"gen/{family}:{n_bytes}"
     return Workload(
         name=f"{SCALE_PREFIX}{short_name(scale.model)}/{corpus}",
@@ -68,10 +68,10 @@ def measure_scaling(
     references: References | None = None,
     memory_limit_bytes: int | None = None,
 ) -> list[Measurement]:
-    """One `Measurement` per implementation, family, size and round, up to the first that is too slow or not ok.
+    """Write one `Measurement` per implementation, family, size and round, up to the first too slow or not ok.
 
-    Gives all of them; those in `done` are not measured again nor written.
-    Raises `RecordError` where those had another limit: their curves ended elsewhere.
+    Return all of them; those in `done` are neither measured again nor written.
+    Raise `RecordError` where those had another limit: their curves ended elsewhere.
     """
     names = {workload_of(scale, family, size).name for family in scale.families for size in scale.sizes}
     records = [record for record in of_kind(done, Measurement) if record.workload in names]
@@ -102,23 +102,23 @@ def _refuse_another_limit(records: Sequence[Measurement], limit_seconds: float) 
     others = {limit_of(record) for record in records} - {limit_seconds}
     if others:
         raise RecordError(
-            f"the curves there were measured with --limit {min(others):g}, not {limit_seconds:g}; go on with that, or "
+            f"the curves there were measured with --limit {min(others):g}, not {limit_seconds:g}; use that limit, or "
             "use another --out"
         )
 
 
 def limit_of(record: Measurement) -> float:
-    """The limit of a pass a record was made with, in seconds."""
+    """Return the limit of a pass a record was made with, in seconds."""
     return PASS_LIMIT_SECONDS if record.limit_seconds is None else record.limit_seconds
 
 
 def family_of(record: Measurement) -> str:
-    """The generated family of a measurement of growth: `repeats`, `letters`, …"""
+    """Return the generated family of a measurement of growth: `repeats`, `letters`, …"""
     return record.corpus.removeprefix("gen/").partition(":")[0]
 
 
 class _Curve(NamedTuple):
-    """One implementation on one family in one round: a process, smallest size first."""
+    """One implementation on one family in one round: one process, smallest size first."""
 
     scale: Scale
     implementation: str
@@ -129,14 +129,14 @@ class _Curve(NamedTuple):
     def records(
         self, materials: Materials, references: References, cores: Sequence[int], memory_limit_bytes: int
     ) -> Iterator[Measurement]:
-        """The records that are not known yet."""
+        """Measure and yield the records that are not known yet."""
         opened: Opened | None = None
         left = [workload_of(self.scale, self.family, size) for size in self.scale.sizes]
         while left and (record := self.known.get((left[0].name, self.implementation, self.number))) is not None:
             left = [] if self._ends(record) else left[1:]
         if not left:
             return
-        with Worker(
+        with WorkerProcess(
             hash_seed=self.number, memory_limit_bytes=memory_limit_bytes, temporary=materials.temporary
         ) as worker:
             for workload in left:
@@ -172,9 +172,14 @@ class _Curve(NamedTuple):
         )
 
     def _measure(
-        self, worker: Worker, workload: Workload, record: Measurement, materials: Materials, references: References
+        self,
+        worker: WorkerProcess,
+        workload: Workload,
+        record: Measurement,
+        materials: Materials,
+        references: References,
     ) -> None:
-        """Fill in `record`. A pass may run past the limit a little, so that what is ended there took at least that."""
+        """Fill in `record`. A pass is stopped only after the limit, so that a timeout took at least that long."""
         record.round_trip = materials.round_trip(self.scale.model)
         texts = materials.texts(workload)
         record.full_bytes = record.n_bytes = texts.n_bytes
@@ -188,14 +193,14 @@ class _Curve(NamedTuple):
 
 
 def _open(
-    worker: Worker,
+    worker: WorkerProcess,
     scale: Scale,
     implementation: str,
     materials: Materials,
     references: References,
     cores: Sequence[int],
 ) -> Opened:
-    """Build the implementation and let it encode a little, so that the first size pays for no first call."""
+    """Build the implementation and warm it up, so that the first size does not include the cost of a first call."""
     model = materials.model(scale.model).path
     request = Open(implementations=(implementation,), model=model, cores=tuple(cores[-1:]))
     opened = worker.ask(request, Opened, seconds=OPEN_SECONDS)
@@ -210,9 +215,9 @@ def _open(
 
 
 def exponents(records: Iterable[Measurement]) -> dict[tuple[str, str], Exponent | Failed]:
-    """(implementation, family) -> exponent over its sizes, or the verdict where fewer than two sizes were ok.
+    """Map (implementation, family) -> exponent over its sizes, or the verdict where fewer than two sizes were ok.
 
-    Seconds of one size are the least over its rounds. A timeout gives a lower bound at its limit.
+    The time of a size is the minimum over its rounds. A timeout gives a lower bound at its limit.
     """
     records = list(records)
     points: dict[tuple[str, str], dict[int, float]] = {}
@@ -237,7 +242,7 @@ def exponents(records: Iterable[Measurement]) -> dict[tuple[str, str], Exponent 
 
 
 def ends(records: Iterable[Measurement]) -> dict[tuple[str, str], Measurement]:
-    """(implementation, family) -> the smallest size that was not ok, where there is one."""
+    """Map (implementation, family) -> the record of the smallest size that was not ok, where there is one."""
     found: dict[tuple[str, str], Measurement] = {}
     for record in records:
         key = (record.implementation, family_of(record))

@@ -1,7 +1,7 @@
-"""Who runs what, when: profiles, and the plan of a run as turns of processes in a seeded order. Starts nothing.
+"""Which implementation runs which workload when: profiles, and a run's plan as turns in a seeded order. Runs nothing.
 
-The order depends on the seed and on names only, never on what has run, so that a run taken up again goes on as it
-would have.
+The order depends only on the seed and on names, never on what has run, so that a resumed run continues as it would
+have without the interruption.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     n_samples: int
     """Samples of a workload in one round (one where a pass needs a process of its own)."""
     sample_seconds: float
-    """Least length of a sample."""
+    """Minimum length of a sample."""
     pass_seconds: float
     """A pass is made small enough to take no longer than this."""
     time_limit_seconds: float
-    """A workload that takes longer in one process is recorded as timeout."""
+    """A workload that takes longer in one process is recorded as `timeout`."""
     copies: bool
     """Run one implementation twice, to measure the noise floor."""
 
@@ -74,17 +74,15 @@ PROFILES: Mapping[str, Profile] = {
 }
 
 PROCESS_SECONDS = 1.3
-"""What a process costs before it measures: interpreter, imports, model. For estimates."""
+"""Cost of starting a process: interpreter, imports, model. For estimates."""
 TRAINING_SECONDS_PER_BYTE = 0.5e-6
-"""What a pass of training takes on average over all, those that cannot train included. For estimates."""
-
-
+"""Mean time of a training pass over all implementations, those that cannot train included. For estimates."""
 SUSTAINED_SECONDS_PER_BYTE = 0.08e-6
-"""What documents without end take on average, verified. For estimates."""
+"""Mean time of `sustained`, verification included. For estimates."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """All that decides which records a run writes."""
+    """Everything that determines which records a run writes."""
 
     profile: Profile
     implementations: tuple[str, ...]
@@ -102,14 +100,14 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Key = tuple[str, str, int, int]
-"""Workload, implementation, copy, round: one record."""
+"""Workload, implementation, copy, round: the key of one record."""
 
 
 def turns(plan: Plan, copied: str | None = None) -> Iterator[Turn]:
-    """Every process of the run in order: rounds, in each the implementations shuffled, in each its processes.
+    """Yield every process of the run in order: by round, then by shuffled implementation.
 
-    `copied` is run twice in every round. In the first round its copy comes last, so that all before it is the same
-    whoever is copied, and may decide who is.
+    `copied` is run twice in every round. In the first round its copy comes last, so that the turns before it do not
+    depend on which implementation is copied, and their results can decide that.
     """
     contestants = [(name, 0) for name in plan.implementations]
     for number in range(plan.profile.rounds):
@@ -131,19 +129,19 @@ def turns(plan: Plan, copied: str | None = None) -> Iterator[Turn]:
 
 
 def busiest(plan: Plan) -> str | None:
-    """The implementation most workloads are meant for: its copy would take longest. None where no copy is run."""
+    """Return the implementation with most workloads, whose copy takes longest; None where no copy is run."""
     if not plan.profile.copies:
         return None
     return max(plan.implementations, key=lambda name: sum(w.applies_to(name) for w in plan.workloads), default=None)
 
 
 def keys(turn: Turn) -> list[Key]:
-    """The records a turn writes where nothing fails."""
+    """Return the keys of the records a turn writes where nothing fails."""
     return [(workload.name, turn.implementation, turn.copy, turn.round) for workload in turn.workloads]
 
 
 def estimate_seconds(plan: Plan) -> float:
-    """About how long the plan takes where every implementation can run everything: arithmetic, no measurement."""
+    """Estimate how long the plan takes if every implementation can run everything."""
     profile = plan.profile
     total = 0.0
     for turn in turns(plan, busiest(plan)):
@@ -151,13 +149,13 @@ def estimate_seconds(plan: Plan) -> float:
         for workload in turn.workloads:
             total += workload_seconds(workload, profile)
             if (turn.round, turn.copy) == (0, 0) and not workload.has_own_process:
-                # Its memory is measured in one.
+                # Its memory is measured in a separate process.
                 total += PROCESS_SECONDS + profile.pass_seconds
     return total
 
 
 def workload_seconds(workload: Workload, profile: Profile) -> float:
-    """About how long one workload takes in one process, verification and calibration included."""
+    """Estimate how long one workload takes in one process, verification and calibration included."""
     if workload.task == "load" or workload.state == "cold":
         return 0.2
     if workload.state == "sustained":

@@ -1,7 +1,7 @@
-"""A run's temporary folder, which does not outlive the run for long: what a killed run left, the next one removes.
+"""A run's temporary folder. What a killed run left behind, the next one removes.
 
-A folder is in use while its lock is held, and the system lets go of the lock of a process that dies, however it dies.
-Where there are no such locks (Windows) nothing is removed that was not closed.
+A folder is in use while its lock is held; the system releases the lock of a process that dies, however it dies. Where
+there are no such locks (Windows), folders left behind are not removed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LOCK = "in-use"
 
 
 class Scratch:
-    """A temporary folder of this process. Removes those of processes that have died."""
+    """A temporary folder of this process. Making one removes those of dead processes."""
 
     def __init__(self) -> None:
         for left in _left_behind():
@@ -32,7 +32,7 @@ class Scratch:
         while not held:
             self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
             self._lock = os.open(self.folder / _LOCK, os.O_CREAT | os.O_RDWR)
-            # Another that is tidying up may come between the two lines above and this one.
+            # Another process that cleans up may remove it between the two lines above.
             held = fcntl is None or (_try_lock(self._lock) and self.folder.exists())
 
     def close(self) -> None:
@@ -42,7 +42,7 @@ class Scratch:
 
 
 def _left_behind() -> Iterator[Path]:
-    """Folders of ours that nobody holds. One without a lock file is just being made, or is removed by another."""
+    """Yield our folders that no process holds. One without a lock file is being made or removed by another."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
             lock = os.open(folder / _LOCK, os.O_RDWR)
@@ -54,7 +54,7 @@ def _left_behind() -> Iterator[Path]:
 
 
 def _try_lock(descriptor: int) -> bool:
-    """Whether the lock is ours now; False where another holds it or the system has no locks."""
+    """Try to take the lock; False where another process holds it or the system has no locks."""
     if fcntl is None:
         return False
     try:

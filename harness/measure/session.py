@@ -1,6 +1,6 @@
-"""A run from beginning to end: its folder, its plan on disk, provenance, measurements, compression.
+"""A whole run: its folder, the plan on disk, provenance, measurements, compression.
 
-A command calls `measure` with a plan and prints; nothing here prints or parses.
+A command calls `measure` with a plan and prints the result; nothing here prints or parses.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from harness.measure.materials import LoadCorpus, LoadModel, Materials, Unavaila
 from harness.measure.protocol import Job
 from harness.measure.recording import described
 from harness.measure.references import References
-from harness.measure.run import Progress, Silent, run
+from harness.measure.run import NoProgress, Progress, run
 from harness.measure.samples import measured_floor, measured_resolution
 from harness.measure.schedule import Plan, estimate_seconds
 from harness.measure.texts import read_texts
@@ -36,8 +36,8 @@ from impls import Model
 PLAN_FILE = "plan.json"
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run has left."""
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a run."""
 
     records: list[AnyRecord]
     floor: float | None
@@ -46,7 +46,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def measurements(self) -> list[Measurement]:
-        """The records that are measurements."""
+        """Return the records that are measurements."""
         return list(of_kind(self.records, Measurement))
 
 
@@ -60,11 +60,11 @@ def measure(
     load_model: LoadModel | None = None,
     load_corpus: LoadCorpus | None = None,
     memory_limit_bytes: int | None = None,
-) -> Outcome:
-    """Carry out `plan`, writing `records.jsonl`, `machine.json` and `plan.json` into `folder`.
+) -> RunResult:
+    """Run `plan`, writing `records.jsonl`, `machine.json` and `plan.json` into `folder`.
 
-    Raises `RecordError` where the folder holds records and `resume` is False, or holds the records of another plan.
-    With `resume` only what is missing is run; a folder without records is started.
+    Raise `RecordError` where the folder holds records and `resume` is False, or holds the records of another plan.
+    With `resume` only what is missing is run, from the start where there are no records.
     """
     with RecordWriter(folder, resume=resume) as writer:
         done = read_records(folder)
@@ -78,7 +78,7 @@ def measure(
                     materials,
                     writer.write,
                     done=done,
-                    progress=progress or Silent(),
+                    progress=progress or NoProgress(),
                     references=references,
                     memory_limit_bytes=memory_limit_bytes,
                 )
@@ -89,7 +89,7 @@ def measure(
             facts["noise_floor"] = measured_floor(measurements)
             facts["resolution"] = measured_resolution(measurements)
             facts["warnings"] = cautions.sample_warnings(measurements)
-    return Outcome(records=records, floor=facts["noise_floor"], warnings=facts["warnings"])
+    return RunResult(records=records, floor=facts["noise_floor"], warnings=facts["warnings"])
 
 
 def _load_model(name: str) -> Model:
@@ -105,7 +105,7 @@ def _load_corpus(name: str, split: Any) -> Any:
 
 
 def _keep_plan(folder: Path, plan: Plan, *, has_records: bool) -> None:
-    """Write the plan beside its records, or refuse to mix two plans in one folder."""
+    """Write the plan beside its records; raise `RecordError` rather than mix two plans in one folder."""
     content = msgspec.json.format(msgspec.json.encode(_publishable(plan)), indent=2) + b"\n"
     path = folder / PLAN_FILE
     if has_records and path.exists() and path.read_bytes() != content:
@@ -117,7 +117,7 @@ def _keep_plan(folder: Path, plan: Plan, *, has_records: bool) -> None:
 
 
 def read_plan(folder: Path) -> Plan | None:
-    """The plan a run was started with, model files by their bare names; None where there is none."""
+    """Return the plan a run was started with (model files as bare names), None where there is none."""
     path = folder / PLAN_FILE
     if not path.is_file():
         return None
@@ -128,7 +128,7 @@ def read_plan(folder: Path) -> Plan | None:
 
 
 def _publishable(plan: Plan) -> Plan:
-    """The plan without places of this machine."""
+    """Return the plan without paths of this machine."""
     workloads = tuple(
         msgspec.structs.replace(workload, model=short_name(workload.model), corpus=short_corpus(workload.corpus))
         for workload in plan.workloads
@@ -143,7 +143,7 @@ def _compress(
     write: Callable[[Compression], None],
     done: list[AnyRecord],
 ) -> None:
-    """Tokens, bytes, characters and words of every model on every text it was timed on, by the reference's ids."""
+    """Count tokens, bytes, characters and words of every model and text timed, by the reference's ids."""
     seen = {(record.model, record.corpus) for record in of_kind(done, Compression)}
     for workload in plan.workloads:
         key = (short_name(workload.model), _label(workload))
@@ -156,7 +156,7 @@ def _compress(
 
 
 def _label(workload: Workload) -> str:
-    """The corpus of a workload, with the part of it that is read."""
+    """Return the corpus of a workload with its split."""
     corpus = short_corpus(workload.corpus)
     return corpus if workload.split is None else f"{corpus}/{workload.split}"
 

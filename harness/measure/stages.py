@@ -1,7 +1,7 @@
-"""Where an implementation's time goes: splitting, merging, the rest; where it exposes its stages.
+"""Time by stage (splitting, merging, output) of implementations that expose their stages.
 
-An implementation that works piece by piece is timed from outside: its splitter alone, its merging over the ready
-pieces, and whole; what is left is output and bookkeeping. One that has `stage_seconds(text)` says itself.
+An implementation that works piece by piece is timed from outside: its splitter alone, merging over the finished
+pieces, and the whole; the remainder is output and bookkeeping. Others may report times by `stage_seconds(text)`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from impls.core.errors import Unsupported
 
 @runtime_checkable
 class TimesItself(Protocol):
-    """An implementation that tells where its time goes."""
+    """An implementation that reports its time by stage."""
 
     def stage_seconds(self, text: str) -> dict[str, float]:
-        """Seconds by stage for one encoding of `text`."""
+        """Return the seconds by stage of one encoding of `text`."""
 
 
 def stage_shares(tokenizer: Tokenizer, text: str, passes: int = 5) -> dict[str, float]:
-    """Seconds per stage for one encoding of `text`, medians over `passes`; raises `Unsupported` without stages."""
+    """Return seconds per stage of one encoding of `text`, medians over `passes`; raise `Unsupported` without stages."""
     if isinstance(tokenizer, TimesItself):
-        told = [tokenizer.stage_seconds(_new(text)) for _ in range(passes)]
-        return {stage: median(one[stage] for one in told) for stage in told[0]}
+        samples = [tokenizer.stage_seconds(_new(text)) for _ in range(passes)]
+        return {stage: median(sample[stage] for sample in samples) for stage in samples[0]}
     if type(tokenizer).encode_piece is Tokenizer.encode_piece or type(tokenizer)._encode_text is not (
         Tokenizer._encode_text
     ):

@@ -1,11 +1,11 @@
-"""What samples can say: medians, ratios with intervals, the noise floor, ranks, exponents. Pure functions on numbers.
+"""Statistics of samples: medians, ratios with intervals, the noise floor, ranks, exponents. Pure functions on numbers.
 
 Samples come in rounds: samples of one round share a process and differ little, rounds differ more. So intervals
-resample whole rounds, each standing for itself by its median (resampling within the rounds as well would count the
-noise inside them twice; Davison and Hinkley 1997, "Bootstrap Methods and their Application", §3.8); the samples of a
-single round are resampled only where there is but one. With few rounds a bootstrap interval is too narrow; it is
-widened by the ratio of Student's t to the normal quantile and by sqrt(n/(n-1)) (Hesterberg 2015, "What Teachers Should
-Know About the Bootstrap").
+resample whole rounds, each represented by its median (resampling within rounds as well would count the noise inside
+them twice; Davison and Hinkley 1997, "Bootstrap Methods and their Application", §3.8); samples are resampled only
+where there is a single round. With few rounds a bootstrap interval is too narrow; it is widened by the ratio of
+Student's t to the normal quantile and by sqrt(n/(n-1)) (Hesterberg 2015, "What Teachers Should Know About the
+Bootstrap").
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Rounds = Sequence[Sequence[float]]
 Claim = Literal["faster", "slower", "≈"]
 
 NOISE_MARGIN = 10.0
-"""A ratio of times beyond which a difference is claimed even where the run did not measure its own noise.
+"""The ratio of times beyond which a difference is claimed even where the run did not measure its own noise.
 
 In the committed records (`results/`, 2026-11-21 to 2026-11-23, two kinds of processor, 10,634 pairs on one workload)
 the ratio of two implementations changed between two rounds of a run by a factor of 5.97 at most, that of two copies of
@@ -37,7 +37,7 @@ _T_975 = (
 
 
 class Summary(NamedTuple):
-    """One set of samples, in the unit of the samples."""
+    """Summary of a set of samples, in their unit."""
 
     median: float
     mad: float
@@ -47,7 +47,7 @@ class Summary(NamedTuple):
 
     @property
     def spread(self) -> float:
-        """MAD as a share of the median."""
+        """Return the MAD as a share of the median."""
         return self.mad / self.median if self.median else 0.0
 
 
@@ -61,7 +61,7 @@ class Interval(NamedTuple):
 
 
 def student_t_975(degrees_of_freedom: int) -> float:
-    """Student's t at 0.975, exact to four digits up to 20 degrees of freedom, within 0.2 % beyond."""
+    """Return Student's t at 0.975: to four digits up to 20 degrees of freedom, within 0.2 % beyond."""
     if degrees_of_freedom <= len(_T_975):
         return _T_975[degrees_of_freedom - 1]
     z = _NORMAL_975
@@ -69,7 +69,7 @@ def student_t_975(degrees_of_freedom: int) -> float:
 
 
 def summary(samples: Sequence[float]) -> Summary:
-    """Median, MAD, minimum and number of samples; raises `ValueError` for none."""
+    """Return median, MAD, minimum and number of samples; raise `ValueError` without samples."""
     if not len(samples):
         raise ValueError("no samples")
     values = np.asarray(samples, dtype=float)
@@ -78,10 +78,10 @@ def summary(samples: Sequence[float]) -> Summary:
 
 
 def ratio_interval(a: Rounds, b: Rounds, *, paired: bool = True, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
-    """How many times longer `a` takes than `b`: the ratio of their times with its 95 % interval.
+    """Return the ratio of the time of `a` to that of `b`, with its 95 % interval.
 
     The time of a round is the median of its samples, the time of a side the geometric mean over rounds. Rounds of one
-    run (`paired`, and equally many) are resampled in pairs: what slows a whole round down slows both.
+    run (`paired`, and equally many) are resampled in pairs, because what slows down a whole round slows down both.
     """
     if not a or not b:
         raise ValueError("a ratio needs at least one round of each")
@@ -99,7 +99,7 @@ def _log_time(rounds: Rounds) -> float:
 
 
 def _resampled_log_times(rounds: Rounds, chosen: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Log times, shape (resamples,), of the rounds in `chosen`; of resampled samples where there is one round."""
+    """Return log times, shape (resamples,), of the rounds in `chosen`; of resampled samples for a single round."""
     if len(rounds) == 1:
         values = np.asarray(rounds[0], dtype=float)
         picks = random.integers(len(values), size=(len(chosen), len(values)))
@@ -122,7 +122,7 @@ def _widened(estimate: float, draws: np.ndarray, n_rounds: int) -> Interval:
 
 
 def noise_floor(pairs: Sequence[tuple[Rounds, Rounds]]) -> float | None:
-    """The largest difference two copies of one implementation showed in this run, as a share: 0.01 is 1 %.
+    """Return the largest difference between two copies of one implementation in this run, as a share: 0.01 is 1 %.
 
     `pairs` holds the rounds of both copies for each workload. None where no copy was run.
     """
@@ -146,7 +146,7 @@ def claim(interval: Interval, floor: float | None) -> Claim:
 
 
 def resolution(intervals: Sequence[Interval], floor: float | None) -> float | None:
-    """The smallest difference, as a share, that this run can usually tell: its floor, or half an interval's width."""
+    """Return the smallest difference, as a share, this run usually resolves: its floor, or half an interval's width."""
     if floor is None or not intervals:
         return None
     half_widths = [math.sqrt(interval.high / interval.low) - 1 for interval in intervals]
@@ -154,19 +154,19 @@ def resolution(intervals: Sequence[Interval], floor: float | None) -> float | No
 
 
 class Ranked(NamedTuple):
-    """One implementation over the workloads all share."""
+    """One implementation over the workloads that all share."""
 
     name: str
     ratio: Interval
     """Geometric mean of its times relative to the best's."""
     to_above: Interval | None
-    """The same relative to the one before it; None for the best."""
+    """The same relative to the one ranked before it; None for the best."""
     rank_probabilities: tuple[float, ...]
-    """How likely it is first, second, …, by bootstrap."""
+    """Probability of being first, second, …, by bootstrap."""
 
 
 def rank(times: Mapping[str, Mapping[str, Rounds]], *, seed: int = 0, resamples: int = RESAMPLES) -> list[Ranked]:
-    """Implementations by the geometric mean of their times over the workloads every one of them has.
+    """Rank implementations by the geometric mean of their times over the workloads they all have.
 
     `times` maps implementation -> workload -> rounds (seconds per byte). Empty where they share no workload.
     """
@@ -210,16 +210,16 @@ class Exponent(NamedTuple):
     high: float
     n_points: int
     lower_bound: float | None
-    """Where the next size ran into its time limit: the growth was at least this steep there."""
+    """Lower bound on the growth up to the next size, where that ran into its time limit."""
 
 
 def fit_exponent(
     points: Sequence[tuple[float, float]], timeout: tuple[float, float] | None = None, last: int = 6
 ) -> Exponent | None:
-    """Least-squares slope over the `last` of the log-log `points` (n, seconds), with its 95 % interval.
+    """Return the least-squares slope over the `last` of the log-log `points` (n, seconds), with its 95 % interval.
 
-    The smallest sizes tell of calls, not of growth, and are left out. `timeout` is the first size that did not end
-    and the limit it ran into. None with fewer than two points.
+    The smallest sizes are left out: they show the cost of a call, not growth. `timeout` is the first size that did not
+    finish and the limit it ran into. None with fewer than two points.
     """
     usable = sorted(points)[-last:]
     if len(usable) < 2:

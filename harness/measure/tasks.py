@@ -1,7 +1,7 @@
-"""What one pass of each task does, and what its answer must be. Runs in the worker; holds no clock.
+"""One pass of each task, and the expected answer. Runs in the worker; reads no clock.
 
-Every implementation is given the same texts in the same pieces, reads special tokens as ordinary text, and answers
-ids only: a list for `encode` and its kin, arrays for `encode-array`, `encode-documents-array` and `encode-ragged`, a
+Every implementation gets the same texts, cut the same way, treats special tokens as ordinary text, and returns only
+ids: a list for `encode` and similar tasks, arrays for `encode-array`, `encode-documents-array` and `encode-ragged`, a
 number for `count`.
 """
 
@@ -33,43 +33,43 @@ from impls.core.round_trip import comes_back_as
 from impls.core.text.text import repair_surrogates
 
 ARRAYS = ("encode-array", "encode-documents-array", "encode-ragged")
-"""Tasks that answer arrays."""
+"""Tasks that return arrays."""
 
 Inputs = Sequence[Any]
 Pass = Callable[[Inputs], Any]
 
 
-class Work(msgspec.Struct, kw_only=True):
-    """A job made ready to run."""
+class PreparedJob(msgspec.Struct, kw_only=True):
+    """A job ready to run: its texts and the call to be timed."""
 
     passes: list[list[bytes]]
-    """What each pass reads; one that every pass reads again, but for `warm-other`."""
+    """The texts of each pass; every pass reads the same single list, except in `warm-other`."""
     other: list[bytes]
     """Other text: for `warm-other` to read before the first pass, for `warm-between` before every one."""
     run: Pass
     """One pass over the inputs."""
     fresh: Callable[[list[bytes]], Inputs]
-    """New inputs for a pass over these texts, made outside the timing."""
+    """Makes new inputs for a pass over these texts, outside the timing."""
     n_calls: int
-    """Of one pass."""
+    """Number of calls in one pass."""
 
     @property
     def texts(self) -> list[bytes]:
-        """The texts of all passes."""
+        """Return the texts of all passes."""
         return [text for texts in self.passes for text in texts]
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of all texts."""
+        """Return the bytes of all texts."""
         return sum(map(len, self.texts))
 
 
 def strings(texts: list[bytes]) -> list[str]:
-    """New `str` objects: reading the same one again flatters whoever keeps something inside it."""
+    """Return new `str` objects, since reading the same ones again favours libraries that cache UTF-8 inside them."""
     return [text.decode("utf-8", "surrogatepass") for text in texts]
 
 
-def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenizer], ids_file: str = "") -> Work:
+def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenizer], ids_file: str = "") -> PreparedJob:
     """Read a job's texts and bind the call to be timed."""
     other: list[bytes] = []
     passes = [take(texts, job.n_bytes) for texts in stretches(read_texts(Path(job.texts)), job.state)]
@@ -82,7 +82,7 @@ def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenize
     if job.task == "train":
         spec = TrainingSpec(**job.training)
         run: Pass = lambda inputs: implementation.train_model(inputs, spec)  # noqa: E731
-        return Work(passes=passes, other=other, run=run, fresh=fresh, n_calls=1)
+        return PreparedJob(passes=passes, other=other, run=run, fresh=fresh, n_calls=1)
     assert tokenizer is not None, "only training runs without a model"
     if job.task == "decode":
         ids = read_ids(Path(ids_file))
@@ -91,11 +91,11 @@ def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenize
     if job.state == "warm-between":
         fresh = _behind(fresh, run, other)
     n_calls = 1 if job.task in BATCHES else len(passes[0])
-    return Work(passes=passes, other=other, run=run, fresh=fresh, n_calls=n_calls)
+    return PreparedJob(passes=passes, other=other, run=run, fresh=fresh, n_calls=n_calls)
 
 
 def _behind(fresh: Callable[[list[bytes]], Inputs], run: Pass, other: list[bytes]) -> Callable[[list[bytes]], Inputs]:
-    """As `fresh`, after a pass over other text."""
+    """Return `fresh` preceded by a pass over other text."""
 
     def inputs(texts: list[bytes]) -> Inputs:
         run(fresh(other))
@@ -105,7 +105,7 @@ def _behind(fresh: Callable[[list[bytes]], Inputs], run: Pass, other: list[bytes
 
 
 def bind(job: Job, tokenizer: Tokenizer) -> Pass:
-    """One pass of a job over inputs it is given; not for `load` and `train`."""
+    """Return one pass of a job as a function of its inputs; not for `load` and `train`."""
     if job.task == "decode":
         decode = tokenizer.decode
         return lambda inputs: [decode(ids) for ids in inputs]
@@ -121,7 +121,7 @@ def bind(job: Job, tokenizer: Tokenizer) -> Pass:
 
 
 def same(job: Job, a: Any, b: Any) -> bool:
-    """Whether two passes answered the same."""
+    """Return whether two passes have the same answer."""
     if job.task in ARRAYS:
         return len(a) == len(b) and all(map(np.array_equal, a, b))
     if job.task == "train":
@@ -130,14 +130,14 @@ def same(job: Job, a: Any, b: Any) -> bool:
 
 
 def joined(job: Job, answers: Sequence[Any]) -> Any:
-    """The answers of passes one after the other as one, an entry a text; raises `NotIds`."""
+    """Concatenate the answers of passes, one entry per text; raise `NotIds`."""
     if job.task == "train":
         return answers[-1]
     return [entry for answer in answers for entry in (_rows(answer) if job.task == "encode-ragged" else answer)]
 
 
 def _rows(answer: Any) -> list[np.ndarray]:
-    """The ids of each text, of all ids in one array and their borders."""
+    """Split one array of all ids at its offsets into the ids of each text; raise `NotIds`."""
     try:
         ids, offsets = answer
         borders = [int(border) for border in offsets]
@@ -149,12 +149,12 @@ def _rows(answer: Any) -> list[np.ndarray]:
 
 
 def digest_of_model(model: Model) -> str:
-    """Digest of what training learned."""
+    """Return the digest of what training learned."""
     return digest_of_merges(model.tokens, model.merges)
 
 
 def digest(job: Job, answer: Any) -> tuple[str, int]:
-    """Digest of a pass's answer and its number of tokens (of merges, for `train`)."""
+    """Return the digest of a pass's answer and its number of tokens (of merges, for `train`)."""
     if job.task == "train":
         return digest_of_model(answer), len(answer.merges)
     if job.task == "count":
@@ -165,14 +165,14 @@ def digest(job: Job, answer: Any) -> tuple[str, int]:
 
 
 def digest_of_parts(digests: Iterable[str]) -> str:
-    """One digest of those of the parts of a text."""
+    """Combine the digests of the parts of a text into one."""
     return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
 def decoded_texts(texts: list[bytes], expected: Expected, model: Model) -> list[str] | None:
-    """What the reference's ids of `texts` must decode to; None where neither the texts nor the model tell.
+    """Return what the reference's ids of `texts` must decode to; None where neither texts nor model determine it.
 
-    It is the text, or its normal form; of a lossy model, what the ids stand for.
+    It is the text, or its normal form; for a lossy model, the text the ids decode to by the model.
     """
     decoder = ModelDecoder(model)
     wanted: list[str] = []
@@ -185,9 +185,9 @@ def decoded_texts(texts: list[bytes], expected: Expected, model: Model) -> list[
 
 
 def expected_digest(job: Job, texts: list[bytes], expected: Expected, model: Model | None) -> str | None:
-    """What `digest` must give, from what the reference answered; None where that does not tell.
+    """Return the expected result of `digest`, by the reference's answer; None where that does not determine it.
 
-    `model` is that of the tokenizer; training has none.
+    `model` is the tokenizer's; training has none.
     """
     if job.task == "count":
         return digest_of_counts(len(ids) for ids in read_ids(Path(expected.ids_file)))[0]

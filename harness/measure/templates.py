@@ -1,4 +1,4 @@
-"""The workload files, `datasets/workloads/*.toml`: read, checked, and spread over models and corpora.
+"""The workload files, `datasets/workloads/*.toml`: read, validated, and expanded over models and corpora.
 
 A file holds `[[workload]]` tables; each names one task, so that the table `encode` over two models and two corpora is
 the four workloads `encode/cl100k_base/turkish` and so on.
@@ -59,14 +59,14 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def workloads_folder() -> Path:
-    """Where the shipped workloads are."""
+    """Return the folder of the shipped workloads."""
     from harness.data import datasets_folder
 
     return datasets_folder() / "workloads"
 
 
 def load_templates(folder: Path | None = None) -> list[Template]:
-    """Every table of every TOML file in `folder`, by file name; raises `WorkloadError` naming file and key."""
+    """Return every table of every TOML file in `folder`, by file name; raise `WorkloadError` naming file and key."""
     folder = workloads_folder() if folder is None else folder
     paths = sorted(folder.glob("*.toml"))
     if not paths:
@@ -133,7 +133,7 @@ def _problem(template: Template) -> str | None:
 
 
 def expand(templates: Iterable[Template], models: Sequence[str] = (), corpora: Sequence[str] = ()) -> list[Workload]:
-    """The workloads of `templates`; `models` and `corpora`, where given, stand in for those the templates name."""
+    """Return the workloads of `templates`; `models` and `corpora`, where given, replace those the templates name."""
     found: dict[str, Workload] = {}
     for template in templates:
         chosen_models = models or template.models
@@ -150,12 +150,12 @@ def expand(templates: Iterable[Template], models: Sequence[str] = (), corpora: S
 
 
 def load_workloads(folder: Path | None = None) -> list[Workload]:
-    """Every workload as shipped, over the models and corpora its table names."""
+    """Return every shipped workload, over the models and corpora its table names."""
     return expand(load_templates(folder))
 
 
 def training_label(training: Mapping[str, Any]) -> str:
-    """What a training specification is called in names: `gpt2-4000`."""
+    """Return the label of a training specification in workload names: `gpt2-4000`."""
     spec = TrainingSpec(**training)
     pattern = spec.pattern if re.fullmatch(r"[\w.-]+", spec.pattern) else "custom"
     return f"{pattern}-{spec.vocab_size}"

@@ -1,6 +1,6 @@
 """From a corpus to the texts of a pass: joining, cutting, slicing, and the files a worker reads them from.
 
-Texts are kept as bytes (UTF-8 with surrogatepass) so that every pass can be given `str` objects of its own.
+Texts are kept as bytes (UTF-8 with surrogatepass) so that every pass can get new `str` objects.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SHUFFLED_CHARACTERS = 64_000_000
 
 
 def shuffled(documents: Iterable[str]) -> list[str]:
-    """The documents in a fixed random order, so that a slice stands for the whole; of huge corpora the beginning."""
+    """Shuffle documents in a fixed order, so that a slice represents the whole; of a huge corpus, its beginning."""
     taken: list[str] = []
     room = SHUFFLED_CHARACTERS
     for document in documents:
@@ -30,10 +30,10 @@ def shuffled(documents: Iterable[str]) -> list[str]:
 
 
 def workload_texts(documents: Iterable[str], workload: Workload) -> list[bytes]:
-    """The texts of `workload`, cut from `documents`; fewer bytes than asked for where the corpus has no more.
+    """Cut the texts of `workload` from `documents`; fewer bytes than asked for where the corpus is smaller.
 
-    A document split is kept only for `train`; elsewhere documents are joined by line ends, then cut anew. For states
-    that read several stretches, the texts of one stand behind those of the other, equally many of each.
+    Document borders are kept only for `train`; otherwise documents are joined by newlines, then cut again. For states
+    that read several stretches, the result holds equally many texts of each, one stretch after the other.
     """
     if workload.task == "train":
         return list(_whole_documents(documents, workload.skip_bytes, workload.max_bytes))
@@ -52,7 +52,7 @@ def workload_texts(documents: Iterable[str], workload: Workload) -> list[bytes]:
 
 
 def stretches(texts: list[bytes], workload_state: State) -> list[list[bytes]]:
-    """The texts of a workload in as many groups of equally many as its state asks for (`STRETCHES`)."""
+    """Divide the texts of a workload into equal groups, as many as its state asks for (`STRETCHES`)."""
     size = len(texts) // STRETCHES.get(workload_state, 1)
     return [texts[start : start + size] for start in range(0, len(texts), size)] if size else []
 
@@ -62,7 +62,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _whole_documents(documents: Iterable[str], skip: int, limit: int) -> Iterator[bytes]:
-    """Documents that are not empty, from the first that reaches past `skip`; the last one is cut at `limit`."""
+    """Yield documents that are not empty, from the first that ends after `skip`; the last one is cut at `limit`."""
     position, room = 0, limit
     for document in documents:
         content = _encoded(document)
@@ -78,7 +78,7 @@ def _whole_documents(documents: Iterable[str], skip: int, limit: int) -> Iterato
 
 
 def _joined(documents: Iterable[str], skip: int, limit: int) -> bytes:
-    """Bytes `skip` to `skip + limit` of the documents joined by line ends, both moved to a character's border."""
+    """Return bytes `skip` to `skip + limit` of the documents joined by newlines, cut between characters."""
     content = bytearray()
     for number, document in enumerate(documents):
         if number:
@@ -91,7 +91,7 @@ def _joined(documents: Iterable[str], skip: int, limit: int) -> bytes:
 
 
 def boundary(content: bytes, position: int) -> int:
-    """The last border between characters that is not after `position`."""
+    """Return the last border between characters at or before `position`."""
     position = max(0, min(position, len(content)))
     while 0 < position < len(content) and content[position] & 0xC0 == 0x80:
         position -= 1
@@ -99,7 +99,7 @@ def boundary(content: bytes, position: int) -> int:
 
 
 def chunks(content: bytes, size: int) -> Iterator[bytes]:
-    """Cut into texts of `size` bytes, borders moved to characters'."""
+    """Cut into texts of about `size` bytes, between characters."""
     start = 0
     while start < len(content):
         end = boundary(content, start + size)
@@ -112,9 +112,9 @@ def chunks(content: bytes, size: int) -> Iterator[bytes]:
 
 
 def take(texts: list[bytes], n_bytes: int) -> list[bytes]:
-    """The first texts that hold `n_bytes` together (all, for 0); one that does not fit whole is cut or left out.
+    """Return the first texts that fit `n_bytes` together (all, for 0).
 
-    The first text is cut where it is too long by itself, so that the answer is never empty; a later one is left out.
+    A first text that is too long by itself is cut, so that the result is never empty; later ones are left out.
     """
     if not n_bytes:
         return texts
@@ -131,10 +131,10 @@ def take(texts: list[bytes], n_bytes: int) -> list[bytes]:
 
 
 def write_texts(path: Path, texts: list[bytes]) -> None:
-    """Keep texts for `read_texts`."""
+    """Write texts for `read_texts`."""
     path.write_bytes(msgspec.msgpack.encode(texts))
 
 
 def read_texts(path: Path) -> list[bytes]:
-    """What `write_texts` kept."""
+    """Return the texts `write_texts` wrote."""
     return msgspec.msgpack.decode(path.read_bytes(), type=list[bytes])

@@ -1,7 +1,7 @@
 """The clock: calibrated samples of one task, every timed answer compared with the verified one.
 
-Between two readings of the clock stands one pass and nothing else. Fresh inputs are made before, answers are
-compared after, both outside the timing.
+Between two readings of the clock there is one pass and nothing else. Fresh inputs are made before it, answers are
+compared after it, both outside the timing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 WALL_PER_SAMPLE = 5.0
-"""A sample may last this many times its timed part, fresh inputs and comparisons included."""
+"""A sample may last this many times its timed part, with fresh inputs and comparisons."""
 
 
 class Samples(msgspec.Struct, frozen=True):
@@ -24,7 +24,7 @@ class Samples(msgspec.Struct, frozen=True):
 
 
 class WrongAnswer(Exception):
-    """A timed pass answered other than the verified one."""
+    """The answer of a timed pass differs from the verified one."""
 
     def __init__(self, answer: Any, which: int) -> None:
         self.answer, self.which = answer, which
@@ -32,7 +32,7 @@ class WrongAnswer(Exception):
 
 
 def timed(run: Callable[[Any], Any], inputs: Any, clock: Callable[[], float] | None = None) -> tuple[float, Any]:
-    """Seconds of one pass by `clock` (the system's, for None), and its answer."""
+    """Run one pass; return its seconds by `clock` (default: the system's) and its answer."""
     clock = clock or perf_counter
     start = clock()
     answer = run(inputs)
@@ -48,11 +48,11 @@ def sample(
     sample_seconds: float,
     most_seconds: float = float("inf"),
 ) -> Samples:
-    """`n_samples` samples of at least `sample_seconds` each, after a calibration that is thrown away.
+    """Take `n_samples` samples of at least `sample_seconds` each, after a calibration that is discarded.
 
-    Where fresh inputs cost far more than the pass itself, samples stay shorter (`WALL_PER_SAMPLE`). Passes so long
-    that the samples would take more than `most_seconds` together give fewer of them, but one at least. Raises
-    `WrongAnswer` for the first pass whose answer is not `right`.
+    Where fresh inputs cost far more than the pass itself, samples stay shorter (`WALL_PER_SAMPLE`). Where all samples
+    together would take more than `most_seconds`, fewer are taken, but at least one. Raise `WrongAnswer` for the first
+    pass whose answer is not `right`.
     """
     done = 0
 
@@ -71,7 +71,7 @@ def sample(
 
 
 def _calibrated_loops(one: Callable[[], float], sample_seconds: float) -> tuple[int, float]:
-    """How many passes make a sample, from passes run for half a sample's time; and the seconds of one."""
+    """Return how many passes make a sample, from passes run for half a sample's time, and the seconds of one."""
     begin = perf_counter()
     total, passes = 0.0, 0
     while total < sample_seconds / 2 and perf_counter() - begin < sample_seconds * WALL_PER_SAMPLE / 2:
@@ -86,10 +86,10 @@ def _calibrated_loops(one: Callable[[], float], sample_seconds: float) -> tuple[
 def largest_size(
     run_bytes: Callable[[int], float], full_bytes: int, budget_seconds: float, least_bytes: int = 512
 ) -> tuple[int, float]:
-    """The largest of full, full/2, full/4 … whose pass is expected within the budget, and that pass's seconds.
+    """Return the largest of full, full/2, full/4 … whose pass is expected within the budget, and that pass's seconds.
 
-    Sizes are tried from the smallest up, each at most twice the one before, so that a superlinear
-    implementation never runs far past the budget. `run_bytes(n)` gives the seconds of a pass over n bytes.
+    Sizes are tried from the smallest up, each about twice the one before, so that a superlinear implementation never
+    runs far past the budget. `run_bytes(n)` returns the seconds of a pass over n bytes.
     """
     ladder = [full_bytes]
     while ladder[-1] // 2 >= least_bytes:

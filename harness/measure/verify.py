@@ -1,7 +1,7 @@
-"""Right before fast: the verdict on an answer, and the smallest text that shows where it is wrong.
+"""Verification before timing: the verdict on an answer, and the smallest text that shows it wrong.
 
-Runs in worker processes. An implementation that declares itself inexact is judged by its round trip alone; what
-neither a reference nor a round trip shows to be right is `unverified`.
+Runs in worker processes. An implementation that declares itself inexact is judged by its round trip alone; an answer
+that neither a reference nor a round trip shows to be right is `unverified`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from harness.measure.answers import NotIds, first_difference, read_ids, require_
 from harness.measure.protocol import Expected, Failed, Job
 from harness.measure.tasks import (
     ARRAYS,
-    Work,
+    PreparedJob,
     decoded_texts,
     digest,
     digest_of_model,
@@ -35,9 +35,9 @@ _NO_REFERENCE = "no reference did this, or two of them differ"
 
 
 def judge(
-    job: Job, work: Work, answers: Sequence[Any], tokenizer: Tokenizer | None, expected: Expected | None
+    job: Job, work: PreparedJob, answers: Sequence[Any], tokenizer: Tokenizer | None, expected: Expected | None
 ) -> tuple[str, int] | Failed:
-    """Digest and number of tokens of the right answers of all passes, or why they are not known to be right."""
+    """Return the digest and number of tokens of all passes' answers, or why they are not known to be right."""
     try:
         answer = joined(job, answers)
         _require_kind(job, answer)
@@ -51,7 +51,7 @@ def judge(
         if wanted is None:
             return Failed(status="unverified", reason="neither the texts nor the model tell what its ids decode to")
         if found != wanted:
-            return explained(job, work.texts, answer, tokenizer, expected)
+            return explain_mismatch(job, work.texts, answer, tokenizer, expected)
     wrong = None if tokenizer is None else _unproved(job, work.texts, answer, tokenizer, expected, compared=compared)
     if tokenizer is None and not compared:
         wrong = Failed(status="unverified", reason=f"{_NO_REFERENCE}, and nothing else shows it right")
@@ -59,7 +59,7 @@ def judge(
 
 
 def _require_kind(job: Job, answer: Any) -> None:
-    """Raise `NotIds` for an answer of another type than the task asks for: that would be other work."""
+    """Raise `NotIds` for an answer of another type than the task asks for: making it is different work."""
     if job.task in ARRAYS:
         require_arrays(answer)
     elif job.task in ENCODING:
@@ -74,10 +74,10 @@ def _require_kind(job: Job, answer: Any) -> None:
 def _unproved(
     job: Job, texts: list[bytes], answer: Any, tokenizer: Tokenizer, expected: Expected | None, *, compared: bool
 ) -> Failed | None:
-    """What is wrong with an answer beyond its digest, or that nothing shows it to be right; None where it is right.
+    """Return what is wrong with an answer beyond its digest, or that nothing shows it right; None for a right answer.
 
-    `compared`: its digest is that of the reference. Who claims the reference's ids needs it; who does not is taken by
-    the round trip, or, where the model does not let one expect it, by what the reference's ids stand for.
+    `compared`: its digest equals the reference's, which exact implementations need. Inexact ones are judged by the
+    round trip or, where the model is not expected to have one, by the text the reference's ids decode to.
     """
     decoder = ModelDecoder(tokenizer.model)
     if job.task == "decode":
@@ -105,7 +105,7 @@ def _unproved(
 
 
 def _spells_as(decoder: ModelDecoder, answer: Any, expected: Expected) -> bool:
-    """Whether ids that need not be those of the reference stand for the same texts, by the model."""
+    """Return whether ids that may differ from the reference's decode to the same texts."""
     wanted = read_ids(Path(expected.ids_file))
     return (
         decoder.is_known
@@ -115,18 +115,20 @@ def _spells_as(decoder: ModelDecoder, answer: Any, expected: Expected) -> bool:
 
 
 def _misread(text: bytes, reason: str) -> Failed:
-    told = "the ids do not decode to the text they came from" if reason == LOST else reason
-    return Failed(status="mismatch", reason=told, candidates=(*_halves(text), text))
+    reason = "the ids do not decode to the text they came from" if reason == LOST else reason
+    return Failed(status="mismatch", reason=reason, candidates=(*_lines(text), text))
 
 
-def _halves(text: bytes) -> Iterator[bytes]:
+def _lines(text: bytes) -> Iterator[bytes]:
     lines = text.splitlines(keepends=True)
     if len(lines) > 1:
         yield from sorted(lines, key=len)[:1000]
 
 
-def explained(job: Job, texts: list[bytes], answer: Any, tokenizer: Tokenizer | None, expected: Expected) -> Failed:
-    """The mismatch of an answer whose digest is not the expected one, with the place where it parts."""
+def explain_mismatch(
+    job: Job, texts: list[bytes], answer: Any, tokenizer: Tokenizer | None, expected: Expected
+) -> Failed:
+    """Return the mismatch of an answer whose digest is not the expected one, with the first difference."""
     reference = expected.reference
     if job.task == "train":
         return Failed(status="mismatch", reason=_first_merge(answer, expected))
@@ -145,7 +147,7 @@ def explained(job: Job, texts: list[bytes], answer: Any, tokenizer: Tokenizer | 
 
 
 def mismatch(texts: list[bytes], wanted: Any, answer: Any, tokenizer: Tokenizer | None, reference: str) -> Failed:
-    """The mismatch of ids that are not those of `reference`."""
+    """Return the mismatch of ids that differ from the reference's."""
     assert tokenizer is not None
     difference = first_difference(texts, wanted, answer, tokenizer.model.bytes_by_id())
     if difference is None:
@@ -176,7 +178,7 @@ def _first_merge(model: Any, expected: Expected) -> str:
 
 
 def answer_of(tokenizer: Tokenizer, text: str) -> list[int] | str:
-    """The ids of a text, or the error it ends in."""
+    """Return the ids of a text, or the error that encoding it raises."""
     try:
         return [int(i) for i in tokenizer.encode(text, disallowed_special=())]
     except (BPEError, ValueError, TypeError, RuntimeError) as error:
@@ -186,7 +188,7 @@ def answer_of(tokenizer: Tokenizer, text: str) -> list[int] | str:
 def smallest_counterexample(
     candidates: tuple[bytes, ...], tokenizer: Tokenizer, reference: Tokenizer, seconds: float
 ) -> Counterexample | None:
-    """The smallest text found within `seconds` on which ids differ or do not decode to the text."""
+    """Return the smallest text found within `seconds` whose ids differ or do not decode to it, None without one."""
 
     decoder = ModelDecoder(tokenizer.model)
 
@@ -245,7 +247,7 @@ def shrink(text: str, differs: Callable[[str], bool], deadline: float) -> str:
 
 
 def reference_digest(job: Job, answer: Any) -> tuple[str, int, list[Any]]:
-    """Digest, number of tokens, and rows to keep, of the reference's answer."""
+    """Return the digest, the number of tokens and the rows to keep of the reference's answer."""
     if job.task == "train":
         return digest_of_model(answer), len(answer.merges), [list(pair) for pair in answer.merges]
     found, n_tokens = digest(job, answer)

@@ -1,8 +1,8 @@
-"""The worker: one process that holds one implementation, verifies it and times it, a request at a time.
+"""The worker process: holds one implementation, verifies it and times it, one request at a time.
 
-Requests come as lines on standard input; answers leave on a descriptor of their own, so that whatever a library
-prints goes to standard error, where the parent keeps the end of it. Whatever escapes an implementation, even past
-`Exception`, is an answer; only the death of the process is for the parent to see.
+Requests arrive as lines on standard input; replies leave on a duplicate of standard output, so that whatever a library
+prints goes to standard error, whose end the parent keeps. Any exception of an implementation, `BaseException` included,
+becomes a reply; the parent has to detect only the death of the process.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from harness.measure.protocol import (
     Job,
     Measure,
     Measured,
+    MeasureMemory,
+    MemoryMeasured,
     Open,
     Opened,
     Probe,
@@ -39,8 +41,6 @@ from harness.measure.protocol import (
     Shrunk,
     Size,
     Sized,
-    Weigh,
-    Weighed,
     request_decoder,
     to_line,
 )
@@ -49,11 +49,11 @@ from harness.measure.workloads import ENCODING, ONCE_ONLY
 from impls import Missing, Model, Tokenizer, Unsupported, get
 
 FIRST_TEXT = "hello world"
-"""What `load` encodes to have a first id."""
+"""The text `load` encodes to get its first id."""
 
 
 class Opening(msgspec.Struct):
-    """What the worker holds."""
+    """The implementation, model and tokenizer the worker holds."""
 
     implementation: type[Tokenizer]
     tokenizer: Tokenizer | None
@@ -63,13 +63,13 @@ class Opening(msgspec.Struct):
     import_seconds: float
 
     def highest_memory(self) -> int | None:
-        """The highest resident memory since `memory.reset_peak`, beyond the baseline; None where unknown."""
+        """Return the peak resident memory since `memory.reset_peak`, beyond the baseline; None where unknown."""
         peak = memory.peak_bytes()
         return None if peak is None else max(0, peak - self.baseline_bytes)
 
 
 def open_implementation(request: Open) -> Opening:
-    """Import and build the first implementation that can run the model; raises the last one's error."""
+    """Import and build the first implementation that can run the model; raise the last one's error."""
     pinned = placement.run_on(request.cores)
     model: Model | None = None
     for position, name in enumerate(request.implementations, 1):
@@ -90,7 +90,7 @@ def open_implementation(request: Open) -> Opening:
 
 
 def failure(error: BaseException) -> Failed:
-    """The verdict on an error an implementation ended in."""
+    """Return the verdict on an exception an implementation raised."""
     if isinstance(error, Missing):
         return Failed(status="missing", reason=message_of(error))
     if isinstance(error, Unsupported):
@@ -103,7 +103,7 @@ _FIRST_BYTES = 2000
 
 
 def size(request: Size, opening: Opening) -> Sized:
-    """The slice of a job's texts whose pass fits the budget."""
+    """Return the largest slice of a job's texts whose pass fits the budget."""
     job = request.job
     whole = tasks.prepare(job, opening.tokenizer, opening.implementation, request.ids_file)
     full_bytes = max(sum(map(len, texts)) for texts in whole.passes)
@@ -116,13 +116,13 @@ def size(request: Size, opening: Opening) -> Sized:
         work = tasks.prepare(msgspec.structs.replace(job, n_bytes=n_bytes), opening.tokenizer, opening.implementation)
         return timing.timed(work.run, work.fresh(work.passes[0]))[0]
 
-    seconds(min(full_bytes, _FIRST_BYTES))  # what only the first call costs says nothing about size
+    seconds(min(full_bytes, _FIRST_BYTES))  # warm up: the cost of the first call says nothing about size
     n_bytes, taken = timing.largest_size(seconds, full_bytes, request.budget_seconds)
     return Sized(n_bytes=n_bytes, full_bytes=full_bytes, seconds=taken)
 
 
 def refer(request: Refer, opening: Opening) -> Expected:
-    """The reference's answer to a job; tasks other than training are answered by `encode`."""
+    """Return the reference's answer to a job; tasks other than training are answered by `encode`."""
     job = request.job
     if job.state == "sustained":
         assert opening.tokenizer is not None
@@ -151,7 +151,7 @@ def measure(request: Measure, opening: Opening) -> Measured | Failed:
         return long_runs.long_text(request, opening.tokenizer, opening.implementation, opening.highest_memory)
     work = tasks.prepare(job, opening.tokenizer, opening.implementation, "" if expected is None else expected.ids_file)
     samples, answers = _first_passes(job, work)
-    # Verifying takes memory as well, which says nothing about the implementation.
+    # Read before verification, whose own memory says nothing about the implementation.
     peak = opening.highest_memory()
     verdict = verify.judge(job, work, answers, opening.tokenizer, expected)
     if isinstance(verdict, Failed):
@@ -181,16 +181,16 @@ def measure(request: Measure, opening: Opening) -> Measured | Failed:
     )
 
 
-def weigh(request: Weigh, opening: Opening) -> Weighed:
-    """The memory one pass of a job needs, where this process has done nothing else."""
+def measure_memory(request: MeasureMemory, opening: Opening) -> MemoryMeasured:
+    """Return the peak memory of one pass of a job; meaningful in a process that has done nothing else."""
     memory.reset_peak()
     work = tasks.prepare(request.job, opening.tokenizer, opening.implementation, request.ids_file)
     _first_passes(request.job, work)
-    return Weighed(peak_memory_bytes=opening.highest_memory())
+    return MemoryMeasured(peak_memory_bytes=opening.highest_memory())
 
 
-def _first_passes(job: Job, work: tasks.Work) -> tuple[timing.Samples | None, list[object]]:
-    """The answers of a first pass; where each text may be read but once, of every pass, and how long they took."""
+def _first_passes(job: Job, work: tasks.PreparedJob) -> tuple[timing.Samples | None, list[object]]:
+    """Return the answers of a first pass; where each text may be read only once, of every pass, with their times."""
     gc.collect()
     gc.freeze()
     if job.state == "warm-other":
@@ -200,8 +200,8 @@ def _first_passes(job: Job, work: tasks.Work) -> tuple[timing.Samples | None, li
     return None, [work.run(work.fresh(work.texts))]
 
 
-def _once_each(work: tasks.Work) -> tuple[timing.Samples, list[object]]:
-    """The timed passes, each on texts of its own, and their answers."""
+def _once_each(work: tasks.PreparedJob) -> tuple[timing.Samples, list[object]]:
+    """Time every pass on its own texts; return the times and the answers."""
     seconds: list[float] = []
     answers: list[object] = []
     for texts in work.passes:
@@ -211,8 +211,10 @@ def _once_each(work: tasks.Work) -> tuple[timing.Samples, list[object]]:
     return timing.Samples(seconds, 1), answers
 
 
-def _wrong_later(job: Job, work: tasks.Work, error: timing.WrongAnswer, right: object, opening: Opening) -> Failed:
-    """The mismatch of a timed pass that answered otherwise than the verified one."""
+def _wrong_later(
+    job: Job, work: tasks.PreparedJob, error: timing.WrongAnswer, right: object, opening: Opening
+) -> Failed:
+    """Return the mismatch of a timed pass whose answer differs from the verified one."""
     reason = f"pass {error.which} after the verified one answered otherwise"
     if job.task not in ENCODING:
         return Failed(status="mismatch", reason=reason)
@@ -225,7 +227,7 @@ def _wrong_later(job: Job, work: tasks.Work, error: timing.WrongAnswer, right: o
 
 
 def _measure_load(request: Measure, opening: Opening) -> Measured | Failed:
-    """From the model's file to the first id; the import of the library is a part of its own, not in the total."""
+    """Time from the model's file to the first id; importing the library is a separate part, not in the total."""
     path = Path(request.job.model_file)
     marks = [perf_counter()]
     model = Model.load(path)
@@ -236,7 +238,7 @@ def _measure_load(request: Measure, opening: Opening) -> Measured | Failed:
     marks.append(perf_counter())
     peak = opening.highest_memory()
     job = Job(task="encode", state="warm-same")
-    work = tasks.Work(
+    work = tasks.PreparedJob(
         passes=[[FIRST_TEXT.encode()]], other=[], run=tasks.bind(job, tokenizer), fresh=tasks.strings, n_calls=1
     )
     verdict = verify.judge(job, work, [[ids]], tokenizer, request.expected)
@@ -259,7 +261,7 @@ def _measure_load(request: Measure, opening: Opening) -> Measured | Failed:
 
 
 def answer(request: Request, opening: Opening | None) -> tuple[Reply, Opening | None]:
-    """The reply to a request, and what the worker holds after it."""
+    """Return the reply to a request, and what the worker holds afterwards."""
     if isinstance(request, Open):
         opening = open_implementation(request)
         implementation, tokenizer = opening.implementation, opening.tokenizer
@@ -279,8 +281,8 @@ def answer(request: Request, opening: Opening | None) -> tuple[Reply, Opening | 
         return refer(request, opening), opening
     if isinstance(request, Measure):
         return measure(request, opening), opening
-    if isinstance(request, Weigh):
-        return weigh(request, opening), opening
+    if isinstance(request, MeasureMemory):
+        return measure_memory(request, opening), opening
     if isinstance(request, Recall):
         assert opening.tokenizer is not None
         return recall(request, opening.tokenizer), opening
@@ -293,7 +295,7 @@ def answer(request: Request, opening: Opening | None) -> tuple[Reply, Opening | 
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     opening: Opening | None = None
     for line in requests:
         try:
@@ -308,7 +310,7 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
 
 
 def main() -> None:
-    """Keep the protocol's descriptors to ourselves, then serve."""
+    """Reserve the protocol's descriptors, then serve."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     requests = os.fdopen(os.dup(0), "rb")

@@ -38,23 +38,22 @@ ENCODING: tuple[Task, ...] = (
     "encode-documents-array",
     "encode-short",
 )
-"""Tasks that read texts and answer ids."""
+"""Tasks that encode texts and return ids."""
 BATCHES: tuple[Task, ...] = ("encode-batch", "encode-ragged")
-"""Tasks that give all texts to one call, and may use several threads."""
+"""Tasks that pass all texts to one call, which may use several threads."""
 DOCUMENTS: tuple[Task, ...] = (*BATCHES, "encode-documents", "encode-documents-array")
 """Tasks on texts of `document_bytes`."""
 STRETCHES: Mapping[State, int] = {"warm-between": 2, "warm-other": 6, "second-call": 2, "after-pause": 2}
-"""Into how many stretches of one size a text is cut: the first is read before what is timed, each of the others is a
-pass of its own; other states read one."""
-
+"""Number of equal stretches a text is cut into: the first is read before timing, each of the others is one pass; other
+states read one."""
 ALONE: tuple[State, ...] = ("cold", "sustained", "second-call", "after-pause")
 """States that need a process of their own."""
 N_PARTS = 100
-"""Into how many parts the text of a `sustained` workload is cut; each is a sample."""
+"""Number of parts the text of a `sustained` workload is cut into; each is a sample."""
 
 
 class WorkloadError(BPEError):
-    """A workload file that is wrong, or a choice of workloads that leaves none; the message names the place."""
+    """An invalid workload file, or a selection that leaves no workload; the message names the place."""
 
 
 class Workload(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,19 +63,19 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     task: Task
     state: State
     model: str
-    """A model's name or path; for `train` a label of the training specification; for no task empty."""
+    """A model's name or path; for `train` a label of the training specification."""
     corpus: str
     """A corpus or generator name; empty for `load`."""
     split: Literal["train", "held-out"] | None = None
     skip_bytes: int = 0
-    """Bytes of the corpus passed over before the text starts."""
+    """Bytes of the corpus skipped before the text starts."""
     max_bytes: int = 0
-    """Bytes of one pass, where the implementation is fast enough for them."""
+    """Upper limit on the bytes of one pass."""
     whole: bool = False
     """Whether the text is never sliced, however slow the implementation: some texts break only at their full length."""
     process: str = ""
-    """Runs in a process with those of the same label alone, so that no other has read its texts before; empty: with all
-    that have none."""
+    """Workloads of the same label share a process with no others, so that none has read their texts before; empty: with
+    all others that have no label."""
     document_bytes: int = 4096
     text_characters: int = 50
     threads: int = 1
@@ -84,9 +83,9 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     training: Mapping[str, Any] = {}
     """Fields of the `TrainingSpec`, for `train`."""
     implementations: tuple[str, ...] = ()
-    """Regular expressions an implementation must match one of; empty: all."""
+    """Regular expressions, one of which an implementation must match; empty: all."""
     rounds: int = 0
-    """Runs in so many rounds of a run, from the first; 0: in all."""
+    """Number of rounds it runs in, from the first; 0: all."""
     profiles: tuple[str, ...] = ()
     digest: str = ""
     """Expected SHA-256 of the ids of the whole text, or empty."""
@@ -94,29 +93,29 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_own_process(self) -> bool:
-        """Whether it is timed in a process that does nothing else."""
+        """Return whether it is timed in a process that does nothing else."""
         return self.task in ("load", "train") or self.state in ALONE
 
     @property
     def is_whole(self) -> bool:
-        """Whether its text is never sliced."""
+        """Return whether its text is never sliced."""
         return self.whole or self.task == "train" or self.state in ("sustained", "second-call", "after-pause")
 
     @property
     def n_passes(self) -> int:
-        """Of how many passes its text is."""
+        """Return how many passes its text holds."""
         return N_PARTS if self.state == "sustained" else STRETCHES.get(self.state, 1)
 
     @property
     def text_bytes(self) -> int:
-        """About how long each of its texts is; 0 where it is one text."""
+        """Return the approximate length of each of its texts; 0 where it is one text."""
         if self.task == "encode-short":
             return self.text_characters
         return self.document_bytes if self.task in DOCUMENTS else 0
 
     @property
     def group(self) -> str:
-        """Workloads of one group share a process."""
+        """Return the label of its process: workloads of one group share one."""
         if self.has_own_process:
             return self.name
         label = f" {self.process}" if self.process else ""
@@ -124,7 +123,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text_key(self) -> tuple[Any, ...]:
-        """Equal for workloads that run on the same texts."""
+        """Return a key that is equal for workloads on the same texts."""
         if self.task in DOCUMENTS:
             cut: tuple[Any, ...] = ("documents", self.document_bytes)
         elif self.task == "encode-short":
@@ -143,25 +142,25 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def applies_to(self, implementation: str) -> bool:
-        """Whether the workload is meant for `implementation`."""
+        """Return whether the workload is meant for `implementation`."""
         return not self.implementations or any(
             re.fullmatch(expression, implementation) for expression in self.implementations
         )
 
     def training_spec(self) -> TrainingSpec:
-        """The specification to train by; raises `InvalidSpec`."""
+        """Return the training specification; raise `InvalidSpec`."""
         return TrainingSpec(**self.training)
 
 
 def short_name(model: str) -> str:
-    """A model's name, without folder and ending where it is a path; records name no place of this machine."""
+    """Return a model's name, without folder and suffix where it is a path: records hold no path of this machine."""
     if model.startswith("hf:") or ("/" not in model and "\\" not in model):
         return model
     return Path(model).stem
 
 
 def short_corpus(corpus: str) -> str:
-    """A corpus's name, without the folder where it is a path."""
+    """Return a corpus's name, without the folder where it is a path."""
     path = Path(corpus)
     return path.name if path.is_absolute() or corpus.startswith((".", "~")) or path.exists() else corpus
 
@@ -173,10 +172,10 @@ def select(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
 ) -> list[Workload]:
-    """Those of a profile whose names match an `include` (any, where there is none) and no `exclude`.
+    """Select workloads of a profile whose names match an `include` (any, without one) and no `exclude`.
 
-    The patterns are regular expressions searched for in the name. Raises `WorkloadError` for a bad pattern, and
-    where nothing is left.
+    The patterns are regular expressions, searched for in the name. Raise `WorkloadError` for an invalid pattern, and
+    where no workload is left.
     """
     workloads = list(workloads)
     try:

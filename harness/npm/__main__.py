@@ -64,7 +64,7 @@ def record(
 
 
 def _examine(one: records.Judged, package: NpmPackage, judging: tuple[float, float] | None, *, time: bool) -> None:
-    """Judge it, where `judging` has the longest seconds of a call and of a check, and time it."""
+    """Judge a package, where `judging` gives the time limits of a call and of a check, and time it."""
     from harness.conform.run import LIMITS, run
     from harness.measure.provenance import cpu_model
     from harness.npm.timing import megabytes_per_second

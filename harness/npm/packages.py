@@ -28,15 +28,15 @@ class NpmPackage:
     name: str
     version: str
     integrity: str
-    """As npm writes it: the digest's name, and the digest in base64."""
+    """In npm's form: the digest's name, and the digest in base64."""
     models: tuple[str, ...]
-    """The vocabularies it is judged on; none for a package that others require."""
+    """The vocabularies it is judged on; none for a package only required by others."""
     requires: tuple[str, ...] = ()
 
 
 @cache
 def pinned() -> dict[str, NpmPackage]:
-    """Every package of `datasets/npm.toml` by name."""
+    """Return every package of `datasets/npm.toml` by name."""
     document = tomllib.loads((datasets_folder() / "npm.toml").read_text("utf-8"))
     lists = ("models", "requires")
     return {
@@ -46,12 +46,12 @@ def pinned() -> dict[str, NpmPackage]:
 
 
 def tokenizers() -> list[NpmPackage]:
-    """The packages that are judged."""
+    """Return the packages that are judged."""
     return [package for package in pinned().values() if package.models]
 
 
 def program(name: str) -> str:
-    """The path of `node` or `npm`; raises `DataError` where it is not installed."""
+    """Return the path of `node` or `npm`; raise `DataError` where it is not installed."""
     found = shutil.which(name)
     if found is None:
         raise DataError(f"{name} is not installed; tokenizers from npm need node and npm on PATH")
@@ -59,7 +59,7 @@ def program(name: str) -> str:
 
 
 def module_folders(package: NpmPackage) -> list[Path]:
-    """The `node_modules` folders that hold the package and what it requires, fetched where missing."""
+    """Return the `node_modules` folders of the package and its requirements, fetched where missing."""
     return [_module_folder(package), *(_module_folder(pinned()[name]) for name in package.requires)]
 
 
@@ -100,7 +100,7 @@ def _packed(npm: str, package: NpmPackage, scratch: Path) -> Path:
 
 
 def verify(package: NpmPackage, content: bytes) -> None:
-    """Raise `DataError` where the archive has another digest than the pinned one."""
+    """Raise `DataError` where the digest of the archive is not the pinned one."""
     kind, _, wanted = package.integrity.partition("-")
     got = base64.b64encode(hashlib.new(kind, content).digest()).decode()
     if got != wanted:
@@ -111,7 +111,7 @@ def verify(package: NpmPackage, content: bytes) -> None:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """The files of a package's archive, which stand below one folder in it, written below `folder`."""
+    """Extract the files of a package's archive, which are below one folder in it, to `folder`."""
     folder.mkdir(parents=True)
     with tarfile.open(archive) as opened:
         for member in opened.getmembers():

@@ -1,4 +1,4 @@
-"""The record of a run, `verdicts.jsonl`, one line a package and vocabulary, and the page made from it."""
+"""The record of a run, `verdicts.jsonl`, one line per package and vocabulary, and the page made from it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Fault(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     check: str
     also_fails: list[str] = msgspec.field(default_factory=list)
-    """Later checks that show it again."""
+    """Later checks that fail for the same reason."""
     stage: str = ""
     reason: str
     input: str = ""
@@ -33,7 +33,7 @@ class Fault(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 class Judged(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What is known of one package with one vocabulary."""
+    """The results of one package with one vocabulary."""
 
     package: str
     version: str
@@ -53,7 +53,7 @@ class Judged(msgspec.Struct, kw_only=True, omit_defaults=True):
     """By corpus, of processor time, inside its own process."""
 
     def take(self, report: ConformanceReport) -> None:
-        """Keep of a report what a reader needs to see the faults for himself."""
+        """Take from a report what a reader needs to reproduce the faults."""
         self.reference, self.checks = report.reference, {}
         for verdict in report.verdicts:
             self.checks.setdefault(verdict.status, []).append(verdict.check)
@@ -61,7 +61,7 @@ class Judged(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 def empty(package: NpmPackage, model: str) -> Judged:
-    """What is known of a package before it is judged."""
+    """Return the record of a package before it is judged."""
     return Judged(package=package.name, version=package.version, integrity=package.integrity, model=model)
 
 
@@ -89,13 +89,13 @@ def write(folder: Path, judged: list[Judged]) -> None:
 
 
 def read(folder: Path) -> list[Judged]:
-    """The record of a folder; empty where it has none."""
+    """Return the record of a folder; empty where it has none."""
     file = folder / FILE
     return [msgspec.json.decode(line, type=Judged) for line in file.read_bytes().splitlines()] if file.exists() else []
 
 
 def page(judged: list[Judged]) -> str:
-    """The tables of verdicts, faults and speeds, in Markdown."""
+    """Return the tables of verdicts, faults and speeds, in Markdown."""
     nodes = " and ".join(sorted({one.node for one in judged if one.node}))
     parts = [
         "# Tokenizers from npm",
@@ -129,9 +129,9 @@ def _row(one: Judged) -> list[str]:
         return [*named, f"not judged: {one.reason}", "", "", ""]
     failed = one.checks.get("failed", [])
     passed = len(one.checks.get("passed", [])) + len(one.checks.get("same as reference", []))
-    aside = len(one.checks.get("not asked", [])) + len(one.checks.get("not offered", []))
+    not_run = len(one.checks.get("not asked", [])) + len(one.checks.get("not offered", []))
     verdict = "does not conform" if failed else "conforms"
-    return [*named, verdict, str(passed), f"{len(failed)}: {', '.join(failed)}" if failed else "0", str(aside)]
+    return [*named, verdict, str(passed), f"{len(failed)}: {', '.join(failed)}" if failed else "0", str(not_run)]
 
 
 def _faults(one: Judged) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""The command that serves a package over the line protocol, and the vocabulary it is given."""
+"""The command that serves a package over the line protocol, and the vocabulary passed to it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from impls.core.model.model import Model
 from impls.formats.tokenizer_json_writer import write_compact
 
 READS_JSON = ("@lenml/tokenizers",)
-"""Packages that have no vocabulary built in."""
+"""Packages without built-in vocabularies."""
 
 
 def package_of(name: str) -> NpmPackage:
-    """The package of that name; raises `DataError` naming those there are."""
+    """Return the package of that name; raise `DataError` naming the known ones."""
     known = {package.name: package for package in tokenizers()}
     if name not in known:
         raise DataError(f"{name}: no such tokenizer in datasets/npm.toml; it has {', '.join(known)}")
@@ -26,7 +26,7 @@ def package_of(name: str) -> NpmPackage:
 
 
 def command(package: NpmPackage, model: str) -> tuple[list[str], dict[str, str]]:
-    """Arguments and environment of the process that serves `package` with `model`; raises `DataError`."""
+    """Return arguments and environment of the process that serves `package` with `model`; raise `DataError`."""
     if model not in package.models:
         raise DataError(f"{package.name} is judged on {', '.join(package.models)}, not on {model}")
     folders = os.pathsep.join(map(str, module_folders(package)))
@@ -37,7 +37,7 @@ def command(package: NpmPackage, model: str) -> tuple[list[str], dict[str, str]]
 
 
 def _tokenizer_json(model: str) -> str:
-    """The path of the vocabulary as tokenizer.json, without special tokens: it would find them in every text."""
+    """Return the path of the vocabulary as tokenizer.json, without special tokens, which every text may contain."""
     file = cache_folder() / "npm" / f"{model}.tokenizer.json"
     write_atomically(file, write_compact(_listed(model)))
     return str(file)

@@ -1,4 +1,4 @@
-"""How fast a served package encodes, by the clock inside its own process."""
+"""The encoding speed of a served package, by the clock inside its process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SECONDS = 600
 
 
 def megabytes_per_second(arguments: list[str], environment: dict[str, str]) -> dict[str, float]:
-    """By corpus, millions of UTF-8 bytes a second of processor time, the quickest of several passes over one text."""
+    """Return MB of UTF-8 per second of processor time by corpus, the fastest of several passes over one text."""
     texts = {name: text_of(name) for name in CORPORA}
     asked = enumerate(texts.values())
     lines = [json.dumps({"id": i, "op": "timed_encode", "text": text, "loops": _LOOPS}) for i, text in asked]
@@ -33,7 +33,7 @@ def megabytes_per_second(arguments: list[str], environment: dict[str, str]) -> d
 
 
 def text_of(corpus: str) -> str:
-    """The first documents of a corpus, a line end between them: a million characters, or all there are."""
+    """Return the first documents of a corpus joined by newlines: a million characters, or all there are."""
     documents = list(load_corpus(corpus).documents())
     n = len(list(takewhile(lambda total: total < _CHARACTERS, accumulate(len(text) + 1 for text in documents))))
     return "\n".join(documents[: n + 1])[:_CHARACTERS]

@@ -1,4 +1,4 @@
-"""What is recorded of a run, and its files. Everything shown to a person is made from these."""
+"""The records of runs, and their files. Everything shown to people is made from these."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""Measurements of runs as a tidy frame: one row for each sample, for people's own questions.
+"""Measurements of runs as a tidy frame, one row for each sample, for your own analysis.
 
-Who encodes English fastest, in MB/s:
+Median speed on English by implementation, in MB/s:
 
 >>> frame = bpebench.read_records("results/2026-11-23-epyc-default")
 >>> here = frame[frame.workload == "encode/cl100k_base/english"]
 >>> here.groupby("implementation").mb_per_second.median().sort_values()
 
-How many times tiktoken's time each one takes, in the geometric mean of all workloads:
+Time relative to tiktoken's, as the geometric mean over all workloads:
 
 >>> seconds = frame.groupby(["workload", "implementation"]).seconds_per_byte.median().unstack()
 >>> np.exp(np.log(seconds.div(seconds.tiktoken, axis=0)).mean())
 
-What became slower from one run to another on the same machine:
+Change from one run to another on the same machine:
 
 >>> both = bpebench.read_records("results/old", "results/new")
 >>> per_run = both.groupby(["workload", "implementation", "run"]).seconds_per_byte.median().unstack()
@@ -34,14 +34,14 @@ COLUMNS = (
     "status", "reason", "round", "noise_copy", "sample", "seconds", "n_bytes", "n_texts", "n_tokens", "n_calls",
     "seconds_per_byte", "mb_per_second", "peak_memory_bytes",
 )  # fmt: skip
-"""`seconds` are of one pass over `n_bytes`; `noise_copy` is 1 for the second process of who is run twice (A/A)."""
+"""`seconds` are of one pass over `n_bytes`; `noise_copy` is 1 for the second process of the A/A pair."""
 
 
 def measurements_frame(*folders: Path) -> pd.DataFrame:
     """Return one row for each sample of the runs in `folders`, with the columns `COLUMNS`.
 
-    What could not be timed has one row without figures, and its status and reason. Raises `RecordError` for a folder
-    that holds no records.
+    What could not be timed has one row without figures, with its status and reason. Raise `RecordError` for a folder
+    without records.
     """
     rows = [row for folder in folders for row in _rows(folder)]
     return pd.DataFrame(rows, columns=list(COLUMNS))

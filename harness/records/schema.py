@@ -1,6 +1,6 @@
 """The record schema: raw samples and verdicts, nothing derived.
 
-Texts travel as base64 of UTF-8 with surrogatepass beside a readable escape.
+Texts are stored as base64 of UTF-8 with surrogatepass, beside a readable escape.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ process, from one process to the next, or it could not be found out."""
 
 
 class Text(msgspec.Struct, frozen=True):
-    """A text that may hold anything: base64 of its UTF-8 (surrogatepass), and an ASCII escape to read."""
+    """An arbitrary text: base64 of its UTF-8 (surrogatepass), and a readable ASCII escape."""
 
     base64: str
     escaped: str
@@ -37,7 +37,7 @@ class Text(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The text itself."""
+        """Return the text itself."""
         return base64.b64decode(self.base64).decode("utf-8", "surrogatepass")
 
 
@@ -57,13 +57,13 @@ class Record(msgspec.Struct, tag_field="kind", kw_only=True, omit_defaults=True)
 
 
 class Verdict(Record, tag="verdict"):
-    """One implementation on one model and corpus: does every text come back?"""
+    """The round trip of one implementation on one model and corpus."""
 
     implementation: str
     model: str
     corpus: str
     check: Literal["round-trip", "load", "train"]
-    """`train`: did it learn anything; `model` then names the rule."""
+    """`train`: whether it learned anything; `model` then names the rule."""
     status: Status
     reason: str = ""
     n_texts: int = 0
@@ -79,9 +79,9 @@ class Verdict(Record, tag="verdict"):
 
 
 class Agreement(Record, tag="agreement"):
-    """Two implementations on one model and corpus: are the ids the same?
+    """Whether the ids of two implementations agree on one model and corpus.
 
-    Raises `ValueError` without a text both encoded: such a pair is `NotCompared`.
+    Raise `ValueError` without a text that both encoded: such a pair is `NotCompared`.
     """
 
     a: str
@@ -90,7 +90,7 @@ class Agreement(Record, tag="agreement"):
     corpus: str
     agreement_class: AgreementClass
     n_texts: int
-    """Texts both encoded."""
+    """Number of texts both encoded."""
     conditions: str = ""
     n_bytes: int = 0
     n_differing_texts: int = 0
@@ -113,7 +113,7 @@ class NotCompared(Record, tag="not-compared"):
     corpus: str
     reason: str
     agreement_class: AgreementClass | None = None
-    """What they owe each other, where both have run."""
+    """The agreement they owe each other, where both have run."""
     conditions: str = ""
 
 
@@ -128,7 +128,7 @@ class Measurement(Record, tag="measurement"):
     status: Status
     reason: str = ""
     exact: bool = True
-    """False where the implementation says itself that its ids differ: shown, never ranked among the exact."""
+    """False where the implementation declares that its ids differ: shown, never ranked among the exact."""
     round_trip: str = ""
     """What the model lets one expect of its texts, as in `Verdict`."""
     copy: int = 0
@@ -141,7 +141,7 @@ class Measurement(Record, tag="measurement"):
     """Position at which this workload ran within its process."""
     n_texts: int = 0
     n_bytes: int = 0
-    """Bytes of one pass: the whole workload, or the slice an implementation can do in reasonable time. For `load`
+    """Bytes of one pass: the whole workload, or the slice an implementation can process in reasonable time. For `load`
     the size of the model's file."""
     full_bytes: int = 0
     """Bytes of the whole workload; 0 where the implementation could not even be built for it."""
@@ -155,9 +155,9 @@ class Measurement(Record, tag="measurement"):
     samples_seconds: list[float] = msgspec.field(default_factory=list)
     """One figure per sample: seconds for `loops` passes over `n_bytes`."""
     parts_seconds: dict[str, list[float]] = msgspec.field(default_factory=dict)
-    """Where a sample's time went, by part, for tasks that have parts (`load`)."""
+    """Time of a sample by part, for tasks with parts (`load`)."""
     samples_wanted: int = 0
-    """How many samples of new text were to be taken, for `sustained`; there are fewer where the time ran out."""
+    """Number of samples planned, for `sustained`; there are fewer where the time ran out."""
     page_faults: list[int] = msgspec.field(default_factory=list)
     """Page faults served from memory during each sample, for `sustained`, `second-call` and `after-pause`."""
     system_seconds: list[float] = msgspec.field(default_factory=list)
@@ -167,7 +167,7 @@ class Measurement(Record, tag="measurement"):
     call_times: list[tuple[int, int]] = msgspec.field(default_factory=list)
     """Calls of `sustained` by how long they took: (b, n) says that n took 1.02^b to 1.02^(b+1) nanoseconds."""
     limit_seconds: float | None = None
-    """How long a pass of `scale` may take; a timeout took at least as long."""
+    """Time limit of a pass of `scale`; a timeout took at least as long."""
     peak_memory_bytes: int | None = None
     """Highest resident memory of the worker beyond what it held once the implementation was imported and the
     neutral form of the model read."""
@@ -182,19 +182,19 @@ class Measurement(Record, tag="measurement"):
 
 
 class TextMemory(Record, tag="text-memory"):
-    """Does an implementation remember whole texts? Calls on texts given before, and on new ones of the same pieces."""
+    """A test for memory of whole texts: times of calls on texts given before, and on new ones of the same pieces."""
 
     implementation: str
     model: str
     task: str
     state: str = "warm-same"
-    """same-object where the texts given before were asked for with the very same objects."""
+    """same-object where known texts were passed as the very same objects."""
     earlier: bool = False
     """Whether the texts were given to an earlier process, which had ended."""
     status: Status = "ok"
     reason: str = ""
     seed: int = 0
-    """Of the order of the words."""
+    """Seed of the order of the words."""
     n_bytes: int = 0
     """Of one call."""
     met_seconds: list[float] = msgspec.field(default_factory=list)
@@ -202,11 +202,11 @@ class TextMemory(Record, tag="text-memory"):
     new_seconds: list[float] = msgspec.field(default_factory=list)
     """One figure per pair: the call on a new text."""
     remembers: bool = False
-    """What the two say by the rule of `measure.recall`."""
+    """The conclusion from both, by the rule of `measure.recall`."""
 
 
 class Compression(Record, tag="compression"):
-    """How many tokens a model needs for a text."""
+    """The number of tokens of a text under a model."""
 
     model: str
     corpus: str
@@ -236,7 +236,7 @@ class Trained(Record, tag="trained"):
     seconds: float
     digest: str
     ties: Ties = "smallest"
-    """The rule for equally frequent pairs it was learned by."""
+    """The tie rule it was learned by."""
     merge_counts: list[int] = msgspec.field(default_factory=list)
     first_tokens: list[Text] = msgspec.field(default_factory=list)
 
@@ -250,18 +250,18 @@ class MergeChoice(msgspec.Struct, frozen=True):
 
 
 class FirstDifference(msgspec.Struct, frozen=True):
-    """Where two lists of merges part: one merge of each, or None for a list that ended before."""
+    """Where two lists of merges first differ: one merge of each, or None for a list that ended before."""
 
     step: int
     """Counted from 1."""
     a: MergeChoice | None
     b: MergeChoice | None
     is_tie: bool = False
-    """Whether both pairs were equally frequent, so that the rule for ties decided."""
+    """Whether both pairs were equally frequent, so that the tie rule decided."""
 
 
 class TrainerAgreement(Record, tag="trainer-agreement"):
-    """Two trainers on one corpus, each by a declared rule: are the merges the same, and what follows where not?"""
+    """Whether two trainers learn the same merges from one corpus, each by a declared rule, and the effect if not."""
 
     a: str
     b: str
@@ -271,26 +271,26 @@ class TrainerAgreement(Record, tag="trainer-agreement"):
     max_merges: int
     agreement_class: AgreementClass
     conditions: str = ""
-    """In what the rules differ."""
+    """How the rules differ."""
     fault: str = ""
-    """Why this is wrong; empty where it is as it must be."""
+    """Why this is a fault; empty where it is none."""
     n_bytes: int = 0
-    """Of the text both learned from."""
+    """Bytes of the text both learned from."""
     n_merges_a: int = 0
     n_merges_b: int = 0
     first_difference: FirstDifference | None = None
     n_only_a: int = 0
-    """Tokens learned by the one and not by the other."""
+    """Number of tokens learned by only one of the two."""
     n_only_b: int = 0
     only_a: list[Text] = msgspec.field(default_factory=list)
     """The first few of them, in the order they were learned."""
     only_b: list[Text] = msgspec.field(default_factory=list)
     n_tokens_a: int = 0
-    """Of the counted text under what each has learned."""
+    """Tokens of the counted text under each one's vocabulary."""
     n_tokens_b: int = 0
     n_counted_bytes: int = 0
     counted_on: Literal["held-out", "training"] = "held-out"
-    """The text that was counted: kept from training, or, where the corpus is too small for that, the same."""
+    """The text that was counted: held out from training or, where the corpus is too small for that, the same."""
 
     def __post_init__(self) -> None:
         if not (self.n_merges_a or self.n_merges_b):
@@ -298,14 +298,14 @@ class TrainerAgreement(Record, tag="trainer-agreement"):
 
 
 class Disagreement(Record, tag="disagreement", kw_only=True):
-    """A text two sides encode differently, as small as it was found, with all it takes to ask them again."""
+    """A text that two sides encode differently, minimised, with everything needed to ask them again."""
 
     a: str
     b: str
     model: str
     """Name of a published vocabulary, or empty where `own_model` holds the model."""
     own_model: dict[str, Any] | None = None
-    """The model in the suite's own JSON form, as small as still shows the difference."""
+    """The model in the suite's own JSON form, minimised."""
     counterexample: Counterexample
     """`expected` are the ids of `a`, `got` those of `b`; None where that side fails. Of `decode`: the ids given."""
     failures: dict[str, str] = msgspec.field(default_factory=dict)
@@ -315,17 +315,17 @@ class Disagreement(Record, tag="disagreement", kw_only=True):
     """Whether special tokens were recognised, or read as text."""
     difference: Difference
     stage: str = ""
-    """Where the sides part first, as `explain` tells; empty where that cannot be told."""
+    """The first stage in which the sides differ, by `explain`; empty where that cannot be determined."""
     agreement_class: AgreementClass
     conditions: str = ""
     shape: str = ""
-    """The text as classes of characters; with the fields above it tells one difference from another."""
+    """The text as classes of characters; with the fields above it identifies a difference."""
     versions: dict[str, str] = msgspec.field(default_factory=dict)
-    """Package -> release it was found with."""
+    """Package -> version it was found with."""
     found: str = ""
-    """Seed and number of the text it was found in."""
+    """Seed and number of the text in which it was found."""
     holds: Literal["differs", "agrees"] = "differs"
-    """What a replay must find; `agrees` for a fault that has been mended."""
+    """What a replay must find; `agrees` for a fault that has been fixed."""
 
 
 AnyRecord = (

@@ -1,6 +1,6 @@
-"""Files of records: one JSON object a line, written by one process at a time.
+"""Files of records: one JSON object per line, written by one process at a time.
 
-A half-written last line is skipped with a warning on reading and cut off on resuming.
+An incomplete last line is skipped with a warning on reading and cut off on resuming.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _decoder = msgspec.json.Decoder(AnyRecord)
 
 
 def encode_record(record: AnyRecord) -> bytes:
-    """One line, with its newline."""
+    """Encode a record as one line, newline included."""
     return _encoder.encode(record) + b"\n"
 
 
 def read_records(folder: Path) -> list[AnyRecord]:
-    """Every record of a run; a half-written last line is skipped with a warning, any other bad line is an error."""
+    """Return every record of a run; an incomplete last line is skipped with a warning, other bad lines are errors."""
     path = folder / RECORDS_FILE
     if not path.is_file():
         raise RecordError(f"{folder}: holds no {RECORDS_FILE}; run `bpebench run` first, or name another folder")
@@ -48,7 +48,7 @@ def read_records(folder: Path) -> list[AnyRecord]:
 
 
 def read_lines(path: Path) -> list[AnyRecord]:
-    """Every record of a file; a half-written last line is skipped with a warning, any other bad line is an error.
+    """Return every record of a file; an incomplete last line is skipped with a warning, other bad lines are errors.
 
     Of records of one key (`key_of`) the last is kept, in the place of the first, and a warning names them.
     """
@@ -82,7 +82,7 @@ def read_lines(path: Path) -> list[AnyRecord]:
 
 
 def key_of(record: AnyRecord) -> Key:
-    """What tells a record from every other of its file; empty for kinds of which a file may hold equal ones."""
+    """Return the key that identifies a record in its file; empty for kinds that may repeat."""
     if isinstance(record, Measurement):
         return record.workload, record.implementation, record.copy, record.round
     if isinstance(record, TextMemory):
@@ -99,7 +99,7 @@ def key_of(record: AnyRecord) -> Key:
 class RecordWriter:
     """Appends records to a run's folder, each line flushed to disk as it is written.
 
-    While it is open no other may write the same file: the second raises `RecordError`. The system releases the lock
+    While it is open no other can write the same file: a second one raises `RecordError`. The system releases the lock
     of a process that dies, however it dies.
     """
 
@@ -127,7 +127,7 @@ class RecordWriter:
             raise
 
     def write(self, *records: AnyRecord) -> None:
-        """Append `records`; they are on disk when this returns. Raises `RecordError` where the disk takes no more."""
+        """Append `records`; they are on disk when this returns. Raise `RecordError` for a full disk."""
         left = memoryview(b"".join(map(encode_record, records)))
         try:
             while left:
@@ -140,7 +140,7 @@ class RecordWriter:
             ) from None
 
     def close(self) -> None:
-        """Close the file, and let others write it."""
+        """Close the file and release its lock."""
         self._file.close()
         self._lock.release()
 
@@ -160,5 +160,5 @@ def _cut_half_written_line(path: Path) -> None:
 
 
 def of_kind(records: Iterable[object], kind: type[R]) -> Iterator[R]:
-    """The records of one kind, in order."""
+    """Return the records of one kind, in order."""
     return (record for record in records if isinstance(record, kind))

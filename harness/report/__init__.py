@@ -1,1 +1,1 @@
-"""Everything shown to a person, made from records: tables, charts, the README's generated parts."""
+"""Everything shown to people, made from records: tables, charts, pages, the README's generated parts."""

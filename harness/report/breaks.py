@@ -1,4 +1,4 @@
-"""The table of where they break: implementation by generated family, an exponent or a verdict in each cell."""
+"""The table of breaks: implementation by generated family, with an exponent or a verdict in each cell."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ WORDS: dict[Status, str] = {
     "out-of-memory": "memory",
     "timeout": "time",
 }
-"""What a cell says for a verdict."""
+"""The word in a cell for each verdict."""
 _CANNOT_RUN = ("unsupported", "missing")
 
 
 def breaks_table(records: Sequence[object]) -> Table:
-    """One row for each model and implementation, one column for each family that anything was measured on."""
+    """Return one row for each model and implementation, one column for each family with any measurement."""
     cells = _grown(records)
     for key, word in _run(records).items():
         if word != "ok" or key not in cells:
@@ -69,7 +69,7 @@ def breaks_table(records: Sequence[object]) -> Table:
 
 
 def _grown(records: Sequence[object]) -> dict[tuple[str, str, str], str]:
-    """(model, implementation, family) -> what the measurements of growth say."""
+    """Map (model, implementation, family) -> the result of the measurements of growth."""
     opened = _opened(records)
     cells = {}
     for row in scaling.scaling_rows(records):
@@ -87,7 +87,7 @@ def _cell(row: Row) -> str:
 
 
 def _run(records: Sequence[object]) -> dict[tuple[str, str, str], str]:
-    """What runs over generated texts ended in."""
+    """Return the verdicts of runs over generated texts."""
     opened = _opened(records)
     cells: dict[tuple[str, str, str], str] = {}
     for m in _of_generated(records):
@@ -102,7 +102,7 @@ def _of_generated(records: Iterable[object]) -> list[Measurement]:
 
 
 def _opened(records: Iterable[object]) -> set[tuple[str, str]]:
-    """(model, implementation) of those that can be built on the model, whatever they then made of a text."""
+    """Return the (model, implementation) pairs that can be built, whether or not they then encoded a text."""
     return {
         (m.model, m.implementation)
         for m in of_kind(records, Measurement)

@@ -1,4 +1,4 @@
-"""What a chart is: a Vega-Lite specification and its words; and how it becomes an image."""
+"""A chart: a Vega-Lite specification and its texts, and how it is rendered as an image."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from harness.report.table import Row
 
 IMAGE_WIDTH = 520
 IMAGE_ONLY = ""
-"""The section of a chart that no page shows, because it shows its parts."""
+"""The section of a chart left out of pages, which show its parts instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One chart: its Vega-Lite specification without colours or title, and its words."""
+    """One chart: its Vega-Lite specification without colours or title, and its texts."""
 
     name: str
     section: str
     title: str
     subtitle: str
-    """What the axis tells and which direction is good."""
+    """What the axis shows and which direction is better."""
     alternative: str
-    """The chart in a sentence or two, for who does not see it."""
+    """The chart in a sentence or two, for readers who cannot see it."""
     spec: dict[str, Any]
 
     def __post_init__(self) -> None:
-        # A page shows these strings as they are, and the renderer of images aborts the process on some.
+        # A page shows these strings unchanged, and the image renderer aborts the process on some.
         for name in ("name", "title", "subtitle", "alternative", "spec"):
             object.__setattr__(self, name, printable_values(getattr(self, name)))
 
 
 def svg(chart: Chart, scheme: palette.Scheme) -> str:
-    """`chart` as an image with its title and legend, for a ground of the scheme's lightness."""
+    """Render `chart` as an SVG image with title and legend, for a background of the scheme."""
     import vl_convert
 
     spec = dict(chart.spec)
@@ -52,14 +52,14 @@ def svg(chart: Chart, scheme: palette.Scheme) -> str:
 
 
 def _without_choice(spec: dict[str, Any]) -> dict[str, Any]:
-    """An image cannot be chosen in: parameters bound to an input keep their first value."""
+    """Remove input bindings, which an image cannot have: parameters keep their first value."""
     text = json.loads(json.dumps(spec), object_hook=lambda part: {k: v for k, v in part.items() if k != "bind"})
     return dict(text)
 
 
 def in_words(what: str, rows: Sequence[Row], unit: str, better: str) -> str:
-    """The figures of `rows` in a sentence, the best first, then who has none and why."""
+    """Return the figures of `rows` in a sentence, the best first, then those without a figure and why."""
     timed = [f"{row['implementation']} {row['figure']}" for row in rows if row["median"] is not None]
     failed = [f"{row['implementation']} ({row['status']})" for row in rows if row["median"] is None]
-    told = f"{what}, {unit}, {better} is better, best first: {', '.join(timed)}."
-    return told + (f" Without a figure: {', '.join(failed)}." if failed else "")
+    sentence = f"{what}, {unit}, {better} is better, best first: {', '.join(timed)}."
+    return sentence + (f" Without a figure: {', '.join(failed)}." if failed else "")

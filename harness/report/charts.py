@@ -1,4 +1,4 @@
-"""The charts of a run: all that its records allow. Knows records, not pages."""
+"""All charts that a run's records allow. Knows records, not pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Chart", "charts", "svg"]
 
 
 def charts(records: Sequence[object], speed_rows: Sequence[Row] | None = None) -> list[Chart]:
-    """Every chart these records allow, in the order of the report."""
+    """Return every chart these records allow, in the order of the report."""
     rows = list(speed.speed_rows(records) if speed_rows is None else speed_rows)
     return [
         *agreement_charts(records),

@@ -10,7 +10,7 @@ from harness.report.table import Row, plain_rows
 
 
 def agreement_charts(records: Sequence[object]) -> list[Chart]:
-    """The heat map of pairs: over all models, and for each."""
+    """Return the heat map of pairs, over all models and for each."""
     every = plain_rows(correctness.pairs_table(records).frame)
     pairs = [pair for pair in every if pair["status"] != correctness.NOT_COMPARED]
     names = correctness.implementations_in_order(records)
@@ -47,7 +47,7 @@ def _cells(pairs: Sequence[Row], names: Sequence[str], model: str | None, label:
 
 
 def _judged(found: Sequence[Row]) -> tuple[str, str]:
-    """The status of a pair over some models, and what it rests on."""
+    """Return the status of a pair over some models, and the evidence for it."""
     if not found:
         return "not compared", "one of the two could not run here, or no text was encoded by both"
     texts = sum(pair["n_texts"] for pair in found)

@@ -1,4 +1,4 @@
-"""Charts of what grows: time with length, memory and load time with the model, merges with the vocabulary."""
+"""Charts of growth: time with length, memory and load time with the model, merges with the vocabulary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.report.table import Row
 
 
 def memory_charts(rows: Sequence[Row]) -> list[Chart]:
-    """Highest memory and load time, one chart of each for every model."""
+    """Return charts of peak memory and of load time, one of each for every model."""
     found = []
     memory = resources.memory_rows(rows)
     for model in dict.fromkeys(row["model"] for row in memory):
@@ -50,11 +50,11 @@ def memory_charts(rows: Sequence[Row]) -> list[Chart]:
 
 
 def scaling_charts(records: Sequence[object]) -> list[Chart]:
-    """Time over length for each generated family; who grows faster than n^1.2 is named."""
-    told = {(row["model"], row["family"], row["implementation"]): row for row in scaling.scaling_rows(records)}
+    """Return charts of time over length for each generated family; curves steeper than n^1.2 are labelled."""
+    rows = {(row["model"], row["family"], row["implementation"]): row for row in scaling.scaling_rows(records)}
     by_family: dict[tuple[str, str], list[Row]] = {}
     for (model, family, implementation), curve in scaling.growth_points(records).items():
-        row = told.get((model, family, implementation), {})
+        row = rows.get((model, family, implementation), {})
         steep = (row.get("exponent") or 0) > 1.2 or row.get("bound") is not None
         exponent = row.get("exponent")
         for point in curve:
@@ -71,7 +71,7 @@ def scaling_charts(records: Sequence[object]) -> list[Chart]:
     for (model, family), points in by_family.items():
         grown = "; ".join(
             f"{name} {scaling.shown_exponent(row)}"
-            for (m, f, name), row in told.items()
+            for (m, f, name), row in rows.items()
             if (m, f) == (model, family) and row.get("exponent") is not None
         )
         found.append(
@@ -88,7 +88,7 @@ def scaling_charts(records: Sequence[object]) -> list[Chart]:
 
 
 def merge_charts(records: Sequence[object]) -> list[Chart]:
-    """The frequency of each merge of the vocabularies trained in this run, with the plateau."""
+    """Return charts of the frequency of each merge of the vocabularies trained in this run, with the plateau."""
     found = []
     for t in {(t.model, t.implementation): t for t in of_kind(records, Trained)}.values():
         if len(t.merge_counts) < 3:
@@ -98,14 +98,14 @@ def merge_charts(records: Sequence[object]) -> list[Chart]:
         points = [{"merge": merge, "count": max(1, t.merge_counts[merge - 1])} for merge in chosen]
         flat = plateau(t.merge_counts)
         mark = None if not flat else {"merge": flat, "label": f"plateau after merge {flat:,}"}
-        told = f"{t.merge_counts[0]:,} times for the first merge, {t.merge_counts[-1]:,} for the last of {last:,}"
+        counts = f"{t.merge_counts[0]:,} times for the first merge, {t.merge_counts[-1]:,} for the last of {last:,}"
         found.append(
             Chart(
                 name=f"merges-{t.model}-{t.implementation}",
                 section="training",
                 title=f"Merge frequency: {t.model}",
                 subtitle="how often each merge occurred when it was learned, both axes logarithmic",
-                alternative=f"Merge frequency of {t.model}: {told}" + (f"; {mark['label']}." if mark else "."),
+                alternative=f"Merge frequency of {t.model}: {counts}" + (f"; {mark['label']}." if mark else "."),
                 spec=plots.merges(points, mark),
             )
         )

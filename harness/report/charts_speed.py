@@ -14,7 +14,7 @@ from harness.report.timings import timings
 
 
 def throughput_charts(rows: Sequence[Row]) -> list[Chart]:
-    """Dots with intervals for each workload; the workloads of one task share an axis."""
+    """Return dots with intervals for each workload; the workloads of one task share an axis."""
     by_workload: dict[str, list[Row]] = {}
     for row in rows:
         if row["task"] != "load":
@@ -44,14 +44,14 @@ def throughput_charts(rows: Sequence[Row]) -> list[Chart]:
 
 
 def overview_chart(rows: Sequence[Row]) -> list[Chart]:
-    """The plain encoding workloads in one image, for a README."""
+    """Return the plain encoding workloads in one image, for a README."""
     plain = [row for row in rows if row["task"] == "encode" and row["state"] == "warm-same"]
     plain = [row for row in plain if not row["corpus"].startswith("gen/")]
     workloads = list(dict.fromkeys(row["workload"] for row in plain if row["median"] is not None))[:_MOST_PANELS]
     if not workloads:
         return []
     chosen = [_dot(row) for row in plain if row["workload"] in workloads]
-    told = " ".join(
+    description = " ".join(
         in_words(workload, [row for row in chosen if row["workload"] == workload], "MB/s", "higher")
         for workload in workloads
     )
@@ -61,7 +61,7 @@ def overview_chart(rows: Sequence[Row]) -> list[Chart]:
             section=IMAGE_ONLY,
             title="Encoding speed",
             subtitle="MB/s of text, logarithmic, median with 95 % interval · higher is better",
-            alternative=told,
+            alternative=description,
             spec=plots.panels(chosen, "MB/s, higher is better"),
         )
     ]
@@ -82,7 +82,7 @@ def _dot(row: Row) -> Row:
 
 
 def pareto_charts(records: Sequence[object], rows: Sequence[Row]) -> list[Chart]:
-    """For each corpus, what encodes fastest and what compresses best; the front is what nothing beats in both."""
+    """Return speed against compression for each corpus; nothing beats the points of the Pareto front in both."""
     reach = {
         (r.model, r.corpus): r.n_bytes / r.n_tokens
         for r in compression.latest(records)
@@ -110,14 +110,14 @@ def pareto_charts(records: Sequence[object], rows: Sequence[Row]) -> list[Chart]
             point["reach"] = wording.figure(point["bytes_per_token"])
             point["place"] = "on the Pareto front" if point["front"] else "beaten in both by another"
         front = [point for point in points if point["front"]]
-        told = "; ".join(f"{p['label']} {p['figure']} MB/s, {p['reach']} bytes per token" for p in front)
+        description = "; ".join(f"{p['label']} {p['figure']} MB/s, {p['reach']} bytes per token" for p in front)
         found.append(
             Chart(
                 name=f"pareto-{corpus}",
                 section="compression",
                 title=f"Compression against speed: {corpus}",
                 subtitle="MB/s over bytes per token · up and right is better",
-                alternative=f"On {corpus} the Pareto front of speed and compression is: {told}.",
+                alternative=f"On {corpus} the Pareto front of speed and compression is: {description}.",
                 spec=plots.pareto(points),
             )
         )
@@ -125,7 +125,7 @@ def pareto_charts(records: Sequence[object], rows: Sequence[Row]) -> list[Chart]
 
 
 def on_the_front(points: Sequence[Row]) -> list[bool]:
-    """Whether nothing beats a point: for each of `points` (`median`, `bytes_per_token`)."""
+    """Return for each of `points` (`median`, `bytes_per_token`) whether no other beats it."""
     return [not any(_beats(other, point) for other in points) for point in points]
 
 
@@ -136,7 +136,7 @@ def _beats(other: Row, point: Row) -> bool:
 
 
 def thread_charts(records: Sequence[object]) -> list[Chart]:
-    """How much faster a batch is on several threads than on one."""
+    """Return charts of how much faster a batch is on several threads than on one."""
     batches: dict[tuple[str, ...], dict[str, dict[int, Any]]] = {}
     for t in timings(records):
         if t.task in BATCHES and t.rounds:

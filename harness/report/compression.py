@@ -14,13 +14,13 @@ DEFAULT_PRICE_PER_MILLION = 2.5
 
 
 def latest(records: Iterable[object]) -> list[Compression]:
-    """The last record of each model, text and implementation, in order of first appearance."""
+    """Return the last record of each model, text and implementation, in order of first appearance."""
     found = {(r.model, r.corpus, r.implementation, r.n_texts, r.n_bytes): r for r in of_kind(records, Compression)}
     return list(found.values())
 
 
 def same_text(records: Iterable[Compression]) -> list[Compression]:
-    """Of each corpus the records on one and the same text, the one most models were given, and all failures.
+    """Return for each corpus the records on the text that most models were given, and all failures.
 
     A corpus may have been read in slices of several sizes; only equal slices compare.
     """
@@ -41,12 +41,12 @@ def same_text(records: Iterable[Compression]) -> list[Compression]:
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """`part / whole`, or None over nothing."""
+    """Return `part / whole`, None where `whole` is 0 or absent."""
     return part / whole if whole else None
 
 
 def turkish_table(records: Iterable[object], price_per_million: float) -> Table:
-    """One Turkish text under several vocabularies: what it takes, and what that costs."""
+    """Return the tokens and the cost of one Turkish text under several vocabularies."""
     rows: list[Row] = []
     titles: dict[str, str] = {}
     chosen = same_text(r for r in latest(records) if r.corpus in (PARAGRAPH, HELD_OUT))
@@ -108,14 +108,14 @@ def _title(r: Compression) -> str:
 
 
 def _reason_column(rows: list[Row]) -> tuple[Column, ...]:
-    """A column for verdicts, only where some row has one to tell."""
+    """Return a column for verdicts where some row has one, else none."""
     for row in rows:
         row["verdict"] = "" if row["status"] == "ok" else f"{row['status']}: {row['reason']}"
     return (Column("verdict", "verdict", elastic=True),) if any(row["reason"] for row in rows) else ()
 
 
 def compression_table(records: Iterable[object]) -> Table:
-    """Bytes, characters per token and tokens per word, of every corpus under every model."""
+    """Return bytes and characters per token and tokens per word, of every corpus under every model."""
     rows: list[Row] = []
     for r in latest(records):
         fine = r.status == "ok"

@@ -1,4 +1,4 @@
-"""What a README's generated parts hold: tables, charts as images, headlines, the machine, the command's own help."""
+"""The content of a README's generated parts: tables, charts as images, headlines, the machine, the command's help."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from harness.report.templates import escape, slug
 
 CHARTS_FOLDER = "charts"
 WIDTH = 100
-"""Columns of a table that a page of Markdown shows."""
+"""Columns of a table in Markdown."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run's records, read once, and what is made of them when it is asked for."""
+    """A run's records, read once, and everything derived from them, made on demand."""
 
     label: str
     folder: Path
 
     @cached_property
     def records(self) -> list[Any]:
-        """Every record of the run."""
+        """Return every record of the run."""
         return read_records(self.folder)
 
     @cached_property
     def charts(self) -> dict[str, Chart]:
-        """Its charts by name."""
+        """Return its charts by name."""
         return {chart.name: chart for chart in charts(self.records, self._speed_rows)}
 
     @cached_property
     def machine(self) -> dict[str, Any]:
-        """What is known of where it was made."""
+        """Return the facts of the machine it was made on."""
         return read_machine(self.folder)
 
     @cached_property
@@ -57,14 +57,14 @@ class Run:
         return {}
 
     def tables(self, price: float) -> dict[str, Table]:
-        """Its tables by name, costs at `price` per million tokens."""
+        """Return its tables by name, costs at `price` per million tokens."""
         if price not in self._tables:
             self._tables[price] = tables(self.records, price, self._speed_rows)
         return self._tables[price]
 
 
 def run_of(block: Block, runs: dict[str, Run], root: Path) -> Run:
-    """The run a block names, kept in `runs`; raises `ReadmeError` where it names none."""
+    """Return the run a block names, cached in `runs`; raise `ReadmeError` where it names none."""
     if not block.run:
         raise ReadmeError(f"line {block.line}: generated:{block.name} names no run; add run:results/NAME")
     if block.run not in runs:
@@ -72,8 +72,8 @@ def run_of(block: Block, runs: dict[str, Run], root: Path) -> Run:
     return runs[block.run]
 
 
-def made(block: Block, runs: dict[str, Run], root: Path) -> str:
-    """The content of a block, from the line under its marker to the closing one."""
+def render_block(block: Block, runs: dict[str, Run], root: Path) -> str:
+    """Return the content of a block, from the line after its marker to the closing one."""
     if not block.needs_run:
         return _help(block)
     run = run_of(block, runs, root)
@@ -103,7 +103,7 @@ def _table(block: Block, run: Run) -> str:
 
 
 def headline_list(run: Run, only: str = "") -> str:
-    """The run's headlines (those in which `only` is found) as a list, the figure of each in bold."""
+    """Return the run's headlines (those matching `only`) as a list, the figure of each in bold."""
     chosen = [h for h in headlines(run.records) if re.search(only, h.text)]
     return "\n".join(f"- {_emphasised(h.text, h.figure)}." for h in chosen)
 
@@ -117,9 +117,9 @@ _FACTS = ("date", "profile", "cpu", "usable_cores", "memory_bytes", "os", "pytho
 
 
 def machine_line(run: Run) -> str:
-    """Where and with what the run was made, on one line."""
+    """Return where and with what the run was made, on one line."""
     facts = run.machine
-    told = []
+    shown = []
     for name in _FACTS:
         value = facts.get(name)
         if value is None:
@@ -128,24 +128,24 @@ def machine_line(run: Run) -> str:
             value = wording.percent(value)
         elif name.endswith("_bytes"):
             value = wording.size(value)
-        told.append(f"{name.removesuffix('_bytes').replace('_', ' ')} {value}")
+        shown.append(f"{name.removesuffix('_bytes').replace('_', ' ')} {value}")
     versions = facts.get("packages") or {}
-    told += [f"{name} {version}" for name, version in versions.items() if version and name in _SHOWN_PACKAGES]
-    return layout.escaped_markdown(", ".join(told) or "The machine is not recorded.")
+    shown += [f"{name} {version}" for name, version in versions.items() if version and name in _SHOWN_PACKAGES]
+    return layout.escaped_markdown(", ".join(shown) or "The machine is not recorded.")
 
 
 _SHOWN_PACKAGES = ("tiktoken", "tokenizers", "sentencepiece", "regex", "numba")
 
 
 def image_path(run: str, chart: Chart, scheme: palette.Scheme) -> str:
-    """Where a chart's image lies, from the README's folder: beside the records it was drawn from."""
+    """Return the path of a chart's image, relative to the README's folder: beside the run's records."""
     return f"{run}/{CHARTS_FOLDER}/{slug(chart.name)}-{scheme}.svg"
 
 
 def digest_line(chart: Chart) -> str:
-    """First line of a chart's image, by which it is told whether it is stale."""
-    told = [chart.spec, chart.title, chart.subtitle, chart.alternative]
-    digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    """Return the first line of a chart's image, a digest that shows whether the image is stale."""
+    parts = [chart.spec, chart.title, chart.subtitle, chart.alternative]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     return f"<!-- bpebench chart {digest} -->"
 
 
@@ -169,7 +169,7 @@ def _help(block: Block) -> str:
 
 
 def help_text(verbs: Sequence[str], line: int = 0) -> str:
-    """`$ bpebench VERB --help` and what it prints, 100 columns wide."""
+    """Return `$ bpebench VERB --help` and its output, 100 columns wide."""
     import click
 
     from harness.cli import group

@@ -1,4 +1,4 @@
-"""Tables of who is right: agreement of every pair, counterexamples and round trips."""
+"""Tables of correctness: agreement of every pair, counterexamples and round trips."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ CLASS_MARK: dict[AgreementClass, str] = {
 }
 NOT_COMPARED = "not compared"
 NOT_CHECKED = "not checked"
-"""An implementation that loads, and was given no text."""
+"""Status of an implementation that loads and was given no text."""
 _MANY = 12
 """From more implementations than this the matrix leaves out how many texts differ."""
 COUNTEREXAMPLE_KEYS = ("text", "text_base64", "reference", "expected", "got", "note")
 
 
 def verdicts(records: Iterable[object]) -> list[Verdict]:
-    """The last verdict of each implementation, model, corpus and check, in order of first appearance.
+    """Return the last verdict of each implementation, model, corpus and check, in order of first appearance.
 
-    Those on trainers have tables of their own.
+    Verdicts on trainers have their own tables.
     """
     found = {(v.implementation, v.model, v.corpus, v.check): v for v in of_kind(records, Verdict) if v.check != "train"}
     return list(found.values())
 
 
 def training_verdicts(records: Iterable[object]) -> list[Verdict]:
-    """The last verdict of each trainer, rule and corpus."""
+    """Return the last verdict of each trainer, rule and corpus."""
     found = {(v.implementation, v.model, v.corpus): v for v in of_kind(records, Verdict) if v.check == "train"}
     return list(found.values())
 
 
 def agreements(records: Iterable[object]) -> list[Agreement]:
-    """The last record of each pair, model and corpus, in order of first appearance."""
+    """Return the last record of each pair, model and corpus, in order of first appearance."""
     return list({(a.a, a.b, a.model, a.corpus): a for a in of_kind(records, Agreement)}.values())
 
 
 def not_compared(records: Iterable[object]) -> list[NotCompared]:
-    """The pairs that have both run and were not compared, now or in a record before: by pair, model and corpus."""
+    """Return pairs that both ran and were compared in no record, by pair, model and corpus."""
     records = list(records)
     compared = {(a.a, a.b, a.model, a.corpus) for a in of_kind(records, Agreement)}
     found = {(n.a, n.b, n.model, n.corpus): n for n in of_kind(records, NotCompared) if n.agreement_class is not None}
@@ -50,7 +50,7 @@ def not_compared(records: Iterable[object]) -> list[NotCompared]:
 
 
 def counterexample_fields(example: Counterexample | None) -> Row:
-    """A counterexample as cells of a frame."""
+    """Return a counterexample as cells of a frame."""
     if example is None:
         return {}
     return {
@@ -60,9 +60,9 @@ def counterexample_fields(example: Counterexample | None) -> Row:
 
 
 def pairs_table(records: Iterable[object]) -> Table:
-    """Every pair on every model: class, condition, how much was compared and how much differs, over all corpora.
+    """Return every pair on every model: class, condition, how much was compared and how much differs.
 
-    A pair that has run and was compared on no corpus at all is `not compared`.
+    Counts are over all corpora. A pair that ran and was compared on no corpus is `not compared`.
     """
     records = list(records)
     together: dict[tuple[str, str, str], list[Agreement]] = {}
@@ -99,7 +99,7 @@ def pairs_table(records: Iterable[object]) -> Table:
 
 
 def _pair_row(key: tuple[str, str, str], some: Sequence[Agreement]) -> Row:
-    """What the records of a model and pair come to."""
+    """Sum up the records of a model and pair."""
     model, a, b = key
     differing = sum(found.n_differing_texts for found in some)
     shares = [(found.differing_piece_share, found.n_bytes) for found in some if found.differing_piece_share is not None]
@@ -123,12 +123,12 @@ def _cell(row: Row | None) -> str:
 
 
 def _short_cell(cell: str) -> str:
-    """A cell without its count, so that a wide matrix still fits."""
+    """Return a cell without its count, so that a wide matrix still fits."""
     return "–" if cell == "n/a" else cell.replace(" ", "").rstrip("0123456789,")
 
 
 def implementations_in_order(records: Sequence[object]) -> list[str]:
-    """Every implementation a check has met, in the order of the check."""
+    """Return every implementation in the records, in the order of the check."""
     names = dict.fromkeys(v.implementation for v in verdicts(records))
     for found in agreements(records):
         names.update(dict.fromkeys((found.a, found.b)))
@@ -136,7 +136,7 @@ def implementations_in_order(records: Sequence[object]) -> list[str]:
 
 
 def matrix_table(records: Sequence[object]) -> Table:
-    """A triangle for each model: every implementation against every one before it."""
+    """Return a triangle for each model: every implementation against every one before it."""
     pairs = plain_rows(pairs_table(records).frame)
     by_pair = {(row["model"], frozenset((row["a"], row["b"]))): row for row in pairs}
     names = implementations_in_order(records)
@@ -177,7 +177,7 @@ def matrix_table(records: Sequence[object]) -> Table:
 
 
 def _without_evidence(records: Sequence[object]) -> list[str]:
-    """Where pairs that have run were not compared, a line each."""
+    """Return a line for each pair that ran and was not compared."""
     return [
         f"Not compared: {pair.a} and {pair.b} on {pair.model}, {pair.corpus}: {pair.reason}."
         for pair in not_compared(records)
@@ -185,7 +185,7 @@ def _without_evidence(records: Sequence[object]) -> list[str]:
 
 
 def _shares(pairs: Sequence[Row]) -> list[str]:
-    """How often pairs that are expected to differ do, a line each."""
+    """Return a line for each pair expected to differ: how often it does."""
     return [
         f"{row['a']} and {row['b']} on {row['model']}: {wording.percent(row['differing_piece_share'])} of pieces "
         "differ, weighted by occurrence."
@@ -195,8 +195,8 @@ def _shares(pairs: Sequence[Row]) -> list[str]:
 
 
 def counterexamples_table(records: Iterable[object]) -> Table:
-    """The smallest text found for each pair and each failure."""
-    told: list[tuple[str, str, str, Counterexample | None]] = [
+    """Return the smallest text found for each pair and each failure."""
+    found: list[tuple[str, str, str, Counterexample | None]] = [
         *((f"{a.a}, {a.b}", a.model, a.agreement_class, a.counterexample) for a in agreements(records)),
         *((v.implementation, v.model, f"{v.check}: {v.status}", v.counterexample) for v in verdicts(records)),
         *(
@@ -206,7 +206,7 @@ def counterexamples_table(records: Iterable[object]) -> Table:
     ]
     rows = [
         {"who": who, "model": model, "class": label} | counterexample_fields(example)
-        for who, model, label, example in told
+        for who, model, label, example in found
         if example is not None
     ]
     once: dict[tuple[object, ...], Row] = {}
@@ -236,7 +236,7 @@ def _shortened(escaped: str, at_most: int = 120) -> str:
 
 
 def round_trip_table(records: Iterable[object]) -> Table:
-    """Does every text come back? One row for each implementation and outcome, over all models and corpora."""
+    """Return one row for each implementation and outcome of the round trip, over all models and corpora."""
     together: dict[tuple[str, str, str, str], list[Verdict]] = {}
     for v in verdicts(records):
         status = v.status if v.n_texts or v.status != "ok" else NOT_CHECKED

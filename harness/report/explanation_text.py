@@ -13,7 +13,7 @@ _STEPS_SHOWN = 60
 
 
 def render_explanation(found: Explanation) -> str:
-    """The verdict, what it rests on, and a row for every stage."""
+    """Return the verdict, its evidence, and a row for every stage."""
     lines = [f"text   {shown(found.text, _LONGEST_TEXT)}", ""]
     if found.agree is None:
         lines += [f"{found.a.name} and {found.b.name}: {wording.text(found.what)}"]
@@ -32,7 +32,7 @@ def render_explanation(found: Explanation) -> str:
 
 
 def stage_rows(found: Explanation) -> list[list[str]]:
-    """(stage, A, B) for everything that is known of the two."""
+    """Return (stage, A, B) for everything known of the two."""
     a, b = found.a, found.b
     rows = [
         ["what it is", a.about, b.about],
@@ -63,13 +63,13 @@ def _decoded(account: SideSummary) -> str:
 
 
 def shown(text: str, at_most: int = _LONGEST_CELL) -> str:
-    """A text in quotes, on one line, shortened where it is long."""
+    """Return a text in quotes, on one line, shortened where it is long."""
     written = wording.text(text)
     return f"‘{written}’" if len(written) <= at_most else f"‘{written[:at_most]}…’ ({len(text):,} characters)"
 
 
 def _piece_rows(a: SideSummary, b: SideSummary) -> list[list[str]]:
-    """The pieces of both, those that begin at the same byte in one row."""
+    """Return the pieces of both, those that begin at the same byte in one row."""
     by_start = [{piece.start: piece for piece in account.pieces} for account in (a, b)]
     rows: list[list[str]] = []
     for start in sorted({*by_start[0], *by_start[1]}):
@@ -82,7 +82,7 @@ def _piece_rows(a: SideSummary, b: SideSummary) -> list[list[str]]:
 
 
 def piece_line(piece: Piece, at_most: int = 12) -> str:
-    """A piece, then its tokens with their ids."""
+    """Return a piece, then its tokens with their ids."""
     tokens = [f"‘{wording.text(token.text or '')}’ {token.id}" for token in piece.tokens[:at_most]]
     more = "" if len(piece.tokens) <= at_most else f" … ({len(piece.tokens)})"
     special = " special token" if piece.special else ""
@@ -93,15 +93,15 @@ def _step_rows(a: Sequence[Step], b: Sequence[Step], differs: int | None) -> lis
     rows: list[list[str]] = []
     for number in range(1, min(max(len(a), len(b)), _STEPS_SHOWN) + 1):
         mark = "»" if number == differs else " "
-        told = [step_line(steps[number - 1]) if number <= len(steps) else "" for steps in (a, b)]
-        rows.append([f"{mark} step {number}", *told])
+        cells = [step_line(steps[number - 1]) if number <= len(steps) else "" for steps in (a, b)]
+        rows.append([f"{mark} step {number}", *cells])
     if max(len(a), len(b)) > _STEPS_SHOWN:
         rows.append(["", f"… {len(a)} steps in all", f"… {len(b)} steps in all"])
     return rows
 
 
 def step_line(step: Step) -> str:
-    """One step: what was done, its rank, and the symbols after it."""
+    """Return one step: what was done, its rank, and the symbols after it."""
     rank = "" if step.rank is None else f", rank {step.rank}"
     match step.action:
         case "merge":
@@ -120,12 +120,12 @@ def step_line(step: Step) -> str:
 
 
 def _bare(text: str) -> str:
-    """A symbol without quotes; spaces in it made visible."""
+    """Return a symbol without quotes, with visible spaces."""
     return wording.text(text).replace(" ", "␣")
 
 
 def render_trace(found: Trace) -> str:
-    """Piece by piece the steps of one implementation."""
+    """Return the steps of one implementation, piece by piece."""
     lines = [f"{found.name} on {found.model}: {found.way}", ""]
     for piece in found.pieces:
         lines += [*_traced(piece), ""]
@@ -147,7 +147,7 @@ def _traced(piece: TracedPiece) -> list[str]:
 
 
 def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A plain table that is never cut or wrapped."""
+    """Return a plain table that is never cut or wrapped."""
     from tabulate import tabulate
 
     return tabulate(
@@ -157,5 +157,5 @@ def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def stage_meaning(found: Explanation) -> str:
-    """What the stage stands for, in a sentence."""
+    """Return the meaning of the stage, in a sentence."""
     return "" if found.stage is None else STAGES[found.stage]

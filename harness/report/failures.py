@@ -1,4 +1,4 @@
-"""The table of everything that is not ok, with its reason."""
+"""The table of every verdict other than ok, with its reason."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def _some_places(where: str, at_most: int = 3) -> str:
 
 
 def _failed_verdicts(records: Iterable[object]) -> list[Verdict]:
-    """Every verdict but that a trainer does not follow a rule, which the table of trainers shows."""
+    """Return every failed verdict, except a rule a trainer does not follow, which the table of trainers shows."""
     return [*verdicts(records), *(v for v in training_verdicts(records) if v.status != "unsupported")]
 
 
 def failures_table(records: Iterable[object]) -> Table:
-    """Everything that is not ok, with its reason; nothing is left out in silence."""
+    """Return everything that is not ok, with its reason; nothing is left out."""
     together: dict[tuple[str, str, str], dict[str, Counterexample | None]] = {}
     for m in of_kind(records, Measurement):
         if m.status != "ok":

@@ -1,4 +1,4 @@
-"""The sentences that sum a run up, each with the figure it is about."""
+"""The sentences that sum up a run, each with its figure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Headline:
 
 
 def headlines(records: Sequence[object]) -> list[Headline]:
-    """What these records allow to say, most important first."""
+    """Return the headlines these records support, the most important first."""
     found = [
         *_speed(records), _agreement(records), _turkish(records), _training(records), _hostile(records),
         _failures(records),
@@ -91,10 +91,10 @@ def _own_against(own: Row, yard: Row, floor: float | None) -> Headline:
 
 def _turkish(records: Sequence[object]) -> Headline | None:
     for corpus in (compression.PARAGRAPH, compression.HELD_OUT):
-        told = [r for r in compression.same_text(compression.latest(records)) if r.corpus == corpus]
-        told = sorted((r for r in told if r.status == "ok" and r.n_tokens), key=lambda r: r.n_tokens)
-        if len(told) > 1:
-            best, worst = told[0], told[-1]
+        rows = [r for r in compression.same_text(compression.latest(records)) if r.corpus == corpus]
+        rows = sorted((r for r in rows if r.status == "ok" and r.n_tokens), key=lambda r: r.n_tokens)
+        if len(rows) > 1:
+            best, worst = rows[0], rows[-1]
             what = "A Turkish paragraph" if corpus == compression.PARAGRAPH else "Turkish held out from training"
             figure = f"{wording.figure(worst.n_tokens / best.n_tokens)} ×"
             return Headline(
@@ -106,7 +106,7 @@ def _turkish(records: Sequence[object]) -> Headline | None:
 
 
 def _training(records: Sequence[object]) -> Headline | None:
-    """How much faster one trainer is than another, in the mean over the workloads on which this run may claim it."""
+    """Compare two trainers, in the mean over the workloads on which this run may claim a difference."""
     rows = [row for row in speed.speed_rows(records) if row["task"] == "train" and row["status"] == "ok"]
     by_workload: dict[str, dict[str, Row]] = {}
     for row in rows:
@@ -123,7 +123,7 @@ def _training(records: Sequence[object]) -> Headline | None:
 
 
 def _hostile(records: Sequence[object]) -> Headline | None:
-    """The slowest text of each of two: one figure says more of hostile texts than a mean."""
+    """Give the slowest text of each of two: on hostile texts the worst case says more than a mean."""
     rows = [
         row
         for row in speed.speed_rows(records)
@@ -132,11 +132,11 @@ def _hostile(records: Sequence[object]) -> Headline | None:
     workloads = {row["workload"] for row in rows}
     if len(workloads) < 8:
         return None
-    told = [_worst(name, [row for row in rows if row["implementation"] == name]) for name in (_TRAINER, YARDSTICK)]
-    if None in told:
+    slowest = [_worst(name, [row for row in rows if row["implementation"] == name]) for name in (_TRAINER, YARDSTICK)]
+    if None in slowest:
         return None
     figure = str(len(workloads))
-    return Headline(figure, f"On {figure} hostile texts {told[0]}; {told[1]}")
+    return Headline(figure, f"On {figure} hostile texts {slowest[0]}; {slowest[1]}")
 
 
 def _worst(name: str, rows: Sequence[Row]) -> str | None:

@@ -20,9 +20,9 @@ _LEAST_ELASTIC = 12
 
 
 def render(table: Table, format: Format, *, width: int | None = None) -> str:
-    """`table` in `format`; in text and Markdown, elastic columns are cut so that a row has `width` columns.
+    """Render `table` in `format`; in text and Markdown, elastic columns are cut so that a row has `width` columns.
 
-    CSV and JSON hold the raw values of the frame (of CSV, printable), the others what people read.
+    CSV and JSON hold the frame's raw values (in CSV, made printable), the others the formatted ones.
     """
     if format == "csv":
         return _csv(table)
@@ -38,7 +38,7 @@ def render(table: Table, format: Format, *, width: int | None = None) -> str:
 
 
 def as_json(table: Table) -> dict[str, object]:
-    """Title, note and raw rows, ready for JSON (lone surrogates escaped)."""
+    """Return title, note and raw rows, ready for JSON (lone surrogates escaped)."""
     rows = [{key: _encodable(value) for key, value in row.items()} for row in plain_rows(table.frame)]
     return {"name": table.name, "title": table.title, "note": table.note, "rows": rows}
 
@@ -77,7 +77,7 @@ def _widths(cells: list[list[str]], headings: list[str]) -> list[int]:
 
 
 def _cut(cells: list[list[str]], table: Table, width: int) -> list[list[str]]:
-    """Cells with the elastic columns shortened so that a row fits `width`, as far as it can."""
+    """Return cells with the elastic columns shortened so that a row fits `width`, as far as possible."""
     headings = [column.heading for column in table.columns]
     widths = _widths(cells, headings)
     elastic = [i for i, column in enumerate(table.columns) if column.elastic]
@@ -108,7 +108,7 @@ def _markdown(table: Table, width: int | None) -> str:
 
 
 def _pipes(cells: list[list[str]], headings: list[str], alignment: list[str] | None, width: int | None) -> str:
-    """A table of pipes, its columns padded where a row then fits `width`."""
+    """Return a table of pipes, its columns padded where a row then fits `width`."""
     grid = tabulate(cells, headings, tablefmt="pipe", disable_numparse=True, colalign=alignment)
     if width is None or len(grid.partition("\n")[0]) <= width:
         return grid
@@ -120,7 +120,7 @@ def _pipes(cells: list[list[str]], headings: list[str], alignment: list[str] | N
 
 
 def escaped_markdown(cell: str) -> str:
-    """Text that Markdown shows as it is, in a table too. An underscore within a word is one already."""
+    """Escape text for Markdown, in a table too. An underscore within a word needs no escape."""
     return re.sub(r"([\\`*\[\]<>|~#&]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", cell)
 
 

@@ -1,4 +1,4 @@
-"""Tables of what shows over a while: new documents without end, long texts called again, whole texts remembered."""
+"""Tables of effects over time: a stream of new documents, repeated calls on long texts, memory of whole texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STRETCHES = 10
 
 
 def _measured(records: Sequence[object], states: Sequence[str]) -> dict[tuple[str, str], list[Measurement]]:
-    """Rounds that were verified and timed, by workload and implementation; copies are left out."""
+    """Return rounds that were verified and timed, by workload and implementation, without copies."""
     found: dict[tuple[str, str], list[Measurement]] = {}
     for m in of_kind(records, Measurement):
         if m.state in states and m.status == "ok" and m.copy == 0 and m.samples_seconds:
@@ -23,19 +23,19 @@ def _measured(records: Sequence[object], states: Sequence[str]) -> dict[tuple[st
 
 
 def _median(figures: Iterable[float | None]) -> float | None:
-    """The median over the rounds that have a figure."""
+    """Return the median over the rounds that have a figure."""
     known = [figure for figure in figures if figure is not None]
     return median(known) if known else None
 
 
 def _speed(m: Measurement, first: int, last: int) -> float | None:
-    """MB/s of the parts from `first` up to `last`; None where there are none."""
+    """Return MB/s of the parts from `first` up to `last`; None where there are none."""
     seconds = m.samples_seconds[first:last]
     return len(seconds) * m.n_bytes / sum(seconds) / 1e6 if seconds else None
 
 
 def _growth(m: Measurement) -> float | None:
-    """Bytes of resident memory a hundred megabytes of text add, after the first stretch of ten."""
+    """Return the bytes of resident memory added per 100 MB of text, after the first ten."""
     first = len(m.resident_bytes) // _STRETCHES
     if first < 1:
         return None
@@ -44,7 +44,7 @@ def _growth(m: Measurement) -> float | None:
 
 
 def sustained_table(records: Sequence[object]) -> Table:
-    """Speed by stretch, time of calls and memory of whoever encoded documents without end."""
+    """Return speed by stretch, call times and memory of implementations on the workloads `sustained`."""
     rows: list[Row] = []
     for (workload, implementation), rounds in _measured(records, ("sustained",)).items():
         stretch = max(1, rounds[0].samples_wanted // _STRETCHES)
@@ -93,7 +93,7 @@ def sustained_table(records: Sequence[object]) -> Table:
 
 
 def long_text_table(records: Sequence[object]) -> Table:
-    """Speed, page faults and time in the system of calls on a long text after a first one, or after a pause."""
+    """Return speed, page faults and system time of calls on a long text after a first one, or after a pause."""
     rows: list[Row] = []
     for (workload, implementation), rounds in _measured(records, ("second-call", "after-pause")).items():
         row: Row = {
@@ -127,7 +127,7 @@ def long_text_table(records: Sequence[object]) -> Table:
 
 
 def text_memory_table(records: Sequence[object]) -> Table:
-    """Who remembers whole texts, or could not be looked at."""
+    """Return implementations that remember whole texts, or that could not be tested for it."""
     rows: list[Row] = []
     for found in of_kind(records, TextMemory):
         if not found.remembers and found.status == "ok":

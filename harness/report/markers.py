@@ -1,4 +1,4 @@
-"""The markers of a README's generated parts: reading and writing them.
+"""The markers of a README's generated parts.
 
 A block begins with `<!-- generated:NAME run:results/RUN -->` and ends with `<!-- /generated -->`. NAME is a table
 (`bpebench report RUN --json` lists them), `headlines`, `machine`, `chart-NAME`, `help` or `help-VERB`; the last two
@@ -21,7 +21,7 @@ _WORDS = ("run", "only", "price")
 
 
 class ReadmeError(RecordError):
-    """A marker that cannot be followed; the message names its line."""
+    """An invalid marker; the message names its line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Block:
     line: int
     """Line of its opening marker, from 1."""
     start: int
-    """Offset just behind the opening marker's line."""
+    """Offset just after the opening marker's line."""
     end: int
     """Offset of the closing marker."""
     marker_start: int
@@ -42,7 +42,7 @@ class Block:
 
     @property
     def marker(self) -> str:
-        """The opening marker as it is written."""
+        """Return the opening marker as written."""
         words = [f"generated:{self.name}"]
         words += [f"only:{self.only}"] if self.only else []
         words += [f"price:{self.price:g}"] if self.price != DEFAULT_PRICE_PER_MILLION else []
@@ -51,17 +51,17 @@ class Block:
 
     @property
     def chart(self) -> str | None:
-        """The chart this block shows, or None."""
+        """Return the name of the chart this block shows, or None."""
         return self.name.removeprefix("chart-") if self.name.startswith("chart-") else None
 
     @property
     def needs_run(self) -> bool:
-        """Whether it is made from a run's records (help is not)."""
+        """Return whether it is made from a run's records (help is not)."""
         return self.name != "help" and not self.name.startswith("help-")
 
 
 def blocks(text: str) -> list[Block]:
-    """The generated parts of `text` in order; raises `ReadmeError` for a marker without its partner or its sense."""
+    """Return the generated parts of `text` in order; raise `ReadmeError` for an unpaired or invalid marker."""
     found: list[Block] = []
     open_: Block | None = None
     for match in _MARKER.finditer(text):

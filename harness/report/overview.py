@@ -1,4 +1,4 @@
-"""The first table of a run: every implementation, whether its ids are right, and its speed on the usual work."""
+"""The first table of a run: every implementation, whether its ids are right, and its speed on common tasks."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _WORDS: dict[Status, str] = {
 
 
 def overview_table(records: Sequence[object], speed_rows: Sequence[Row]) -> Table:
-    """One row for each implementation that was timed, the fastest first; the note names the others.
+    """Return one row for each implementation that was timed, the fastest first; the note names the others.
 
-    Figures are medians, of `speed_rows`; a word says how a workload ended where there is none. Empty where none of
-    the workloads of `COLUMNS` was run.
+    Figures are the medians of `speed_rows`, or a word for the verdict. Empty where none of the workloads of `COLUMNS`
+    was run.
     """
     rows = [row for row in speed_rows if row["task"] != "train"]
     run = {row["workload"] for row in rows}

@@ -1,7 +1,7 @@
 """Colours, shapes and type of every chart, in a light and a dark scheme. Knows no data.
 
-Colours are Okabe and Ito's (2008, "Color universal design"), lightened where the ground is dark; each also has a
-shape or a word of its own, so that nothing rests on colour alone.
+Colours are Okabe and Ito's (2008, "Color universal design"), lightened on a dark background; each also has its own
+shape or word, so that nothing depends on colour alone.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ FAINT = {"light": "#F3F4F6", "dark": "#20252A"}
 LINK = {"light": "#00598C", "dark": "#7CC1F0"}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 IMAGE_FONT = "Arial, 'Helvetica Neue', Helvetica, sans-serif"
-"""For images, whose text is measured where they are made and drawn elsewhere."""
+"""Fonts of images, whose text is measured on the machine that makes them and drawn on another."""
 
 
 def config(scheme: Scheme, font: str = FONT) -> dict[str, Any]:
-    """The Vega-Lite configuration of a scheme; specifications themselves name no colour."""
+    """Return the Vega-Lite configuration of a scheme; specifications themselves name no colour."""
     ink, quiet, grid = INK[scheme], QUIET[scheme], GRID[scheme]
     return {
         "background": "transparent",

@@ -1,7 +1,7 @@
 """Vega-Lite specifications of the charts, one function each, built with altair. Colours come from the palette's config.
 
 Every specification is a single (layered) view as wide as its container, so that a page can lay charts out in a grid;
-none names a colour or a title. Kinds of implementations are told by colour and by shape.
+none names a colour or a title. Kinds of implementations are shown by colour and by shape.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from harness.report.wording import KINDS
 Spec = dict[str, Any]
 ROW_HEIGHT = 21
 CHOICE_ID = "choice-of-model"
-"""Element of the page the list of models is put into."""
+"""Id of the page element that holds the selection of a model."""
 _PARETO_HEIGHT = 360
 _KIND_COLOUR = alt.Color("kind:N", scale=alt.Scale(domain=list(KINDS)), title=None)
 _KIND_SHAPE = alt.Shape("kind:N", scale=alt.Scale(domain=list(KINDS), range=list(SHAPES)), title=None)
@@ -52,7 +52,7 @@ _STEPS: tuple[tuple[float, ...], ...] = (
 
 
 def log_ticks(low: float, high: float, least: int = 3, most: int = 7) -> list[float]:
-    """Ticks of a logarithmic axis within [low, high]: powers of ten where they are enough, else steps between them."""
+    """Return ticks of a logarithmic axis within [low, high]: powers of ten where enough, else steps between them."""
     if not 0 < low <= high:
         return []
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -66,7 +66,7 @@ def log_ticks(low: float, high: float, least: int = 3, most: int = 7) -> list[fl
 
 
 def _wide_domain(values: Sequence[float]) -> list[float]:
-    """A logarithmic domain around `values` with room at the right for the figure beside the last dot."""
+    """Return a logarithmic domain around `values`, with room at the right for the label of the last dot."""
     low, high = min(values), max(values)
     return [low / 1.15, high * 10 ** (0.14 * max(0.4, math.log10(high / low)))]
 
@@ -81,16 +81,16 @@ def _tooltip(**titles: str) -> list[alt.Tooltip]:
 
 
 def dots(rows: Sequence[Row], unit: str, domain_of: Sequence[float] = ()) -> Spec:
-    """A dot with its 95 % interval for each row (`implementation, kind, median, low, high, figure, interval, detail`).
+    """Plot a dot with its 95 % interval for each row.
 
-    Rows without a `median` show their `status` in its place. `domain_of` holds the figures of sibling charts, so
-    that all share one axis.
+    Rows have `implementation, kind, median, low, high, figure, interval, detail`; those without a `median` show their
+    `status` instead. `domain_of` holds the figures of sibling charts, so that all share one axis.
     """
     return _finished(_dot_layers(rows, unit, domain_of), ROW_HEIGHT * len({row["implementation"] for row in rows}))
 
 
 def panels(rows: Sequence[Row], unit: str, columns: int = 2, width: int = 250) -> Spec:
-    """The same for several workloads (`workload` besides), side by side over one order of implementations."""
+    """Plot `dots` for several workloads (rows also have `workload`), side by side with implementations in one order."""
     workloads = list(dict.fromkeys(row["workload"] for row in rows))
     header = alt.Header(labelAnchor="start", labelFontWeight="bold", labelPadding=6)
     facet = alt.Facet("workload:N", sort=workloads, title=None, header=header)
@@ -131,7 +131,7 @@ def _dot_layers(rows: Sequence[Row], unit: str, domain_of: Sequence[float]) -> a
 
 
 def heat_map(cells: Sequence[Row], names: Sequence[str], models: Sequence[str]) -> Spec:
-    """A triangle of pairs (`model, one, other, status, mark, detail`), the model chosen in a list where several."""
+    """Plot a triangle of pairs (`model, one, other, status, mark, detail`); of several models one is selected."""
     status = alt.Color("status:O", scale=alt.Scale(domain=list(AGREEMENTS)), title=None)
     x = alt.X("other:N", sort=list(names), title=None, axis=alt.Axis(labelAngle=-45, grid=False))
     y = alt.Y("one:N", sort=list(names), title=None, axis=alt.Axis(grid=False))
@@ -154,7 +154,7 @@ def heat_map(cells: Sequence[Row], names: Sequence[str], models: Sequence[str]) 
 
 
 def pareto(rows: Sequence[Row]) -> Spec:
-    """Speed over compression (`implementation, kind, model, bytes_per_token, median, front, label, figure, …`)."""
+    """Plot speed over compression (`implementation, kind, model, bytes_per_token, median, front, label, figure, …`)."""
     slowest, fastest = _extent(rows, "median")
     low, high = slowest / 12, fastest * 1.6  # room below for the names of the models
     y = alt.Y(
@@ -205,7 +205,7 @@ def pareto(rows: Sequence[Row]) -> Spec:
 
 
 def growth(points: Sequence[Row], unit: str) -> Spec:
-    """Time over size, both logarithmic (`series, kind, n_bytes, seconds, bound, detail`); bounds point upwards."""
+    """Plot time over size, both logarithmic (`series, kind, n_bytes, seconds, bound, detail`); bounds point upwards."""
     x = alt.X(
         "n_bytes:Q",
         scale=alt.Scale(type="log", nice=False, padding=12),
@@ -233,7 +233,7 @@ def growth(points: Sequence[Row], unit: str) -> Spec:
 
 
 def merges(points: Sequence[Row], flat: Row | None) -> Spec:
-    """How often each merge occurred (`merge, count`), both axes logarithmic, with the plateau marked."""
+    """Plot how often each merge occurred (`merge, count`), both axes logarithmic, with the plateau marked."""
     x = alt.X(
         "merge:Q",
         scale=alt.Scale(type="log", nice=False),

@@ -1,4 +1,4 @@
-"""The README's generated parts and the pages of the runs, made anew from records, and judged against what is there."""
+"""The README's generated parts and the pages of the runs: written from records, and checked for staleness."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.records import write_atomically
 from harness.report import palette
 from harness.report.charts import svg
-from harness.report.contents import Run, digest_line, image_path, made, run_of
+from harness.report.contents import Run, digest_line, image_path, render_block, run_of
 from harness.report.markers import ReadmeError, blocks
 from harness.report.run_readme import pages
 
@@ -17,13 +17,13 @@ UNCOMMITTED = "results/local"
 
 
 _REMEDY = "bpebench report --readme"
-"""Makes every block anew from the run its marker names; a run named beside it would take the place of them all."""
+"""Regenerates every block from the run its marker names; naming a run would use that one for all of them."""
 
 
 def splice(readme_text: str, run_folder: Path | None = None, *, root: Path | None = None) -> str:
-    """`readme_text` with every block made anew: from the runs its markers name, or all from `run_folder`.
+    """Return `readme_text` with every block regenerated: from the runs its markers name, or all from `run_folder`.
 
-    `root` is the folder of the README, which runs are named from (default: the working directory).
+    `root` is the folder of the README, which the runs' paths start from (default: the working directory).
     """
     root = Path() if root is None else root
     label = None if run_folder is None else _label(run_folder, root)
@@ -33,13 +33,13 @@ def splice(readme_text: str, run_folder: Path | None = None, *, root: Path | Non
     for block in blocks(readme_text):
         if label is not None and block.needs_run:
             block = replace(block, run=label)
-        parts += [readme_text[position : block.marker_start], block.marker, made(block, runs, root)]
+        parts += [readme_text[position : block.marker_start], block.marker, render_block(block, runs, root)]
         position = block.end
     return "".join([*parts, readme_text[position:]])
 
 
 def is_stale(readme_text: str, *, root: Path | None = None) -> list[str]:
-    """What of the README does not agree with the runs its markers name: one line each, none where all is fresh."""
+    """Return a line for each part of the README that differs from the runs its markers name."""
     root = Path() if root is None else root
     runs: dict[str, Run] = {}
     stale = []
@@ -47,7 +47,7 @@ def is_stale(readme_text: str, *, root: Path | None = None) -> list[str]:
         where = f"line {block.line}: generated:{block.name}"
         if block.needs_run and not block.run:
             stale.append(f"{where} names no run yet; run `bpebench report results/NAME --readme`")
-        elif block.marker + made(block, runs, root) != readme_text[block.marker_start : block.end]:
+        elif block.marker + render_block(block, runs, root) != readme_text[block.marker_start : block.end]:
             stale.append(f"{where} is stale; run `{_REMEDY}`")
         elif block.chart is not None:
             chart = runs[block.run].charts[block.chart]
@@ -60,7 +60,7 @@ def is_stale(readme_text: str, *, root: Path | None = None) -> list[str]:
 
 
 def stale_pages(root: Path) -> list[str]:
-    """Return one line for each page under `results` that does not agree with its records."""
+    """Return a line for each page under `results` that differs from its records."""
     return [
         f"{path.relative_to(root).as_posix()} is stale or missing; run `{_REMEDY}`"
         for path, content in pages(root)
@@ -69,9 +69,9 @@ def stale_pages(root: Path) -> list[str]:
 
 
 def write_readme(readme: Path, run_folder: Path | None = None) -> list[Path]:
-    """Make the blocks of the file `readme` anew, the images they show and the pages of all committed runs.
+    """Regenerate the blocks of the file `readme`, the images they show and the pages of all committed runs.
 
-    Gives the files that changed.
+    Return the files that changed.
     """
     root = readme.parent
     before = readme.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Table of what an implementation takes besides time: memory, and the wait until its first id."""
+"""Table of the resources of an implementation besides encoding time: memory, and the time to its first id."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.report.table import Column, Row, Table, frame_of
 
 
 def memory_rows(speed_rows: Sequence[Row]) -> list[Row]:
-    """Highest memory and load time for each model and implementation, the least memory first."""
+    """Return peak memory and load time for each model and implementation, the least memory first."""
     found: dict[tuple[str, str], Row] = {}
     for row in speed_rows:
         if row["status"] != "ok":
@@ -27,7 +27,7 @@ def memory_rows(speed_rows: Sequence[Row]) -> list[Row]:
 
 
 def memory_table(speed_rows: Sequence[Row]) -> Table:
-    """Highest memory of each implementation on each model, and the time to load the model."""
+    """Return the peak memory of each implementation on each model, and the time to load the model."""
     columns = (
         Column("implementation", "implementation"), Column("kind", "kind"),
         Column("load_ms", "load, ms", wording.figure, right=True),

@@ -1,7 +1,7 @@
-"""How the tables say what becomes of a text under each model: exact, normalising or lossy.
+"""How tables show each model's round trip: exact, normalising or lossy.
 
-An exact model stands there by its name; another has the word behind it. What a run did not record is taken from the
-catalogue of published vocabularies; of any other model nothing is said.
+An exact model is shown by its name; for others the word follows the name. What a run did not record is taken from the
+catalogue of published vocabularies; nothing is said about any other model.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _MEANING = {
 
 
 def recorded(records: Iterable[object]) -> dict[str, str]:
-    """Model -> round trip, as far as the records tell."""
+    """Map model -> round trip, where the records hold it."""
     kinds = (Compression, Measurement, Verdict)
     return {r.model: r.round_trip for r in records if isinstance(r, kinds) and r.round_trip}
 
 
 def round_trip(model: str, known: Mapping[str, str]) -> str:
-    """`exact`, `normalising`, `lossy`, or empty where it is not known."""
+    """Return `exact`, `normalising`, `lossy`, or empty where unknown."""
     if model in known:
         return known[model]
     vocabulary = vocabulary_named(model)
@@ -37,7 +37,7 @@ def round_trip(model: str, known: Mapping[str, str]) -> str:
 
 
 def named(shown: str, round_trip: str) -> str:
-    """What stands for a model, with its round trip where that is not exact.
+    """Return the label of a model, with its round trip where that is not exact.
 
     >>> named("mistral-v1", "normalising"), named("gpt2", "exact")
     ('mistral-v1 (normalising)', 'gpt2')
@@ -46,7 +46,7 @@ def named(shown: str, round_trip: str) -> str:
 
 
 def note(round_trips: Mapping[str, str]) -> str:
-    """What the names do not say, of model -> round trip; empty where nothing is known of any model.
+    """Return the note that explains the names, by model -> round trip; empty where none is known.
 
     >>> note({"gpt2": "exact", "mine": ""}), note({"gpt2": "exact"})
     ('Round trip: exact; not recorded of mine.', 'Round trip: exact.')
@@ -54,15 +54,15 @@ def note(round_trips: Mapping[str, str]) -> str:
     found = set(round_trips.values())
     if not any(found):
         return ""
-    told = [f"{name}: {meaning}" for name, meaning in _MEANING.items() if name in found and name != "exact"]
+    meanings = [f"{name}: {meaning}" for name, meaning in _MEANING.items() if name in found and name != "exact"]
     unknown = [model for model, name in round_trips.items() if not name]
-    parts = [f"exact, but where a name says otherwise ({'; '.join(told)})" if told else "exact"]
+    parts = [f"exact, but where a name says otherwise ({'; '.join(meanings)})" if meanings else "exact"]
     parts += [f"not recorded of {', '.join(unknown)}"] if unknown else []
     return f"Round trip: {'; '.join(parts)}."
 
 
 def with_round_trips(table: Table, known: Mapping[str, str]) -> Table:
-    """`table`, which names models, with what each of them does to texts; any other as it is."""
+    """Add each model's round trip to `table`, where it names models."""
     frame = table.frame
     if "model" not in frame or "round_trip" in frame or not len(frame):
         return table
@@ -92,7 +92,7 @@ def with_round_trips(table: Table, known: Mapping[str, str]) -> Table:
 
 
 def _joined(first: str, second: str) -> str:
-    """Two notes as one, a full stop between them."""
+    """Join two notes with a full stop between them."""
     stop = "" if not first or first.endswith((".", "!", "?")) else "."
     return f"{first}{stop} {second}".strip() if second else first
 

@@ -1,4 +1,4 @@
-"""How time grows with the size of the input: the table of exponents, and the points the charts draw."""
+"""Growth of time with the size of the input: the table of exponents, and the points of the charts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from harness.report.table import Column, Row, Table, frame_of
 
 
 def scale_records(records: Iterable[object]) -> list[Measurement]:
-    """The measurements of growth among `records`."""
+    """Return the measurements of growth among `records`."""
     return [m for m in of_kind(records, Measurement) if is_growth(m.workload)]
 
 
 def growth_points(records: Iterable[object]) -> dict[tuple[str, str, str], list[Row]]:
-    """(model, family, implementation) -> `n_bytes, seconds, bound` by size: the least time of any round.
+    """Map (model, family, implementation) -> `n_bytes, seconds, bound` by size: the minimum time over rounds.
 
     A size that ran into its time limit is a bound: it took at least that long.
     """
@@ -37,7 +37,7 @@ def growth_points(records: Iterable[object]) -> dict[tuple[str, str, str], list[
 
 
 def scaling_rows(records: Iterable[object]) -> list[Row]:
-    """One row for each model, family and implementation: its exponent with interval, or why there is none."""
+    """Return one row for each model, family and implementation: its exponent with interval, or why there is none."""
     by_model: dict[str, list[Measurement]] = {}
     for m in scale_records(records):
         by_model.setdefault(m.model, []).append(m)
@@ -70,17 +70,17 @@ def scaling_rows(records: Iterable[object]) -> list[Row]:
 
 
 def shown_exponent(row: Row) -> str:
-    """An exponent with its interval, and the bound where the next size did not end."""
+    """Return an exponent with its interval, and the bound where the next size timed out."""
     if row.get("exponent") is None:
         return wording.ABSENT
-    told = f"{row['exponent']:.2f}"
+    shown = f"{row['exponent']:.2f}"
     if row.get("low") is not None:
-        told += f" ({row['low']:.2f}–{row['high']:.2f})"
-    return told if row.get("bound") is None else f"{told}, then ≥ {row['bound']:.2f}"
+        shown += f" ({row['low']:.2f}–{row['high']:.2f})"
+    return shown if row.get("bound") is None else f"{shown}, then ≥ {row['bound']:.2f}"
 
 
 def scaling_table(records: Iterable[object]) -> Table:
-    """Exponents of growth on every family."""
+    """Return the table of exponents of growth on every family."""
     rows = [row | {"growth": shown_exponent(row)} for row in scaling_rows(records)]
     limits = " or ".join(f"{limit:g}" for limit in sorted({row["limit_seconds"] for row in rows}))
     columns = (

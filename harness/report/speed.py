@@ -1,4 +1,4 @@
-"""Tables of speed: every implementation on every workload, and the ranking over the workloads all share."""
+"""Tables of speed: every implementation on every workload, and the ranking over shared workloads."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ REMEMBERED = {
 
 
 def speed_rows(records: Sequence[object]) -> list[Row]:
-    """One row for each workload and implementation, workloads in order of name, the best first, failures last.
+    """Return one row for each workload and implementation: workloads by name, the best first, failures last.
 
-    `claimed` and `claimed_from_above` say whether the difference to the best and to the row above is one this run can
-    claim (`stats.claim`). Inexact implementations follow the exact ones: shown, never ranked.
+    `claimed` and `claimed_from_above` say whether this run can claim the difference to the best and to the row above
+    (`stats.claim`). Inexact implementations follow the exact ones: shown, never ranked.
     """
     floor = noise_floor(records)
     by_workload: dict[str, list[Timing]] = {}
@@ -46,14 +46,14 @@ def speed_rows(records: Sequence[object]) -> list[Row]:
 
 
 def _place(some: Sequence[Timing]) -> tuple[int, bool, str]:
-    """Workloads by task, the plain state first, then by name."""
+    """Return the sort key of a workload: by task, the plain state first, then by name."""
     first = some[0]
     place = TASK_ORDER.index(first.task) if first.task in TASK_ORDER else len(TASK_ORDER)
     return place, first.state != "warm-same", first.workload
 
 
 def noise_floor(records: Iterable[object]) -> float | None:
-    """The largest difference two copies of one implementation showed in this run, as a share, or None."""
+    """Return the largest difference between two copies of one implementation in this run, as a share, or None."""
     return measured_floor(of_kind(records, Measurement))
 
 
@@ -92,7 +92,7 @@ def _identity(t: Timing) -> Row:
 
 
 def shown_ratio(row: Row) -> str:
-    """How many times longer than the best, `≈` before what this run cannot tell from it."""
+    """Return how many times longer it takes than the best, after `≈` where this run cannot claim a difference."""
     if row["times_best"] is None:
         return wording.ABSENT
     mark = "" if row["claimed"] or row["times_best"] == 1 else "≈ "
@@ -100,14 +100,14 @@ def shown_ratio(row: Row) -> str:
 
 
 def shown_interval(row: Row) -> str:
-    """The 95 % interval of a figure, or a dash."""
+    """Return the 95 % interval of a figure, or a dash."""
     if row.get("low") is None:
         return wording.ABSENT
     return f"{wording.figure(row['low'])}–{wording.figure(row['high'])}"
 
 
 def shown_text(row: Row) -> str:
-    """How much text a pass took, and of how much where it is a slice."""
+    """Return the size of a pass, and of the whole text where it is a slice."""
     if row["n_bytes"] is None:
         return wording.ABSENT
     whole = row["full_bytes"]
@@ -115,7 +115,7 @@ def shown_text(row: Row) -> str:
 
 
 def shown_verdict(row: Row) -> str:
-    """Why a row has no rank; empty where it has one."""
+    """Return why a row has no rank; empty where it has one."""
     if row["status"] != "ok":
         return f"{row['status']}: {row['reason']}" if row["reason"] else str(row["status"])
     if not row["exact"]:
@@ -128,7 +128,7 @@ def shown_verdict(row: Row) -> str:
 
 
 def shown(row: Row) -> Row:
-    """A row with its figures as they are read beside the raw ones."""
+    """Return a row with its formatted figures beside the raw ones."""
     return row | {
         "ratio": shown_ratio(row), "interval": shown_interval(row), "text": shown_text(row),
         "verdict": shown_verdict(row), "alike": "≈" if row["claimed_from_above"] is False else "",
@@ -136,7 +136,7 @@ def shown(row: Row) -> Row:
 
 
 def speed_table(speed_rows: Sequence[Row], floor: float | None) -> Table:
-    """Speed of every implementation on every workload; training has a table of its own."""
+    """Return the speed of every implementation on every workload; training has its own table."""
     rows = [shown(row) for row in speed_rows if row["task"] != "train"]
     titles = {
         str(row["workload"]): f"{row['workload']} · {row['unit']}, "
@@ -165,7 +165,7 @@ def speed_table(speed_rows: Sequence[Row], floor: float | None) -> Table:
 
 
 def claims_note(floor: float | None, n_rounds: int) -> str:
-    """Say what ≈ means in this run."""
+    """Return the explanation of ≈ for this run."""
     meaning = (
         "× best: how many times longer than the fastest exact implementation. ≈: a difference this run cannot claim, "
         "before × best to the best, beside the median to the row above"
@@ -174,7 +174,7 @@ def claims_note(floor: float | None, n_rounds: int) -> str:
 
 
 def claimed_where(floor: float | None, n_rounds: int) -> str:
-    """Say which differences a run with this noise floor and this many rounds claims."""
+    """Return which differences a run with this noise floor and this many rounds claims."""
     if floor is not None and n_rounds > 1:
         return (
             "Claimed is a difference whose 95 % interval does not hold 1 and which exceeds the noise floor of "
@@ -193,7 +193,7 @@ _ONE_ALONE = "One alone has no place. "
 def ranking_table(
     records: Sequence[object], names: Iterable[str] | None = None, workloads: Iterable[str] | None = None
 ) -> Table:
-    """Return the ranking, with how likely each implementation is to have its place; see `comparison.ranking`."""
+    """Return the ranking with the probability of each implementation's place; see `comparison.ranking`."""
     ranked, shared = ranking(of_kind(records, Measurement), names, workloads)
     floor = noise_floor(records)
     rows: list[Row] = []
@@ -239,12 +239,12 @@ def ranking_table(
 
 
 def _is_behind(ranked: Sequence[Ranked], place: int, floor: float | None) -> bool:
-    """Whether the one at `place` (from 0) is claimed slower than the one before; True past either end."""
+    """Return whether the one at `place` (from 0) is claimed slower than the one before; True past either end."""
     to_above = ranked[place].to_above if place < len(ranked) else None
     return to_above is None or claim(to_above, floor) == "slower"
 
 
 def _summed(workloads: Sequence[str]) -> str:
-    """Workloads by their first word, counted: `encode (5), decode (2)`."""
+    """Count workloads by their first word: `encode (5), decode (2)`."""
     counts = Counter(name.partition("/")[0] for name in workloads)
     return ", ".join(f"{printable(name)} ({n})" if n > 1 else printable(name) for name, n in counts.items())

@@ -1,4 +1,4 @@
-"""The one screen a tour of the suite ends on: what it found, and the tables most people ask for."""
+"""The screen at the end of a tour of the suite: its findings, and the most important tables."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def _wrapped(line: str, mark: str = "") -> str:
 
 
 def _held_out(table: Table) -> Table:
-    """The rows of text nobody trained on, where the run has them, without the note on what was not weighed."""
+    """Return the rows of held-out text, where the run has them, without the note on what was not weighed."""
     held_out = table.frame["text"] == compression.HELD_OUT
     frame = table.frame[held_out] if held_out.any() else table.frame
     return replace(table, frame=frame, note=table.note.partition("\n")[0])
 
 
 def _agreement(records: Sequence[object]) -> list[str]:
-    """One line for each model."""
+    """Return one line for each model."""
     by_model: dict[str, list[Row]] = {}
     for pair in plain_rows(correctness.pairs_table(records).frame):
         by_model.setdefault(pair["model"], []).append(pair)
@@ -72,7 +72,7 @@ def _count(name: str, pairs: Sequence[Row]) -> int:
 
 
 def _training(rows: Sequence[Row]) -> list[str]:
-    """One line for each training workload: who learned how fast, the fastest first."""
+    """Return one line for each training workload: the speed of each trainer, the fastest first."""
     by_workload: dict[str, list[str]] = {}
     for row in rows:
         if row["task"] == "train" and row["median"] is not None:

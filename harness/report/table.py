@@ -1,4 +1,4 @@
-"""What a table is: a frame of raw values, and how each column is headed, written and aligned."""
+"""A table: a frame of raw values, and how each column is headed, formatted and aligned."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How one column of a frame is shown."""
+    """How to show one column of a frame."""
 
     key: str
     heading: str
@@ -29,7 +29,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A titled frame. `frame` holds raw values, one row a line; `columns` says what is shown and how."""
+    """A titled frame. `frame` holds raw values, one row per line; `columns` says what is shown and how."""
 
     name: str
     title: str
@@ -37,11 +37,11 @@ class Table:
     note: str = ""
     columns: tuple[Column, ...] = ()
     group_by: str | None = None
-    """A column of the frame whose values become headings, each over its own rows."""
+    """A column of the frame whose values become headings over their rows."""
     group_title: dict[str, str] = field(default_factory=dict)
 
     def groups(self) -> Iterator[tuple[str, pd.DataFrame]]:
-        """(heading, rows) in order of appearance; one group without heading where nothing groups."""
+        """Return (heading, rows) in order of appearance; one group without heading where nothing groups."""
         if self.group_by is None:
             yield "", self.frame
             return
@@ -49,12 +49,12 @@ class Table:
             yield wording.text(self.group_title.get(value, value)), self.frame[self.frame[self.group_by] == value]
 
     def written(self, rows: pd.DataFrame) -> list[list[str]]:
-        """The cells of `rows` as shown."""
+        """Return the formatted cells of `rows`."""
         return [[printable(column.write(row[column.key])) for column in self.columns] for row in plain_rows(rows)]
 
 
 def plain_rows(frame: pd.DataFrame) -> list[Row]:
-    """Rows as dicts of plain Python values, None for what is absent."""
+    """Return rows as dicts of plain Python values, None for what is absent."""
     return [{str(key): _plain(value) for key, value in row.items()} for row in frame.to_dict("records")]
 
 
@@ -65,5 +65,5 @@ def _plain(value: Any) -> Any:
 
 
 def frame_of(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
-    """A frame with exactly these columns, also where there are no rows; absent values stay None."""
+    """Return a frame with exactly these columns, even without rows; absent values stay None."""
     return pd.DataFrame({key: pd.Series([row.get(key) for row in rows], dtype=object) for key in columns})

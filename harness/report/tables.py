@@ -1,4 +1,4 @@
-"""Every table of a run, made from its records, and how a terminal shows them."""
+"""Every table of a run, made from its records, and which of them a terminal shows."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def tables(
     price_per_million: float = DEFAULT_PRICE_PER_MILLION,
     speed_rows: Sequence[Row] | None = None,
 ) -> dict[str, Table]:
-    """Every table that has rows, by name, the Turkish comparison first. Prices are per million tokens.
+    """Return every table that has rows, by name, the Turkish comparison first. Prices are per million tokens.
 
-    `speed_rows` are those of `speed.speed_rows`, where they have been made already.
+    `speed_rows` are those of `speed.speed_rows`, if computed already.
     """
     rows = speed.speed_rows(records) if speed_rows is None else speed_rows
     every = (
@@ -72,7 +72,7 @@ def tables(
 
 
 _ONLY_ELSEWHERE = ("agreement-pairs", "trainer-pairs")
-"""Tables a terminal leaves out: the matrix shows the same, and the page and the files hold every pair."""
+"""Tables not shown on a terminal: the matrix shows the same, and the page and the files hold every pair."""
 
 
 def render_terminal(
@@ -82,14 +82,14 @@ def render_terminal(
     width: int | None = None,
     names: Sequence[str] = (),
 ) -> str:
-    """The tables (those of `names` only, where given) as text; `width` None when the output is no terminal."""
+    """Return the tables (only those of `names`, where given) as text; `width` is None outside a terminal."""
     found = tables(records, price_per_million)
     chosen = names or [name for name in found if name not in _ONLY_ELSEWHERE]
     return "\n".join(layout.render(found[name], "text", width=width) for name in chosen if name in found)
 
 
 def render_check(records: Sequence[object], width: int | None = None) -> str:
-    """What `check` shows: agreement, counterexamples, round trips."""
+    """Return what `check` shows: agreement, counterexamples, round trips."""
     every = (
         correctness.matrix_table(records),
         correctness.counterexamples_table(records),
@@ -101,6 +101,6 @@ def render_check(records: Sequence[object], width: int | None = None) -> str:
 
 
 def render_trainers(records: Sequence[object], width: int | None = None) -> str:
-    """What `check --trainers` shows: the matrix, and where pairs part."""
+    """Return what `check --trainers` shows: the matrix, and where pairs differ."""
     every = (trainers.trainer_matrix_table(records), trainers.trainer_differences_table(records))
     return "\n".join(layout.render(table, "text", width=width) for table in every if len(table.frame))

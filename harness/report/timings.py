@@ -1,6 +1,6 @@
-"""Measurements gathered: for each workload and implementation, its rounds, or the verdict that stands in their place.
+"""Measurements by workload and implementation: the rounds, or a verdict instead of them.
 
-Everything shown about time and memory derives from these; samples stay raw here, statistics are `measure.stats`'s.
+Everything shown about time and memory derives from these; samples stay raw here, `measure.stats` has the statistics.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from harness.records import Measurement, Remembered, Status, of_kind
 Unit = Literal["MB/s", "µs per call", "ms"]
 
 UNIT_OF_TASK: dict[str, Unit] = {"encode-short": "µs per call", "load": "ms"}
-"""What a task is told in; every other task in MB/s of text."""
+"""The unit of a task; every other task is shown in MB/s of text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Timing:
     rounds: Rounds
     """Seconds per byte (seconds, for `load`) by round and sample; empty where the verdict is not ok."""
     n_bytes: int
-    """Bytes of one pass, the least of any round."""
+    """Bytes of one pass, the minimum over rounds."""
     full_bytes: int
     n_calls: int
     n_tokens: int
@@ -43,11 +43,11 @@ class Timing:
     peak_memory_bytes: int | None
     remembered: Remembered = ""
     n_wanted: int = 0
-    """Samples a round of new documents should have; it has fewer where the time ran out."""
+    """Samples a `sustained` round should have; it has fewer where the time ran out."""
 
     @property
     def ranked(self) -> bool:
-        """Whether it may be compared with the others: exact, no slice of a text read only once, not from memory."""
+        """Return whether it may be ranked: exact, not a slice of a text read only once, not from memory."""
         ended_early = any(len(samples) < self.n_wanted for samples in self.rounds)
         return (
             self.exact
@@ -58,16 +58,16 @@ class Timing:
 
     @property
     def unit(self) -> Unit:
-        """What this task's figures are told in."""
+        """Return the unit of this task's figures."""
         return UNIT_OF_TASK.get(self.task, "MB/s")
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether a larger figure is the better one."""
+        """Return whether a larger figure is better."""
         return self.unit == "MB/s"
 
     def figure_of(self, seconds: float) -> float:
-        """Seconds per byte (seconds, for `load`) in the task's unit."""
+        """Convert seconds per byte (seconds, for `load`) to the task's unit."""
         if self.unit == "MB/s":
             return 1 / seconds / 1e6 if seconds else float("inf")
         if self.unit == "µs per call":
@@ -75,16 +75,15 @@ class Timing:
         return seconds * 1e3
 
     def time(self) -> Interval:
-        """Seconds per byte (seconds, for `load`) with its 95 % interval: its ratio to a unit of time."""
+        """Return seconds per byte (seconds, for `load`) with the 95 % interval."""
         return ratio_interval(self.rounds, [[1.0] for _ in self.rounds])
 
 
 def timings(records: Iterable[object]) -> list[Timing]:
-    """One timing for each workload and implementation, in order of first appearance.
+    """Return one timing for each workload and implementation, in order of first appearance.
 
-    Second copies and measurements of growth are left out.
-
-    A single round that is not ok decides: what failed once is not ranked. Of a round recorded twice the last counts.
+    Second copies and measurements of growth are left out. One round that is not ok decides: what failed once is not
+    ranked. Of a round recorded twice the last counts.
     """
     gathered: dict[tuple[str, str], dict[int, Measurement]] = {}
     for m in of_kind(records, Measurement):

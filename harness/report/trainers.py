@@ -1,4 +1,4 @@
-"""Tables of trainers: who learns the same merges as whom, and where two rules for ties part and what that changes."""
+"""Tables of trainers: which learn the same merges, where two tie rules diverge, and what that changes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _PAIR_KEYS = [
 
 
 def trainer_agreements(records: Iterable[object]) -> list[TrainerAgreement]:
-    """The last record of each pair, its rules and corpus, in order of first appearance."""
+    """Return the last record of each pair, its rules and corpus, in order of first appearance."""
     found = {(t.corpus, t.a, t.b, t.rule_a, t.rule_b): t for t in of_kind(records, TrainerAgreement)}
     return list(found.values())
 
 
 def trainer_matrix_table(records: Sequence[object]) -> Table:
-    """A triangle for each corpus: every trainer against every one before it, and the rules it follows."""
+    """Return a triangle for each corpus: every trainer against every one before it, and the rules it follows."""
     together: dict[tuple[str, str, str], list[TrainerAgreement]] = {}
     for found in trainer_agreements(records):
         together.setdefault((found.corpus, found.a, found.b), []).append(found)
@@ -67,24 +67,24 @@ def _cell(some: Sequence[TrainerAgreement] | None) -> str:
 
 
 def _followed(verdicts: Sequence[Verdict]) -> str:
-    """The rules a trainer has followed, or why there is none."""
+    """Return the rules a trainer followed, or why there is none."""
     followed = [v.model for v in verdicts if v.status == "ok"]
     failed = [f"{v.status} ({v.model}): {v.reason}" for v in verdicts if v.status not in ("ok", "unsupported")]
     if followed:
-        told = "every rule" if len(followed) == len(verdicts) > 1 else "; ".join(followed)
-        return " · ".join([told, *failed])
+        rules = "every rule" if len(followed) == len(verdicts) > 1 else "; ".join(followed)
+        return " · ".join([rules, *failed])
     return " · ".join(dict.fromkeys(f"{v.status}: {v.reason}" for v in verdicts))
 
 
 def trainer_pairs_table(records: Iterable[object]) -> Table:
-    """Every pair by every rule both follow, or each by its own: faults first, then what differs."""
+    """Return every pair by every rule both follow, or each by its own: faults first, then what differs."""
     rows = [_row(found) for found in trainer_agreements(records)]
     rows.sort(key=lambda row: (not row["fault"], row["status"] == "equal"))
     return _table("trainer-pairs", "Trainers, pair by pair", rows)
 
 
 def trainer_differences_table(records: Iterable[object]) -> Table:
-    """The pairs that differ: where first, in how many tokens, and what that does to a text."""
+    """Return the pairs that differ: where first, in how many tokens, and the effect on a text."""
     rows = [_row(found) for found in trainer_agreements(records) if found.first_difference is not None]
     return _table("trainer-differences", "Trainers: where their merges part, and what it changes", rows)
 

@@ -1,4 +1,4 @@
-"""Tables of training: its speed on the workloads, the vocabularies of the run, and the first tokens they learned."""
+"""Tables of training: speed, the vocabularies of the run, and the first tokens they learned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.report.table import Column, Row, Table, frame_of
 
 
 def training_table(speed_rows: Sequence[Row]) -> Table:
-    """Time of every trainer on the training workloads."""
+    """Return the time of every trainer on the training workloads."""
     rows = [
         speed.shown(row) | {"seconds": row["n_bytes"] / row["median"] / 1e6 if row["median"] else None}
         for row in speed_rows
@@ -44,7 +44,7 @@ def _trained(records: Iterable[object]) -> list[Trained]:
 
 
 def trained_table(records: Iterable[object]) -> Table:
-    """The vocabularies trained in this run: how many merges, from how much text, in how long."""
+    """Return the vocabularies trained in this run: merges, bytes of text, seconds."""
     rows: list[Row] = [
         {
             "model": t.model, "implementation": t.implementation, "corpus": t.corpus, "vocab_size": t.vocab_size,
@@ -76,7 +76,7 @@ def trained_table(records: Iterable[object]) -> Table:
 
 
 def learned_table(records: Iterable[object], at_most: int = 20) -> Table:
-    """The first tokens each vocabulary of this run learned, how often each pair occurred, and the plateau."""
+    """Return the first tokens each vocabulary of this run learned, how often each pair occurred, and the plateau."""
     rows: list[Row] = []
     titles = {}
     for t in _trained(records):

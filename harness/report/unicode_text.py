@@ -1,4 +1,4 @@
-"""The sweep over all code points, for the terminal: the version each engine knows, and the ranges that differ."""
+"""The sweep over all code points, for the terminal: each engine's Unicode version, and the ranges that differ."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _RANGES_SHOWN = 40
 
 
 def render_sweep(found: UnicodeSweep) -> str:
-    """Two tables and a sentence."""
+    """Return the sweep as two tables and a sentence."""
     head = f"{found.n_code_points:,} code points in {found.n_contexts} contexts, the pattern of {found.pattern}"
     rows = [
         [
@@ -57,8 +57,8 @@ def _summary(found: UnicodeSweep) -> str:
     counts: dict[str, int] = {}
     for one in found.ranges:
         counts[one.reason] = counts.get(one.reason, 0) + one.last - one.first + 1
-    told = [f"{wording.count(n)} {reason} ({REASONS[reason]})" for reason, n in counts.items()]  # type: ignore[index]
-    return f"differences by reason: {'; '.join(told)}{not_compared}"
+    parts = [f"{wording.count(n)} {reason} ({REASONS[reason]})" for reason, n in counts.items()]  # type: ignore[index]
+    return f"differences by reason: {'; '.join(parts)}{not_compared}"
 
 
 def _table(rows: list[list[str]], headings: list[str]) -> str:

@@ -1,7 +1,7 @@
-"""How figures, names and texts are written for people: one place, so that every table and chart agrees.
+"""Formatting of figures, names and texts for people: one place, so that every table and chart agrees.
 
-Knows no record and no table. Figures get three significant digits, what is absent is a dash, and text that
-cannot be printed is escaped.
+Knows no record and no table. Figures get three significant digits, absent values are dashes, and unprintable text is
+escaped.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ KINDS: tuple[Kind, ...] = ("pure", "compiled", "production", "peer")
 
 
 def is_absent(value: object) -> bool:
-    """None, or the NaN that stands for it in a frame."""
+    """Return whether a value is None, or NaN, which represents it in a frame."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def figure(value: float | None) -> str:
-    """Three significant digits, thousands separated: 0.00123, 1.23, 12.3, 1,230."""
+    """Format three significant digits, thousands separated: 0.00123, 1.23, 12.3, 1,230."""
     if value is None or is_absent(value):
         return ABSENT
     if not math.isfinite(value):
@@ -39,12 +39,12 @@ def figure(value: float | None) -> str:
 
 
 def count(value: float | None) -> str:
-    """A whole number, thousands separated."""
+    """Format a whole number, thousands separated."""
     return ABSENT if value is None or is_absent(value) else f"{int(value):,}"
 
 
 def percent(value: float | None) -> str:
-    """A share in per cent, three significant digits at most and no more than two decimals."""
+    """Format a share in per cent, with at most three significant digits and two decimals."""
     if value is None or is_absent(value):
         return ABSENT
     if 0 < abs(value) < 0.0001:
@@ -54,7 +54,7 @@ def percent(value: float | None) -> str:
 
 
 def money(value: float | None) -> str:
-    """An amount in the user's currency: two decimals from 1 on, three significant digits below."""
+    """Format an amount in the user's currency: two decimals from 1 on, three significant digits below."""
     if value is None or is_absent(value):
         return ABSENT
     if value == 0 or abs(value) >= 1:
@@ -63,7 +63,7 @@ def money(value: float | None) -> str:
 
 
 def size(value: float | None) -> str:
-    """Bytes in decimal units: 512 B, 12.3 kB, 1.23 MB."""
+    """Format bytes in decimal units: 512 B, 12.3 kB, 1.23 MB."""
     if value is None or is_absent(value):
         return ABSENT
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
@@ -73,7 +73,7 @@ def size(value: float | None) -> str:
 
 
 def duration(value: float | None) -> str:
-    """Seconds in the unit that suits them: 1.23 s, 45.6 ms, 789 µs."""
+    """Format seconds in a suitable unit: 1.23 s, 45.6 ms, 789 µs."""
     if value is None or is_absent(value):
         return ABSENT
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
@@ -83,12 +83,12 @@ def duration(value: float | None) -> str:
 
 
 def text(value: object) -> str:
-    """Any text on one line, in printable characters: what cannot be printed becomes its backslash escape."""
+    """Format any text on one line; unprintable characters become backslash escapes."""
     return ABSENT if is_absent(value) else printable(value)
 
 
 def ids(value: list[int] | None, at_most: int = 12) -> str:
-    """Token ids, the first of them where there are many."""
+    """Format token ids, only the first of them where there are many."""
     if value is None:
         return ABSENT
     shown = " ".join(map(str, value[:at_most]))
@@ -112,9 +112,9 @@ _PRODUCTION = ("tiktoken", "tokenizers", "sentencepiece")
 
 
 def kind_of(implementation: str) -> Kind:
-    """Which family an implementation belongs to; whatever is not ours or a production library is a peer.
+    """Return the kind of an implementation; whatever is neither ours nor a production library is a peer.
 
-    Told from the name alone: a report must not import what it reports on, nor change with what is installed.
+    Decided by the name alone: a report must not import what it reports on, nor depend on what is installed.
     """
     import impls
 

@@ -13,8 +13,8 @@ from multiprocessing.connection import Connection
 
 from harness.check.fuzz.questions import Answer, Answers, Failure, Hello, LoadFailure, Question
 from harness.check.fuzz.sides import SideSpec
-from harness.data.aside import installed
 from harness.data.errors import DataError
+from harness.data.releases import installed
 
 _SECONDS_TO_START = 120.0
 _SECONDS_TO_ANSWER = 120.0

@@ -5,7 +5,7 @@
 - `regex@VERSION`: the reference implementation, splitting with that release of `regex`, installed separately.
 - `tiktoken@VERSION`: a registered implementation over another release of the package of its name.
 
-Such releases are pinned by SHA-256 in `datasets/aside.toml`; for others give it: `regex@VERSION#sha256:HEX`.
+Releases are pinned by SHA-256 in `datasets/releases.toml`; for others give the digest: `regex@VERSION#sha256:HEX`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import impls
 from harness.check.classes import registered
-from harness.data.aside import Release, pinned_names, pinned_release
+from harness.data.releases import Release, pinned_names, pinned_release
 
 _RELEASE = re.compile(
     r"(?P<package>[\w.-]+)@(?P<version>[\w.+!-]+)(?:#(?P<hashes>sha256:[0-9a-f]{64}(?:,sha256:[0-9a-f]{64})*))?"
@@ -30,7 +30,7 @@ class SideSpec:
     implementation: str | None
     """The registered implementation to run, or None for a foreign object."""
     release: Release | None = None
-    """What is installed separately for it."""
+    """The release installed separately for it."""
 
 
 def parse_side(name: str) -> SideSpec:

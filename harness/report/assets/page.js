@@ -83,7 +83,7 @@
     body.append(...rows.map(([, row]) => row));
   }
 
-  function filter(table, input, told) {
+  function filter(table, input, output) {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     for (const row of table.tBodies[0].rows) {
@@ -91,7 +91,7 @@
       row.hidden = !words.every((word) => text.includes(word));
       shown += row.hidden ? 0 : 1;
     }
-    told.textContent = `${shown} of ${table.tBodies[0].rows.length} rows`;
+    output.textContent = `${shown} of ${table.tBodies[0].rows.length} rows`;
   }
 
   for (const table of document.querySelectorAll("table.sortable")) {

@@ -65,7 +65,7 @@ def test_pieces_show_each_token(bpebench: Any, model_file: Path) -> None:
     assert "\\\\xc3" in ended.out
 
 
-def test_special_text_is_refused_unless_told_what_to_do(bpebench: Any, model_file: Path) -> None:
+def test_special_text_is_refused_without_an_option(bpebench: Any, model_file: Path) -> None:
     refused = bpebench("encode", "a<s>b", "-m", str(model_file))
     assert refused.status == 2
     assert "'<s>' at character 1" in refused.err
@@ -74,7 +74,7 @@ def test_special_text_is_refused_unless_told_what_to_do(bpebench: Any, model_fil
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["frobnicate"], "there is no verb 'frobnicate'; `bpebench --help` lists them"),
         (["exlain", "naive", "greedy", "x"], "there is no verb 'exlain'; did you mean 'explain'?"),
@@ -100,17 +100,17 @@ def test_special_text_is_refused_unless_told_what_to_do(bpebench: Any, model_fil
         (["train", "-e", "backtracking", "-c", "samples"], "does not train"),
         (["convert", "MODEL", "out", "--to", "zip"], "unknown format 'zip'"),
         (["vocab", "MODEL", "--id", "4711"], "unknown token id 4711"),
-        (["compare", "a", "b", "--fail-if", "sluggish"], "'sluggish' is no condition"),
+        (["compare", "a", "b", "--fail-if", "sluggish"], "'sluggish' is not a condition"),
         (["run", "-w", "no-such-workload", "--out", "out"], "no workload is left"),
         (["report", "no-such-folder"], "holds no records.jsonl"),
     ],
 )
 def test_bad_input_gets_one_clear_line_and_status_2(
-    bpebench: Any, model_file: Path, own_cache: Path, arguments: list[str], told: str
+    bpebench: Any, model_file: Path, own_cache: Path, arguments: list[str], message: str
 ) -> None:
     ended = bpebench(*[str(model_file) if argument == "MODEL" else argument for argument in arguments])
     assert ended.status == 2
-    assert told in ended.err
+    assert message in ended.err
     assert ended.out == ""
 
 
@@ -248,7 +248,7 @@ def test_every_document_is_an_object_with_named_fields(
 
 
 def described(folder: Path) -> dict[str, Any]:
-    """What stands beside the records of a folder, which names no place of this machine."""
+    """Return the facts beside the records of a folder, which name no path of this machine."""
     content = (folder / "machine.json").read_text("utf-8")
     assert str(folder.parent) not in content
     found: dict[str, Any] = json.loads(content)

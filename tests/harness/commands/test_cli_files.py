@@ -153,7 +153,7 @@ def test_a_rank_file_can_be_given_its_pattern(bpebench: Any, tmp_path: Path, mod
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("leaving", "planted-leaving: raised SystemExit: 0"),
         ("nothing", "planted-nothing: raised TypeError"),
@@ -162,15 +162,15 @@ def test_a_rank_file_can_be_given_its_pattern(bpebench: Any, tmp_path: Path, mod
         ("no-ids", "planted-no-ids: gave 'a' at position 0, which is no token id"),
     ],
 )
-def test_a_faulty_plugin_is_one_line(bpebench: Any, model_file: Path, planted: None, name: str, told: str) -> None:
+def test_a_faulty_plugin_is_one_line(bpebench: Any, model_file: Path, planted: None, name: str, message: str) -> None:
     ended = bpebench("encode", "bir", "-m", str(model_file), "-e", f"planted-{name}")
     assert (ended.status, ended.out) == (2, "")
-    assert told in ended.err
+    assert message in ended.err
     assert ended.err.count("\n") == 1
     assert bpebench("trace", f"planted-{name}", "bir", "-m", str(model_file)).status != 0
 
 
-def test_a_special_token_is_told_with_the_options_there_are(bpebench: Any, tmp_path: Path) -> None:
+def test_a_special_token_is_reported_with_the_options(bpebench: Any, tmp_path: Path) -> None:
     spec = impls.TrainingSpec(vocab_size=260, special_tokens=("<s>",))
     impls.train("priority", [_TEXT], spec).model.save(tmp_path / "special.json")
     ended = bpebench("encode", "a <s>", "-m", str(tmp_path / "special.json"))

@@ -1,4 +1,4 @@
-"""What users give to the verbs: standard input, byte order marks, numbers out of range. One line says what is wrong."""
+"""Input of the verbs: standard input, byte order marks, numbers out of range. One line says what is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bpebench list matrix`: who runs what, and why not."""
+"""`bpebench list matrix`: which implementation runs which model, and why not."""
 
 from __future__ import annotations
 

@@ -115,13 +115,13 @@ def test_a_folder_the_hubs_library_filled_loads_without_it(
     assert load_model(f"hf:{REPOSITORY}").merges == model.merges
 
 
-def test_a_repository_without_a_tokenizer_is_told(hub: Hub) -> None:
+def test_a_repository_without_a_tokenizer_is_reported(hub: Hub) -> None:
     hub.files.clear()
     with pytest.raises(DataError, match=r"it has none of tokenizer\.json, tokenizer\.model"):
         load_model(f"hf:{REPOSITORY}")
 
 
-def test_a_repository_that_is_not_there_is_told(hub: Hub) -> None:
+def test_a_missing_repository_is_reported(hub: Hub) -> None:
     with pytest.raises(DataError, match=r"^hf:NOBODY/NOTHING: the hub has no such model"):
         load_model("hf:NOBODY/NOTHING")
 

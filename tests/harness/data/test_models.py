@@ -1,4 +1,4 @@
-"""Models by name: published vocabularies (fetched), those trained here, files, and names that stand for nothing."""
+"""Models by name: published vocabularies (fetched), those trained here, files, and unknown names."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_a_tenth_of_a_real_corpus_is_held_out_and_shares_no_document_with_traini
 @pytest.mark.parametrize("name", ["turkish", "english", "cjk", "parallel/tr", "parallel/zh"])
 def test_no_line_held_out_is_trained_on(name: str) -> None:
     held_out = set(load_corpus(name, split="held-out").documents())
-    # A message of a catalogue may have several lines, and a short one may stand in two messages.
+    # A message of a catalogue may have several lines, and two messages may share a short one.
     least = 60 if name.startswith(("parallel", "cjk")) else 1
     lines = {line for document in held_out for line in document.split("\n") if len(line) >= least}
     trained = {line for document in load_corpus(name, split="train").documents() for line in document.split("\n")}

@@ -123,9 +123,9 @@ def test_a_run_too_noisy_to_tell_5_percent_says_so_and_how_much_it_can_tell() ->
 
     assert not any("cannot tell" in warning for warning in cautions.sample_warnings(two_copies(0.0)))
     (warning,) = [w for w in cautions.sample_warnings(two_copies(0.1)) if "cannot tell" in w]
-    told = measured_resolution(two_copies(0.1))
-    assert told is not None
-    assert f"{told:.1%}" in warning
+    smallest = measured_resolution(two_copies(0.1))
+    assert smallest is not None
+    assert f"{smallest:.1%}" in warning
 
 
 def test_a_machine_is_warned_of_by_what_it_says() -> None:

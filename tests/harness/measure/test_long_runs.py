@@ -36,7 +36,7 @@ def toys() -> Iterator[None]:
         yield
 
 
-class Bytes(Tokenizer):
+class CountingBytes(Tokenizer):
     """Every byte is a token; counts its calls and keeps what it was given."""
 
     name = "bytes"
@@ -91,10 +91,10 @@ def test_who_runs_out_of_time_has_fewer_parts_and_is_not_ranked(tmp_path: Path) 
     for part in range(N_PARTS):
         write_texts(tmp_path / f"texts-{part}", [b"abc", b"defg"])
     job = Job(task="encode-documents", state="sustained", texts=str(tmp_path / "texts"))
-    digests, n_tokens = long_runs.part_digests(job, Bytes(byte_model()))
+    digests, n_tokens = long_runs.part_digests(job, CountingBytes(byte_model()))
     expected = Expected(digest="", n_tokens=n_tokens, reference="r", parts=digests)
     asked = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0, most_seconds=0)
-    found = long_runs.sustained(asked, Bytes(byte_model()), 0)
+    found = long_runs.sustained(asked, CountingBytes(byte_model()), 0)
     assert isinstance(found, Measured)
     assert (len(found.samples_seconds), found.samples_wanted, found.n_bytes) == (1, N_PARTS, 7)
 
@@ -113,26 +113,26 @@ def test_every_part_is_held_against_its_own_digest(tmp_path: Path) -> None:
     for part in range(N_PARTS):
         write_texts(tmp_path / f"texts-{part}", [f"document {part}".encode()])
     job = Job(task="encode-documents", state="sustained", texts=str(tmp_path / "texts"))
-    digests, n_tokens = long_runs.part_digests(job, Bytes(byte_model()))
+    digests, n_tokens = long_runs.part_digests(job, CountingBytes(byte_model()))
     assert len(set(digests)) == N_PARTS
     assert n_tokens == sum(len(f"document {part}") for part in range(N_PARTS))
-    beginning, n_tokens = long_runs.part_digests(msgspec.structs.replace(job, n_bytes=4), Bytes(byte_model()))
+    beginning, n_tokens = long_runs.part_digests(msgspec.structs.replace(job, n_bytes=4), CountingBytes(byte_model()))
     assert (len(beginning), n_tokens) == (1, 4)
     digests[-1] = digests[0]
     expected = Expected(digest="", n_tokens=0, reference="r", parts=digests)
     asked = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0)
-    assert long_runs.sustained(asked, Bytes(byte_model()), 0).status == "mismatch"  # type: ignore[union-attr]
+    assert long_runs.sustained(asked, CountingBytes(byte_model()), 0).status == "mismatch"  # type: ignore[union-attr]
 
 
-def long_asked(tmp_path: Path, state: str) -> tuple[Bytes, Measured]:
+def long_asked(tmp_path: Path, state: str) -> tuple[CountingBytes, Measured]:
     other, text = b"x" * 1000, b"y" * 1000
     write_texts(tmp_path / "texts", [other, text])
     job = Job(task="encode", state=state, texts=str(tmp_path / "texts"), document_bytes=300)  # type: ignore[arg-type]
-    tokenizer = Bytes(byte_model())
-    digest, n_tokens = tasks.digest(job, [Bytes(byte_model()).encode(text.decode())])
+    tokenizer = CountingBytes(byte_model())
+    digest, n_tokens = tasks.digest(job, [CountingBytes(byte_model()).encode(text.decode())])
     expected = Expected(digest=digest, n_tokens=n_tokens, reference="r")
     asked = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0)
-    found = long_runs.long_text(asked, tokenizer, Bytes, lambda: 1)
+    found = long_runs.long_text(asked, tokenizer, CountingBytes, lambda: 1)
     assert isinstance(found, Measured), found
     return tokenizer, found
 

@@ -1,4 +1,4 @@
-"""Memory of whole texts is found in every form planted, and a cache of pieces is none. Work is counted, not timed."""
+"""Memory of whole texts is detected in every planted form, and a cache of pieces is not. Work is counted, not timed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ WORDS = "it was a bright cold day in april and the clocks were striking thirteen
 SOURCE = [(WORDS + f"through door {number} of the {number * 7919 % 1000} mansions\n").encode() for number in range(200)]
 
 
-class Work:
-    """A clock that goes on only while somebody works."""
+class WorkClock:
+    """A clock that advances only with work."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -48,7 +48,7 @@ def toys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
 def asked(toy: Any, path: Path, task: str, state: str = "warm-same", earlier: bool = False, seed: int = 7) -> Recalled:
     """A fresh implementation looked at, its work counted."""
     write_texts(path, SOURCE)
-    work = Work()
+    work = WorkClock()
     tokenizer = toy(Model(tokens=tuple(bytes([byte]) for byte in range(256)), merges=()))
     tokenizer.work = work
     sizes = {"encode-batch": 512, "encode-documents": 512, "encode-short": 50}

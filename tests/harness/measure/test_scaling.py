@@ -131,13 +131,13 @@ def test_the_doctor_times_a_loop_against_itself_and_says_what_stands_against_mea
 
 
 def test_the_doctor_warns_where_some_memory_takes_long_at_its_first_touch(monkeypatch: pytest.MonkeyPatch) -> None:
-    def told(slowest: float) -> bool:
+    def warned(slowest: float) -> bool:
         monkeypatch.setattr(doctor, "first_touches", lambda: [1e-4] * 18 + [slowest] * 2)
         found = doctor.diagnose(n_rounds=2, samples_per_round=2, sample_seconds=0.001)
         return any("at its first touch" in warning for warning in found.warnings)
 
-    assert told(1e-3)
-    assert not told(2e-4)
+    assert warned(1e-3)
+    assert not warned(2e-4)
 
 
 def test_every_megabyte_is_touched_once() -> None:

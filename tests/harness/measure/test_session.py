@@ -50,7 +50,7 @@ PLAN = Plan(
 TEXT = "to be or not to be\n" * 200
 
 
-class OneText:
+class OneTextCorpus:
     digest = "of one text"
 
     def documents(self) -> Iterable[str]:
@@ -61,11 +61,11 @@ def load_model(name: str) -> Model:
     return Model(tokens=tuple(bytes([byte]) for byte in range(256)))
 
 
-def load_corpus(name: str, split: Any) -> OneText:
-    return OneText()
+def load_corpus(name: str, split: Any) -> OneTextCorpus:
+    return OneTextCorpus()
 
 
-def measure(folder: Path, plan: Plan = PLAN, **options: Any) -> session.Outcome:
+def measure(folder: Path, plan: Plan = PLAN, **options: Any) -> session.RunResult:
     return session.measure(plan, folder, load_model=load_model, load_corpus=load_corpus, **options)
 
 

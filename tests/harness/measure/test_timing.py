@@ -1,4 +1,4 @@
-"""What stands between two readings of the clock, how samples are calibrated, and how a worker's pass is made."""
+"""What happens between two readings of the clock, how samples are calibrated, and how a worker's pass is made."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BYTES = Model(tokens=tuple(bytes([byte]) for byte in range(256)))
 
 
 class Clock:
-    """A clock that moves only when told, and a diary of what happened between its readings."""
+    """A clock that advances only on request, and a log of what happened between its readings."""
 
     def __init__(self, pass_seconds: float, fresh_seconds: float = 0.0) -> None:
         self.now = 0.0
@@ -164,7 +164,9 @@ class Listening(Tokenizer):
         return bytes(ids).decode()
 
 
-def work_of(task: Task, folder: Path, state: State = "warm-same", threads: int = 1) -> tuple[tasks.Work, Listening]:
+def work_of(
+    task: Task, folder: Path, state: State = "warm-same", threads: int = 1
+) -> tuple[tasks.PreparedJob, Listening]:
     from harness.measure.answers import write_ids
 
     path, ids = folder / "texts", folder / "ids"
@@ -235,4 +237,4 @@ def test_ids_and_borders_that_do_not_fit_are_no_ids(answer: Any) -> None:
 
 def test_the_overhead_is_measured_on_the_very_pass_that_workloads_run() -> None:
     assert isinstance(overhead.seconds_per_call(n_calls=10, n_passes=3), float)
-    assert overhead.Empty(BYTES).encode("x", disallowed_special=()) == []
+    assert overhead.NoOpTokenizer(BYTES).encode("x", disallowed_special=()) == []

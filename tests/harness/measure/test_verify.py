@@ -24,7 +24,7 @@ from harness.measure.answers import (
     write_ids,
 )
 from harness.measure.protocol import Expected, Failed, Job
-from harness.measure.tasks import Work
+from harness.measure.tasks import PreparedJob
 from harness.measure.verify import judge, shrink, smallest_counterexample
 from harness.supervised import without_paths
 from impls import Model, Tokenizer
@@ -111,21 +111,21 @@ def test_shrinking_keeps_what_makes_the_difference_and_no_character_more(before:
     assert shrink(before + core + after, contains, inf) == core
 
 
-class Right(Tokenizer):
+class RightBytes(Tokenizer):
     name = "right"
 
     def _encode_text(self, text: str) -> list[int]:
         return list(text.encode())
 
 
-class Wrong(Right):
+class WrongBytes(RightBytes):
     name = "wrong"
 
     def _encode_text(self, text: str) -> list[int]:
         return [256 if "xy" in text else 0, *super()._encode_text(text)] if "xy" in text else list(text.encode())
 
 
-class Raises(Right):
+class Raises(RightBytes):
     name = "raises"
 
     def _encode_text(self, text: str) -> list[int]:
@@ -136,17 +136,17 @@ class Raises(Right):
 
 def test_the_smallest_counterexample_holds_both_answers_or_the_error() -> None:
     candidates = (b"nothing here", b"a long text with xy and ! in it")
-    found = smallest_counterexample(candidates, Wrong(BYTES), Right(BYTES), seconds=10)
+    found = smallest_counterexample(candidates, WrongBytes(BYTES), RightBytes(BYTES), seconds=10)
     assert found is not None
     assert (found.text.text, found.expected, found.got) == ("xy", [120, 121], [256, 120, 121])
-    found = smallest_counterexample(candidates, Raises(BYTES), Right(BYTES), seconds=10)
+    found = smallest_counterexample(candidates, Raises(BYTES), RightBytes(BYTES), seconds=10)
     assert found is not None
     assert (found.text.text, found.got) == ("!", None)
     assert "no exclamation" in found.note
-    assert smallest_counterexample(candidates, Right(BYTES), Right(BYTES), seconds=10) is None
+    assert smallest_counterexample(candidates, RightBytes(BYTES), RightBytes(BYTES), seconds=10) is None
 
 
-class LastText(Right):
+class OnlyLastText(RightBytes):
     name = "last-text"
     last = ""
 
@@ -158,16 +158,16 @@ class LastText(Right):
         return self.last.encode()
 
 
-@pytest.mark.parametrize(("kind", "right"), [(Right, True), (LastText, False)])
+@pytest.mark.parametrize(("kind", "right"), [(RightBytes, True), (OnlyLastText, False)])
 @pytest.mark.parametrize("text", ["one text and no other", "a", "\u00e9\u00e9"])
 def test_decoding_is_not_believed_of_who_hands_back_what_it_encoded_last(
-    tmp_path: Path, text: str, kind: type[Right], right: bool
+    tmp_path: Path, text: str, kind: type[RightBytes], right: bool
 ) -> None:
     tokenizer = kind(BYTES)
     ids = tokenizer.encode(text)
     write_ids(tmp_path / "ids", [ids])
     expected = Expected(digest="", n_tokens=len(ids), reference="right", ids_file=str(tmp_path / "ids"))
-    work = Work(passes=[[text.encode()]], other=[], run=list, fresh=list, n_calls=1)
+    work = PreparedJob(passes=[[text.encode()]], other=[], run=list, fresh=list, n_calls=1)
     verdict = judge(Job(task="decode", state="warm-same"), work, [[tokenizer.decode(ids)]], tokenizer, expected)
     if right:
         assert not isinstance(verdict, Failed)
@@ -178,7 +178,7 @@ def test_decoding_is_not_believed_of_who_hands_back_what_it_encoded_last(
 
 
 def test_training_that_no_reference_repeats_is_unverified() -> None:
-    work = Work(passes=[[b"ab"]], other=[], run=list, fresh=list, n_calls=1)
+    work = PreparedJob(passes=[[b"ab"]], other=[], run=list, fresh=list, n_calls=1)
     verdict = judge(Job(task="train", state="warm-same"), work, [BYTES], None, None)
     assert isinstance(verdict, Failed)
     assert verdict.status == "unverified"

@@ -109,7 +109,7 @@ def test_nothing_beats_a_point_of_the_front_and_everything_else_is_beaten(figure
         assert kept == (not beaten)
 
 
-def test_the_front_is_marked_and_told_in_words() -> None:
+def test_the_front_is_marked_and_described_in_words() -> None:
     records = [*timed("naive", 0.2), *timed("priority", 0.1), *timed("naive", 0.4, model="n", n_tokens=200_000)]
     chart = named([*records], "pareto-turkish")
     front = {(row["implementation"], row["model"]) for row in data_of(chart) if row["front"]}
@@ -138,7 +138,7 @@ def test_the_record_of_compression_places_a_model() -> None:
 # --- threads ----------------------------------------------------------------------------------------------------
 
 
-def test_the_gain_of_threads_is_told_against_one_thread() -> None:
+def test_the_gain_of_threads_is_relative_to_one_thread() -> None:
     one = timed("priority", 0.2, workload="encode-batch-1/m/turkish", task="encode-batch", threads=1)
     two = timed("priority", 0.1, workload="encode-batch-all/m/turkish", task="encode-batch", threads=2)
     (row, *_) = data_of(named([*one, *two], "threads-m-turkish"))

@@ -1,4 +1,4 @@
-"""How tables are written: on a terminal and off it, as Markdown, CSV, JSON and LaTeX, whatever stands in them."""
+"""How tables are written: on a terminal and off it, as Markdown, CSV, JSON and LaTeX, whatever they contain."""
 
 from __future__ import annotations
 

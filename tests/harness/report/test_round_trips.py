@@ -32,7 +32,7 @@ def judged(model: str, round_trip: str = "") -> Verdict:
 
 
 @pytest.mark.parametrize("make", [weighed, timed, judged])
-def test_a_model_that_is_not_exact_is_told_in_every_table_that_names_it(make: type) -> None:
+def test_a_model_that_is_not_exact_is_marked_in_every_table_that_names_it(make: type) -> None:
     records = [make("mine", "normalising"), make("theirs", "lossy"), make("plain", "exact")]
     found = tables(records)
     assert found

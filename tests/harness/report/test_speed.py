@@ -1,4 +1,4 @@
-"""Tables of speed: medians, what may be claimed of a difference, who is ranked."""
+"""Tables of speed: medians, which differences may be claimed, which implementations are ranked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_megabytes_per_second_are_bytes_over_seconds_of_one_pass() -> None:
     assert row["unit"] == "MB/s"
 
 
-def test_short_calls_are_told_in_microseconds_and_loads_in_milliseconds() -> None:
+def test_short_calls_are_shown_in_microseconds_and_loads_in_milliseconds() -> None:
     records = [
         *timed("naive", [[0.02]], "encode-short/m/c", task="encode-short", n_calls=10_000),
         *timed("naive", [[0.25]], "load/m", task="load"),

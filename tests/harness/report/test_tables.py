@@ -1,4 +1,4 @@
-"""Tables of compression and of agreement, made from records: what stands in them, and what must not."""
+"""Tables of compression and of agreement, made from records: what they contain, and what they must not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_cost_is_tokens_times_the_price_the_user_sets() -> None:
     assert row["bytes_per_token"] == 4.0
 
 
-def test_the_model_with_fewest_tokens_leads_and_others_are_told_against_it() -> None:
+def test_the_model_with_fewest_tokens_leads_and_others_are_compared_with_it() -> None:
     rows = rows_of([weighed("large", 300), weighed("small", 200)], "turkish")
     assert [(row["model"], row["tokens_over_fewest"]) for row in rows] == [("small", 1.0), ("large", 1.5)]
 
@@ -45,7 +45,7 @@ def test_only_equal_slices_of_a_corpus_are_compared() -> None:
     assert [(row["model"], row["n_bytes"]) for row in rows_of(records, "turkish")] == [("a", 1000), ("b", 1000)]
 
 
-def test_compression_is_told_per_token_character_and_word() -> None:
+def test_compression_is_shown_per_token_character_and_word() -> None:
     (row,) = rows_of([weighed("m", 250, corpus="code")], "compression")
     assert (row["bytes_per_token"], row["characters_per_token"], row["tokens_per_word"]) == (4.0, 3.6, 2.5)
 
@@ -112,7 +112,7 @@ def test_round_trips_say_what_the_models_let_one_expect() -> None:
     assert found == [("exact", "m, n"), ("normalising", "s")]
 
 
-def test_one_failure_in_many_places_is_told_once_with_its_places() -> None:
+def test_one_failure_in_many_places_is_listed_once_with_its_places() -> None:
     records = [
         record
         for workload in ("encode/m/c", "decode/m/c")

@@ -56,9 +56,9 @@ def test_sizes_durations_amounts_and_ids_are_written_with_their_units(written: s
     assert written == expected
 
 
-def test_the_kind_told_from_a_name_is_the_kind_of_its_class() -> None:
-    told = {name: wording.kind_of(name) for name in impls.default_names()}
-    assert told == {name: impls.get(name).kind for name in told}
+def test_the_kind_inferred_from_a_name_is_the_kind_of_its_class() -> None:
+    kinds = {name: wording.kind_of(name) for name in impls.default_names()}
+    assert kinds == {name: impls.get(name).kind for name in kinds}
 
 
 def test_whatever_is_not_ours_nor_a_production_library_is_a_peer() -> None:

@@ -15,7 +15,7 @@ import psutil
 from impls import Model, Tokenizer, Unsupported
 
 
-class Bytes(Tokenizer):
+class ToyBytes(Tokenizer):
     """Every byte is a token: right on a model without merges."""
 
     name = "toy-bytes"
@@ -24,7 +24,7 @@ class Bytes(Tokenizer):
         return list(text.encode())
 
 
-class Swapping(Bytes):
+class ToySwapping(ToyBytes):
     """Swaps two neighbouring ids once in a hundred thousand."""
 
     name = "toy-swapping"
@@ -39,7 +39,7 @@ class Swapping(Bytes):
         return ids
 
 
-class WrongOnQ(Bytes):
+class ToyWrongOnQ(ToyBytes):
     """Takes every q for a k."""
 
     name = "toy-wrong-on-q"
@@ -48,7 +48,7 @@ class WrongOnQ(Bytes):
         return [ord("k") if i == ord("q") else i for i in super()._encode_text(text)]
 
 
-class WrongOnA(Bytes):
+class ToyWrongOnA(ToyBytes):
     """Takes a long run of a for something else."""
 
     name = "toy-wrong-on-a"
@@ -58,7 +58,7 @@ class WrongOnA(Bytes):
         return [0, *ids[1:]] if len(ids) > 1000 else ids
 
 
-class Inexact(Bytes):
+class ToyInexact(ToyBytes):
     """Uses a token that no merge makes, and says that it is not exact."""
 
     name = "toy-inexact"
@@ -72,14 +72,14 @@ class Inexact(Bytes):
         return ids
 
 
-class Merging(Inexact):
+class ToyMerging(ToyInexact):
     """Is inexact, and says that it is not."""
 
     name = "toy-merging"
     exact = True
 
 
-class LosingText(Bytes):
+class ToyLosingText(ToyBytes):
     """Right ids that do not decode to the text."""
 
     name = "toy-losing-text"
@@ -88,7 +88,7 @@ class LosingText(Bytes):
         return super().decode_bytes(ids).replace(b"z", b"")  # type: ignore[arg-type]
 
 
-class LastText(Bytes):
+class ToyLastText(ToyBytes):
     """Decodes to the text it encoded last, whatever the ids."""
 
     name = "toy-last-text"
@@ -102,7 +102,7 @@ class LastText(Bytes):
         return self.last.encode()
 
 
-class Floats(Bytes):
+class ToyFloats(ToyBytes):
     """Answers figures that only come to the right ids when they are cut off."""
 
     name = "toy-floats"
@@ -127,8 +127,8 @@ class Later(list[int]):
         return list(self) == list(other)  # type: ignore[call-overload, no-any-return]
 
 
-class Lazy(Bytes):
-    """Leaves the work to whoever reads the answer."""
+class ToyLazy(ToyBytes):
+    """Defers the work until the answer is read."""
 
     name = "toy-lazy"
 
@@ -136,7 +136,7 @@ class Lazy(Bytes):
         return Later(text)
 
 
-class Arrays(Bytes):
+class ToyArrays(ToyBytes):
     """Answers arrays where lists are asked for."""
 
     name = "toy-arrays"
@@ -145,7 +145,7 @@ class Arrays(Bytes):
         return np.frombuffer(text.encode(), dtype=np.uint8).astype(np.uint32)  # type: ignore[return-value]
 
 
-class Miscounting(Inexact):
+class ToyMiscounting(ToyInexact):
     """Is inexact, and counts anything."""
 
     name = "toy-miscounting"
@@ -158,7 +158,7 @@ class PanicException(BaseException):
     """What a Rust panic looks like from Python."""
 
 
-class Panicking(Bytes):
+class ToyPanicking(ToyBytes):
     """Panics past `except Exception`."""
 
     name = "toy-panicking"
@@ -167,7 +167,7 @@ class Panicking(Bytes):
         raise PanicException("called `Option::unwrap()` on a `None` value")
 
 
-class Exiting(Bytes):
+class ToyExiting(ToyBytes):
     """Asks the interpreter to exit."""
 
     name = "toy-exiting"
@@ -176,7 +176,7 @@ class Exiting(Bytes):
         raise SystemExit(0)
 
 
-class Raising(Bytes):
+class ToyRaising(ToyBytes):
     """Raises an ordinary exception that names a folder."""
 
     name = "toy-raising"
@@ -185,7 +185,7 @@ class Raising(Bytes):
         raise ValueError("cannot open /some/secret/folder/file.bin")
 
 
-class Dying(Bytes):
+class ToyDying(ToyBytes):
     """Dies of a signal, having said something."""
 
     name = "toy-dying"
@@ -196,7 +196,7 @@ class Dying(Bytes):
         return []
 
 
-class Hanging(Bytes):
+class ToyHanging(ToyBytes):
     """Never answers."""
 
     name = "toy-hanging"
@@ -206,7 +206,7 @@ class Hanging(Bytes):
             time.sleep(60)
 
 
-class Hungry(Bytes):
+class ToyHungry(ToyBytes):
     """Takes memory until it is stopped."""
 
     name = "toy-hungry"
@@ -217,7 +217,7 @@ class Hungry(Bytes):
             kept.append(bytearray(b"x" * 20_000_000))
 
 
-class Hoarding(Bytes):
+class ToyHoarding(ToyBytes):
     """Keeps 40 MB for every text it has encoded, and as much when it has decoded."""
 
     name = "toy-hoarding"
@@ -235,7 +235,7 @@ class Hoarding(Bytes):
         return super().decode_bytes(ids)  # type: ignore[arg-type]
 
 
-class Refusing(Bytes):
+class ToyRefusing(ToyBytes):
     """Cannot run any model."""
 
     name = "toy-refusing"
@@ -244,7 +244,7 @@ class Refusing(Bytes):
         raise Unsupported(self.name, "does not like this model")
 
 
-class Chatty(Bytes):
+class ToyChatty(ToyBytes):
     """Writes to standard output."""
 
     name = "toy-chatty"
@@ -254,8 +254,8 @@ class Chatty(Bytes):
         return super()._encode_text(text)
 
 
-class Murderous(Bytes):
-    """Kills the run, the parent of its reaper, the first time it encodes; behaves afterwards."""
+class ToyMurderous(ToyBytes):
+    """Kills the run, its reaper's parent, the first time it encodes; behaves afterwards."""
 
     name = "toy-murderous"
 
@@ -267,7 +267,7 @@ class Murderous(Bytes):
         return super()._encode_text(text)
 
 
-class Suicidal(Bytes):
+class ToySuicidal(ToyBytes):
     """Is killed while it encodes."""
 
     name = "toy-suicidal"
@@ -277,7 +277,7 @@ class Suicidal(Bytes):
         return []
 
 
-class Littering(Suicidal):
+class ToyLittering(ToySuicidal):
     """Leaves a temporary folder behind and is killed."""
 
     name = "toy-littering"

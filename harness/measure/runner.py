@@ -1,4 +1,4 @@
-"""One turn after another: open the implementation, find its slice, have it verified and timed, record the outcome."""
+"""Run one turn: open the implementation, choose its slice of the text, verify it, time it, record the outcome."""
 
 from __future__ import annotations
 
@@ -7,58 +7,58 @@ from collections.abc import Callable
 import msgspec
 
 from harness.measure.materials import Materials, TextFile, Unavailable
-from harness.measure.memories import Memories
-from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import (
     Expected,
     Failed,
     Job,
     Measure,
     Measured,
+    MeasureMemory,
+    MemoryMeasured,
     Open,
     Opened,
     Shrink,
     Shrunk,
     Size,
     Sized,
-    Weigh,
-    Weighed,
 )
 from harness.measure.references import References
 from harness.measure.schedule import Plan, Turn
+from harness.measure.text_memory import TextMemoryDetector
 from harness.measure.texts import write_texts
 from harness.measure.worker import FIRST_TEXT
 from harness.measure.workloads import ONCE_ONLY, Workload, short_corpus, short_name
 from harness.records import Counterexample, Measurement, Text, TextMemory
 
 OPEN_SECONDS = 120.0
-"""How long an implementation may take to import and to build itself on a model."""
+"""Limit on importing an implementation and building it on a model."""
 SHRINK_SECONDS = 5.0
 _ONCE_FACTOR = 5
-"""A pass that is made once may take longer: only whole texts read for the first time compare."""
+"""A pass made only once may take this many times longer: first readings compare on whole texts only."""
 MEMORY_SHARE = 0.6
-"""A worker may hold this share of the machine's memory."""
+"""Share of the machine's memory a worker may hold."""
 _NOTHING_TO_DECODE = "no reference gives ids to decode, or two of them differ"
 _TAINTED = ("panic", "out-of-memory", "crash")
-"""After these a process is not trusted with another workload."""
+"""Verdicts after which a process is not reused for another workload."""
 
 Write = Callable[[Measurement | TextMemory], None]
 
 
 def default_memory_limit_bytes() -> int:
-    """Share of this machine's memory a worker may hold."""
+    """Return the bytes of memory a worker may hold: `MEMORY_SHARE` of this machine's."""
     import psutil
 
     return int(psutil.virtual_memory().total * MEMORY_SHARE)
 
 
 def _pass_bytes(workload: Workload, texts: TextFile) -> int:
-    """Bytes of one pass over whole texts, of which some states read a stretch at a time."""
+    """Return the bytes of one pass over the whole text; some states read one stretch of it per pass."""
     return texts.n_bytes // workload.n_passes
 
 
-class Conductor:
-    """Takes turns to records; remembers slices and who has failed on what."""
+class Runner:
+    """Turns a `Turn` into records; keeps the slice sizes found and the failures seen."""
 
     def __init__(
         self,
@@ -72,9 +72,9 @@ class Conductor:
         self._plan, self._materials, self._references = plan, materials, references
         self._write, self._cores = write, cores
         self._memory_limit_bytes = memory_limit_bytes or default_memory_limit_bytes()
-        self._memories = Memories(
+        self._text_memory = TextMemoryDetector(
             materials,
-            lambda: Worker(memory_limit_bytes=self._memory_limit_bytes, temporary=materials.temporary),
+            lambda: WorkerProcess(memory_limit_bytes=self._memory_limit_bytes, temporary=materials.temporary),
             write,
             pass_seconds=plan.profile.pass_seconds,
             limit_seconds=plan.profile.time_limit_seconds,
@@ -84,31 +84,31 @@ class Conductor:
         self._failed: set[tuple[str, str, int]] = set()
 
     def note(self, record: Measurement | TextMemory) -> None:
-        """Learn from a record: the slice it was measured on, that it failed, what is remembered."""
+        """Take over what a record says: the slice it was measured on, a failure, text memory."""
         if isinstance(record, TextMemory):
-            self._memories.note(record)
+            self._text_memory.note(record)
             return
         if record.status != "ok":
             self._failed.add((record.workload, record.implementation, record.copy))
         elif record.task != "load":
             self._slices[record.workload, record.implementation] = (record.n_bytes, record.full_bytes)
 
-    def given_up(self, workload: Workload, turn: Turn) -> bool:
-        """Whether an earlier round has failed."""
+    def has_failed(self, workload: Workload, turn: Turn) -> bool:
+        """Return whether an earlier round failed on this workload."""
         return (workload.name, turn.implementation, turn.copy) in self._failed
 
-    def play(self, turn: Turn, workloads: list[Workload]) -> None:
-        """Run `workloads` of a turn, in a new process after each death; first look what is remembered of texts."""
+    def run_turn(self, turn: Turn, workloads: list[Workload]) -> None:
+        """Run `workloads` of a turn, in a new process after each crash; first test for memory of whole texts."""
         first = workloads[0]
         if first.task not in ("train", "load") and turn.copy == 0:
             alike = [w for w in self._plan.workloads if w.model == first.model and w.applies_to(turn.implementation)]
-            self._memories.look(turn.implementation, alike)
+            self._text_memory.detect(turn.implementation, alike)
         left = list(workloads)
         while left:
-            left = self._play_in_one_process(turn, left)
+            left = self._run_in_one_process(turn, left)
 
-    def _play_in_one_process(self, turn: Turn, workloads: list[Workload]) -> list[Workload]:
-        """Run what one process lives to run; gives what is left."""
+    def _run_in_one_process(self, turn: Turn, workloads: list[Workload]) -> list[Workload]:
+        """Run workloads in one process until it dies; return those left."""
         with self._worker(turn, workloads[0]) as worker:
             try:
                 opened = self._open(worker, turn, workloads[0])
@@ -131,11 +131,11 @@ class Conductor:
         return []
 
     def _full_bytes(self, workload: Workload) -> int:
-        """Bytes of the text an implementation that stands has failed on."""
+        """Return the bytes of the text an implementation failed on after it had been built."""
         return 0 if workload.task == "load" else _pass_bytes(workload, self._materials.texts(workload))
 
-    def _worker(self, turn: Turn, workload: Workload) -> Worker:
-        return Worker(
+    def _worker(self, turn: Turn, workload: Workload) -> WorkerProcess:
+        return WorkerProcess(
             threads=self._threads(workload),
             hash_seed=self._plan.seed * 1000 + turn.round,
             memory_limit_bytes=self._memory_limit_bytes,
@@ -145,7 +145,7 @@ class Conductor:
     def _threads(self, workload: Workload) -> int:
         return workload.threads or len(self._cores)
 
-    def _open(self, worker: Worker, turn: Turn, workload: Workload) -> Opened:
+    def _open(self, worker: WorkerProcess, turn: Turn, workload: Workload) -> Opened:
         model = ""
         if workload.task == "load":
             self._materials.model(workload.model)
@@ -170,8 +170,8 @@ class Conductor:
             model_file=self._materials.own_format(workload.model) if load else "",
         )
 
-    def _measured(self, worker: Worker, turn: Turn, workload: Workload) -> tuple[Measured, Expected | None, int]:
-        """Size, look up what is expected, measure. Gives the whole workload's bytes as well."""
+    def _measured(self, worker: WorkerProcess, turn: Turn, workload: Workload) -> tuple[Measured, Expected | None, int]:
+        """Choose the slice, get the expected answer, measure; also return the bytes of the whole workload."""
         limit = self._plan.profile.time_limit_seconds
         texts: TextFile | None = None
         n_bytes = full_bytes = 0
@@ -198,18 +198,20 @@ class Conductor:
             reason = "the ids are not those the workload file expects (or its text or model has changed)"
             raise WorkerFailed(Failed(status="mismatch", reason=reason), dead=False)
         if not workload.has_own_process:
-            peak = self._weighed(turn, workload, job, expected) if (turn.round, turn.copy) == (0, 0) else None
+            peak = self._peak_memory_bytes(turn, workload, job, expected) if (turn.round, turn.copy) == (0, 0) else None
             measured = msgspec.structs.replace(measured, peak_memory_bytes=peak)
         return measured, expected, full_bytes
 
-    def _weighed(self, turn: Turn, workload: Workload, job: Job, expected: Expected | None) -> int | None:
-        """The memory a job needs in a process of its own, without what others have left; None where that fails."""
+    def _peak_memory_bytes(self, turn: Turn, workload: Workload, job: Job, expected: Expected | None) -> int | None:
+        """Return the peak memory of a job in a process that runs nothing else; None where that fails."""
         ids_file = "" if expected is None else expected.ids_file
         try:
             with self._worker(turn, workload) as own:
                 self._open(own, turn, workload)
                 limit = self._plan.profile.time_limit_seconds
-                return own.ask(Weigh(job=job, ids_file=ids_file), Weighed, seconds=limit).peak_memory_bytes
+                return own.ask(
+                    MeasureMemory(job=job, ids_file=ids_file), MemoryMeasured, seconds=limit
+                ).peak_memory_bytes
         except (WorkerFailed, Unavailable):
             return None
 
@@ -222,11 +224,12 @@ class Conductor:
             write_texts(path, [FIRST_TEXT.encode()])
         return Job(task="encode", state="warm-same", texts=str(path))
 
-    def _slice(self, worker: Worker, turn: Turn, workload: Workload, texts: TextFile) -> tuple[int, int]:
-        """Bytes of a pass and of the whole; found once, in a process of its own where text may be read only once.
+    def _slice(self, worker: WorkerProcess, turn: Turn, workload: Workload, texts: TextFile) -> tuple[int, int]:
+        """Return the bytes of a pass and of the whole text; found once per workload and implementation.
 
-        Training is always on the whole text: its time is not proportional to bytes, so slices would not compare.
-        So are workloads that say so: their texts break somebody at full length only.
+        Where text may be read only once, the size is found in a separate process. Training always uses the whole text:
+        its time is not proportional to bytes, so slices would not compare. So do workloads declared `whole`, whose
+        texts break some implementation only at full length.
         """
         known = (workload.name, turn.implementation)
         if workload.is_whole:
@@ -284,7 +287,7 @@ class Conductor:
             threads=self._threads(workload),
             pinned=opened is not None and opened.pinned,
             reference="" if expected is None else expected.reference,
-            remembered=self._memories.of(turn.implementation, workload),
+            remembered=self._text_memory.remembered(turn.implementation, workload),
         )
         if isinstance(outcome, Failed):
             record.status, record.reason = outcome.status, outcome.reason
@@ -296,7 +299,7 @@ class Conductor:
         self._write(record)
 
     def _with_counterexample(self, turn: Turn, workload: Workload, failed: Failed) -> Failed:
-        """The mismatch with the smallest counterexample a fresh process can find around it."""
+        """Return the mismatch with the smallest counterexample a fresh process finds around it."""
         if failed.status != "mismatch" or not failed.candidates or workload.task == "train":
             return failed
         reference = self._references.name_for(workload.model)

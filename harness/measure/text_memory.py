@@ -1,7 +1,7 @@
-"""Which implementations remember whole texts: looked for once a run, for every model and kind of call.
+"""Which implementations remember whole texts: tested once per run, for every model and kind of call.
 
-Two processes that time nothing else: one is given texts and asked again, the other is asked for what the first was
-given. The texts are made from a seed nobody has seen, so that nothing kept from an earlier run can know them.
+Two processes that time nothing else: one is given texts and then asked for them again, the other is asked for the
+texts of the first. The texts come from a fresh random seed, so that nothing kept from an earlier run can know them.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ import secrets
 from collections.abc import Callable, Iterable
 
 from harness.measure.materials import Materials, Unavailable
-from harness.measure.processes import Worker, WorkerFailed
+from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import Job, Open, Opened, Recall, Recalled
 from harness.measure.recall import remembers
 from harness.measure.workloads import ONCE_ONLY, State, Workload, short_name
 from harness.records import Remembered, TextMemory
 
 PASS_SHARE = 0.25
-"""Making a text and having it read may take this share of the time a pass of a workload may."""
+"""Making a text and having it encoded may take this share of a pass's time budget."""
 _OPEN_SECONDS = 120.0
 
 
-class Memories:
-    """What was found, by implementation and model, and how to look."""
+class TextMemoryDetector:
+    """Tests implementations for memory of whole texts; keeps the results by implementation and model."""
 
     def __init__(
         self,
         materials: Materials,
-        worker: Callable[[], Worker],
+        worker: Callable[[], WorkerProcess],
         write: Callable[[TextMemory], None],
         *,
         pass_seconds: float,
@@ -41,11 +41,11 @@ class Memories:
         self._found: dict[tuple[str, str, str, str, bool], TextMemory] = {}
 
     def note(self, record: TextMemory) -> None:
-        """Learn from a record."""
+        """Take over the result in a record."""
         self._found[_key(record)] = record
 
-    def of(self, implementation: str, workload: Workload) -> Remembered:
-        """Whether samples of `implementation` on `workload` may be answers from memory."""
+    def remembered(self, implementation: str, workload: Workload) -> Remembered:
+        """Return whether samples of `implementation` on `workload` may be answers from memory."""
         about = [
             record
             for record in self._found.values()
@@ -60,11 +60,11 @@ class Memories:
             return "process"
         return "unknown" if any(record.status != "ok" for record in own) else ""
 
-    def look(self, implementation: str, workloads: Iterable[Workload]) -> None:
-        """Look at every kind of call of these workloads, all on one model, that was not looked at before.
+    def detect(self, implementation: str, workloads: Iterable[Workload]) -> None:
+        """Test every kind of call of these workloads, all on one model, that was not tested before.
 
-        An implementation that cannot be built on the model, and texts that cannot be had, are left to the workloads,
-        which record why.
+        An implementation that cannot be built on the model, and texts that are unavailable, are left to the workloads,
+        which record the reason.
         """
         kinds: dict[tuple[str, State], Workload] = {}
         for workload in sorted(workloads, key=lambda workload: -workload.max_bytes):
@@ -89,7 +89,7 @@ class Memories:
     def _ask(
         self, implementation: str, asked: list[tuple[Workload, int]], *, earlier: bool
     ) -> list[tuple[Workload, int]]:
-        """Ask one process about workloads, each with a seed, as long as it lives; gives what is left."""
+        """Test workloads, each with a seed, in one process until it dies; return those left."""
         with self._worker() as worker:
             try:
                 model = self._materials.model(asked[0][0].model).path
@@ -134,7 +134,7 @@ class Memories:
 
 
 def _kind(workload: Workload) -> tuple[str, State]:
-    """Task and state of the calls that show whether a workload's texts are remembered."""
+    """Return the task and state of the calls that show whether a workload's texts are remembered."""
     return workload.task, "same-object" if workload.state == "same-object" else "warm-same"
 
 

@@ -1,6 +1,6 @@
-"""Other releases of a package, installed aside: into a folder of the cache, pinned by version and digest.
+"""Other releases of a package, installed into folders of the cache, pinned by version and digest.
 
-Nothing of them is imported here; whoever runs one puts its folder first on PYTHONPATH of a process of its own.
+Nothing of them is imported here; to run one, put its folder first on PYTHONPATH of a separate process.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ class Release:
     package: str
     version: str
     sha256: tuple[str, ...]
-    """Digests its file may have: one a platform and Python."""
+    """Digests its file may have: one per platform and Python."""
 
 
 @cache
 def _pinned() -> dict[tuple[str, str], Release]:
-    document = tomllib.loads((datasets_folder() / "aside.toml").read_text("utf-8"))
+    document = tomllib.loads((datasets_folder() / "releases.toml").read_text("utf-8"))
     releases = [Release(entry["package"], entry["version"], tuple(entry["sha256"])) for entry in document["release"]]
     return {(release.package, release.version): release for release in releases}
 
 
 def pinned_names() -> list[str]:
-    """`package@version` of every release with pinned digests."""
+    """Return `package@version` of every release with pinned digests."""
     return [f"{package}@{version}" for package, version in _pinned()]
 
 
 def pinned_release(package: str, version: str) -> Release:
-    """The release as pinned in `datasets/aside.toml`; raises `DataError` naming those that are."""
+    """Return the release as pinned in `datasets/releases.toml`; raise `DataError` naming those that are."""
     release = _pinned().get((package, version))
     if release is None:
         raise DataError(
@@ -55,20 +55,20 @@ def pinned_release(package: str, version: str) -> Release:
 
 
 def folder_of(release: Release) -> Path:
-    """Where a release is kept for this Python and platform."""
+    """Return the folder of a release for this Python and platform."""
     platform = f"{sys.implementation.cache_tag}-{sysconfig.get_platform()}"
     return cache_folder() / "aside" / f"{release.package}-{release.version}-{platform}"
 
 
 def is_installed(release: Release) -> bool:
-    """Whether a release is at hand."""
+    """Return whether a release is installed."""
     return folder_of(release).is_dir()
 
 
 def installed(release: Release) -> Path:
-    """The folder that holds the release, installed by pip where it is missing.
+    """Return the folder of the release, installed by pip where it is missing.
 
-    What is in it is run: raises `DataError` where somebody else can have written it, and where pip fails.
+    Its content is executed, so raise `DataError` where another user could have written it, and where pip fails.
     """
     folder = folder_of(release)
     try:
@@ -80,7 +80,7 @@ def installed(release: Release) -> Path:
         raise disk_error(error, folder) from None
     if folder.is_dir():
         return folder
-    print(f"installing {release.package} {release.version} aside …", file=sys.stderr, flush=True)
+    print(f"installing {release.package} {release.version} separately …", file=sys.stderr, flush=True)
     try:
         scratch = Path(tempfile.mkdtemp(prefix=".installing-", dir=folder.parent))
     except OSError as error:
@@ -90,7 +90,7 @@ def installed(release: Release) -> Path:
         try:
             (scratch / "target").replace(folder)
         except OSError as error:
-            if not folder.is_dir():  # else another process was quicker, with the same files
+            if not folder.is_dir():  # otherwise another process was faster, with the same files
                 raise disk_error(error, folder) from None
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What is run from the cache is run only where nobody else can have written it."""
+"""Code from the cache is run only where no other user can have written it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness.data import DataError
-from harness.data.aside import Release, folder_of, installed
 from harness.data.cache import read_stored, sha256_of, store
+from harness.data.releases import Release, folder_of, installed
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a user's folders are that user's own on Windows")
 RELEASE = Release("somepackage", "1.0", ("0" * 64,))
