@@ -271,7 +271,7 @@ def answer(request: Request, opening: Opening | None) -> tuple[Reply, Opening | 
         )
         return opened, opening
     if isinstance(request, Probe):
-        from harness.unicode.versions import versions
+        from harness.unicode.sweep import versions
 
         return Probed(versions=versions(request.implementations)), opening
     assert opening is not None, "nothing is open yet"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
 import numpy as np
+import regex
 
 import impls
 from harness.unicode.ages import is_of_a_version
@@ -21,6 +22,7 @@ from harness.unicode.findings import Engine, Range, Reason, UnicodeSweep
 from harness.unicode.regex_engine import RegexEngine
 from harness.unicode.stand_ins import SPACES, STAND_INS
 from harness.unicode.versions import LETTERS, version
+from impls.core.text.patterns import NAMED
 
 REGEX = "regex"
 ENGINES = (REGEX, "tiktoken", "tokenizers", "compiled")
@@ -164,3 +166,15 @@ def sweep(
         for name, answer in zip(engines, answers, strict=True)
     ]
     return compare(pattern_name, swept, chosen)
+
+
+def versions(implementations: Iterable[str]) -> dict[str, str | None]:
+    """Return the version each implementation's splitting engine knows (None where it cannot run), and `regex`'s."""
+    found: dict[str, str | None] = {"regex": version(lambda letter: bool(regex.match(r"\p{L}", letter)))}
+    model = sweep_model(NAMED["cl100k"])
+    for name in implementations:
+        try:
+            found[name] = letters_known(impls.get(name)(model))
+        except BaseException:
+            found[name] = None
+    return found

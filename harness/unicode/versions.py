@@ -5,12 +5,7 @@ One letter per version; an engine that knows it cuts around it as around a long-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-
-import regex
-
-from impls import get
-from impls.core.text.patterns import NAMED
+from collections.abc import Callable
 
 LETTERS = {
     "10.0": "\u0860",
@@ -34,18 +29,3 @@ def version(is_letter: Callable[[str], bool]) -> str | None:
             break
         newest = name
     return newest
-
-
-def versions(implementations: Iterable[str]) -> dict[str, str | None]:
-    """Return the version each implementation's splitting engine knows (None where it cannot run), and `regex`'s."""
-    from harness.unicode.contexts import sweep_model
-    from harness.unicode.sweep import letters_known
-
-    found: dict[str, str | None] = {"regex": version(lambda letter: bool(regex.match(r"\p{L}", letter)))}
-    model = sweep_model(NAMED["cl100k"])
-    for name in implementations:
-        try:
-            found[name] = letters_known(get(name)(model))
-        except BaseException:
-            found[name] = None
-    return found

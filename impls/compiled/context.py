@@ -12,10 +12,10 @@ from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import address, declare, forget
 from impls.compiled.cpython.numpy_api import NumpyApi
 from impls.compiled.cpython.str_layout import StrLayout
+from impls.compiled.model_tables import ModelTables
 from impls.compiled.pages import aligned_zeros, growing_zeros
 from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import SplitContext, Splitting
-from impls.compiled.tables import ModelTables
 
 _LEAST_CACHE_BITS, _USUAL_CACHE_BITS, _MOST_CACHE_BITS = 14, 19, 20
 _LEAST_MEDIUM_BITS, _MOST_MEDIUM_BITS = 15, 17

@@ -15,11 +15,11 @@ import harness.unicode.sweep
 import impls
 from harness.cli import main
 from harness.report.unicode_text import render_sweep
-from harness.unicode import versions
 from harness.unicode.ages import is_of_a_version
 from harness.unicode.contexts import CONTEXTS, FEW_CONTEXTS, borders, code_points, contexts_of, sweep_model, text_of
 from harness.unicode.findings import Engine, UnicodeSweep
 from harness.unicode.sweep import Swept, sweep, sweep_engine
+from harness.unicode.sweep import versions as sweep_versions
 from impls.core.text.patterns import NAMED
 
 CODES = [
@@ -156,7 +156,7 @@ def test_what_cannot_run_it_has_a_verdict() -> None:
 
 
 def test_versions_are_found_through_the_same_contexts(planted: None) -> None:
-    assert versions.versions(["newer", "tokenizers", "nobody"]) == {
+    assert sweep_versions(["newer", "tokenizers", "nobody"]) == {
         "regex": "16.0", "newer": "17.0", "tokenizers": "16.0", "nobody": None,
     }  # fmt: skip
 

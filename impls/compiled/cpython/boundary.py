@@ -6,15 +6,8 @@ context is used by a thread that released the lock, an id is unknown, the patter
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
-    allocate,
-    copy_memory,
-    decrement,
-    external,
-    kernel,
-    reallocate,
-    release_memory,
-)
+from impls.compiled.codegen.allocation import allocate, copy_memory, decrement, reallocate, release_memory
+from impls.compiled.codegen.memory import external, kernel
 from impls.compiled.cpython.interpreter import (
     clear_error,
     list_get,

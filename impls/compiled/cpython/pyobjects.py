@@ -6,16 +6,13 @@ occurrence, and those no text holds cost nothing.
 
 from __future__ import annotations
 
+from impls.compiled.codegen.allocation import ask_for_huge_pages, copy_memory, decrement, increment
 from impls.compiled.codegen.memory import (
-    ask_for_huge_pages,
     call_pointer_2,
     call_pointer_4,
-    copy_memory,
-    decrement,
     external,
     external_void,
     field_address,
-    increment,
     inlined,
     kernel,
     load_i64,

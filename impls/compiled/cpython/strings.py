@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from impls.compiled.codegen.allocation import allocate_large, decrement, release_large
 from impls.compiled.codegen.memory import (
-    allocate_large,
     choose,
     declare_region,
-    decrement,
     external,
     field_address,
     inlined,
@@ -15,7 +14,6 @@ from impls.compiled.codegen.memory import (
     peek_u8,
     peek_u16,
     peek_u32,
-    release_large,
     shift_right,
 )
 from impls.compiled.cpython.transcode import transcode

@@ -8,16 +8,15 @@ destination. A text is cut between two characters where its pattern cuts whateve
 
 from __future__ import annotations
 
+from impls.compiled.codegen.allocation import allocate_large, release_large
 from impls.compiled.codegen.memory import (
     address_of,
-    allocate_large,
     external,
     inlined,
     kernel,
     load_i64,
     load_u8,
     load_u16,
-    release_large,
     shift_right,
 )
 from impls.compiled.cpython.interpreter import restore_thread, save_thread

@@ -11,7 +11,8 @@ from typing import Any
 
 from llvmlite import ir
 
-from impls.compiled.codegen.memory import copy_memory, kernel, operation, reachable, store_64
+from impls.compiled.codegen.allocation import copy_memory
+from impls.compiled.codegen.memory import kernel, operation, reachable, store_64
 
 GROUP = 16
 """Characters of one step."""

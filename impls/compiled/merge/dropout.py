@@ -7,14 +7,13 @@ so there are never more than three per byte. Memory: 40 bytes per byte of the lo
 
 from __future__ import annotations
 
+from impls.compiled.codegen.allocation import allocate, release_memory
 from impls.compiled.codegen.memory import (
-    allocate,
     inlined,
     kernel,
     load_i32,
     load_i64,
     load_u8,
-    release_memory,
     shift_right,
     store_32,
     store_64,

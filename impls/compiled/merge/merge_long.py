@@ -18,14 +18,13 @@ piece.
 
 from __future__ import annotations
 
+from impls.compiled.codegen.allocation import allocate, release_memory
 from impls.compiled.codegen.memory import (
-    allocate,
     kernel,
     load_i32,
     load_i64,
     load_u8,
     lowest_bit,
-    release_memory,
     shift_left,
     shift_right,
     store_32,

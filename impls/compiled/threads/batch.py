@@ -9,8 +9,8 @@ Built-ins get their arguments as a C array; the first is always the address of t
 
 from __future__ import annotations
 
+from impls.compiled.codegen.allocation import allocate
 from impls.compiled.codegen.memory import (
-    allocate,
     atomic_add,
     atomic_store,
     declare_region,

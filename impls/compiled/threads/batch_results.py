@@ -5,17 +5,8 @@ Objects need the interpreter lock, so only this thread makes them; between, it r
 
 from __future__ import annotations
 
-from impls.compiled.codegen.memory import (
-    atomic_load,
-    atomic_store,
-    copy_memory,
-    declare_region,
-    kernel,
-    load_i64,
-    peek,
-    release_memory,
-    store_64,
-)
+from impls.compiled.codegen.allocation import copy_memory, release_memory
+from impls.compiled.codegen.memory import atomic_load, atomic_store, declare_region, kernel, load_i64, peek, store_64
 from impls.compiled.cpython.interpreter import (
     call_with_one,
     long_as_address,

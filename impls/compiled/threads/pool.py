@@ -20,9 +20,9 @@ from impls.compiled.context import Context
 from impls.compiled.cpython.builtins import Builtins, available, list_items_offset, shared_integers
 from impls.compiled.cpython.numpy_api import numpy_api
 from impls.compiled.cpython.str_layout import str_layout
+from impls.compiled.model_tables import ModelTables
 from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import Splitting
-from impls.compiled.tables import ModelTables
 
 
 @dataclass(frozen=True, slots=True)
