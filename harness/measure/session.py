@@ -116,17 +116,6 @@ def _keep_plan(folder: Path, plan: Plan, *, has_records: bool) -> None:
     write_atomically(path, content)
 
 
-def read_plan(folder: Path) -> Plan | None:
-    """Return the plan a run was started with (model files as bare names), None where there is none."""
-    path = folder / PLAN_FILE
-    if not path.is_file():
-        return None
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Plan)
-    except msgspec.DecodeError as error:
-        raise RecordError(f"{path}: not a plan: {error}; use another --out") from None
-
-
 def _publishable(plan: Plan) -> Plan:
     """Return the plan without paths of this machine."""
     workloads = tuple(

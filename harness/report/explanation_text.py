@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.explanations import PIECES_FROM, STAGES, Account, Explanation, Piece, Step, Trace, TracedPiece
+from harness.explanations import PIECES_FROM, Account, Explanation, Piece, Step, Trace, TracedPiece
 from harness.report import wording
 
 _LONGEST_TEXT = 300
@@ -154,8 +154,3 @@ def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         [[wording.text(cell) if cell else "" for cell in row] for row in rows],
         headers=list(headings), tablefmt="simple", disable_numparse=True, preserve_whitespace=True,
     )  # fmt: skip
-
-
-def stage_meaning(found: Explanation) -> str:
-    """Return the meaning of the stage, in a sentence."""
-    return "" if found.stage is None else STAGES[found.stage]
