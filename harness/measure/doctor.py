@@ -84,7 +84,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
     if floor > TOLERABLE_FLOOR:
         warnings.append(
             f"the same loop differs from itself by {floor:.1%}; stop other work, or measure elsewhere: differences "
-            "below that cannot be told here"
+            "below that cannot be measured here"
         )
     elif floor > QUIET_FLOOR:
         warnings.append(

@@ -322,6 +322,6 @@ class Runner:
                 expected=None,
                 got=None,
             )
-            note = "; ".join(part for part in (seen.note, "not met again in a fresh process") if part)
+            note = "; ".join(part for part in (seen.note, "not seen again in a fresh process") if part)
             found = msgspec.structs.replace(seen, note=note)
         return msgspec.structs.replace(failed, counterexample=found)

@@ -142,9 +142,9 @@ def _rows(answer: Any) -> list[np.ndarray]:
         ids, offsets = answer
         borders = [int(border) for border in offsets]
     except (TypeError, ValueError) as error:
-        raise NotIds(f"an answer that is not an array of ids and one of borders: {error}") from None
+        raise NotIds(f"an answer that is not an array of ids and one of offsets: {error}") from None
     if borders[:1] != [0] or borders[-1] != len(ids) or any(a > b for a, b in pairwise(borders)):
-        raise NotIds(f"borders that do not cut {len(ids)} ids")
+        raise NotIds(f"offsets that do not divide {len(ids)} ids")
     return [ids[a:b] for a, b in pairwise(borders)]
 
 

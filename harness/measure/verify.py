@@ -90,7 +90,7 @@ def _unproved(
         rows = [tokenizer.encode(text, disallowed_special=()) for text in strings(texts)]
         differing = (text for text, ids, n in zip(texts, rows, answer, strict=True) if len(ids) != n)
         if (text := next(differing, None)) is not None:
-            return Failed(status="mismatch", reason="counts otherwise than it encodes", candidates=(text,))
+            return Failed(status="mismatch", reason="its count is not its number of ids", candidates=(text,))
         answer = rows
     proved = compared or not tokenizer.exact
     for text, row in zip(texts, answer, strict=True):

@@ -215,7 +215,7 @@ def _wrong_later(
     job: Job, work: tasks.PreparedJob, error: timing.WrongAnswer, right: object, opening: Opening
 ) -> Failed:
     """Return the mismatch of a timed pass whose answer differs from the verified one."""
-    reason = f"pass {error.which} after the verified one answered otherwise"
+    reason = f"pass {error.which} after the verified one gave another answer"
     if job.task not in ENCODING:
         return Failed(status="mismatch", reason=reason)
     try:

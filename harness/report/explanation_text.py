@@ -131,7 +131,7 @@ def render_trace(found: Trace) -> str:
         lines += [*_traced(piece), ""]
     lines.append(f"ids    {' '.join(map(str, found.ids))}")
     if not found.reproduces:
-        lines.append(f"these steps do NOT give the ids of {found.name}; it goes another way than its rule says")
+        lines.append(f"these steps do NOT give the ids of {found.name}; it does not follow its rule")
     return "\n".join(lines)
 
 
@@ -139,7 +139,7 @@ def _traced(piece: TracedPiece) -> list[str]:
     symbols = " ".join(map(_bare, piece.symbols))
     rows = [[str(step.number), *([str(step.round)] if step.round else []), step_line(step)] for step in piece.steps]
     ending = f"ids {' '.join(map(str, piece.ids))}"
-    failed = [] if piece.reproduces else ["  these steps do not give the ids it gives"]
+    failed = [] if piece.reproduces else ["  these steps do not give its ids"]
     in_rounds = any(step.round for step in piece.steps)
     steps = [f"  {'round ' + row[1] + ', ' if in_rounds else ''}step {row[0]}: {row[-1]}" for row in rows]
     note = [f"  {piece.note}"] if piece.note else []

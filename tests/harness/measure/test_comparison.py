@@ -118,8 +118,8 @@ def test_a_run_too_noisy_to_tell_5_percent_says_so_and_how_much_it_can_tell() ->
             ]
         ]
 
-    assert not any("cannot tell" in warning for warning in cautions.sample_warnings(two_copies(0.0)))
-    (warning,) = [w for w in cautions.sample_warnings(two_copies(0.1)) if "cannot tell" in w]
+    assert not any("cannot resolve" in warning for warning in cautions.sample_warnings(two_copies(0.0)))
+    (warning,) = [w for w in cautions.sample_warnings(two_copies(0.1)) if "cannot resolve" in w]
     smallest = measured_resolution(two_copies(0.1))
     assert smallest is not None
     assert f"{smallest:.1%}" in warning
@@ -133,8 +133,8 @@ def test_a_machine_is_warned_of_by_what_it_says() -> None:
         ("turbo", True, "turbo"),
         ("usable_cores", 1, "one core"),
         ("virtual", True, "virtual"),
-        ("free_memory_taken_back", True, "takes back memory"),
-        ("pinning", False, "tied"),
+        ("free_memory_taken_back", True, "reclaims free memory"),
+        ("pinning", False, "pinned"),
     ):
         (warning,) = cautions.machine_warnings(quiet | {fact: value}, 0.1)
         assert word in warning
