@@ -18,7 +18,7 @@ from harness.report.tables import DEFAULT_PRICE_PER_MILLION, Table, tables
 
 BIAS = (
     "The authors of this suite also wrote the implementations marked pure and compiled, and used these workloads "
-    "while developing them. All others were not developed with these workloads.",
+    "while developing them. The other implementations were developed without them.",
     "Everything is called from Python: every figure includes the cost of a call and of a list of ids. Differences "
     "are larger when encoding from Rust or C++.",
     "Most workloads repeat one text, which favours caches of pieces. The cold and the warm-other workloads do not.",
@@ -35,7 +35,7 @@ BIAS = (
 _INTRODUCTIONS = {
     "turkish": "One Turkish text under several vocabularies: the tokens it takes and what they cost.",
     "agreement": "Before anything is timed, every pair of implementations encodes the same texts and must give the "
-    "same ids where that is provable.",
+    "same ids where theory requires it.",
     "speed": "Each dot is the median of its rounds with its 95 % interval, on a logarithmic axis, the best first. "
     "What failed or differs is listed, never ranked.",
     "compression": "A larger or better suited vocabulary gives fewer tokens; a faster implementation takes less time. "
