@@ -46,7 +46,7 @@ __version__ = version("bpebench")
 def load(implementation: str, model: str | Path | Model) -> Tokenizer:
     """Return an implementation on a model: a name (fetched on first use), the path of a file, or a `Model`.
 
-    Raises `UnknownName` listing what there is, `Unsupported` where the implementation cannot run the model, and
+    Raise `UnknownName` listing the known names, `Unsupported` where the implementation cannot run the model, and
     `Missing` where its package is not installed.
     """
     return registry.load(implementation, model if isinstance(model, Model) else load_model(model))
@@ -63,7 +63,7 @@ def encoding_for_model(model_name: str) -> Tokenizer:
 
 
 def encoding_name_for_model(model_name: str) -> str:
-    """Return the name of an OpenAI model's vocabulary, by tiktoken's table; raises KeyError for an unknown model."""
+    """Return the name of an OpenAI model's vocabulary, by tiktoken's table; raise KeyError for an unknown model."""
     from tiktoken.model import encoding_name_for_model as name_of
 
     return name_of(model_name)

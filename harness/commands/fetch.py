@@ -38,4 +38,4 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
     fresh = [f for f in fetched if f.fresh]
     if fresh:
         click.echo(options.table([[f.name, f"{f.n_bytes:,}"] for f in fresh], ["fetched", "bytes"]))
-    click.echo(f"{len(fetched)} file(s) at hand, {len(fresh)} of them fetched now", err=True)
+    click.echo(f"{len(fetched)} file(s) in the cache, {len(fresh)} of them fetched now", err=True)

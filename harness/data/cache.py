@@ -27,7 +27,7 @@ def is_stored(path: str) -> bool:
 def read_stored(path: str, sha256: str) -> bytes | None:
     """Return a file of the cache, None where there is none; a file with another digest is removed."""
     file = cache_folder() / path
-    if not file.is_file():  # the other end of a pipe would be waited for
+    if not file.is_file():  # reading a pipe would block
         return None
     try:
         content = file.read_bytes()
@@ -48,7 +48,7 @@ def store(path: str, content: bytes, sha256: str) -> None:
     try:
         make_folder(file.parent)
         if not file.is_file():
-            file.unlink(missing_ok=True)  # a pipe would be written to
+            file.unlink(missing_ok=True)  # writing to a pipe would block
         write_atomically(file, content)
     except OSError as error:
         raise disk_error(error, file) from None

@@ -33,7 +33,7 @@ def hub_tokenizer_file(name: str) -> Path:
     except ModuleNotFoundError:
         raise DataError(f"{name}: needs the package huggingface-hub; pip install 'bpebench[hub]'") from None
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # it tells of every try; one reason is enough
+    logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # it logs every attempt; one reason is enough
     answer: list[Path | Exception] = []
 
     def ask() -> None:

@@ -124,7 +124,7 @@ def run_pip(arguments: list[str], environment: dict[str, str], look: Callable[[]
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        umask=0o022 if os.name == "posix" else -1,  # what it installs is run: nobody else's to write
+        umask=0o022 if os.name == "posix" else -1,  # installed code is executed, so only this user may write it
     )
     output: list[bytes] = []
     reader = threading.Thread(target=_drain, args=(process.stdout, output), daemon=True)

@@ -60,11 +60,6 @@ def folder_of(release: Release) -> Path:
     return cache_folder() / "aside" / f"{release.package}-{release.version}-{platform}"
 
 
-def is_installed(release: Release) -> bool:
-    """Return whether a release is installed."""
-    return folder_of(release).is_dir()
-
-
 def installed(release: Release) -> Path:
     """Return the folder of the release, installed by pip where it is missing.
 

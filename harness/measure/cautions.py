@@ -39,11 +39,11 @@ def machine_warnings(machine: Mapping[str, Any], load_before: float | None) -> l
         found.append("this is a virtual machine, whose host may be busy with others; repeat the run at another time")
     if machine.get("free_memory_taken_back"):
         found.append(
-            "the host takes back memory nobody uses, and what is touched for the first time may wait for it; give cold "
+            "the host reclaims free memory, and touching memory for the first time may have to wait for it; give cold "
             "workloads more rounds (--profile rigorous)"
         )
     if machine.get("pinning") is False and cores > 1:
-        found.append("processes cannot be tied to cores here; expect more spread")
+        found.append("processes cannot be pinned to cores here; expect more spread")
     return found
 
 
@@ -73,7 +73,7 @@ def sample_warnings(records: Iterable[Measurement]) -> list[str]:
     smallest = measured_resolution(records)
     if smallest is not None and smallest > WANTED_RESOLUTION:
         found.append(
-            f"this run cannot tell differences of {WANTED_RESOLUTION:.0%}: the smallest it can usually tell is "
+            f"this run cannot resolve differences of {WANTED_RESOLUTION:.0%}: the smallest it usually resolves is "
             f"{smallest:.1%}; use --profile rigorous, or a quieter machine"
         )
     short = [

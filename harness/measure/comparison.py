@@ -122,20 +122,6 @@ def _why_untimed(statuses: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(status for status in statuses if status != "ok")) or "not comparable"
 
 
-def compare_with(records: Sequence[Measurement], baseline: str) -> list[TimeDifference]:
-    """Compare every exact implementation of a run with `baseline`, on the workloads both ran."""
-    floor = measured_floor(records)
-    times = rankable_times(records)
-    differences: list[TimeDifference] = []
-    for name, workloads in times.items():
-        for workload, rounds in workloads.items():
-            other = times.get(baseline, {}).get(workload)
-            if name != baseline and other is not None:
-                interval = ratio_interval(rounds, other)
-                differences.append(TimeDifference(workload, name, interval, claim(interval, floor)))
-    return differences
-
-
 def ranking(
     records: Iterable[Measurement], names: Iterable[str] | None = None, workloads: Iterable[str] | None = None
 ) -> tuple[list[Ranked], list[str]]:

@@ -75,8 +75,3 @@ def megabytes_per_second(record: Measurement) -> list[float]:
     if record.task == "load" or not record.n_bytes:
         return []
     return [record.n_bytes * record.loops / seconds / 1e6 for seconds in record.samples_seconds]
-
-
-def microseconds_per_call(record: Measurement) -> list[float]:
-    """Return the time of one call in each sample, in microseconds."""
-    return [seconds / (record.n_calls * record.loops) * 1e6 for seconds in record.samples_seconds]

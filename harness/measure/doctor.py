@@ -60,7 +60,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
 
     load = provenance.load()
     cores = placement.cores()
-    pinned = placement.can_pin() and placement.run_on(cores[-1:])
+    pinned = placement.can_pin() and placement.pin_to(cores[-1:])
     try:
         parts = [
             against_itself(work, n_rounds, samples_per_round, sample_seconds)
@@ -68,7 +68,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
         ]
     finally:
         if pinned:
-            placement.run_on(cores)
+            placement.pin_to(cores)
     floor = noise_floor(parts) or 0.0
     spread = max(summary([sample for of in (*a, *b) for sample in of]).spread for a, b in parts)
     touch, slow_touch = (float(share) for share in np.quantile(first_touches(), [0.5, 0.95]))
@@ -84,7 +84,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
     if floor > TOLERABLE_FLOOR:
         warnings.append(
             f"the same loop differs from itself by {floor:.1%}; stop other work, or measure elsewhere: differences "
-            "below that cannot be told here"
+            "below that cannot be measured here"
         )
     elif floor > QUIET_FLOOR:
         warnings.append(

@@ -26,7 +26,7 @@ def new_documents(documents: Iterable[str], document_bytes: int, seed: int = 0) 
         if line.strip()
     ]
     if not lines:
-        raise ValueError("no line to make documents of")
+        raise ValueError("no line to make documents from")
     chance = Random(seed)
     while True:
         content = bytearray()

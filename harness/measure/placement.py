@@ -29,7 +29,7 @@ def can_pin() -> bool:
     return hasattr(os, "sched_setaffinity") and len(cores()) > 1
 
 
-def run_on(chosen: Collection[int]) -> bool:
+def pin_to(chosen: Collection[int]) -> bool:
     """Pin this process to some cores; return whether it is thereby pinned to a single one."""
     if not chosen or not hasattr(os, "sched_setaffinity"):
         return False
@@ -43,7 +43,7 @@ def run_on(chosen: Collection[int]) -> bool:
 def parent_on_first_core() -> Iterator[list[int]]:
     """Pin this process to its first core inside the `with` block; yield the cores it had before."""
     before = cores()
-    moved = can_pin() and run_on(before[:1])
+    moved = can_pin() and pin_to(before[:1])
     try:
         yield before
     finally:

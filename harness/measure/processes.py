@@ -14,6 +14,8 @@ from harness.measure import placement
 from harness.measure.protocol import Failed, Reply, Request, reply_decoder, to_line
 from harness.supervised import Limits, Stopped, Supervised, without_paths
 
+OPEN_SECONDS = 120.0
+"""Limit on importing an implementation and building it on a model."""
 _KEPT_OUTPUT_BYTES = 8192
 _REPLY_BYTES = 1 << 30
 

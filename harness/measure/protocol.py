@@ -59,7 +59,7 @@ class Size(msgspec.Struct, frozen=True, kw_only=True, tag="size"):
     """Ids of the whole texts, for `decode`."""
 
 
-class Refer(msgspec.Struct, frozen=True, kw_only=True, tag="refer"):
+class AskReference(msgspec.Struct, frozen=True, kw_only=True, tag="ask-reference"):
     """Answer the job as the reference, and write the ids to `ids_file`."""
 
     job: Job
@@ -116,7 +116,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, tag="probe"):
     implementations: tuple[str, ...]
 
 
-Request = Open | Size | Refer | Measure | MeasureMemory | Recall | Shrink | Probe
+Request = Open | Size | AskReference | Measure | MeasureMemory | Recall | Shrink | Probe
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True, tag="opened"):

@@ -29,7 +29,7 @@ class Recording(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def described(folder: Path, implementations: Sequence[str], command: str, **own: Any) -> Iterator[dict[str, Any]]:
+def machine_facts(folder: Path, implementations: Sequence[str], command: str, **own: Any) -> Iterator[dict[str, Any]]:
     """Write `machine.json` of a folder of records: at once, and again when the body has succeeded.
 
     Yield the facts, to which the body may add; `own` are the command's. Folders are removed from `command`. A resumed
@@ -61,7 +61,7 @@ def recording(
     if folder is None:
         yield Recording(lambda *records: None, {})
         return
-    with RecordWriter(folder, resume=resume) as writer, described(folder, implementations, command) as facts:
+    with RecordWriter(folder, resume=resume) as writer, machine_facts(folder, implementations, command) as facts:
         yield Recording(writer.write, facts)
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from harness.measure.materials import Materials
 from harness.measure.processes import WorkerFailed, WorkerProcess
-from harness.measure.protocol import Expected, Job, Open, Opened, Refer
+from harness.measure.protocol import AskReference, Expected, Job, Open, Opened
 from harness.measure.workloads import STRETCHES
 
 ENCODERS = ("tiktoken", "priority", "naive")
@@ -100,7 +100,7 @@ class References:
         self._number += 1
         path = str(self._materials.new_path(f"ids-{self._number}"))
         try:
-            return worker.ask(Refer(job=job, ids_file=path), Expected, seconds=REFERENCE_SECONDS)
+            return worker.ask(AskReference(job=job, ids_file=path), Expected, seconds=REFERENCE_SECONDS)
         except WorkerFailed as failure:
             if failure.dead:
                 worker.close()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from harness.measure.materials import Materials, TextFile, Unavailable
-from harness.measure.processes import WorkerFailed, WorkerProcess
+from harness.measure.processes import OPEN_SECONDS, WorkerFailed, WorkerProcess
 from harness.measure.protocol import (
     Expected,
     Failed,
@@ -31,8 +31,6 @@ from harness.measure.worker import FIRST_TEXT
 from harness.measure.workloads import ONCE_ONLY, Workload, short_corpus, short_name
 from harness.records import Counterexample, Measurement, Text, TextMemory
 
-OPEN_SECONDS = 120.0
-"""Limit on importing an implementation and building it on a model."""
 SHRINK_SECONDS = 5.0
 _ONCE_FACTOR = 5
 """A pass made only once may take this many times longer: first readings compare on whole texts only."""
@@ -322,6 +320,6 @@ class Runner:
                 expected=None,
                 got=None,
             )
-            note = "; ".join(part for part in (seen.note, "not met again in a fresh process") if part)
+            note = "; ".join(part for part in (seen.note, "not seen again in a fresh process") if part)
             found = msgspec.structs.replace(seen, note=note)
         return msgspec.structs.replace(failed, counterexample=found)

@@ -13,10 +13,10 @@ import msgspec
 
 from harness.measure import placement
 from harness.measure.materials import Materials, Unavailable
-from harness.measure.processes import WorkerFailed, WorkerProcess
+from harness.measure.processes import OPEN_SECONDS, WorkerFailed, WorkerProcess
 from harness.measure.protocol import Failed, Job, Measure, Measured, Open, Opened
 from harness.measure.references import References
-from harness.measure.runner import OPEN_SECONDS, default_memory_limit_bytes
+from harness.measure.runner import default_memory_limit_bytes
 from harness.measure.samples import SCALE_PREFIX
 from harness.measure.stats import Exponent, fit_exponent
 from harness.measure.workloads import Workload, short_name

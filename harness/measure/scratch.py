@@ -32,7 +32,7 @@ class Scratch:
         while not held:
             self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
             self._lock = os.open(self.folder / _LOCK, os.O_CREAT | os.O_RDWR)
-            # Another process that cleans up may remove it between the two lines above.
+            # Another process that cleans up may remove the folder before it is locked.
             held = fcntl is None or (_try_lock(self._lock) and self.folder.exists())
 
     def close(self) -> None:

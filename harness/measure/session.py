@@ -14,7 +14,7 @@ import msgspec
 from harness.measure import cautions
 from harness.measure.materials import LoadCorpus, LoadModel, Materials, Unavailable
 from harness.measure.protocol import Job
-from harness.measure.recording import described
+from harness.measure.recording import machine_facts
 from harness.measure.references import References
 from harness.measure.run import NoProgress, Progress, run
 from harness.measure.samples import measured_floor, measured_resolution
@@ -70,7 +70,7 @@ def measure(
         done = read_records(folder)
         _keep_plan(folder, plan, has_records=bool(list(of_kind(done, Measurement))))
         own = {"profile": plan.profile.name, "seed": plan.seed, "estimate_seconds": round(estimate_seconds(plan))}
-        with described(folder, plan.implementations, command, **own) as facts:
+        with machine_facts(folder, plan.implementations, command, **own) as facts:
             materials = Materials(load_model or _load_model, load_corpus or _load_corpus)
             with materials, References(materials) as references:
                 run(
@@ -114,17 +114,6 @@ def _keep_plan(folder: Path, plan: Plan, *, has_records: bool) -> None:
             "resume with the options it was started with, or use another --out"
         )
     write_atomically(path, content)
-
-
-def read_plan(folder: Path) -> Plan | None:
-    """Return the plan a run was started with (model files as bare names), None where there is none."""
-    path = folder / PLAN_FILE
-    if not path.is_file():
-        return None
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Plan)
-    except msgspec.DecodeError as error:
-        raise RecordError(f"{path}: not a plan: {error}; use another --out") from None
 
 
 def _publishable(plan: Plan) -> Plan:

@@ -89,12 +89,14 @@ def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenize
         fresh = lambda _: [list(some) for some in ids]  # noqa: E731
     run = bind(job, tokenizer)
     if job.state == "warm-between":
-        fresh = _behind(fresh, run, other)
+        fresh = _after_other_text(fresh, run, other)
     n_calls = 1 if job.task in BATCHES else len(passes[0])
     return PreparedJob(passes=passes, other=other, run=run, fresh=fresh, n_calls=n_calls)
 
 
-def _behind(fresh: Callable[[list[bytes]], Inputs], run: Pass, other: list[bytes]) -> Callable[[list[bytes]], Inputs]:
+def _after_other_text(
+    fresh: Callable[[list[bytes]], Inputs], run: Pass, other: list[bytes]
+) -> Callable[[list[bytes]], Inputs]:
     """Return `fresh` preceded by a pass over other text."""
 
     def inputs(texts: list[bytes]) -> Inputs:
@@ -120,7 +122,7 @@ def bind(job: Job, tokenizer: Tokenizer) -> Pass:
     return lambda inputs: [encode(text, disallowed_special=()) for text in inputs]
 
 
-def same(job: Job, a: Any, b: Any) -> bool:
+def same_answer(job: Job, a: Any, b: Any) -> bool:
     """Return whether two passes have the same answer."""
     if job.task in ARRAYS:
         return len(a) == len(b) and all(map(np.array_equal, a, b))
@@ -129,7 +131,7 @@ def same(job: Job, a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def joined(job: Job, answers: Sequence[Any]) -> Any:
+def join_answers(job: Job, answers: Sequence[Any]) -> Any:
     """Concatenate the answers of passes, one entry per text; raise `NotIds`."""
     if job.task == "train":
         return answers[-1]
@@ -142,9 +144,9 @@ def _rows(answer: Any) -> list[np.ndarray]:
         ids, offsets = answer
         borders = [int(border) for border in offsets]
     except (TypeError, ValueError) as error:
-        raise NotIds(f"an answer that is not an array of ids and one of borders: {error}") from None
+        raise NotIds(f"an answer that is not an array of ids and one of offsets: {error}") from None
     if borders[:1] != [0] or borders[-1] != len(ids) or any(a > b for a, b in pairwise(borders)):
-        raise NotIds(f"borders that do not cut {len(ids)} ids")
+        raise NotIds(f"offsets that do not divide {len(ids)} ids")
     return [ids[a:b] for a, b in pairwise(borders)]
 
 

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable, Iterable
 
 from harness.measure.materials import Materials, Unavailable
-from harness.measure.processes import WorkerFailed, WorkerProcess
+from harness.measure.processes import OPEN_SECONDS, WorkerFailed, WorkerProcess
 from harness.measure.protocol import Job, Open, Opened, Recall, Recalled
 from harness.measure.recall import remembers
 from harness.measure.workloads import ONCE_ONLY, State, Workload, short_name
@@ -19,7 +19,6 @@ from harness.records import Remembered, TextMemory
 
 PASS_SHARE = 0.25
 """Making a text and having it encoded may take this share of a pass's time budget."""
-_OPEN_SECONDS = 120.0
 
 
 class TextMemoryDetector:
@@ -94,7 +93,7 @@ class TextMemoryDetector:
             try:
                 model = self._materials.model(asked[0][0].model).path
                 opening = Open(implementations=(implementation,), model=model, cores=self._cores)
-                worker.ask(opening, Opened, seconds=_OPEN_SECONDS)
+                worker.ask(opening, Opened, seconds=OPEN_SECONDS)
             except (WorkerFailed, Unavailable):
                 return []
             for position, (workload, seed) in enumerate(asked):

@@ -28,7 +28,7 @@ class WrongAnswer(Exception):
 
     def __init__(self, answer: Any, which: int) -> None:
         self.answer, self.which = answer, which
-        super().__init__(f"pass {which} after the verified one answered otherwise")
+        super().__init__(f"pass {which} after the verified one gave another answer")
 
 
 def timed(run: Callable[[Any], Any], inputs: Any, clock: Callable[[], float] | None = None) -> tuple[float, Any]:

@@ -21,7 +21,7 @@ from harness.measure.tasks import (
     digest,
     digest_of_model,
     expected_digest,
-    joined,
+    join_answers,
     strings,
 )
 from harness.measure.workloads import ENCODING
@@ -39,7 +39,7 @@ def judge(
 ) -> tuple[str, int] | Failed:
     """Return the digest and number of tokens of all passes' answers, or why they are not known to be right."""
     try:
-        answer = joined(job, answers)
+        answer = join_answers(job, answers)
         _require_kind(job, answer)
         found, n_tokens = digest(job, answer)
     except NotIds as error:
@@ -52,7 +52,7 @@ def judge(
             return Failed(status="unverified", reason="neither the texts nor the model tell what its ids decode to")
         if found != wanted:
             return explain_mismatch(job, work.texts, answer, tokenizer, expected)
-    wrong = None if tokenizer is None else _unproved(job, work.texts, answer, tokenizer, expected, compared=compared)
+    wrong = None if tokenizer is None else _unproven(job, work.texts, answer, tokenizer, expected, compared=compared)
     if tokenizer is None and not compared:
         wrong = Failed(status="unverified", reason=f"{_NO_REFERENCE}, and nothing else shows it right")
     return wrong or (found, n_tokens)
@@ -71,7 +71,7 @@ def _require_kind(job: Job, answer: Any) -> None:
             raise NotIds(f"{', '.join(sorted(others))} in place of {kind.__name__}")
 
 
-def _unproved(
+def _unproven(
     job: Job, texts: list[bytes], answer: Any, tokenizer: Tokenizer, expected: Expected | None, *, compared: bool
 ) -> Failed | None:
     """Return what is wrong with an answer beyond its digest, or that nothing shows it right; None for a right answer.
@@ -90,7 +90,7 @@ def _unproved(
         rows = [tokenizer.encode(text, disallowed_special=()) for text in strings(texts)]
         differing = (text for text, ids, n in zip(texts, rows, answer, strict=True) if len(ids) != n)
         if (text := next(differing, None)) is not None:
-            return Failed(status="mismatch", reason="counts otherwise than it encodes", candidates=(text,))
+            return Failed(status="mismatch", reason="its count is not its number of ids", candidates=(text,))
         answer = rows
     proved = compared or not tokenizer.exact
     for text, row in zip(texts, answer, strict=True):
@@ -196,7 +196,7 @@ def smallest_counterexample(
         got = answer_of(tokenizer, text)
         if got != answer_of(reference, text):
             return True
-        return isinstance(got, list) and not _comes_back(tokenizer, decoder, text, got)
+        return isinstance(got, list) and not _round_trips(tokenizer, decoder, text, got)
 
     deadline = monotonic() + seconds
     for content in candidates:
@@ -220,7 +220,7 @@ def smallest_counterexample(
     return None
 
 
-def _comes_back(tokenizer: Tokenizer, decoder: ModelDecoder, text: str, ids: list[int]) -> bool:
+def _round_trips(tokenizer: Tokenizer, decoder: ModelDecoder, text: str, ids: list[int]) -> bool:
     try:
         return not wrong_text(tokenizer, decoder, text, ids, tokenizer.decode(ids))
     except (BPEError, LookupError, ValueError, TypeError):

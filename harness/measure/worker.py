@@ -22,6 +22,7 @@ from harness.failures import message_of, reason_of, status_of
 from harness.measure import long_runs, placement, tasks, timing, verify
 from harness.measure.answers import NotIds, read_ids, write_ids
 from harness.measure.protocol import (
+    AskReference,
     Expected,
     Failed,
     Job,
@@ -34,7 +35,6 @@ from harness.measure.protocol import (
     Probe,
     Probed,
     Recall,
-    Refer,
     Reply,
     Request,
     Shrink,
@@ -70,7 +70,7 @@ class Opening(msgspec.Struct):
 
 def open_implementation(request: Open) -> Opening:
     """Import and build the first implementation that can run the model; raise the last one's error."""
-    pinned = placement.run_on(request.cores)
+    pinned = placement.pin_to(request.cores)
     model: Model | None = None
     for position, name in enumerate(request.implementations, 1):
         try:
@@ -121,7 +121,7 @@ def size(request: Size, opening: Opening) -> Sized:
     return Sized(n_bytes=n_bytes, full_bytes=full_bytes, seconds=taken)
 
 
-def refer(request: Refer, opening: Opening) -> Expected:
+def answer_as_reference(request: AskReference, opening: Opening) -> Expected:
     """Return the reference's answer to a job; tasks other than training are answered by `encode`."""
     job = request.job
     if job.state == "sustained":
@@ -161,13 +161,13 @@ def measure(request: Measure, opening: Opening) -> Measured | Failed:
             samples = timing.sample(
                 work.run,
                 lambda: work.fresh(work.texts),
-                lambda got: tasks.same(job, got, answers[0]),
+                lambda got: tasks.same_answer(job, got, answers[0]),
                 n_samples=request.n_samples,
                 sample_seconds=request.sample_seconds,
                 most_seconds=request.most_seconds,
             )
         except timing.WrongAnswer as error:
-            return _wrong_later(job, work, error, answers[0], opening)
+            return _later_mismatch(job, work, error, answers[0], opening)
     passes = len(work.passes)
     return Measured(
         samples_seconds=samples.seconds,
@@ -196,11 +196,11 @@ def _first_passes(job: Job, work: tasks.PreparedJob) -> tuple[timing.Samples | N
     if job.state == "warm-other":
         work.run(work.fresh(work.other))
     if job.state in ONCE_ONLY:
-        return _once_each(work)
+        return _time_each_pass(work)
     return None, [work.run(work.fresh(work.texts))]
 
 
-def _once_each(work: tasks.PreparedJob) -> tuple[timing.Samples, list[object]]:
+def _time_each_pass(work: tasks.PreparedJob) -> tuple[timing.Samples, list[object]]:
     """Time every pass on its own texts; return the times and the answers."""
     seconds: list[float] = []
     answers: list[object] = []
@@ -211,15 +211,15 @@ def _once_each(work: tasks.PreparedJob) -> tuple[timing.Samples, list[object]]:
     return timing.Samples(seconds, 1), answers
 
 
-def _wrong_later(
+def _later_mismatch(
     job: Job, work: tasks.PreparedJob, error: timing.WrongAnswer, right: object, opening: Opening
 ) -> Failed:
     """Return the mismatch of a timed pass whose answer differs from the verified one."""
-    reason = f"pass {error.which} after the verified one answered otherwise"
+    reason = f"pass {error.which} after the verified one gave another answer"
     if job.task not in ENCODING:
         return Failed(status="mismatch", reason=reason)
     try:
-        wanted, got = (tasks.joined(job, [answer]) for answer in (right, error.answer))
+        wanted, got = (tasks.join_answers(job, [answer]) for answer in (right, error.answer))
         found = verify.mismatch(work.texts, wanted, got, opening.tokenizer, "the verified pass")
     except (NotIds, TypeError, ValueError):
         return Failed(status="mismatch", reason=reason)
@@ -277,8 +277,8 @@ def answer(request: Request, opening: Opening | None) -> tuple[Reply, Opening | 
     assert opening is not None, "nothing is open yet"
     if isinstance(request, Size):
         return size(request, opening), opening
-    if isinstance(request, Refer):
-        return refer(request, opening), opening
+    if isinstance(request, AskReference):
+        return answer_as_reference(request, opening), opening
     if isinstance(request, Measure):
         return measure(request, opening), opening
     if isinstance(request, MeasureMemory):

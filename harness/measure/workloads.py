@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from impls import BPEError, TrainingSpec
+from impls import BPEError
 
 Task = Literal[
     "encode",
@@ -146,10 +146,6 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
         return not self.implementations or any(
             re.fullmatch(expression, implementation) for expression in self.implementations
         )
-
-    def training_spec(self) -> TrainingSpec:
-        """Return the training specification; raise `InvalidSpec`."""
-        return TrainingSpec(**self.training)
 
 
 def short_name(model: str) -> str:

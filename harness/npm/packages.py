@@ -78,7 +78,7 @@ def _module_folder(package: NpmPackage) -> Path:
             try:
                 Path(scratch, "modules").replace(folder)
             except OSError:
-                if not folder.is_dir():  # else another process was quicker, with the same files
+                if not folder.is_dir():  # otherwise another process was faster, with the same files
                     raise
     except OSError as error:
         raise disk_error(error, folder) from None

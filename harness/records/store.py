@@ -117,7 +117,7 @@ class RecordWriter:
                 f"{folder}: another process is writing {file} there; wait for its end, or use another --out"
             ) from None
         try:
-            if not resume and path.exists() and path.stat().st_size:  # written between the look above and the lock
+            if not resume and path.exists() and path.stat().st_size:  # written between the check above and the lock
                 raise RecordError(f"{folder}: already holds records; pass --resume to go on, or another --out")
             if resume and path.exists():
                 _cut_half_written_line(path)

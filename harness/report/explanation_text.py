@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.explanations import PIECES_FROM, STAGES, Explanation, Piece, SideSummary, Step, Trace, TracedPiece
+from harness.explanations import PIECES_FROM, Explanation, Piece, SideSummary, Step, Trace, TracedPiece
 from harness.report import wording
 
 _LONGEST_TEXT = 300
@@ -131,7 +131,7 @@ def render_trace(found: Trace) -> str:
         lines += [*_traced(piece), ""]
     lines.append(f"ids    {' '.join(map(str, found.ids))}")
     if not found.reproduces:
-        lines.append(f"these steps do NOT give the ids of {found.name}; it goes another way than its rule says")
+        lines.append(f"these steps do NOT give the ids of {found.name}; it does not follow its rule")
     return "\n".join(lines)
 
 
@@ -139,7 +139,7 @@ def _traced(piece: TracedPiece) -> list[str]:
     symbols = " ".join(map(_bare, piece.symbols))
     rows = [[str(step.number), *([str(step.round)] if step.round else []), step_line(step)] for step in piece.steps]
     ending = f"ids {' '.join(map(str, piece.ids))}"
-    failed = [] if piece.reproduces else ["  these steps do not give the ids it gives"]
+    failed = [] if piece.reproduces else ["  these steps do not give its ids"]
     in_rounds = any(step.round for step in piece.steps)
     steps = [f"  {'round ' + row[1] + ', ' if in_rounds else ''}step {row[0]}: {row[-1]}" for row in rows]
     note = [f"  {piece.note}"] if piece.note else []
@@ -154,8 +154,3 @@ def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         [[wording.text(cell) if cell else "" for cell in row] for row in rows],
         headers=list(headings), tablefmt="simple", disable_numparse=True, preserve_whitespace=True,
     )  # fmt: skip
-
-
-def stage_meaning(found: Explanation) -> str:
-    """Return the meaning of the stage, in a sentence."""
-    return "" if found.stage is None else STAGES[found.stage]

@@ -15,7 +15,6 @@ from harness.printable import printable, printable_json, printable_values
 from harness.report.table import Table, plain_rows
 
 Format = Literal["text", "markdown", "csv", "json", "latex"]
-FORMATS: tuple[Format, ...] = ("text", "markdown", "csv", "json", "latex")
 _LEAST_ELASTIC = 12
 
 

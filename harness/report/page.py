@@ -20,16 +20,16 @@ from harness.report.tables import DEFAULT_PRICE_PER_MILLION, Table, tables
 from harness.report.templates import asset, render, script_json
 
 BIAS = (
-    "The people who wrote this suite also wrote the implementations marked pure and compiled, and look at these "
-    "workloads while they work on them. Everyone else sees them for the first time.",
-    "Everything is called from Python: the cost of a call and of a list of ids is in every figure. Whoever encodes "
-    "from Rust or C++ sees larger differences than these.",
-    "Most workloads repeat one text, which flatters caches of pieces. The cold and the warm-other workloads do not.",
+    "The authors of this suite also wrote the implementations marked pure and compiled, and used these workloads "
+    "while developing them. The other implementations were developed without them.",
+    "Everything is called from Python: every figure includes the cost of a call and of a list of ids. Differences "
+    "are larger when encoding from Rust or C++.",
+    "Most workloads repeat one text, which favours caches of pieces. The cold and the warm-other workloads do not.",
     "Texts are Turkish and English dictionary prose, Python code, and messages of a program in 18 languages. "
     "Chat logs, web pages, mathematics and long CJK prose may rank differently.",
-    "Models reach every library by conversion from one neutral form. A library tuned for its own files may load "
-    "slower here than at home.",
-    "Identical ids are demanded before anything is timed, so a tokenizer that trades exactness for speed is shown "
+    "Models reach every library by conversion from one neutral form. A library optimised for its own files may load "
+    "more slowly here.",
+    "Identical ids are required before anything is timed, so a tokenizer that trades exactness for speed is shown "
     "but not ranked.",
     "Single-threaded workloads run on one pinned core; large machines, other memory and other cores will differ.",
 )
@@ -38,16 +38,16 @@ BIAS = (
 _INTRODUCTIONS = {
     "turkish": "One Turkish text under several vocabularies: the tokens it takes and what they cost.",
     "agreement": "Before anything is timed, every pair of implementations encodes the same texts and must give the "
-    "same ids wherever theory says so.",
+    "same ids where theory requires it.",
     "speed": "Each dot is the median of its rounds with its 95 % interval, on a logarithmic axis, the best first. "
     "What failed or differs is listed, never ranked.",
-    "compression": "A larger or better suited vocabulary makes fewer tokens; a faster implementation makes them "
-    "sooner. Nothing on the dashed front is beaten in both.",
-    "scaling": "One generated text, ever longer, read once: whose time grows faster than its length?",
-    "memory": "What it takes to hold a model and encode with it, and how long until the first id.",
+    "compression": "A larger or better suited vocabulary gives fewer tokens; a faster implementation takes less time. "
+    "Nothing on the dashed front is beaten in both.",
+    "scaling": "Generated texts of growing length, each read once: time should not grow faster than length.",
+    "memory": "The memory to hold a model and encode with it, and the time until the first id.",
     "threads": "One call for many documents, on one thread and on several.",
-    "training": "How fast merges are learned, how their frequency falls, and which trainers learn the same.",
-    "failures": "Everything that did not end well, with its reason and the smallest text that shows it.",
+    "training": "How fast merges are learned, how their frequency falls, and which trainers learn the same merges.",
+    "failures": "Every failure, with its reason and the smallest text that shows it.",
 }
 _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("turkish", "Turkish comparison", ("turkish",)),

@@ -61,11 +61,6 @@ class Timing:
         """Return the unit of this task's figures."""
         return UNIT_OF_TASK.get(self.task, "MB/s")
 
-    @property
-    def higher_is_better(self) -> bool:
-        """Return whether a larger figure is better."""
-        return self.unit == "MB/s"
-
     def figure_of(self, seconds: float) -> float:
         """Convert seconds per byte (seconds, for `load`) to the task's unit."""
         if self.unit == "MB/s":

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -17,7 +17,7 @@ from harness.printable import printable, printable_json, printable_values
 from harness.progress import progress
 from harness.records import AnyRecord, RecordWriter
 from harness.report.charts import charts, svg
-from harness.report.layout import FORMATS, render
+from harness.report.layout import Format, render
 from harness.report.page import render_page
 from harness.report.tables import tables
 
@@ -51,7 +51,7 @@ def test_values_are_made_printable_wherever_they_are() -> None:
     assert printable_values({"a": ["\x1b", {"b": ("\x07", 1, None)}]}) == {"a": ["\\x1b", {"b": ["\\x07", 1, None]}]}
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", get_args(Format))
 def test_no_table_holds_a_character_that_acts(format: Any) -> None:
     for table in tables(hostile_records()).values():
         written = render(table, format)

@@ -200,7 +200,7 @@ def test_a_folder_without_records_is_an_error(tmp_path: Path) -> None:
         render_page(tmp_path)
 
 
-def test_a_machine_file_that_cannot_be_read_is_told_as_unknown(hostile_folder: Path, tmp_path: Path) -> None:
+def test_an_unreadable_machine_file_is_shown_as_unknown(hostile_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "records.jsonl").write_bytes((hostile_folder / "records.jsonl").read_bytes())
     (tmp_path / "machine.json").write_text("{half")
     assert "Not recorded." in render_page(tmp_path)

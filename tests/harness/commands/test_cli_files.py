@@ -100,7 +100,7 @@ def test_where_a_model_cannot_be_written_is_found_before_it_is_trained(bpebench:
     assert "learned" not in ended.err
 
 
-def test_what_fuzz_found_is_told_where_it_cannot_be_kept(
+def test_findings_of_fuzz_are_reported_where_they_cannot_be_saved(
     bpebench: Any, text_file: Path, model_file: Path, planted: None
 ) -> None:
     ended = bpebench(

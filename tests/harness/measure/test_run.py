@@ -100,7 +100,7 @@ def test_a_swap_once_in_a_hundred_thousand_ids_is_shown_where_it_was_met(zoo: di
     found = zoo["toy-swapping"][0].counterexample
     assert found is not None
     assert found.got != found.expected
-    assert "not met again" in found.note
+    assert "not seen again" in found.note
 
 
 def test_a_text_is_sliced_for_the_slow_unless_the_workload_says_that_it_must_be_whole() -> None:
@@ -120,7 +120,7 @@ def test_counting_and_decoding_are_verified_and_timed_as_well() -> None:
 
 def test_a_count_that_no_reference_can_judge_is_that_of_its_own_ids() -> None:
     (wrong,) = only("toy-miscounting", workload("count", task="count"))
-    assert (wrong.status, wrong.reason) == ("mismatch", "counts otherwise than it encodes")
+    assert (wrong.status, wrong.reason) == ("mismatch", "its count is not its number of ids")
     assert {record.status for record in only("toy-inexact", workload("count", task="count"))} == {"ok"}
 
 

@@ -202,7 +202,7 @@ def test_a_batch_is_one_call_with_its_threads_and_decoding_reads_the_reference_s
     answer = work.run(work.fresh(work.texts))
     assert tokenizer.heard == [(("first text", "second text"), 2)]
     job = Job(task="encode-ragged", state="warm-same")
-    assert [row.tolist() for row in tasks.joined(job, [answer])] == [list(b"first text"), list(b"second text")]
+    assert [row.tolist() for row in tasks.join_answers(job, [answer])] == [list(b"first text"), list(b"second text")]
     work, tokenizer = work_of("decode", tmp_path)
     assert work.run(work.fresh(work.texts)) == ["first text", "second text"]
     assert tokenizer.heard == [list(b"first text"), list(b"second text")]
@@ -232,7 +232,7 @@ def test_between_two_passes_other_text_is_read_outside_the_clock(tmp_path: Path)
 )
 def test_ids_and_borders_that_do_not_fit_are_no_ids(answer: Any) -> None:
     with pytest.raises(NotIds):
-        tasks.joined(Job(task="encode-ragged", state="warm-same"), [answer])
+        tasks.join_answers(Job(task="encode-ragged", state="warm-same"), [answer])
 
 
 def test_the_overhead_is_measured_on_the_very_pass_that_workloads_run() -> None:
