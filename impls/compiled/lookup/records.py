@@ -84,35 +84,38 @@ def prefetch_listed(context: ContextRecord) -> None:
 
 
 @outlined
-def _write_keys(masks: int, text: int, start: int, ends: int, ends_end: int, wide: int, key: int) -> int:
-    """Write keys while pieces start up to byte `wide`; return the address of the first end left.
-
-    The int32 ends of the pieces are from address `ends` up to `ends_end`.
-    """
+def _write_keys(masks: int, text: int, start: int, ends: int, n_pieces: int, key: int) -> None:
+    """Write the keys of pieces; WIDEST_READ bytes from the start of each must be readable."""
     begin = start
-    while ends < ends_end and begin <= wide:
-        end = load_i32(ends)
+    for i in range(n_pieces):
+        end = load_i32(ends + 4 * i)
         row = masks + 16 * smaller(end - begin, LONGEST_SHORT + 1)
-        write_key(text + begin, row, row + KEY_LENGTHS, key)
-        key += 16
-        ends += 4
+        write_key(text + begin, row, row + KEY_LENGTHS, key + 16 * i)
         begin = end
-    return ends
+
+
+@inlined
+def _n_wide(start: int, ends: int, n_pieces: int, wide: int) -> int:
+    """Return how many pieces start at byte `wide` or before."""
+    n = n_pieces
+    while n > 1 and load_i32(ends + 4 * n - 8) > wide:
+        n -= 1
+    return choose(n == 1 and start > wide, 0, n)
 
 
 @outlined
-def _write_keys_by_byte(text: int, begin: int, ends: int, ends_end: int, key: int) -> None:
-    """Write the keys as `_write_keys`, near the end of the readable bytes."""
-    while ends < ends_end:
-        end = load_i32(ends)
+def _write_keys_by_byte(text: int, start: int, ends: int, first: int, n_pieces: int, keys: int) -> None:
+    """Write the keys of the pieces from number `first` on as `_write_keys`, reading no byte behind a piece."""
+    for i in range(first, n_pieces):
+        begin = start
+        if i > 0:
+            begin = load_i32(ends + 4 * i - 4)
+        piece, n_bytes = text + begin, load_i32(ends + 4 * i) - begin
         low, high = 0, 0
-        if end - begin <= LONGEST_SHORT:
-            low, high = key_low_by_byte(text + begin, end - begin), key_high_by_byte(text + begin, end - begin)
-        store_64(key, low)
-        store_64(key + 8, high)
-        key += 16
-        ends += 4
-        begin = end
+        if n_bytes <= LONGEST_SHORT:
+            low, high = key_low_by_byte(piece, n_bytes), key_high_by_byte(piece, n_bytes)
+        store_64(keys + 16 * i, low)
+        store_64(keys + 16 * i + 8, high)
 
 
 @outlined
@@ -130,13 +133,10 @@ def record_pieces(context: ContextRecord, text: int, readable: int, start: int, 
     """Write the records of pieces, the first of which starts at `start`; `readable` bytes of the text may be read."""
     work, masks = context.work, context.key_masks
     keys, slots, longer = work + RECORDS_AT, work + SLOTS_AT, work + LONGER_AT
-    ends_end = ends + 4 * n_pieces
-    rest = _write_keys(masks, text, start, ends, ends_end, readable - WIDEST_READ, keys)
-    if rest < ends_end:
-        begin = start
-        if rest > ends:
-            begin = load_i32(rest - 4)
-        _write_keys_by_byte(text, begin, rest, ends_end, keys + 4 * (rest - ends))
+    n_wide = _n_wide(start, ends, n_pieces, readable - WIDEST_READ)
+    _write_keys(masks, text, start, ends, n_wide, keys)
+    if n_wide < n_pieces:
+        _write_keys_by_byte(text, start, ends, n_wide, n_pieces, keys)
     _write_slots(keys, n_pieces, context.pieces.entries, context.pieces.shift, slots, longer)
     for first in range(0, n_pieces, 64):
         bits = load_i64(longer + (first >> 3)) & shift_right(-1, 64 - min(64, n_pieces - first))
