@@ -20,7 +20,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.data import load_corpus, load_model
-from impls import BPEError, Model, Tokenizer, TrainingSpec, registry, train
+from impls import BPEError, Missing, Model, Tokenizer, TrainingSpec, registry, train
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,8 +64,10 @@ def encoding_for_model(model_name: str) -> Tokenizer:
 
 def encoding_name_for_model(model_name: str) -> str:
     """Return the name of an OpenAI model's vocabulary, by tiktoken's table; raise KeyError for an unknown model."""
-    from tiktoken.model import encoding_name_for_model as name_of
-
+    try:
+        from tiktoken.model import encoding_name_for_model as name_of
+    except ModuleNotFoundError:
+        raise Missing("encoding_name_for_model", "tiktoken") from None
     return name_of(model_name)
 
 
