@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Protocol
 
 from harness.printable import printable
@@ -50,7 +51,7 @@ class _Lines:
 @contextmanager
 def progress(title: str, total: float | None = None) -> Iterator[Bar]:
     """Show a bar titled `title` over `total` steps (None: not known yet) on standard error."""
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or find_spec("rich") is None:
         yield _Lines(title, total)
         return
     from rich.console import Console

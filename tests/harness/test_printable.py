@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any, get_args
 
@@ -131,3 +132,14 @@ def test_progress_shows_names_as_they_are_and_escaped(
     assert "\x1b[31m" not in shown
     assert not set("\x07\x00\x9b\u202e") & set(shown)
     assert "[/dim]" in shown
+
+
+def test_progress_is_lines_where_the_library_for_bars_is_missing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setitem(sys.modules, "rich", None)
+    with progress("counting", 2) as bar:
+        bar.advance()
+        bar.note("half")
+    assert capsys.readouterr().err == "counting …\nhalf\n"
