@@ -97,17 +97,18 @@ VERBS = {
     ),
     "run": Verb(
         "Verify, then time implementations on workloads.",
-        "bpebench run -w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick --out results/mine",
+        "bpebench run -w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick "
+        "--out results/local/mine",
         measures=True,
     ),
     "report": Verb(
         "Tables, ranking, charts and a page from the records of a run, or the records themselves.",
-        "bpebench report results/mine --table ranking",
+        "bpebench report results/local/mine --table ranking",
         measures=True,
     ),
     "compare": Verb(
         "One run against an earlier one: what got slower?",
-        "bpebench compare results/mine results/mine",
+        "bpebench compare results/local/mine results/local/mine",
         measures=True,
     ),
     "scale": Verb(

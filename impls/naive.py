@@ -33,7 +33,7 @@ Pair = tuple[int, int]
 
 
 class Naive(Tokenizer):
-    """Recounts every pair in every round; the reference the other implementations are checked against."""
+    """Recounts every pair in every round; the definition of the result, recounted in every round."""
 
     name: ClassVar[str] = "naive"
     summary: ClassVar[str] = "recounts every pair in every round, merges the lowest rank everywhere"

@@ -171,7 +171,7 @@ def _agreements(
                     agreements.append(found)
                 else:
                     not_compared.append(found)
-    _explain(plan, agreements, outcomes, progress)
+    _add_counterexamples(plan, agreements, outcomes, progress)
     faults: list[str] = []
     for agreement in agreements:
         if agreement.n_differing_texts and relations[agreement.a, agreement.b, agreement.model].must_agree:
@@ -231,7 +231,7 @@ def _compare(
     )
 
 
-def _explain(
+def _add_counterexamples(
     plan: CheckPlan,
     agreements: list[Agreement],
     outcomes: dict[tuple[str, str, str], CorpusOutcome],

@@ -24,32 +24,6 @@ from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import Probe, Probed
 from harness.records import MACHINE_FILE, write_atomically
 
-PACKAGES = (
-    "bpebench",
-    "numpy",
-    "numba",
-    "msgspec",
-    "protobuf",
-    "psutil",
-    "regex",
-    "tiktoken",
-    "tokenizers",
-    "sentencepiece",
-    "gigatoken",
-    "fastokens",
-    "splintr-rs",
-    "wordchipper",
-    "rs-bpe",
-    "bpe-openai",
-    "kitoken",
-    "tokie",
-    "iree-tokenizer",
-    "rustbpe",
-    "bpeasy",
-    "ffbpe",
-    "subword-nmt",
-)
-"""Packages whose versions are recorded; None where they are not installed."""
 PROBE_SECONDS = 60.0
 
 _CPU = Path("/sys/devices/system/cpu")
@@ -57,6 +31,12 @@ _VIRTIO = Path("/sys/bus/virtio/devices")
 _BALLOON, _REPORTING = 5, 5
 """Number of virtio's memory balloon, and of its feature of reporting free memory to the host ("Virtual I/O Device
 (VIRTIO)" 1.2, 5.5)."""
+
+
+def recorded_packages() -> list[str]:
+    """Return the packages whose versions are recorded: this one, what it depends on, and what its extras install."""
+    required = {re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in metadata.requires("bpebench") or ()}
+    return ["bpebench", "llvmlite", *sorted(required)]
 
 
 def machine(implementations: Sequence[str] = ()) -> dict[str, Any]:
@@ -78,7 +58,7 @@ def machine(implementations: Sequence[str] = ()) -> dict[str, Any]:
         "architecture": platform.machine(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "python_compiler": platform.python_compiler(),
-        "packages": versions(PACKAGES),
+        "packages": versions(recorded_packages()),
         "unicode": {"unicodedata": unicodedata.unidata_version} | unicode_versions(implementations),
         "suite": suite(),
         "thread_variables": dict.fromkeys(placement.THREAD_VARIABLES, "threads of the workload")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,13 @@ def test_both_sides_of_the_doctor_s_loop_have_the_same_rounds_and_samples() -> N
     a, b = doctor.against_itself(lambda: calls.append(1), 3, 4, sample_seconds=0)
     assert [len(samples) for samples in a] == [len(samples) for samples in b] == [4, 4, 4]
     assert len(calls) == 1 + 3 * 4 * 2
+
+
+def test_the_versions_of_everything_that_can_be_timed_are_recorded() -> None:
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8"))["project"]
+    requirements = [line for extra in ("bench", "peers") for line in project["optional-dependencies"][extra]]
+    names = {line.partition("=")[0].partition(">")[0] for line in requirements}
+    assert {"bpebench", "numba", *names} <= set(provenance.recorded_packages())
 
 
 def test_the_unicode_version_of_an_engine_is_found_by_asking_it() -> None:
