@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -175,11 +176,9 @@ def _agreements(
     faults: list[str] = []
     for agreement in agreements:
         if agreement.n_differing_texts and relations[agreement.a, agreement.b, agreement.model].must_agree:
-            example = agreement.counterexample
-            shown = "" if example is None else f", e.g. '{_short(example.text.escaped)}'"
             faults.append(
                 f"{agreement.a} and {agreement.b} differ on {agreement.model}, {agreement.corpus}: "
-                f"{agreement.n_differing_texts} of {agreement.n_texts} texts{shown}"
+                f"{agreement.n_differing_texts} of {agreement.n_texts} texts{_example(agreement)}"
             )
     faults += [
         f"{pair.a} and {pair.b} were not compared on {pair.model}, {pair.corpus}: {pair.reason}"
@@ -264,5 +263,12 @@ def _add_counterexamples(
         found.differing_piece_share = None if isinstance(share, WorkerDied) else share
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}…"
+def _example(agreement: Agreement) -> str:
+    """Return the text a pair differs on, with the command that explains why where it is short, else its beginning."""
+    if agreement.counterexample is None:
+        return ""
+    text = agreement.counterexample.text.escaped
+    if len(text) > _LONGEST_EXAMPLE:
+        return f", e.g. '{text[:_LONGEST_EXAMPLE]}…' (whole: --json)"
+    sides = f"{shlex.quote(agreement.a)} {shlex.quote(agreement.b)}"
+    return f"; why: bpebench explain {sides} -m {shlex.quote(agreement.model)} --escaped {shlex.quote(text)}"

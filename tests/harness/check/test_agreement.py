@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,15 @@ def test_what_cannot_answer_has_a_typed_verdict(result: CheckResult, name: str, 
     verdict = _verdict(result, name)
     assert verdict.status == status
     assert reason in verdict.reason
+
+
+def test_a_fault_gives_the_command_that_explains_it(result: CheckResult) -> None:
+    commands = [shlex.split(fault.partition("; why: ")[2]) for fault in result.faults if "; why: " in fault]
+    assert commands
+    differing = {(a.a, a.b, a.model, a.counterexample.text.text) for a in result.agreements if a.counterexample}
+    for bpebench, verb, a, b, m, model, escaped, text in commands:
+        assert (bpebench, verb, m, escaped) == ("bpebench", "explain", "-m", "--escaped")
+        assert (a, b, model, text.encode().decode("unicode_escape")) in differing
 
 
 def test_greedy_is_expected_to_differ_and_its_share_is_measured(result: CheckResult) -> None:
