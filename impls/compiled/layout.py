@@ -5,7 +5,7 @@ Limits that tables and kernels share are here too.
 
 from __future__ import annotations
 
-from impls.compiled.records import Record, i64
+from impls.compiled.typed_memory import Record, i64
 
 SYMBOL_BITS = 21
 NONE = (1 << SYMBOL_BITS) - 1

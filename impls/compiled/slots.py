@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from impls.compiled.codegen.native import address
-from impls.compiled.records import Record, places
+from impls.compiled.typed_memory import Record, places
 
 
 @cache

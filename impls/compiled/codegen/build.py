@@ -40,6 +40,7 @@ _NO_KERNELS = (
     "core/private_files.py",
     "compiled/layout.py",
     "compiled/storage.py",
+    "compiled/typed_memory.py",
     "compiled/training/layout.py",
     "compiled/pretokenize/pattern/flags.py",
     "compiled/pretokenize/pattern/steps.py",

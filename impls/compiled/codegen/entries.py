@@ -47,9 +47,7 @@ def _plain(body: Any, n_arguments: int) -> Any:
     views = {f"view_{name}": _VIEWS[kind] for name, kind in zip(names, kinds, strict=True) if kind in _VIEWS}
     given = (f"view_{name}({name})" if f"view_{name}" in views else name for name in names)
     scope: dict[str, Any] = {"body": body, **views}
-    nothing = body.py_func.__annotations__["return"] == "None"
-    call = f"body({', '.join(given)})"
-    exec(f"def entry({', '.join(names)}): {call + '; return 0' if nothing else 'return ' + call}", scope)
+    exec(f"def entry({', '.join(names)}): return body({', '.join(given)})", scope)
     return numba.cfunc(_signature(n_arguments))(scope["entry"])
 
 

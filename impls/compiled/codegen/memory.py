@@ -140,7 +140,7 @@ def external_void(name: str, n_arguments: int) -> Callable[..., None]:
 
 
 def record_at(kind: Any) -> Callable[[int], Any]:
-    """Return an operation that views memory at an address as a record; see `impls.compiled.records`."""
+    """Return an operation that views memory at an address as a record; see `impls.compiled.typed_memory`."""
     fields = numba.from_dtype(kind.dtype)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -5,7 +5,7 @@ Must import nothing.
 
 from __future__ import annotations
 
-from impls.compiled.records import Record, i64
+from impls.compiled.typed_memory import Record, i64
 
 SEPARATOR, ABSORBED = -1, -2
 """Symbols of cells: between two words; where a symbol began that was merged into the one before it."""
