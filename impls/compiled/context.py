@@ -9,7 +9,7 @@ import numpy as np
 
 from impls.compiled import layout
 from impls.compiled.codegen.build import is_checked
-from impls.compiled.codegen.native import address, declare, forget
+from impls.compiled.codegen.native import address, declare, forget, native
 from impls.compiled.cpython.numpy_api import NumpyApi
 from impls.compiled.cpython.str_layout import StrLayout
 from impls.compiled.model_tables import ModelTables
@@ -47,7 +47,7 @@ class Context(SplitContext):
         self.tables = tables
         super().__init__(splitting)
         self._whole()
-        self.native.load_vocabulary(self.address)
+        native.load_vocabulary(self.address)
 
     def _prepare(self) -> None:
         self._merging()
@@ -141,7 +141,7 @@ class Context(SplitContext):
         for token in whole:
             start, end = int(starts[token]), int(starts[token + 1])
             end = -1 - end if end < 0 else end
-            self.native.put_whole(address(table), 64 - bits, blob + start, end - start, token)
+            native.put_whole(address(table), 64 - bits, blob + start, end - start, token)
 
     def search_for(self, specials: SpecialTokenTable) -> None:
         """Give the kernels the special tokens to search for."""
@@ -194,7 +194,7 @@ class Context(SplitContext):
 
     def forget_pieces(self) -> None:
         """Empty the caches of pieces except for the vocabulary's own, as in a new context."""
-        self.native.reset_cache(self.address)
+        native.reset_cache(self.address)
         n_entries = 1 << (64 - self["long.shift"])
         self.held("long.entries")[: 32 * n_entries].fill(0)
         self["long.count"] = 0
@@ -206,30 +206,28 @@ class Context(SplitContext):
         """Return the ids (int32) of the tokens whose bytes merge into something else."""
         n_tokens = len(starts) - 1
         found = np.empty(n_tokens, np.int32)
-        with self.native.reachable(data, starts, found):
-            n_found = self.native.find_whole(self.address, address(data), address(starts), n_tokens, address(found))
+        with native.reachable(data, starts, found):
+            n_found = native.find_whole(self.address, address(data), address(starts), n_tokens, address(found))
         return found[:n_found].copy()
 
     def characters(self, lowest_as_right: np.ndarray, lowest_as_left: np.ndarray) -> np.ndarray:
         """Build the table CHARACTERS, int64 of shape (65536,)."""
         table = np.empty(1 << 16, np.int64)
-        with self.native.reachable(lowest_as_right, lowest_as_left, table):
-            self.native.build_characters(
-                self.address, address(lowest_as_right), address(lowest_as_left), address(table)
-            )
+        with native.reachable(lowest_as_right, lowest_as_left, table):
+            native.build_characters(self.address, address(lowest_as_right), address(lowest_as_left), address(table))
         return table
 
     def lone_characters(self) -> np.ndarray | None:
         """Return the ids of each character alone, and zeros, int64 of shape (65536, 2); None where they do not fit."""
         table, scratch = np.zeros((1 << 16, 2), np.int64), np.zeros(16, np.int32)
-        with self.native.reachable(table, scratch):
-            fit = self.native.build_character_ids(self.address, address(table), address(scratch))
+        with native.reachable(table, scratch):
+            fit = native.build_character_ids(self.address, address(table), address(scratch))
         return table if fit else None
 
     def vocabulary_rows(self, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Return the cache entries of the vocabulary, int64 of shape (n, 4)."""
         n_tokens = len(starts) - 1
         rows = np.empty((n_tokens + 1, 4), np.int64)
-        with self.native.reachable(data, starts, rows):
-            n_rows = self.native.fill_rows(self.address, address(data), address(starts), n_tokens, address(rows))
+        with native.reachable(data, starts, rows):
+            n_rows = native.fill_rows(self.address, address(data), address(starts), n_tokens, address(rows))
         return rows[:n_rows].copy()

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from impls.compiled.codegen.native import address
+from impls.compiled.codegen.native import address, native
 from impls.compiled.cpython import plain
 from impls.compiled.layout import PAD_BYTES
 from impls.compiled.threads.pool import CallContext
@@ -22,7 +22,7 @@ def stage_seconds(call_context: CallContext, text: str, split: Split | None) -> 
     additional time when only the vocabulary is known; `output`: ids to a list. The argument `split` is given where the
     kernels do not split by themselves. Raises `plain.Uncovered`.
     """
-    context, native = call_context.context, call_context.context.native
+    context = call_context.context
     started = perf_counter()
     data = np.frombuffer(text.encode(), np.uint8)
     utf8 = perf_counter() - started

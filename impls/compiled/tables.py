@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from impls.compiled.codegen.build import is_checked, source_digest
-from impls.compiled.codegen.native import Native, address
+from impls.compiled.codegen.native import address, native
 from impls.compiled.context import Context
 from impls.compiled.cpython.arrays import packed, unpacked
 from impls.compiled.layout import COUNT_AT, LONGEST_DERIVED, NONE, SYMBOL_BITS
@@ -49,22 +49,21 @@ def tables_of(model: Model) -> ModelTables:
 
 def build_tables(model: Model) -> ModelTables:
     """Build the tables of a model."""
-    native = Native.load()
     blob, starts = blob_of(model)
     data = np.frombuffer(blob + bytes(64), np.uint8)
     spelling = Spelling(np.zeros(0, np.uint16), np.zeros(0, np.int32), np.zeros(0, np.int32), -1, False)
     if model.alphabet == "chars":
         symbols, spelling = from_characters(model)
     elif model.merge_rule == "concatenation":
-        symbols = from_parts(model, *_parts(native, model, data, starts))
+        symbols = from_parts(model, *_parts(model, data, starts))
     else:
         symbols = from_merges(model)
-    rows = pair_rows(native, symbols.merges, symbols.n_symbols)
+    rows = pair_rows(symbols.merges, symbols.n_symbols)
     merging: dict[str, Any] = {
         "pairs": rows.pairs,
         "buckets": rows.buckets,
         "handles": rows.handles,
-        "first_round": _first_round(native, symbols, data, starts),
+        "first_round": _first_round(symbols, data, starts),
         "characters": np.full(1 << 16, -1, np.int64),
         "byte_symbols": symbols.byte_symbols,
         "ids": np.zeros(0, np.int32) if symbols.ids is None else symbols.ids,
@@ -116,10 +115,10 @@ class TokenIndex:
 def token_index(model: Model) -> TokenIndex:
     """Return the index of a model's tokens."""
     blob, starts = blob_of(model)
-    return _indexed(Native.load(), np.frombuffer(blob + bytes(64), np.uint8), starts)
+    return _indexed(np.frombuffer(blob + bytes(64), np.uint8), starts)
 
 
-def _indexed(native: Native, data: np.ndarray, starts: np.ndarray) -> TokenIndex:
+def _indexed(data: np.ndarray, starts: np.ndarray) -> TokenIndex:
     n_tokens = len(starts) - 1
     bits = max(8, (2 * n_tokens).bit_length())
     table = np.full(1 << bits, -1, np.int32)
@@ -128,10 +127,10 @@ def _indexed(native: Native, data: np.ndarray, starts: np.ndarray) -> TokenIndex
     return TokenIndex(data, starts, table, 64 - bits)
 
 
-def _parts(native: Native, model: Model, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _parts(model: Model, data: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the two parts of each token of a rank file, as int32 ids or -1."""
     n_tokens = len(starts) - 1
-    index = _indexed(native, data, starts)
+    index = _indexed(data, starts)
     lefts, rights = np.empty(n_tokens, np.int32), np.empty(n_tokens, np.int32)
     scratch = np.empty(2 * LONGEST_DERIVED + 16, np.int32)
     with native.reachable(data, starts, index.table, lefts, rights, scratch):
@@ -155,7 +154,7 @@ def _parts(native: Native, model: Model, data: np.ndarray, starts: np.ndarray) -
     return lefts, rights
 
 
-def _first_round(native: Native, symbols: Symbols, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def _first_round(symbols: Symbols, data: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Return the table of the parallel first round; all NONE, and unused, where merges are not monotone."""
     nothing = NONE | NONE << SYMBOL_BITS | NONE << (2 * SYMBOL_BITS)
     table = np.full(65536, nothing, np.int64)

@@ -25,13 +25,13 @@ marks = {"start": perf_counter()}
 def mark(name):
     marks[name] = perf_counter()
 import platformdirs, impls, impls.compiled, impls.formats, harness.data, harness.memory
-from impls.compiled.codegen.native import Native
+from impls.compiled.codegen.native import native
 mark("imports")
 before = harness.memory.resident_bytes()
 name = sys.argv[1]
 model = impls.Model.load(name) if name.endswith(".json") else harness.data.load_model(name)
 mark("model")
-Native.load()
+native.encode
 mark("kernels")
 tokenizer = impls.get("compiled")(model)
 mark("tokenizer")

@@ -1,4 +1,4 @@
-"""Compiles the kernels: `python -m impls.compiled.codegen FILE` writes the object file for this processor.
+"""Compiles kernels: `python -m impls.compiled.codegen NAME FILE` writes one of the object files for this processor.
 
 A process of its own, so that Numba, its memory and its settings stay out of the process that uses the kernels. Numba
 runs without its optimiser (NUMBA_OPT=0) and links nothing: LLVM gets every function as it was lowered, and optimises
@@ -21,11 +21,11 @@ from impls.compiled.codegen.memory import OUTLINED
 from impls.compiled.codegen.sources import collected
 
 
-def object_file() -> bytes:
-    """Compile all entries to one object file, in which everything else is internal."""
+def compiled_object_file(name: str) -> bytes:
+    """Compile the entries of an object file, in which everything else is internal."""
     expose_regions()
     with collected() as modules:
-        entries = compiled_entries()
+        entries = compiled_entries(name)
     return image_of(entries, modules)
 
 
@@ -81,4 +81,4 @@ if __name__ == "__main__":
     # Nearly all objects Numba makes here stay alive, so the garbage collector runs less often than usual.
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
-    Path(sys.argv[1]).write_bytes(object_file())
+    Path(sys.argv[2]).write_bytes(compiled_object_file(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""The object file of the kernels: compiled by Numba once, kept in the user's cache, loaded by llvmlite alone.
+"""The object files of the kernels: compiled by Numba when first needed, kept in the user's cache, loaded by llvmlite.
 
 The key of the cache is a digest of every source that goes into it, of the versions of Numba, llvmlite and Python and of
 the processor's features. A file is written whole, then renamed. Of several processes that start at once one compiles
@@ -21,13 +21,13 @@ from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import llvmlite
 from llvmlite import binding as llvm
 
-from impls.compiled.codegen.entry_points import PLAIN, PREFIX
+from impls.compiled.codegen.entry_points import PLAIN, PREFIX, object_file_of
 from impls.compiled.codegen.locks import turn
 from impls.compiled.layout import N_REGIONS
 from impls.compiled.storage import cache_folder, is_private, read_checked, write_checked
@@ -47,6 +47,7 @@ _NO_KERNELS = (
 )
 """What the kernels and their compilation depend on besides the modules that import `codegen.memory`."""
 _REGIONS_SYMBOL = "bpebench_regions"
+_PURPOSE = {"encoding": "encoding, about 10 s", "later": "batches and training, about 5 s"}
 LONGEST_WAIT_SECONDS = 120.0
 """Maximum wait for another process that compiles; after it this process compiles too."""
 
@@ -95,28 +96,18 @@ def _numba_version() -> str:
     return version("numba")
 
 
-class Kernels:
-    """The loaded object file; one per process, see `kernels`."""
+def kernel_address(name: str) -> int:
+    """Return the address of an exported function; load or compile the object file it is in."""
+    with _loading:
+        address: int = _engine(object_file_of(name)).get_function_address(PREFIX + name)
+    if not address:
+        raise RuntimeError(f"the object file of the compiled kernels exports no {name!r}")
+    return address
 
-    def __init__(self, image: bytes) -> None:
-        # An engine needs a module; unless removed, this empty one would be compiled, which takes 2 ms and 5 MB.
-        module = llvm.parse_assembly("")
-        self._engine = llvm.create_mcjit_compiler(module, target_machine())
-        self._engine.remove_module(module)
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(image))
-        self._engine.finalize_object()
 
-    def address(self, name: str) -> int:
-        """Return the address of an exported function."""
-        address: int = self._engine.get_function_address(PREFIX + name)
-        if not address:
-            raise RuntimeError(f"the object file of the compiled kernels exports no {name!r}")
-        return address
-
-    def plain(self, name: str) -> Any:
-        """Return an exported plain function as a ctypes function of int64; calls release the interpreter lock."""
-        kind = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * PLAIN[name][1])
-        return kind(self.address(name))
+def plain_function(name: str) -> Any:
+    """Return an exported plain function as a ctypes function of int64; calls release the interpreter lock."""
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * PLAIN[name][1])(kernel_address(name))
 
 
 @cache
@@ -136,12 +127,15 @@ def expose_regions() -> None:
         llvm.add_symbol(_REGIONS_SYMBOL, regions().ctypes.data)
 
 
-_loading = Lock()
+_loading = RLock()
+_engines: dict[str, Any] = {}
+_living: list[Any] = []
+"""Every engine of this process: freed, it would take its functions with it, whose addresses are in use."""
 
 
 def _new_lock() -> None:
     global _loading
-    _loading = Lock()
+    _loading = RLock()
 
 
 if hasattr(os, "register_at_fork"):
@@ -149,27 +143,42 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_new_lock)
 
 
-def kernels() -> Kernels:
-    """Return the kernels; compile them when the cache does not hold them."""
-    # Loaded once: a second engine would be freed with its addresses still in use.
-    with _loading:
-        return _loaded()
+def _engine(object_file: str) -> Any:
+    """Return the engine that has loaded an object file; compile it when the user's cache does not hold it."""
+    if object_file not in _engines:
+        if object_file == "later":
+            llvm.add_symbol(PREFIX + "encode", _engine("encoding").get_function_address(PREFIX + "encode"))
+        expose_regions()
+        engine = engine_of(_cached_or_compiled(object_file))
+        _living.append(engine)
+        # A finalizer that ran meanwhile, in this thread, may have loaded it too.
+        _engines.setdefault(object_file, engine)
+    return _engines[object_file]
 
 
-@cache
-def _loaded() -> Kernels:
-    expose_regions()
-    path = cache_folder() / "kernels" / f"{source_digest()[:32]}.o"
+def engine_of(image: bytes) -> Any:
+    """Return a new engine that has loaded the content of an object file."""
+    # An engine needs a module; unless removed, this empty one would be compiled, which takes 2 ms and 5 MB.
+    module = llvm.parse_assembly("")
+    engine = llvm.create_mcjit_compiler(module, target_machine())
+    engine.remove_module(module)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(image))
+    engine.finalize_object()
+    return engine
+
+
+def _cached_or_compiled(object_file: str) -> bytes:
+    path = cache_folder() / "kernels" / f"{source_digest()[:32]}-{object_file}.o"
     if not is_private(path.parent):
-        return Kernels(_compile())
+        return _compile(object_file)
     image = _kept(path)
     if image is None:
         with turn(path.with_suffix(".lock"), LONGEST_WAIT_SECONDS, _say_waiting):
             image = _kept(path)
             if image is None:
-                image = _compile()
+                image = _compile(object_file)
                 write_checked(path, image)
-    return Kernels(image)
+    return image
 
 
 def _kept(path: Path) -> bytes | None:
@@ -190,18 +199,18 @@ def target_machine() -> Any:
     )
 
 
-def _compile() -> bytes:
-    """Compile all entries in another process; return the object file."""
+def _compile(object_file: str) -> bytes:
+    """Compile an object file in another process; return its content."""
     if not sys.executable:
         raise Unsupported("compiled", "its kernels are compiled by another Python process, but sys.executable is empty")
-    _say("compiling the kernels of 'compiled' (once per machine and version) ...")
+    _say(f"compiling the kernels of 'compiled' for {_PURPOSE[object_file]} (once per machine and version) ...")
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernels.o"
         folders = [entry or str(Path.cwd()) for entry in sys.path]
         environment = os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(folders)}
         # -P: the current folder might hold another package of our name.
-        command = [sys.executable, "-P", "-m", "impls.compiled.codegen", str(path)]
+        command = [sys.executable, "-P", "-m", "impls.compiled.codegen", object_file, str(path)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             last_line = (done.stderr.strip().splitlines() or ["no message"])[-1]

@@ -1,36 +1,42 @@
-"""What the object file exports: plain C functions for ctypes, and bodies of built-in functions for Python.
+"""What an object file exports: plain C functions for ctypes, and bodies of built-in functions for Python.
 
 A plain function takes and returns int64; a method takes (self, argument), a fast method (self, arguments, count).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 from llvmlite import binding as llvm
 
-from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX
+from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PLAIN, PREFIX, object_file_of
 from impls.compiled.codegen.memory import record_at
 from impls.compiled.cpython.interpreter import long_as_address
 from impls.compiled.layout import ContextRecord
 from impls.compiled.training.layout import CountingRecord, LearningRecord
 
+T = TypeVar("T")
 _VIEWS = {kind.__name__: record_at(kind) for kind in (ContextRecord, CountingRecord, LearningRecord)}
 context_at = _VIEWS["ContextRecord"]
 
 
-def compiled_entries() -> dict[str, Any]:
-    """Return the compiled C callbacks by exported name; each can show its LLVM code."""
-    entries = {name: _plain(_kernel(module, name), n_arguments) for name, (module, n_arguments) in PLAIN.items()}
-    # Where Numba links each entry as it compiles it, what other entries call by name must have an address by then.
-    if entries["encode"].address:
-        llvm.add_symbol(PREFIX + "encode", entries["encode"].address)
-    entries |= {name: _method(_kernel(module, name)) for name, module in METHODS.items()}
-    entries |= {name: _fast_method(_kernel(module, name)) for name, module in FAST_METHODS.items()}
+def compiled_entries(object_file: str) -> dict[str, Any]:
+    """Return the compiled C callbacks of an object file by exported name; each can show its LLVM code."""
+    # Where Numba links each entry as it compiles it, what others call by name must have an address; none is called.
+    llvm.add_symbol(PREFIX + "encode", 1)
+    entries = {
+        name: _plain(_kernel(module, name), n_arguments) for name, (module, n_arguments) in _of(PLAIN, object_file)
+    }
+    entries |= {name: _method(_kernel(module, name)) for name, module in _of(METHODS, object_file)}
+    entries |= {name: _fast_method(_kernel(module, name)) for name, module in _of(FAST_METHODS, object_file)}
     return {PREFIX + name: entry for name, entry in entries.items()}
+
+
+def _of(exported: Mapping[str, T], object_file: str) -> list[tuple[str, T]]:
+    return [(name, about) for name, about in exported.items() if object_file_of(name) == object_file]
 
 
 def _kernel(module: str, name: str) -> Any:

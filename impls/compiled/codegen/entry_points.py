@@ -1,6 +1,6 @@
-"""What the object file exports: each kernel's name, the module it is in, and its number of int64 arguments.
+"""What the object files export: each kernel's name, the module it is in, and its number of int64 arguments.
 
-Must import nothing.
+There are two, so that the first id does not wait for kernels it does not need. Must import nothing.
 """
 
 from __future__ import annotations
@@ -60,3 +60,14 @@ FAST_METHODS = {
     "batch_close": "threads.batch_results",
 }
 """Bodies of built-in functions: of the context, the address of the arguments, and how many they are."""
+
+
+_LATER = ("merge.dropout", "threads", "training")
+"""Modules, or their folders, of the kernels that most programs never call, or not at first."""
+OBJECT_FILES = ("encoding", "later")
+
+
+def object_file_of(name: str) -> str:
+    """Return which of `OBJECT_FILES` exports a kernel."""
+    module = METHODS.get(name) or FAST_METHODS.get(name) or PLAIN[name][0]
+    return "later" if module.startswith(_LATER) else "encoding"

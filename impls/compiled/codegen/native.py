@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
-from impls.compiled.codegen.build import Kernels, is_checked, kernels, regions
+from impls.compiled.codegen.build import is_checked, plain_function, regions
 from impls.compiled.codegen.entry_points import PLAIN
 from impls.compiled.layout import N_OWN_REGIONS, N_REGIONS
 
@@ -24,19 +23,17 @@ class Function(Protocol):
 
 
 class Native:
-    """The plain functions by name, as `entry_points` lists them; their kernels' docstrings explain the arguments."""
+    """The plain functions by name, as `entry_points` lists them; their kernels' docstrings explain the arguments.
 
-    def __init__(self, loaded: Kernels) -> None:
-        vars(self).update({name: loaded.plain(name) for name in PLAIN})
+    A function is loaded, and its object file compiled if need be, on its first use in this process.
+    """
 
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Function: ...
-
-    @staticmethod
-    def load() -> Native:
-        """Return the functions of this process; compile them on first use."""
-        return _native()
+    def __getattr__(self, name: str) -> Function:
+        if name not in PLAIN:
+            raise AttributeError(name)
+        function: Function = plain_function(name)
+        setattr(self, name, function)
+        return function
 
     @contextmanager
     def reachable(self, *arrays: np.ndarray) -> Iterator[None]:
@@ -48,9 +45,7 @@ class Native:
             forget(*numbers)
 
 
-@cache
-def _native() -> Native:
-    return Native(kernels())
+native = Native()
 
 
 def address(array: np.ndarray) -> int:

@@ -11,12 +11,11 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from impls.compiled.codegen.build import kernels
+from impls.compiled.codegen.build import kernel_address
 from impls.compiled.codegen.entry_points import METHODS
 from impls.compiled.context import Context
 
@@ -84,12 +83,6 @@ class Builtins:
     count_ids: Callable[[str], int | None]
     decode_to_str: Callable[[list[int]], str | None]
     decode_to_bytes: Callable[[list[int]], bytes | None]
-    run_claimed: Callable[[int, Callable[[Any], bool], Any], bool | None]
-    batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
-    batch_collect: Callable[[int, list[Any], int, int], int]
-    batch_encode: Callable[[int, int, int, int], int]
-    batch_copy: Callable[[int, int, int], None]
-    batch_close: Callable[[int], None]
 
     @staticmethod
     def of(context: Context) -> Builtins:
@@ -113,10 +106,33 @@ class Builtins:
         )
 
 
-@cache
+@dataclass(frozen=True, slots=True)
+class BatchBuiltins:
+    """The built-ins of one context for batches; see `threads.batch` and `threads.batch_results`."""
+
+    run_claimed: Callable[[int, Callable[[Any], bool], Any], bool | None]
+    batch_fetch: Callable[[int, Sequence[str | None], int, int, int], int]
+    batch_collect: Callable[[int, list[Any], int, int], int]
+    batch_encode: Callable[[int, int, int, int], int]
+    batch_copy: Callable[[int, int, int], None]
+    batch_close: Callable[[int], None]
+
+    @staticmethod
+    def of(context: Context) -> BatchBuiltins:
+        """Return the built-ins bound to `context`, which must outlive them."""
+        return BatchBuiltins(*[_bound(field.name, context.address) for field in fields(BatchBuiltins)])
+
+
+_definitions: dict[str, _MethodDefinition] = {}
+
+
 def _definition(name: str) -> _MethodDefinition:
-    flags = _METH_O if name in METHODS else _METH_FASTCALL
-    return _MethodDefinition(name.encode(), kernels().address(name), flags, b"")
+    found = _definitions.get(name)
+    if found is None:
+        flags = _METH_O if name in METHODS else _METH_FASTCALL
+        # Of two threads that get here at once both use the same: functions made of another would outlive it.
+        found = _definitions.setdefault(name, _MethodDefinition(name.encode(), kernel_address(name), flags, b""))
+    return found
 
 
 def _bound(name: str, context_address: int) -> Any:

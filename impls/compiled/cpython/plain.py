@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from impls.compiled.codegen.native import address
+from impls.compiled.codegen.native import address, native
 from impls.compiled.context import Context
 from impls.compiled.layout import MOST_TEXT_BYTES, NO_MEMORY, PAD_BYTES, UNCOVERED
 from impls.core.errors import Unsupported
@@ -35,8 +35,8 @@ def encode(context: Context, text: str) -> np.ndarray:
     """Return the ids of a text without surrogates, uint32 of shape (n_tokens,)."""
     data = _utf8(text)
     out = np.empty(len(data) + _PAD_IDS, np.uint32)
-    with context.native.reachable(data, out):
-        n_ids = context.native.encode(context.address, address(data), len(data), address(out), 1)
+    with native.reachable(data, out):
+        n_ids = native.encode(context.address, address(data), len(data), address(out), 1)
     return shrunk(out, n_ids)
 
 
@@ -45,10 +45,8 @@ def encode_pieces(context: Context, text: str, pieces: Sequence[str]) -> np.ndar
     data = _utf8(text)
     ends = ends_of(text, pieces)
     out = np.empty(len(data) + _PAD_IDS, np.uint32)
-    with context.native.reachable(data, ends, out):
-        n_ids = context.native.encode_pieces(
-            context.address, address(data), len(data), address(ends), len(ends), address(out)
-        )
+    with native.reachable(data, ends, out):
+        n_ids = native.encode_pieces(context.address, address(data), len(data), address(ends), len(ends), address(out))
     return shrunk(out, n_ids)
 
 
@@ -62,20 +60,20 @@ def piece_ends(context: Context, text: str) -> np.ndarray:
     """Return the ends of a text's pieces, in bytes of its UTF-8: int32 of shape (n_pieces,)."""
     data = _utf8(text)
     out = np.empty(len(data) + _PAD_IDS, np.int32)
-    with context.native.reachable(data, out):
-        n_pieces = context.native.split(context.address, address(data), len(data), address(out))
+    with native.reachable(data, out):
+        n_pieces = native.split(context.address, address(data), len(data), address(out))
     return out[: checked(n_pieces)].copy()
 
 
 def decode(context: Context, ids: np.ndarray) -> bytes | None:
     """Return the bytes of uint32 ids, or None where one of them is unknown."""
-    with context.native.reachable(ids):
-        n_bytes = context.native.decoded_bytes(context.address, address(ids), len(ids))
+    with native.reachable(ids):
+        n_bytes = native.decoded_bytes(context.address, address(ids), len(ids))
     if n_bytes < 0:
         return None
     out = np.empty(n_bytes + PAD_BYTES, np.uint8)
-    with context.native.reachable(ids, out):
-        context.native.decode(context.address, address(ids), len(ids), address(out))
+    with native.reachable(ids, out):
+        native.decode(context.address, address(ids), len(ids), address(out))
     return out[:n_bytes].tobytes()
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from impls.compiled import layout
-from impls.compiled.codegen.native import Native, address
+from impls.compiled.codegen.native import address, native
 from impls.compiled.context import Context
 from impls.compiled.cpython import plain
 from impls.compiled.layout import PAD_BYTES
@@ -44,7 +44,7 @@ class DropoutEncoder:
             return None
         slots = Slots(layout.ContextRecord)
         merges = entries(pairs[:, 0], pairs[:, 1], np.arange(len(pairs)))
-        rows = pair_rows(Native.load(), merges, max(len(pairs), len(self._model.tokens)))
+        rows = pair_rows(merges, max(len(pairs), len(self._model.tokens)))
         slots.hold("pairs", rows.pairs)
         slots.hold("buckets", rows.buckets)
         slots.hold("handles", rows.handles)
@@ -69,8 +69,8 @@ class DropoutEncoder:
             arrays = (results, *slots.arrays)
             numbers[3] = address(results)
         parameters = np.array([*numbers, *[0] * (layout.DROPOUT_PARAMETERS - len(numbers))], np.uint64)
-        with context.native.reachable(data, ends, out, parameters, *arrays):
-            n_ids = context.native.encode_with_dropout(
+        with native.reachable(data, ends, out, parameters, *arrays):
+            n_ids = native.encode_with_dropout(
                 slots.address, address(parameters), address(data), address(ends), len(ends), address(out)
             )
         dropout.n_pieces += len(ends)

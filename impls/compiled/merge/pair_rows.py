@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from impls.compiled.codegen.native import Native, address
+from impls.compiled.codegen.native import address, native
 from impls.compiled.layout import HANDLE_BITS, NO_ROW, NONE, SYMBOL_BITS
 from impls.core.errors import Unsupported
 
@@ -29,7 +29,7 @@ class PairRows:
     """int32 by symbol."""
 
 
-def pair_rows(native: Native, merges: np.ndarray, n_symbols: int) -> PairRows:
+def pair_rows(merges: np.ndarray, n_symbols: int) -> PairRows:
     """Build the table of merges, int64 `(left << 21 | right) << 21 | symbol`; raise `Unsupported` for too many."""
     lefts, rights, made = merges >> (2 * SYMBOL_BITS), (merges >> SYMBOL_BITS) & NONE, merges & NONE
     row_bits = _row_bits(lefts, rights, n_symbols)

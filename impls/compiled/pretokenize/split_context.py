@@ -9,7 +9,7 @@ import numpy as np
 
 from impls.compiled import layout
 from impls.compiled.codegen.build import is_checked
-from impls.compiled.codegen.native import Native, address, declare, forget
+from impls.compiled.codegen.native import address, declare, forget
 from impls.compiled.pages import aligned_zeros
 from impls.compiled.pretokenize.pattern.tables import SplitTables
 from impls.compiled.slots import Slots
@@ -48,7 +48,6 @@ class SplitContext(Slots):
 
     def __init__(self, splitting: Splitting | None) -> None:
         super().__init__(layout.ContextRecord)
-        self.native = Native.load()
         self._prepare()
         self.hold("work", aligned_zeros(layout.WORK_BYTES))
         if splitting is not None:

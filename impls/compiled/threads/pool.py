@@ -13,11 +13,12 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from impls.compiled.context import Context
-from impls.compiled.cpython.builtins import Builtins, available, list_items_offset, shared_integers
+from impls.compiled.cpython.builtins import BatchBuiltins, Builtins, available, list_items_offset, shared_integers
 from impls.compiled.cpython.numpy_api import numpy_api
 from impls.compiled.cpython.str_layout import str_layout
 from impls.compiled.model_tables import ModelTables
@@ -25,12 +26,17 @@ from impls.compiled.pretokenize.specials import SpecialTokenTable
 from impls.compiled.pretokenize.split_context import Splitting
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CallContext:
     """What one call works with: a context and, where the interpreter allows, its built-ins."""
 
     context: Context
     builtins: Builtins | None
+
+    @cached_property
+    def batch_builtins(self) -> BatchBuiltins | None:
+        """The built-ins for batches; their kernels are loaded on first use in the process."""
+        return None if self.builtins is None else BatchBuiltins.of(self.context)
 
 
 class Loan:

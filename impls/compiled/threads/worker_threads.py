@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from impls.compiled.codegen.build import is_checked
-from impls.compiled.codegen.native import Native, address, declare, forget
-from impls.compiled.cpython.builtins import Builtins
+from impls.compiled.codegen.native import address, declare, forget, native
+from impls.compiled.cpython.builtins import BatchBuiltins
 from impls.compiled.layout import (
     ASKED,
     ITEM_BYTES,
@@ -60,7 +60,7 @@ class BatchJob:
         if is_checked():
             weakref.finalize(self, forget, declare(self._memory))
 
-    def waves(self, main: Builtins, texts: Sequence[str | None], look: int) -> Iterator[tuple[int, int]]:
+    def waves(self, main: BatchBuiltins, texts: Sequence[str | None], look: int) -> Iterator[tuple[int, int]]:
         """Yield, for every wave, the index of its first text and its number of texts; the caller encodes the wave.
 
         `main` are the built-ins of this thread. `texts` must not change meanwhile. None marks a text that takes the
@@ -108,7 +108,6 @@ class WorkerThread:
     """A thread that works on one job at a time, with a context borrowed from the job's pool."""
 
     def __init__(self) -> None:
-        self._native = Native.load()
         self._slots = np.zeros(WORKER_BYTES >> 3, np.int64)
         self.address = address(self._slots)
         if is_checked():
@@ -156,7 +155,7 @@ class WorkerThread:
         self._pool = pool
         if self._loan is None:
             self._loan = pool.borrow_free()
-        self._native.ask_worker(self.address, job, 0 if self._loan is None else self._loan.call_context.context.address)
+        native.ask_worker(self.address, job, 0 if self._loan is None else self._loan.call_context.context.address)
 
     def release(self) -> None:
         """Return its context to the pool; the ids in it are no longer needed."""
@@ -167,12 +166,12 @@ class WorkerThread:
         self.native_id = threading.get_native_id()
         self._runs.set()
         while True:
-            call = self._native.run_worker(self.address)
+            call = native.run_worker(self.address)
             try:
                 self._prepare(call)
             except MemoryError:
                 # The other threads do the work without this one.
-                self._native.change_state(self.address, call, RESTING)
+                native.change_state(self.address, call, RESTING)
 
     def _prepare(self, call: int) -> None:
         """Build a context, then work on the job this worker was called for, unless the job is over."""
@@ -180,11 +179,11 @@ class WorkerThread:
         pool = self._pool
         assert pool is not None, "called before any job asked for it"
         loan = pool.borrow()
-        if not self._native.change_state(self.address, call, PREPARING):
+        if not native.change_state(self.address, call, PREPARING):
             return
         self._loan = loan
         self._slots[WORKER_CONTEXT >> 3] = loan.call_context.context.address
-        self._native.change_state(self.address, PREPARING, ASKED)
+        native.change_state(self.address, PREPARING, ASKED)
 
 
 def _new_lock() -> int:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 
 import numpy as np
 
-from impls.compiled.codegen.native import Native, address
+from impls.compiled.codegen.native import address, native
 from impls.compiled.pages import aligned_zeros
 from impls.compiled.slots import Slots
 from impls.compiled.training import layout
@@ -40,7 +40,6 @@ class Learner(Slots):
 
     def __init__(self, base: Sequence[bytes], budget: int, spec: TrainingSpec) -> None:
         super().__init__(layout.LearningRecord)
-        self._native = Native.load()
         self._base, self._budget, self._spec = base, budget, spec
         most = len(base) + budget + 1
         self["rule"] = _RULES[spec.ties]
@@ -99,7 +98,7 @@ class Learner(Slots):
         inner, last = self._symbols()
         self.hold("cells", aligned_zeros(layout.CELL_BYTES * n_cells))
         with self._reachable(inner, last, words.counts, *words.arrays):
-            self["n_cells"] = self._native.fill_cells(
+            self["n_cells"] = native.fill_cells(
                 words.address,
                 address(words.counts),
                 address(inner),
@@ -125,11 +124,11 @@ class Learner(Slots):
         return inner, last
 
     def _reachable(self, *arrays: np.ndarray) -> AbstractContextManager[None]:
-        return self._native.reachable(*arrays, *self._texts, *self.arrays)
+        return native.reachable(*arrays, *self._texts, *self.arrays)
 
     def _compact(self) -> None:
         with self._reachable():
-            self._native.compact_cells(self.address)
+            native.compact_cells(self.address)
         self.held("spans")[:] = 1
 
     def _list(self) -> None:
@@ -137,12 +136,12 @@ class Learner(Slots):
         sums = aligned_zeros(8 << layout.SUM_BITS)
         self.hold("sums", sums)
         with self._reachable():
-            self._native.sum_pairs(self.address)
+            native.sum_pairs(self.address)
         self._new_table(_LEAST_BITS)
         self["cell"] = 1
         while True:
             with self._reachable():
-                status = self._native.count_pairs(self.address)
+                status = native.count_pairs(self.address)
             if status == layout.FINISHED:
                 break
             self._spread(65 - self["pair_table_shift"], 0)
@@ -157,12 +156,12 @@ class Learner(Slots):
         for slot in ("left_events", "right_events"):
             self.hold(slot, np.empty((longest + 1, 2), np.int32))
         with self._reachable():
-            self._native.list_pairs(self.address)
+            native.list_pairs(self.address)
 
     def _merge(self) -> int:
         while True:
             with self._reachable():
-                status = self._native.learn(self.address)
+                status = native.learn(self.address)
             if status != layout.NO_ROOM:
                 return status
             self._room_for_text()
@@ -182,7 +181,7 @@ class Learner(Slots):
         """Move the pairs with a count of `least` or more to a table of 2**bits entries."""
         table = aligned_zeros(32 << bits)
         with self._reachable(table):
-            self._native.spread_pairs(self.address, address(table), 64 - bits, least)
+            native.spread_pairs(self.address, address(table), 64 - bits, least)
         self.hold("pair_table", table)
 
     def _room_in_heap(self, n_entries: int) -> None:

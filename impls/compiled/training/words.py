@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from impls.compiled.codegen.native import address
+from impls.compiled.codegen.native import address, native
 from impls.compiled.cpython.plain import Uncovered, ends_of
 from impls.compiled.layout import MOST_TEXT_BYTES, PAD_BYTES, UNCOVERED
 from impls.compiled.pages import aligned_zeros
@@ -27,7 +27,7 @@ class Words(Slots):
 
     def __init__(self, context: SplitContext, stages: tuple[str, ...], *, splits: bool) -> None:
         super().__init__(layout.CountingRecord)
-        self._context, self._native, self._splits = context, context.native, splits
+        self._context, self._splits = context, splits
         self._splitter = Splitter(stages)
         self.hold("piece_table", aligned_zeros(16 << _BITS))
         self["piece_shift"] = 64 - _BITS
@@ -72,9 +72,7 @@ class Words(Slots):
         self["n_texts"] = len(texts)
         self["text"] = self["text_at"] = self["position"] = 0
         context = self._context
-        status = self._enlarging(
-            len(data), lambda: self._native.count_texts(context.address, self.address), data, sizes
-        )
+        status = self._enlarging(len(data), lambda: native.count_texts(context.address, self.address), data, sizes)
         if status == UNCOVERED:
             for text in texts:
                 # One of these raises, and names the text that is not covered.
@@ -88,7 +86,7 @@ class Words(Slots):
         padded = np.frombuffer(text.encode() + bytes(PAD_BYTES), np.uint8)
         places = (self._context.address, self.address, address(padded), address(ends))
         self["position"] = 0
-        self._enlarging(len(padded) + 8 * len(ends), lambda: self._native.count_split(*places, len(ends)), padded, ends)
+        self._enlarging(len(padded) + 8 * len(ends), lambda: native.count_split(*places, len(ends)), padded, ends)
 
     def add_counts(self, other: Words) -> None:
         """Add the counts of another one, whose counts are collected."""
@@ -97,7 +95,7 @@ class Words(Slots):
         self["position"] = 0
         self._enlarging(
             other["arena_used"] + 8 * len(numbers),
-            lambda: self._native.number_pieces(self.address, other.address, address(numbers)),
+            lambda: native.number_pieces(self.address, other.address, address(numbers)),
             numbers,
             *other.arrays,
         )
@@ -108,15 +106,15 @@ class Words(Slots):
         """Bring `counts` up to date."""
         counts = np.zeros(self["n_pieces"], np.int64)
         counts[: len(self.counts)] = self.counts
-        with self._native.reachable(counts, *self.arrays):
-            self._native.collect_counts(self.address, address(counts))
+        with native.reachable(counts, *self.arrays):
+            native.collect_counts(self.address, address(counts))
         self.counts = counts
         self._n_bytes = 0
 
     def _enlarging(self, n_bytes: int, kernel: Callable[[], int], *arrays: np.ndarray) -> int:
         """Call a kernel, enlarging the tables for pieces of `n_bytes` until it has room; return its status."""
         while True:
-            with self._native.reachable(*arrays, *self.arrays):
+            with native.reachable(*arrays, *self.arrays):
                 status = kernel()
             if status != layout.NO_ROOM:
                 return status
@@ -136,6 +134,6 @@ class Words(Slots):
             larger[: len(before)] = before
             self.hold(slot, larger)
         table = aligned_zeros(16 << (64 - shift))
-        with self._native.reachable(table, *self.arrays):
-            self._native.spread_pieces(self.address, address(table), shift)
+        with native.reachable(table, *self.arrays):
+            native.spread_pieces(self.address, address(table), shift)
         self.hold("piece_table", table)

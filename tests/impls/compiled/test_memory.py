@@ -9,6 +9,7 @@ import pytest
 from child import run
 
 from impls.compiled import Compiled
+from impls.compiled.codegen.native import native
 from impls.compiled.cpython import plain
 from impls.compiled.layout import MOST_TEXT_BYTES, NO_MEMORY
 from impls.core.errors import Unsupported
@@ -84,6 +85,7 @@ import ctypes, mmap, os
 import numpy as np
 from impls import Model
 from impls.compiled import Compiled
+from impls.compiled.codegen.native import native
 
 model = Model(tokens=(*(bytes([b]) for b in range(256)), b"ab"), merges=((97, 98),), pattern="gpt2")
 context = Compiled(model)._own.context
@@ -96,7 +98,7 @@ out = np.zeros(2000, np.uint32)
 for length in range(1, 64):
     for text in (b"cd " * 400 + (b"cabababcabd" * 7)[:length], b"cd " * 400 + b"ab" * length):
         ctypes.memmove(end - len(text), text, len(text))
-        if context.native.encode(context.address, end - len(text), len(text), out.ctypes.data, 1) <= 0:
+        if native.encode(context.address, end - len(text), len(text), out.ctypes.data, 1) <= 0:
             os._exit(1)
 print("nothing was read behind a text", flush=True)
 os._exit(0)
@@ -205,7 +207,7 @@ def test_large_tables_begin_on_a_boundary_and_hold_zeros() -> None:
 def test_a_text_whose_places_no_int32_can_tell_is_refused_before_it_is_read() -> None:
     tokenizer = Compiled(Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern="gpt2"))
     context = tokenizer._own.context
-    native, too_many = context.native, MOST_TEXT_BYTES + 1
+    too_many = MOST_TEXT_BYTES + 1
     assert native.encode(context.address, 0, too_many, 0, 1) == NO_MEMORY
     assert native.split(context.address, 0, too_many, 0) == NO_MEMORY
     assert native.encode_pieces(context.address, 0, too_many, 0, 1, 0) == NO_MEMORY

@@ -7,7 +7,6 @@ import random
 import numpy as np
 import pytest
 
-from impls.compiled.codegen.native import Native
 from impls.compiled.layout import (
     FILTER_AT,
     HANDLE_BITS,
@@ -53,7 +52,7 @@ def random_merges(n_symbols: int, sizes: list[int]) -> dict[tuple[int, int], int
 
 def table_of(merges: dict[tuple[int, int], int], n_symbols: int) -> PairRows:
     listed = [((left << SYMBOL_BITS) | right) << SYMBOL_BITS | made for (left, right), made in merges.items()]
-    return pair_rows(Native.load(), np.array(listed, np.int64), n_symbols)
+    return pair_rows(np.array(listed, np.int64), n_symbols)
 
 
 @pytest.mark.parametrize("sizes", [[], [1], [8, 9, 1, 2], [3000, 17, 64, 1, 1, 5], [1] * 500 + [12] * 50])

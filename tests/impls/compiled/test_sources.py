@@ -14,7 +14,7 @@ import pytest
 import impls
 from impls.compiled.codegen import build
 from impls.compiled.codegen.__main__ import image_of
-from impls.compiled.codegen.build import Kernels
+from impls.compiled.codegen.build import engine_of
 from impls.compiled.codegen.entry_points import PREFIX
 from impls.compiled.codegen.memory import inlined, kernel, shift_left
 from impls.compiled.codegen.sources import collected
@@ -50,8 +50,8 @@ def test_an_object_file_is_made_of_what_was_collected_and_of_what_numba_linked(h
     with collected() if how == "collected" else nullcontext([]) as modules:
         callback = numba.cfunc("int64(int64, int64)")(power_of())
     assert (len(modules) > 2) == (how == "collected"), "functions are collected one by one"
-    kernels = Kernels(image_of({NAME: callback}, modules))
-    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(kernels.address("power"))
+    engine = engine_of(image_of({NAME: callback}, modules))
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(engine.get_function_address(NAME))
     assert [function(3, n) for n in (0, 1, 2, 7)] == [1, 3, 9, 2187]
 
 
