@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from impls.compiled import files
+from impls.compiled.batching import KernelBatches
 from impls.compiled.cpython import plain
 from impls.compiled.cpython.plain import Uncovered
+from impls.compiled.decoding import KernelDecoder
 from impls.compiled.files import last_safe_cut
 from impls.compiled.layout import AUTOMATON
 from impls.compiled.merge.dropout_encoder import DropoutEncoder
@@ -21,11 +23,11 @@ from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks
 from impls.compiled.pretokenize.specials import Specials, SpecialTokenIndex
 from impls.compiled.pretokenize.split_context import Splitting
 from impls.compiled.pretokenize.splitting import cuts_of, splitting_of, windows_wanted, with_borders
-from impls.compiled.sentencepiece.special_pieces import SpecialPieces, without_hidden_space
+from impls.compiled.sentencepiece.special_pieces import SpecialPieces
 from impls.compiled.sentencepiece.spelling_tables import borders
 from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of
-from impls.compiled.threads.batches import Batches, Density, Ready
+from impls.compiled.threads.batches import Density
 from impls.compiled.threads.pool import CallContext, Pool
 from impls.core import arguments
 from impls.core.arguments import SpecialSet
@@ -33,10 +35,10 @@ from impls.core.dropout import Dropout
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.text import repair_surrogates
-from impls.interface import Tokenizer, TrainingSpec
+from impls.interface import TrainingSpec
 
 
-class Compiled(Tokenizer):
+class Compiled(KernelDecoder, KernelBatches):
     """Byte pair encoding in Numba kernels: an automaton splits, a cache knows pieces, a perfect hash knows pairs."""
 
     name = "compiled"
@@ -153,13 +155,6 @@ class Compiled(Tokenizer):
         ids: list[int] = self._array(text).tolist() if found is None else found
         return ids
 
-    def _written(self, text: str) -> str | None:
-        """Return the normalised text for the kernels, or None where they alone cannot encode it."""
-        if type(text) is not str:
-            arguments.check_text(text)
-        written = self._model.normalize(text)
-        return written if self._special_pieces.absent(written) else None
-
     def _array(self, text: str) -> np.ndarray:
         return self._special_pieces.encode(text, self._merged) if self._special_pieces else self._merged(text)
 
@@ -228,74 +223,6 @@ class Compiled(Tokenizer):
                 return counted
         return super().count(text)
 
-    def encode_batch(
-        self,
-        texts: Sequence[str],
-        threads: int | None = None,
-        *,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
-    ) -> list[list[int]]:
-        """Return one list of ids per text, in order; the threads run outside the interpreter lock."""
-        batches = self._batches(allowed_special, disallowed_special)
-        return arguments.encoded_batch(batches.lists, texts, threads)
-
-    def encode_array_batch(
-        self,
-        texts: Sequence[str],
-        threads: int | None = None,
-        *,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
-    ) -> list[np.ndarray]:
-        """Return one array of ids (uint32) per text, in order; as `encode_batch`."""
-        batches = self._batches(allowed_special, disallowed_special)
-        return arguments.encoded_batch(batches.arrays, texts, threads)
-
-    def encode_ragged(
-        self,
-        texts: Sequence[str],
-        threads: int | None = None,
-        *,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of all texts, uint32, and the offset of each text's first, int64 of shape (n_texts + 1,)."""
-        batches = self._batches(allowed_special, disallowed_special)
-        return arguments.encoded_batch(batches.ragged, texts, threads)
-
-    def _batches(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Batches:
-        arguments.check_special_sets(allowed_special, disallowed_special)
-
-        def one(text: str) -> np.ndarray:
-            return self.encode_array(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-
-        ready = None if self._fast is None else self._ready(allowed_special, disallowed_special)
-        return Batches(self._run_claimed, self._pool, ready, one, self._density)
-
-    def _run_claimed(self, job: int, run: Callable[[CallContext], bool]) -> None:
-        """Call `run` with this tokenizer's own context, or a borrowed one where that is in use; close the job."""
-        builtins = self._own.batch_builtins
-        if builtins is not None and builtins.run_claimed(job, run, self._own) is not None:
-            return
-        with self._pool.borrowed() as call_context:
-            if call_context.batch_builtins is not None:
-                call_context.batch_builtins.run_claimed(job, run, call_context)
-
-    def _ready(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Ready:
-        """Return the function that prepares texts of a batch for the kernels."""
-        look = int(not self._specials.none and bool(allowed_special or disallowed_special or self._added))
-        if not self._model.rewrites_text and not self._special_pieces:
-            return lambda texts: (texts, look)
-        if not look:
-            return lambda texts: (list(map(self._written, texts)), 0)
-
-        # Special tokens are searched for in the text as given.
-        def normalized(text: str) -> str | None:
-            return self._written(text) if self._specials.absent(text) else None
-
-        return lambda texts: (list(map(normalized, texts)), 0)
-
     def truncate(self, text: str, max_tokens: int) -> str:
         """Return the text of the first `max_tokens` tokens, without a last character they hold only in part.
 
@@ -340,48 +267,6 @@ class Compiled(Tokenizer):
             self._model.whole_token_flags or any("\n" in special for special in whole)
         )
         return files.encode_file(Path(source), Path(target), encode, kind, last_safe_cut if steps else None, progress)
-
-    # --- decoding ------------------------------------------------------------------------------------------
-
-    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-        """Decode the ids to text; see `Tokenizer.decode`."""
-        if self._model.sentencepiece is not None:
-            arguments.check_errors(errors)
-            ids = arguments.id_list(ids)
-            try:
-                return self.decode_bytes(ids).decode()
-            except UnicodeDecodeError:
-                return super().decode(ids, errors)
-        if self._fast_decode is not None and errors == "replace" and type(ids) is list:
-            text = self._fast_decode.decode_to_str(ids)
-            if text is not None:
-                return text
-        return super().decode(ids, errors)
-
-    def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """Decode the ids to bytes; see `Tokenizer.decode_bytes`."""
-        ids = ids if isinstance(ids, np.ndarray) else arguments.id_list(ids)
-        if self._fast_decode is not None and type(ids) is list:
-            data = self._fast_decode.decode_to_bytes(ids)
-        else:
-            data = self._plain_decode(ids)
-        rules = self._model.sentencepiece
-        if data is not None and rules is not None:
-            data = without_hidden_space(data, ids, self._bytes_by_id, self._ids_with_mark, rules)
-        return super().decode_bytes(ids) if data is None else data
-
-    def _plain_decode(self, ids: list[int] | np.ndarray) -> bytes | None:
-        try:
-            array = np.asarray(ids if isinstance(ids, np.ndarray) else arguments.checked_ids(ids))
-        except (OverflowError, ValueError):
-            return None
-        # Anything but an array of integers, or a masked one, is decoded id by id.
-        if array.ndim != 1 or array.dtype.kind not in "iub" or np.ma.isMaskedArray(ids):
-            return None
-        if bool((array < 0).any()) or bool((array >= 1 << 32).any()):
-            return None
-        with self._pool.borrowed() as call_context:
-            return plain.decode(call_context.context, np.ascontiguousarray(array, np.uint32))
 
 
 def _never(text: str) -> None:

@@ -1,0 +1,61 @@
+"""Decoding by kernels: the half of `Compiled` from ids to text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from impls.compiled.cpython import plain
+from impls.compiled.cpython.builtins import Builtins
+from impls.compiled.sentencepiece.special_pieces import without_hidden_space
+from impls.compiled.threads.pool import Pool
+from impls.core import arguments
+from impls.core.decoding import Decoder
+
+
+class KernelDecoder(Decoder):
+    """Decodes a list of ids by a built-in function, any other by the plain boundary; the rest by `Decoder`."""
+
+    _pool: Pool
+    _fast_decode: Builtins | None
+
+    def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
+        """Decode the ids to text; see `Tokenizer.decode`."""
+        if self._model.sentencepiece is not None:
+            arguments.check_errors(errors)
+            ids = arguments.id_list(ids)
+            try:
+                return self.decode_bytes(ids).decode()
+            except UnicodeDecodeError:
+                return super().decode(ids, errors)
+        if self._fast_decode is not None and errors == "replace" and type(ids) is list:
+            text = self._fast_decode.decode_to_str(ids)
+            if text is not None:
+                return text
+        return super().decode(ids, errors)
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """Decode the ids to bytes; see `Tokenizer.decode_bytes`."""
+        ids = ids if isinstance(ids, np.ndarray) else arguments.id_list(ids)
+        if self._fast_decode is not None and type(ids) is list:
+            data = self._fast_decode.decode_to_bytes(ids)
+        else:
+            data = self._plain_decode(ids)
+        rules = self._model.sentencepiece
+        if data is not None and rules is not None:
+            data = without_hidden_space(data, ids, self._bytes_by_id, self._ids_with_mark, rules)
+        return super().decode_bytes(ids) if data is None else data
+
+    def _plain_decode(self, ids: list[int] | np.ndarray) -> bytes | None:
+        try:
+            array = np.asarray(ids if isinstance(ids, np.ndarray) else arguments.checked_ids(ids))
+        except (OverflowError, ValueError):
+            return None
+        # Anything but an array of integers, or a masked one, is decoded id by id.
+        if array.ndim != 1 or array.dtype.kind not in "iub" or np.ma.isMaskedArray(ids):
+            return None
+        if bool((array < 0).any()) or bool((array >= 1 << 32).any()):
+            return None
+        with self._pool.borrowed() as call_context:
+            return plain.decode(call_context.context, np.ascontiguousarray(array, np.uint32))
