@@ -206,39 +206,6 @@ ROWS_AT = ALONE_AT + 8 * MOST_CHARACTERS
 ROW_BYTES = 40  # address, bytes, key (two words), slot
 SEGMENTS_BYTES = ROWS_AT + ROW_BYTES * (MOST_CHARACTERS // 2)
 
-# A job: the contended counter on a cache line of its own, other counters, items, then the int32 index of each task's
-# first item
-JOB_NEXT = 0  # the next task to take
-JOB_WORKERS = 64  # address of the mailbox of the first worker, or 0
-JOB_N_TASKS = 72
-JOB_N_ITEMS = 80
-JOB_MOST_ITEMS = 88
-JOB_LOOK = 96  # 1: texts that may hold a special token take the careful path
-JOB_COPIED = 104  # number of texts whose ids are copied to the result,
-JOB_COPIED_IDS = 112  # and number of those ids
-JOB_CLOSED = 120  # 1: it is over
-JOB_ITEMS_AT = 128
-ITEM_BYTES = 48
-ITEM_TEXT = 0  # address of the UTF-8, or 0: it is written when the text is encoded
-ITEM_SIZE = 8  # its size in bytes, or an upper bound
-ITEM_STR = 16
-ITEM_IDS = 24  # address of its ids,
-ITEM_MEMORY = 32  # memory allocated for it alone, or 0,
-ITEM_COUNT = 40  # and their number, or PENDING, COLLECTED, or what a kernel returns in place of a count
-
-# The mailbox of a worker thread: its state on a cache line of its own
-WORKER_STATE = 0
-WORKER_LOCK = 64  # address of the lock it sleeps on
-WORKER_JOB = 72
-WORKER_CONTEXT = 80
-WORKER_NEXT = 88  # address of the mailbox of the job's next worker, or 0
-WORKER_CALLS = 96  # number of times it was called
-WORKER_BYTES = 128
-RESTING, ASKED, AT_WORK, CALLED, PREPARING = range(5)
-"""States of a worker thread. CALLED: it is to build a context first; PREPARING: it has, and accepts the job."""
-STATE_BITS = 3
-"""The bits above hold, for CALLED, the number of the call, so that a late worker can tell it from a newer call."""
-
 # The bitmap JOINS: the bit of a pair of characters is their hash shifted right by this
 JOINS_SHIFT = 44
 

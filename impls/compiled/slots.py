@@ -11,7 +11,8 @@ from impls.compiled.typed_memory import Record, places
 
 
 @cache
-def _index_by_field(dtype: np.dtype) -> dict[str, int]:
+def index_by_field(dtype: np.dtype) -> dict[str, int]:
+    """Return the index of every field in the memory of a record, as int64; those of a record in it by dotted name."""
     return {name: offset >> 3 for name, offset in places(dtype).items()}
 
 
@@ -21,7 +22,7 @@ class Slots:
     def __init__(self, kind: type[Record]) -> None:
         self.slots = np.zeros(kind.dtype.itemsize >> 3, np.int64)
         self.address = address(self.slots)
-        self._index = _index_by_field(kind.dtype)
+        self._index = index_by_field(kind.dtype)
         self._held: dict[str, np.ndarray] = {}
 
     def __getitem__(self, field: str) -> int:

@@ -41,6 +41,7 @@ _NO_KERNELS = (
     "compiled/layout.py",
     "compiled/storage.py",
     "compiled/typed_memory.py",
+    "compiled/threads/layout.py",
     "compiled/training/layout.py",
     "compiled/pretokenize/pattern/flags.py",
     "compiled/pretokenize/pattern/steps.py",

@@ -16,10 +16,11 @@ from impls.compiled.codegen.entry_points import FAST_METHODS, METHODS, PLAIN, PR
 from impls.compiled.codegen.memory import record_at
 from impls.compiled.cpython.interpreter import long_as_address
 from impls.compiled.layout import ContextRecord
+from impls.compiled.threads.layout import WorkerRecord
 from impls.compiled.training.layout import CountingRecord, LearningRecord
 
 T = TypeVar("T")
-_VIEWS = {kind.__name__: record_at(kind) for kind in (ContextRecord, CountingRecord, LearningRecord)}
+_VIEWS = {kind.__name__: record_at(kind) for kind in (ContextRecord, CountingRecord, LearningRecord, WorkerRecord)}
 context_at = _VIEWS["ContextRecord"]
 
 

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 from impls.compiled.codegen.allocation import allocate
 from impls.compiled.codegen.memory import (
+    address_of,
     atomic_add,
     atomic_store,
     declare_region,
+    field_address,
+    inlined,
     kernel,
     load_i32,
-    load_i64,
     peek,
     record_at,
     store_32,
-    store_64,
 )
 from impls.compiled.cpython.interpreter import (
     clear_error,
@@ -34,34 +35,9 @@ from impls.compiled.cpython.interpreter import (
 from impls.compiled.cpython.pyobjects import long_from_long
 from impls.compiled.cpython.strings import TEXT_REGION, most_bytes, own_utf8, utf8_and_size
 from impls.compiled.cpython.texts import encode
-from impls.compiled.layout import (
-    ITEM_BYTES,
-    ITEM_COUNT,
-    ITEM_IDS,
-    ITEM_MEMORY,
-    ITEM_SIZE,
-    ITEM_STR,
-    ITEM_TEXT,
-    JOB_COPIED,
-    JOB_COPIED_IDS,
-    JOB_ITEMS_AT,
-    JOB_LOOK,
-    JOB_MOST_ITEMS,
-    JOB_N_ITEMS,
-    JOB_N_TASKS,
-    JOB_NEXT,
-    MAY_BE_SPECIAL,
-    NO_MEMORY,
-    NOT_UTF8,
-    PAD_BYTES,
-    PENDING,
-    RESTING,
-    WORKER_CONTEXT,
-    WORKER_JOB,
-    WORKER_STATE,
-    ContextRecord,
-)
+from impls.compiled.layout import MAY_BE_SPECIAL, NO_MEMORY, NOT_UTF8, PAD_BYTES, PENDING, ContextRecord
 from impls.compiled.pretokenize.special_search import may_hold_special
+from impls.compiled.threads.layout import ITEM_BYTES, ITEMS_AT, RESTING, ItemRecord, JobRecord, WorkerRecord
 from impls.compiled.threads.worker_kernels import wait_for_job
 
 BATCH_REGION = 3
@@ -69,47 +45,48 @@ TASK_BYTES = 4096
 """Minimum size of a task: short texts are grouped."""
 
 
-@kernel
-def item_at(job: int, i: int) -> int:
-    """Return the address of the item of text `i`."""
-    return job + JOB_ITEMS_AT + ITEM_BYTES * i
+context_at = record_at(ContextRecord)
+job_at = record_at(JobRecord)
+_item_at = record_at(ItemRecord)
 
 
-@kernel
-def _task_at(job: int, task: int) -> int:
+@inlined
+def item_of(job: JobRecord, i: int) -> ItemRecord:
+    """Return the item of text `i`."""
+    return _item_at(address_of(job) + ITEMS_AT + ITEM_BYTES * i)
+
+
+@inlined
+def _task_at(job: JobRecord, task: int) -> int:
     """Return the address of the index of a task's first text (int32)."""
-    return item_at(job, load_i64(job + JOB_MOST_ITEMS)) + 4 * task
+    return address_of(job) + ITEMS_AT + ITEM_BYTES * job.most_items + 4 * task
 
 
 @kernel
-def first_of_task(job: int, task: int) -> int:
+def first_of_task(job: JobRecord, task: int) -> int:
     """Return the index of a task's first text; for a task past the last, the number of texts."""
-    if task >= load_i64(job + JOB_N_TASKS):
-        return load_i64(job + JOB_N_ITEMS)
+    if task >= job.n_tasks:
+        return job.n_items
     return load_i32(_task_at(job, task))
 
 
 @kernel
-def _fetch(context: ContextRecord, text: int, item: int) -> int:
+def _fetch(context: ContextRecord, text: int, item: ItemRecord) -> int:
     """Fill the item of a text; return an upper bound of its size in bytes."""
-    store_64(item + ITEM_TEXT, 0)
-    store_64(item + ITEM_SIZE, 0)
-    store_64(item + ITEM_STR, text)
-    store_64(item + ITEM_IDS, 0)
-    store_64(item + ITEM_MEMORY, 0)
-    store_64(item + ITEM_COUNT, PENDING)
+    item.text = item.n_bytes = item.ids = item.memory = 0
+    item.str_object = text
+    item.count = PENDING
     if text == context.nothing:
-        store_64(item + ITEM_COUNT, MAY_BE_SPECIAL)
+        item.count = MAY_BE_SPECIAL
         return 0
-    store_64(item + ITEM_SIZE, most_bytes(context, text))
-    if load_i64(item + ITEM_SIZE) == 0:
-        address = utf8_and_size(text, item + ITEM_SIZE)
-        store_64(item + ITEM_TEXT, address)
-        if address == 0:
+    item.n_bytes = most_bytes(context, text)
+    if item.n_bytes == 0:
+        item.text = utf8_and_size(text, field_address(item, "n_bytes"))
+        if item.text == 0:
             clear_error()
-            store_64(item + ITEM_COUNT, NOT_UTF8)
-            store_64(item + ITEM_SIZE, 0)
-    return load_i64(item + ITEM_SIZE)
+            item.count = NOT_UTF8
+            item.n_bytes = 0
+    return item.n_bytes
 
 
 @kernel
@@ -119,9 +96,9 @@ def batch_fetch(context: ContextRecord, arguments: int) -> int:
     `texts` is a list of str, or None for a text left to the careful path. A wave ends where the buffer of one thread is
     full, but not before `least` texts. `look`: whether texts that may hold a special token are left out too (1, 0).
     """
-    job, texts = long_as_address(peek(arguments)), peek(arguments + 8)
+    job, texts = job_at(long_as_address(peek(arguments))), peek(arguments + 8)
     first, least = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
-    n_texts = min(list_size(texts) - first, load_i64(job + JOB_MOST_ITEMS))
+    n_texts = min(list_size(texts) - first, job.most_items)
     room = context.out_limit
     n_items, n_tasks, in_task, total = 0, 0, TASK_BYTES, 0
     while n_items < n_texts and (n_items < least or total < room):
@@ -129,32 +106,29 @@ def batch_fetch(context: ContextRecord, arguments: int) -> int:
             store_32(_task_at(job, n_tasks), n_items)
             n_tasks += 1
             in_task = 0
-        n_bytes = _fetch(context, list_get(texts, first + n_items), item_at(job, n_items))
+        n_bytes = _fetch(context, list_get(texts, first + n_items), item_of(job, n_items))
         in_task += n_bytes
         total += n_bytes
         n_items += 1
-    store_64(job + JOB_N_ITEMS, n_items)
-    store_64(job + JOB_N_TASKS, n_tasks)
-    store_64(job + JOB_LOOK, long_as_long(peek(arguments + 32)))
-    store_64(job + JOB_COPIED, 0)
-    store_64(job + JOB_COPIED_IDS, 0)
-    atomic_store(job + JOB_NEXT, 0)
+    job.n_items, job.n_tasks = n_items, n_tasks
+    job.look = long_as_long(peek(arguments + 32))
+    job.n_copied = job.n_copied_ids = 0
+    atomic_store(field_address(job, "next_task"), 0)
     context.batch_used = 0
     return long_from_long(n_items)
 
 
 @kernel
-def _text_of(context: ContextRecord, item: int) -> int:
+def _text_of(context: ContextRecord, item: ItemRecord) -> int:
     """Return the address of the UTF-8 of an item, its size left in SIZE; 0 for a surrogate."""
-    text = load_i64(item + ITEM_TEXT)
-    if text == 0:
-        return own_utf8(context, load_i64(item + ITEM_STR))
-    context.size = load_i64(item + ITEM_SIZE)
-    return text
+    if item.text == 0:
+        return own_utf8(context, item.str_object)
+    context.size = item.n_bytes
+    return item.text
 
 
 @kernel
-def _encode_item(context: ContextRecord, item: int, look: int) -> int:
+def _encode_item(context: ContextRecord, item: ItemRecord, look: int) -> int:
     """Encode one text to this context or to new memory; return the number of ids, negative for the careful path."""
     text = _text_of(context, item)
     if text == 0:
@@ -169,7 +143,7 @@ def _encode_item(context: ContextRecord, item: int, look: int) -> int:
         out = allocate(BATCH_REGION, 4 * n_bytes + PAD_BYTES)
         if out == 0:
             return NO_MEMORY
-        store_64(item + ITEM_MEMORY, out)
+        item.memory = out
         return _ids_at(context, item, text, n_bytes, out)
     count = _ids_at(context, item, text, n_bytes, out)
     if count > 0:
@@ -178,46 +152,43 @@ def _encode_item(context: ContextRecord, item: int, look: int) -> int:
 
 
 @kernel
-def _ids_at(context: ContextRecord, item: int, text: int, n_bytes: int, out: int) -> int:
-    store_64(item + ITEM_IDS, out)
+def _ids_at(context: ContextRecord, item: ItemRecord, text: int, n_bytes: int, out: int) -> int:
+    item.ids = out
     return encode(context, text, n_bytes, out, 1)
 
 
 @kernel
-def take_part(context: ContextRecord, job: int, most_bytes_more: int) -> None:
+def take_part(context: ContextRecord, job: JobRecord, most_bytes_more: int) -> None:
     """Work on tasks until none is left or `most_bytes_more` are done. Needs no interpreter lock."""
-    look, done = load_i64(job + JOB_LOOK), 0
+    look, done = job.look, 0
     while done < most_bytes_more:
-        task = atomic_add(job + JOB_NEXT, 1)
-        if task >= load_i64(job + JOB_N_TASKS):
+        task = atomic_add(field_address(job, "next_task"), 1)
+        if task >= job.n_tasks:
             return
         for i in range(first_of_task(job, task), first_of_task(job, task + 1)):
-            item = item_at(job, i)
-            if load_i64(item + ITEM_COUNT) == PENDING:
-                done += load_i64(item + ITEM_SIZE)
+            item = item_of(job, i)
+            if item.count == PENDING:
+                done += item.n_bytes
                 # The count is written last: it publishes the item to the other threads.
-                atomic_store(item + ITEM_COUNT, _encode_item(context, item, look))
+                atomic_store(field_address(item, "count"), _encode_item(context, item, look))
 
 
 @kernel
-def work(context: ContextRecord, job: int, most_bytes_more: int) -> bool:
+def work(context: ContextRecord, job: JobRecord, most_bytes_more: int) -> bool:
     """As `take_part`, with the interpreter lock released; return whether reacquiring it took long."""
     state = save_thread()
     take_part(context, job, most_bytes_more)
     return restored_after_long_wait(context, state)
 
 
-context_at = record_at(ContextRecord)
-
-
 @kernel
-def run_worker(worker: int) -> int:
+def run_worker(worker: WorkerRecord) -> int:
     """Work on every job this worker is asked for until it is called; return its state then. No interpreter lock."""
     while True:
         call = wait_for_job(worker)
         if call != 0:
             return call
-        job, context = load_i64(worker + WORKER_JOB), context_at(load_i64(worker + WORKER_CONTEXT))
+        job, context = job_at(worker.job), context_at(worker.context)
         context.batch_used = 0
         take_part(context, job, 1 << 62)
-        atomic_store(worker + WORKER_STATE, RESTING)
+        atomic_store(field_address(worker, "state"), RESTING)

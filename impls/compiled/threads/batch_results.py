@@ -6,7 +6,16 @@ Objects need the interpreter lock, so only this thread makes them; between, it r
 from __future__ import annotations
 
 from impls.compiled.codegen.allocation import copy_memory, release_memory
-from impls.compiled.codegen.memory import atomic_load, atomic_store, declare_region, kernel, load_i64, peek, store_64
+from impls.compiled.codegen.memory import (
+    atomic_load,
+    atomic_store,
+    declare_region,
+    field_address,
+    kernel,
+    load_i64,
+    peek,
+    store_64,
+)
 from impls.compiled.cpython.interpreter import (
     call_with_one,
     long_as_address,
@@ -17,21 +26,9 @@ from impls.compiled.cpython.interpreter import (
     this_thread,
 )
 from impls.compiled.cpython.pyobjects import array_of_ids, list_of_ids, list_set, long_from_long
-from impls.compiled.layout import (
-    COLLECTED,
-    ITEM_COUNT,
-    ITEM_IDS,
-    ITEM_MEMORY,
-    JOB_CLOSED,
-    JOB_COPIED,
-    JOB_COPIED_IDS,
-    JOB_N_ITEMS,
-    JOB_N_TASKS,
-    JOB_NEXT,
-    PENDING,
-    ContextRecord,
-)
-from impls.compiled.threads.batch import first_of_task, item_at, take_part, work
+from impls.compiled.layout import COLLECTED, PENDING, ContextRecord
+from impls.compiled.threads.batch import first_of_task, item_of, job_at, take_part, work
+from impls.compiled.threads.layout import ItemRecord, JobRecord
 from impls.compiled.threads.worker_kernels import wait_for_workers
 
 OFFSETS_REGION = 4
@@ -42,28 +39,28 @@ LONGER_STRETCH = 3
 
 
 @kernel
-def _end_of(item: int) -> None:
+def _end_of(item: ItemRecord) -> None:
     """Release the memory allocated for an item alone, and mark it as collected."""
-    memory = load_i64(item + ITEM_MEMORY)
+    memory = item.memory
     if memory != 0:
-        store_64(item + ITEM_MEMORY, 0)
+        item.memory = 0
         release_memory(memory)
-    atomic_store(item + ITEM_COUNT, COLLECTED)
+    atomic_store(field_address(item, "count"), COLLECTED)
 
 
 @kernel
-def _collect(context: ContextRecord, job: int, results: int, first: int, low: int, as_arrays: int) -> int:
+def _collect(context: ContextRecord, job: JobRecord, results: int, first: int, low: int, as_arrays: int) -> int:
     """Make objects of the encoded texts; return the index of the first pending one, or -1 with an exception set."""
-    high = first_of_task(job, atomic_load(job + JOB_NEXT))
+    high = first_of_task(job, atomic_load(field_address(job, "next_task")))
     whole = True
     for i in range(low, high):
-        item = item_at(job, i)
-        count = atomic_load(item + ITEM_COUNT)
+        item = item_of(job, i)
+        count = atomic_load(field_address(item, "count"))
         if count >= 0:
             if as_arrays != 0:
-                made = array_of_ids(context, load_i64(item + ITEM_IDS), count)
+                made = array_of_ids(context, item.ids, count)
             else:
-                made = list_of_ids(context, load_i64(item + ITEM_IDS), count)
+                made = list_of_ids(context, item.ids, count)
             if made == 0:
                 return -1
             list_set(results, first + i, made)
@@ -78,10 +75,10 @@ def _collect(context: ContextRecord, job: int, results: int, first: int, low: in
 @kernel
 def batch_collect(context: ContextRecord, arguments: int) -> int:
     """(job, results, first, as_arrays) -> int: set results[first:]; return how many are left to the careful path."""
-    job, results = long_as_address(peek(arguments)), peek(arguments + 8)
+    job, results = job_at(long_as_address(peek(arguments))), peek(arguments + 8)
     first, as_arrays = long_as_long(peek(arguments + 16)), long_as_long(peek(arguments + 24))
     low, stretch = 0, STRETCH_BYTES
-    while atomic_load(job + JOB_NEXT) < load_i64(job + JOB_N_TASKS):
+    while atomic_load(field_address(job, "next_task")) < job.n_tasks:
         if work(context, job, stretch):
             stretch <<= LONGER_STRETCH
         low = _collect(context, job, results, first, low, as_arrays)
@@ -94,40 +91,39 @@ def batch_collect(context: ContextRecord, arguments: int) -> int:
 
 
 @kernel
-def _left(job: int) -> int:
+def _left(job: JobRecord) -> int:
     """Count the texts that were not collected."""
     left = 0
-    for i in range(load_i64(job + JOB_N_ITEMS)):
-        left += load_i64(item_at(job, i) + ITEM_COUNT) != COLLECTED
+    for i in range(job.n_items):
+        left += item_of(job, i).count != COLLECTED
     return left
 
 
 @kernel
-def _copy_what_is_ready(job: int, out: int, room: int) -> None:
+def _copy_what_is_ready(job: JobRecord, out: int, room: int) -> None:
     """Copy the ids of the next texts in order, up to the first that is pending or does not fit."""
-    copied, n_ids = load_i64(job + JOB_COPIED), load_i64(job + JOB_COPIED_IDS)
-    while copied < load_i64(job + JOB_N_ITEMS):
-        item = item_at(job, copied)
-        count = atomic_load(item + ITEM_COUNT)
+    copied, n_ids = job.n_copied, job.n_copied_ids
+    while copied < job.n_items:
+        item = item_of(job, copied)
+        count = atomic_load(field_address(item, "count"))
         if count == PENDING or n_ids + count > room:
             break
         if count > 0:
-            copy_memory(out + 4 * n_ids, load_i64(item + ITEM_IDS), 4 * count)
+            copy_memory(out + 4 * n_ids, item.ids, 4 * count)
             n_ids += count
         copied += 1
-    store_64(job + JOB_COPIED, copied)
-    store_64(job + JOB_COPIED_IDS, n_ids)
+    job.n_copied, job.n_copied_ids = copied, n_ids
 
 
 @kernel
-def _offsets(job: int, offsets: int) -> int:
+def _offsets(job: JobRecord, offsets: int) -> int:
     """Fill in where the ids of each text end, after the given start of the first; see `batch_encode`."""
-    n_items = load_i64(job + JOB_N_ITEMS)
+    n_items = job.n_items
     declare_region(OFFSETS_REGION, offsets, offsets + 8 * n_items + 8)
     start = load_i64(offsets)
     end, care = start, 0
     for i in range(n_items):
-        count = load_i64(item_at(job, i) + ITEM_COUNT)
+        count = item_of(job, i).count
         care |= count
         end += max(count, 0)
         store_64(offsets + 8 * i + 8, end)
@@ -141,10 +137,10 @@ def batch_encode(context: ContextRecord, arguments: int) -> int:
     It is the complement (~) where some texts are left to the careful path. Ids are copied as far as there is room. The
     first offset is given; each text's end is written after it. A text left to the careful path has no ids.
     """
-    job, offsets = long_as_address(peek(arguments)), long_as_address(peek(arguments + 8))
+    job, offsets = job_at(long_as_address(peek(arguments))), long_as_address(peek(arguments + 8))
     out, room = long_as_address(peek(arguments + 16)), long_as_long(peek(arguments + 24))
     state = save_thread()
-    while atomic_load(job + JOB_NEXT) < load_i64(job + JOB_N_TASKS):
+    while atomic_load(field_address(job, "next_task")) < job.n_tasks:
         take_part(context, job, STRETCH_BYTES)
         _copy_what_is_ready(job, out, room)
     restore_thread(state)
@@ -156,7 +152,7 @@ def batch_encode(context: ContextRecord, arguments: int) -> int:
 @kernel
 def batch_copy(context: ContextRecord, arguments: int) -> int:
     """(job, address of uint32 ids, room) -> None: copy the ids there was no room for, after those already copied."""
-    job, out = long_as_address(peek(arguments)), long_as_address(peek(arguments + 8))
+    job, out = job_at(long_as_address(peek(arguments))), long_as_address(peek(arguments + 8))
     room = long_as_long(peek(arguments + 16))
     state = save_thread()
     _copy_what_is_ready(job, out, room)
@@ -165,17 +161,17 @@ def batch_copy(context: ContextRecord, arguments: int) -> int:
 
 
 @kernel
-def _close(job: int) -> None:
-    atomic_store(job + JOB_NEXT, load_i64(job + JOB_N_TASKS))
+def _close(job: JobRecord) -> None:
+    atomic_store(field_address(job, "next_task"), job.n_tasks)
     wait_for_workers(job)
-    for i in range(load_i64(job + JOB_N_ITEMS)):
-        _end_of(item_at(job, i))
+    for i in range(job.n_items):
+        _end_of(item_of(job, i))
 
 
 @kernel
 def batch_close(context: ContextRecord, arguments: int) -> int:
     """(job) -> None: end a wave: wait until no worker is at work on it, and release its memory."""
-    _close(long_as_address(peek(arguments)))
+    _close(job_at(long_as_address(peek(arguments))))
     return new_none(context)
 
 
@@ -190,8 +186,8 @@ def run_claimed(context: ContextRecord, arguments: int) -> int:
         return new_none(context)
     context.busy = this_thread()
     result = call_with_one(peek(arguments + 8), peek(arguments + 16))
-    job = long_as_address(peek(arguments))
+    job = job_at(long_as_address(peek(arguments)))
     _close(job)
-    atomic_store(job + JOB_CLOSED, 1)
+    atomic_store(field_address(job, "is_closed"), 1)
     context.busy = 0
     return result

@@ -14,25 +14,20 @@ from impls.compiled.codegen.memory import (
     atomic_store,
     external,
     external_void,
+    field_address,
     inlined,
     kernel,
-    load_i64,
-    store_64,
+    record_at,
 )
 from impls.compiled.cpython.interpreter import restore_thread, save_thread
-from impls.compiled.layout import (
+from impls.compiled.threads.layout import (
     ASKED,
     AT_WORK,
     CALLED,
-    JOB_WORKERS,
     RESTING,
     STATE_BITS,
-    WORKER_CALLS,
-    WORKER_CONTEXT,
-    WORKER_JOB,
-    WORKER_LOCK,
-    WORKER_NEXT,
-    WORKER_STATE,
+    JobRecord,
+    WorkerRecord,
 )
 
 SPINS = 1 << 16
@@ -44,25 +39,26 @@ _acquire = external("PyThread_acquire_lock", 2)
 _release = external_void("PyThread_release_lock", 1)
 _nap = external("usleep", 1)
 
+_worker_at = record_at(WorkerRecord)
+
 
 @kernel
-def change_state(worker: int, before: int, after: int) -> int:
+def change_state(worker: WorkerRecord, before: int, after: int) -> int:
     """Change a worker's state atomically from `before` to `after`; return 1, or 0 where it was another."""
-    return atomic_change(worker + WORKER_STATE, before, after)
+    return atomic_change(field_address(worker, "state"), before, after)
 
 
 @kernel
-def ask_worker(worker: int, job: int, context: int) -> int:
+def ask_worker(worker: WorkerRecord, job: int, context: int) -> int:
     """Ask an idle worker to work on a job with that context; with context 0, call it to build one first. Return 0."""
-    store_64(worker + WORKER_JOB, job)
-    store_64(worker + WORKER_CONTEXT, context)
+    worker.job = job
+    worker.context = context
     state = ASKED
     if context == 0:
-        calls = load_i64(worker + WORKER_CALLS) + 1
-        store_64(worker + WORKER_CALLS, calls)
-        state = (calls << STATE_BITS) | CALLED
-    atomic_store(worker + WORKER_STATE, state)
-    _release(load_i64(worker + WORKER_LOCK))
+        worker.n_calls += 1
+        state = (worker.n_calls << STATE_BITS) | CALLED
+    atomic_store(field_address(worker, "state"), state)
+    _release(worker.lock)
     return 0
 
 
@@ -72,35 +68,36 @@ def _is_called(state: int) -> bool:
 
 
 @kernel
-def wait_for_job(worker: int) -> int:
+def wait_for_job(worker: WorkerRecord) -> int:
     """Sleep until this worker has begun a job, and return 0, or until it is called, and return its state."""
-    lock = load_i64(worker + WORKER_LOCK)
+    lock = worker.lock
     while True:
-        if atomic_change(worker + WORKER_STATE, ASKED, AT_WORK) != 0:
+        if atomic_change(field_address(worker, "state"), ASKED, AT_WORK) != 0:
             return 0
-        state = atomic_load(worker + WORKER_STATE)
+        state = atomic_load(field_address(worker, "state"))
         if _is_called(state):
             return state
         _acquire(lock, 1)
 
 
 @kernel
-def _all_resting(job: int) -> bool:
+def _all_resting(job: JobRecord) -> bool:
     """Withdraw requests no worker has begun on; return whether all workers of a job are RESTING."""
     resting = True
-    worker = load_i64(job + JOB_WORKERS)
-    while worker != 0:
-        state = atomic_load(worker + WORKER_STATE)
+    address = job.workers
+    while address != 0:
+        worker = _worker_at(address)
+        state = atomic_load(field_address(worker, "state"))
         if state == ASKED or _is_called(state):
-            resting = atomic_change(worker + WORKER_STATE, state, RESTING) != 0 and resting
+            resting = atomic_change(field_address(worker, "state"), state, RESTING) != 0 and resting
         elif state != RESTING:
             resting = False
-        worker = load_i64(worker + WORKER_NEXT)
+        address = worker.next_worker
     return resting
 
 
 @kernel
-def wait_for_workers(job: int) -> None:
+def wait_for_workers(job: JobRecord) -> None:
     """Wait until no worker is at work on a job, nor will be."""
     if _all_resting(job):
         return

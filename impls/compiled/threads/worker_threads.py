@@ -19,28 +19,24 @@ import numpy as np
 from impls.compiled.codegen.build import is_checked
 from impls.compiled.codegen.native import address, declare, forget, native
 from impls.compiled.cpython.builtins import BatchBuiltins
-from impls.compiled.layout import (
+from impls.compiled.slots import Slots, index_by_field
+from impls.compiled.threads.layout import (
     ASKED,
     ITEM_BYTES,
-    ITEM_COUNT,
-    JOB_CLOSED,
-    JOB_ITEMS_AT,
-    JOB_MOST_ITEMS,
-    JOB_N_ITEMS,
-    JOB_N_TASKS,
-    JOB_WORKERS,
+    ITEMS_AT,
     PREPARING,
     RESTING,
-    WORKER_BYTES,
-    WORKER_CONTEXT,
-    WORKER_LOCK,
-    WORKER_NEXT,
+    ItemRecord,
+    JobRecord,
+    WorkerRecord,
 )
 from impls.compiled.threads.placing import keep_off, this_processor
 from impls.compiled.threads.pool import Loan, Pool
 
 _MOST_ITEMS = 1024
 """Maximum number of texts in one wave."""
+_AT = index_by_field(JobRecord.dtype)
+"""The index of every field of a job in its memory, an int64 array."""
 
 
 class BatchJob:
@@ -53,9 +49,9 @@ class BatchJob:
         self._pool, self._n_workers = pool, n_workers
         self._workers: list[WorkerThread] = []
         most_items = max(1, min(n_texts, _MOST_ITEMS))
-        n_bytes = JOB_ITEMS_AT + (ITEM_BYTES + 4) * most_items
+        n_bytes = ITEMS_AT + (ITEM_BYTES + 4) * most_items
         self._memory = np.zeros((n_bytes + 7) >> 3, np.int64)
-        self._memory[JOB_MOST_ITEMS >> 3] = most_items
+        self._memory[_AT["most_items"]] = most_items
         self.address = address(self._memory)
         if is_checked():
             weakref.finalize(self, forget, declare(self._memory))
@@ -84,13 +80,13 @@ class BatchJob:
 
     def texts_that_need_care(self) -> list[int]:
         """Return the indices, within the wave just encoded, of the texts the kernels left to the careful path."""
-        n_texts = int(self._memory[JOB_N_ITEMS >> 3])
-        counts = self._memory[(JOB_ITEMS_AT + ITEM_COUNT) >> 3 :: ITEM_BYTES >> 3][:n_texts]
-        found: list[int] = np.flatnonzero(counts < 0).tolist()
+        n_texts = int(self._memory[_AT["n_items"]])
+        items = np.frombuffer(self._memory, ItemRecord.dtype, n_texts, ITEMS_AT)
+        found: list[int] = np.flatnonzero(items["count"] < 0).tolist()
         return found
 
     def _ask_workers(self) -> None:
-        n_wanted = min(self._n_workers, int(self._memory[JOB_N_TASKS >> 3]) - 1)
+        n_wanted = min(self._n_workers, int(self._memory[_AT["n_tasks"]]) - 1)
         if n_wanted <= 0:
             return
         if n_wanted > len(self._workers):
@@ -98,7 +94,7 @@ class BatchJob:
             for worker in _shared.reserve(n_wanted - len(self._workers), self._n_workers, self._memory):
                 worker.link(self._workers[-1] if self._workers else None)
                 self._workers.append(worker)
-            self._memory[JOB_WORKERS >> 3] = self._workers[-1].address if self._workers else 0
+            self._memory[_AT["workers"]] = self._workers[-1].address if self._workers else 0
         here = this_processor()
         for worker in self._workers[:n_wanted]:
             worker.ask(self.address, self._pool, here)
@@ -108,11 +104,11 @@ class WorkerThread:
     """A thread that works on one job at a time, with a context borrowed from the job's pool."""
 
     def __init__(self) -> None:
-        self._slots = np.zeros(WORKER_BYTES >> 3, np.int64)
-        self.address = address(self._slots)
+        self._mailbox = Slots(WorkerRecord)
+        self.address = self._mailbox.address
         if is_checked():
-            declare(self._slots)
-        self._slots[WORKER_LOCK >> 3] = _new_lock()
+            declare(self._mailbox.slots)
+        self._mailbox["lock"] = _new_lock()
         self._pool: Pool | None = None
         self._loan: Loan | None = None
         self._kept_off: int | None = None
@@ -127,7 +123,7 @@ class WorkerThread:
 
         Must be called by one thread at a time.
         """
-        if self._job is not None and not self._job[JOB_CLOSED >> 3]:
+        if self._job is not None and not self._job[_AT["is_closed"]]:
             return False
         self.release()
         self._job = job
@@ -142,7 +138,7 @@ class WorkerThread:
 
     def link(self, next_worker: WorkerThread | None) -> None:
         """Put this worker at the head of a job's linked list, before `next_worker`, the head so far."""
-        self._slots[WORKER_NEXT >> 3] = 0 if next_worker is None else next_worker.address
+        self._mailbox["next_worker"] = 0 if next_worker is None else next_worker.address
 
     def ask(self, job: int, pool: Pool, processor: int | None) -> None:
         """Have this worker, which is idle, work on a job; `processor` is that of the calling thread, if known.
@@ -182,7 +178,7 @@ class WorkerThread:
         if not native.change_state(self.address, call, PREPARING):
             return
         self._loan = loan
-        self._slots[WORKER_CONTEXT >> 3] = loan.call_context.context.address
+        self._mailbox["context"] = loan.call_context.context.address
         native.change_state(self.address, PREPARING, ASKED)
 
 
