@@ -6,11 +6,14 @@ import os
 import subprocess
 import sys
 import sysconfig
+import time
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from impls.compiled.codegen import target
 
 _ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,8 +35,10 @@ def test_the_wheel_carries_the_datasets_inside_the_harness(wheel: Path) -> None:
     assert not any(name.startswith(("datasets/", "tests/", "results/")) for name in names)
 
 
-def test_the_installed_wheel_checks_the_samples_outside_the_tree(wheel: Path, tmp_path: Path) -> None:
-    environment = tmp_path / "environment"
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new environment with the wheel installed in it."""
+    environment = tmp_path_factory.mktemp("installed") / "environment"
     venv.create(environment, with_pip=True)
     python = environment / "bin" / "python"
     subprocess.run(
@@ -44,17 +49,47 @@ def test_the_installed_wheel_checks_the_samples_outside_the_tree(wheel: Path, tm
     # The dependencies are those installed for the tests; the project itself is not on this path.
     site = Path(sysconfig.get_path("purelib", vars={"base": str(environment), "platbase": str(environment)}))
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
-    finished = subprocess.run(
-        [environment / "bin" / "bpebench", "check", "-c", "samples", "-E", "compiled"],
-        cwd=tmp_path,
+    return environment
+
+
+def run(environment: Path, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of the environment in `folder`, with an empty cache there."""
+    return subprocess.run(
+        [environment / "bin" / command[0], *command[1:]],
+        cwd=folder,
         env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        | {"BPEBENCH_CACHE": str(tmp_path / "cache")},
+        | {"BPEBENCH_CACHE": str(folder / "cache")},
         capture_output=True,
         text=True,
     )
+
+
+def test_the_installed_wheel_checks_the_samples_outside_the_tree(environment: Path, tmp_path: Path) -> None:
+    finished = run(environment, tmp_path, "bpebench", "check", "-c", "samples", "-E", "compiled")
     assert finished.returncode == 0, finished.stderr
     assert "everything that must agree agrees" in finished.stdout
-    where = subprocess.run(
-        [python, "-c", "import harness; print(harness.__file__)"], cwd=tmp_path, capture_output=True, text=True
-    )
+    where = run(environment, tmp_path, "python", "-c", "import harness; print(harness.__file__)")
     assert Path(where.stdout.strip()).is_relative_to(environment)
+
+
+FIRST_IDS = """
+import sys
+import impls
+model = impls.Model(tokens=tuple(bytes([b]) for b in range(256)) + (b"ab",), merges=((97, 98),), pattern="gpt2")
+tokenizer = impls.load("compiled", model)
+print(tokenizer.encode("abc"), tokenizer.encode_batch(["ab", "c"]))
+"""
+
+
+@pytest.mark.skipif(not target.runs_generation(), reason="the wheel carries object files for x86-64-v3")
+def test_the_first_ids_of_the_installed_wheel_need_no_compiler(environment: Path, tmp_path: Path) -> None:
+    first = run(environment, tmp_path, "python", "-c", FIRST_IDS)
+    assert (first.stdout, first.stderr) == ("[256, 99] [[256], [99]]\n", "")
+    # Object files for this processor are made meanwhile.
+    kernels = tmp_path / "cache" / "compiled" / "kernels"
+    deadline = time.monotonic() + 240
+    while len(list(kernels.glob("*.o"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert {path.stem.partition("-")[2] for path in kernels.glob("*.o")} == {"encoding", "later"}
+    second = run(environment, tmp_path, "python", "-c", FIRST_IDS)
+    assert (second.stdout, second.stderr) == (first.stdout, "")

@@ -15,10 +15,11 @@ from typing import Any
 
 from llvmlite import binding as llvm
 
-from impls.compiled.codegen.build import expose_regions, is_checked, target_machine
+from impls.compiled.codegen.build import expose_regions, is_checked
 from impls.compiled.codegen.entries import compiled_entries
 from impls.compiled.codegen.memory import OUTLINED
 from impls.compiled.codegen.sources import collected
+from impls.compiled.codegen.target import target_machine
 
 
 def compiled_object_file(name: str) -> bytes:

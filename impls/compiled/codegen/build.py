@@ -27,13 +27,16 @@ from typing import Any
 import llvmlite
 from llvmlite import binding as llvm
 
-from impls.compiled.codegen.entry_points import PLAIN, PREFIX, object_file_of
+from impls.compiled.codegen import target
+from impls.compiled.codegen.entry_points import OBJECT_FILES, PLAIN, PREFIX, object_file_of
 from impls.compiled.codegen.locks import turn
 from impls.compiled.layout import N_REGIONS
 from impls.compiled.storage import cache_folder, is_private, read_checked, write_checked
 from impls.core.errors import Unsupported
 
 _IMPLS = Path(__file__).parents[2]
+READY_MADE = Path(__file__).with_name("ready_made")
+"""Where a wheel carries object files; see `wheel_hook`."""
 _MARK = b"impls.compiled.codegen.memory"
 _NO_KERNELS = (
     "core/cache.py",
@@ -60,20 +63,21 @@ def is_checked() -> bool:
 
 @cache
 def source_digest() -> str:
-    """Return the SHA-256 (hex) of the sources of the kernels, and of what compiles them."""
+    """Return the SHA-256 (hex) of the sources of the kernels, of what compiles them and of the processor."""
+    features = llvm.FeatureMap(target.features()).flatten()
+    return _digest(_numba_version(), llvmlite.__version__, sys.version, target.cpu(), features, str(is_checked()))
+
+
+def ready_made_name(object_file: str) -> str:
+    """Return the name of the file in which a wheel carries an object file; it depends on the sources alone."""
+    return f"{_digest(target.GENERATION)[:32]}-{object_file}.o"
+
+
+def _digest(*parts: str) -> str:
     hasher = hashlib.sha256()
     for name, content in _sources():
         hasher.update(f"{name}\0".encode() + content + b"\0")
-    features = llvm.get_host_cpu_features().flatten()
-    for part in (
-        _numba_version(),
-        llvmlite.__version__,
-        sys.version,
-        llvm.get_process_triple(),
-        llvm.get_host_cpu_name(),
-        features,
-        str(is_checked()),
-    ):
+    for part in (llvm.get_process_triple(), *parts):
         hasher.update(part.encode() + b"\0")
     return hasher.hexdigest()
 
@@ -132,6 +136,7 @@ _loading = RLock()
 _engines: dict[str, Any] = {}
 _living: list[Any] = []
 """Every engine of this process: freed, it would take its functions with it, whose addresses are in use."""
+_background: list[subprocess.Popen[bytes]] = []
 
 
 def _new_lock() -> None:
@@ -150,7 +155,7 @@ def _engine(object_file: str) -> Any:
         if object_file == "later":
             llvm.add_symbol(PREFIX + "encode", _engine("encoding").get_function_address(PREFIX + "encode"))
         expose_regions()
-        engine = engine_of(_cached_or_compiled(object_file))
+        engine = engine_of(_image(object_file))
         _living.append(engine)
         # A finalizer that ran meanwhile, in this thread, may have loaded it too.
         _engines.setdefault(object_file, engine)
@@ -161,25 +166,75 @@ def engine_of(image: bytes) -> Any:
     """Return a new engine that has loaded the content of an object file."""
     # An engine needs a module; unless removed, this empty one would be compiled, which takes 2 ms and 5 MB.
     module = llvm.parse_assembly("")
-    engine = llvm.create_mcjit_compiler(module, target_machine())
+    engine = llvm.create_mcjit_compiler(module, target.target_machine())
     engine.remove_module(module)
     engine.add_object_file(llvm.ObjectFileRef.from_data(image))
     engine.finalize_object()
     return engine
 
 
-def _cached_or_compiled(object_file: str) -> bytes:
-    path = cache_folder() / "kernels" / f"{source_digest()[:32]}-{object_file}.o"
+def _image(object_file: str) -> bytes:
+    """Return an object file from the user's cache, else the one the wheel carries, else a compiled one."""
+    image = _kept(_path(object_file))
+    if image is None and (image := _ready_made(object_file)) is not None:
+        _compile_for_later(object_file)
+    return _own_image(object_file) if image is None else image
+
+
+_KEEP = "import sys; from impls.compiled.codegen.build import keep; keep(sys.argv[1])"
+
+
+def prepare() -> None:
+    """Compile what the user's cache does not hold, so that no later process waits for it, or runs a wheel's."""
+    for object_file in OBJECT_FILES:
+        _own_image(object_file)
+
+
+def _own_image(object_file: str) -> bytes:
+    """Return an object file for this processor: from the user's cache, or compiled and kept there."""
+    path = _path(object_file)
     if not is_private(path.parent):
-        return _compile(object_file)
+        return compile_object_file(object_file)
     image = _kept(path)
     if image is None:
         with turn(path.with_suffix(".lock"), LONGEST_WAIT_SECONDS, _say_waiting):
             image = _kept(path)
             if image is None:
-                image = _compile(object_file)
+                image = compile_object_file(object_file)
                 write_checked(path, image)
     return image
+
+
+def keep(object_file: str) -> None:
+    """Compile an object file for this processor with what time others leave, unless another process is at it."""
+    if hasattr(os, "nice"):
+        os.nice(19)
+    path = _path(object_file)
+    with turn(path.with_suffix(".lock"), 0.0, lambda: None) as is_ours:
+        if is_ours and _kept(path) is None:
+            write_checked(path, compile_object_file(object_file))
+
+
+def _path(object_file: str) -> Path:
+    return cache_folder() / "kernels" / f"{source_digest()[:32]}-{object_file}.o"
+
+
+def _ready_made(object_file: str) -> bytes | None:
+    """Return what the wheel carries, which any recent processor runs, if not as fast; None without one."""
+    path = READY_MADE / ready_made_name(object_file)
+    if is_checked() or not path.is_file() or not target.runs_generation():
+        return None
+    return path.read_bytes()
+
+
+def _compile_for_later(object_file: str) -> None:
+    """Start a process, which outlives this one, that keeps an object file for this processor in the user's cache."""
+    if not is_private(_path(object_file).parent) or not sys.executable:
+        return
+    command = [sys.executable, "-P", "-c", _KEEP, object_file]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with contextlib.suppress(OSError):
+        _background.append(subprocess.Popen(command, env=_environment(), start_new_session=True, **quiet))
 
 
 def _kept(path: Path) -> bytes | None:
@@ -187,20 +242,7 @@ def _kept(path: Path) -> bytes | None:
     return None if content is None else content.tobytes()
 
 
-def target_machine() -> Any:
-    """Return a target machine for this processor."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=3,
-        codemodel="jitdefault",
-        jit=True,
-    )
-
-
-def _compile(object_file: str) -> bytes:
+def compile_object_file(object_file: str) -> bytes:
     """Compile an object file in another process; return its content."""
     if not sys.executable:
         raise Unsupported("compiled", "its kernels are compiled by another Python process, but sys.executable is empty")
@@ -208,17 +250,21 @@ def _compile(object_file: str) -> bytes:
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernels.o"
-        folders = [entry or str(Path.cwd()) for entry in sys.path]
-        environment = os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(folders)}
         # -P: the current folder might hold another package of our name.
         command = [sys.executable, "-P", "-m", "impls.compiled.codegen", object_file, str(path)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=False)
         if done.returncode != 0:
             last_line = (done.stderr.strip().splitlines() or ["no message"])[-1]
             raise Unsupported("compiled", f"its kernels do not compile here: {last_line}")
         image = path.read_bytes()
     _say(f"compiled the kernels in {time.perf_counter() - started:.1f} s")
     return image
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a process that compiles: it finds the same packages as this one."""
+    folders = [entry or str(Path.cwd()) for entry in sys.path]
+    return os.environ | {"NUMBA_OPT": "0", "PYTHONPATH": os.pathsep.join(folders)}
 
 
 def _say_waiting() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 from impls.compiled.codegen.memory import inlined, operation, procedure, reachable
+from impls.compiled.codegen.target import features
 
 WIDTH = 64
 _i8, _i32, _i64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
@@ -19,8 +19,8 @@ _COMPRESS = "llvm.experimental.vector.compress.v64i8"
 _LANES = 16
 MOST_NUMBERS = 32
 """Maximum number of numbers `write_numbers` writes; there must always be room for so many."""
-HAS_COMPRESS = bool(llvm.get_host_cpu_features().get("avx512vbmi2", False))
-"""Whether this processor compresses vectors of bytes; `write_numbers` is slow where it does not."""
+HAS_COMPRESS = bool(features().get("avx512vbmi2", False))
+"""Whether the processor compresses vectors of bytes; `write_numbers` is slow where it does not."""
 
 # Masks of `ascii_masks`, by offset
 LETTERS, DIGITS, NEWLINES, SPACES, OTHER_SPACES, APOSTROPHES, HIGH, UPPER, SLASHES = range(0, 72, 8)

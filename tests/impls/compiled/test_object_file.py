@@ -44,7 +44,7 @@ def compile_(_):
         sys.stdin.readline()
     return Path(sys.argv[1]).read_bytes()
 
-build._compile = compile_
+build.compile_object_file = compile_
 build.LONGEST_WAIT_SECONDS = 0.0 if sys.argv[3] == "hurry" else 60.0
 """
 
@@ -149,7 +149,7 @@ def run(command, *, env, **_):
 
 real, subprocess.run = subprocess.run, run
 try:
-    build._compile()
+    build.compile_object_file("encoding")
 except build.Unsupported as refused:
     print(refused.reason)
 """

@@ -1,0 +1,45 @@
+"""Hatch's build hook: a wheel built where Numba is installed carries object files, so its first id needs no compiler.
+
+`python -m build --wheel --no-isolation`. Elsewhere the wheel has none, and the kernels are compiled on first use.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+_COMPILE = """
+import sys
+from pathlib import Path
+from impls.compiled.codegen import build
+for object_file in build.OBJECT_FILES:
+    Path(sys.argv[1], build.ready_made_name(object_file)).write_bytes(build.compile_object_file(object_file))
+"""
+
+
+class ObjectFiles(BuildHookInterface[Any]):
+    """Compiles the kernels for a generation of processors."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Add the object files to the wheel."""
+        if version == "editable" or find_spec("numba") is None or platform.machine() not in ("x86_64", "AMD64"):
+            return
+        self._folder = tempfile.TemporaryDirectory()
+        environment = os.environ | {"BPEBENCH_COMPILED_CPU": "x86-64-v3", "PYTHONPATH": self.root}
+        command = [sys.executable, "-P", "-c", _COMPILE, self._folder.name]
+        subprocess.run(command, env=environment, check=True)
+        for path in Path(self._folder.name).iterdir():
+            build_data["force_include"][str(path)] = f"impls/compiled/codegen/ready_made/{path.name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what the wheel now holds."""
+        if hasattr(self, "_folder"):
+            self._folder.cleanup()
