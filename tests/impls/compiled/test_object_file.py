@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from child import run
 
-from impls.compiled.codegen.build import source_digest
+from impls.compiled.codegen.build import kernel_address, source_digest
 from impls.compiled.codegen.native import native
 from impls.compiled.storage import cache_folder, read_checked, write_checked
 
@@ -172,26 +172,54 @@ def test_the_compiler_finds_these_kernels_in_whatever_folder_it_runs(tmp_path: P
 
 AT_ONCE = """
 import threading
-from impls.compiled.codegen.build import kernels
+from impls.compiled.codegen.build import kernel_address
 
 start = threading.Barrier(8)
 loaded = []
 
 def load():
     start.wait()
-    loaded.append(kernels())
+    loaded.append(kernel_address("encode"))
 
 threads = [threading.Thread(target=load) for _ in range(8)]
 for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
-print(len(loaded), len({id(each) for each in loaded}))
+print(len(loaded), len(set(loaded)))
 """
 
 
 def test_threads_that_need_the_kernels_at_the_same_time_load_them_once() -> None:
     assert run(AT_ONCE).stdout == "8 1\n"
+
+
+BY_NEED = """
+import sys
+from pathlib import Path
+from impls.compiled.codegen import build
+
+def compile_(object_file):
+    print(object_file)
+    return Path(sys.argv[1], object_file).read_bytes()
+
+build.compile_object_file = compile_
+import impls
+model = impls.Model(tokens=tuple(bytes([b]) for b in range(256)) + (b"ab",), merges=((97, 98),), pattern="gpt2")
+tokenizer = impls.load("compiled", model)
+print(tokenizer.encode("abc"), tokenizer.encode_array("ab"), tokenizer.decode([256, 99]), tokenizer.count("ab"))
+print(tokenizer.encode_batch(["abc", "ab"]), tokenizer.encode_with_dropout("ab", probability=1, seed=0))
+"""
+
+
+def test_kernels_that_the_first_ids_do_not_need_are_compiled_when_they_are(tmp_path: Path) -> None:
+    for object_file, name in (("encoding", "encode"), ("later", "run_worker")):
+        kernel_address(name)
+        kept = read_checked(cache_folder() / "kernels" / f"{source_digest()[:32]}-{object_file}.o")
+        assert kept is not None
+        (tmp_path / object_file).write_bytes(kept)
+    found = run(BY_NEED, str(tmp_path), BPEBENCH_CACHE=str(tmp_path / "cache"))
+    assert found.stdout == "encoding\n[256, 99] [256] abc 1\nlater\n[[256, 99], [256]] [97, 98]\n"
 
 
 def test_a_damaged_cache_entry_is_not_used(tmp_path: Path) -> None:
