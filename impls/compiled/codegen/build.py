@@ -231,10 +231,13 @@ def _compile_for_later(object_file: str) -> None:
     """Start a process, which outlives this one, that keeps an object file for this processor in the user's cache."""
     if not is_private(_path(object_file).parent) or not sys.executable:
         return
-    command = [sys.executable, "-P", "-c", _KEEP, object_file]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    command, nothing = [sys.executable, "-P", "-c", _KEEP, object_file], subprocess.DEVNULL
     with contextlib.suppress(OSError):
-        _background.append(subprocess.Popen(command, env=_environment(), start_new_session=True, **quiet))
+        _background.append(
+            subprocess.Popen(
+                command, env=_environment(), stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
+            )
+        )
 
 
 def _kept(path: Path) -> bytes | None:

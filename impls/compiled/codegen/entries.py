@@ -21,7 +21,7 @@ from impls.compiled.training.layout import CountingRecord, LearningRecord
 
 T = TypeVar("T")
 _VIEWS = {kind.__name__: record_at(kind) for kind in (ContextRecord, CountingRecord, LearningRecord, WorkerRecord)}
-context_at = _VIEWS["ContextRecord"]
+context_at = record_at(ContextRecord)
 
 
 def compiled_entries(object_file: str) -> dict[str, Any]:

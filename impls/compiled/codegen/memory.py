@@ -19,15 +19,16 @@ from numba import types
 from numba.extending import intrinsic
 
 from impls.compiled.layout import N_REGIONS
+from impls.compiled.typed_memory import Record
 
 CHECKED = os.environ.get("BPEBENCH_COMPILED_BUILD") == "checked"
 REGIONS_SYMBOL = "bpebench_regions"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+R = TypeVar("R", bound=Record)
 
 _i1, _i8, _i16, _i32, _i64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 _int = types.int64
-
 
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
@@ -139,14 +140,14 @@ def external_void(name: str, n_arguments: int) -> Callable[..., None]:
     return procedure(n_arguments, emit)
 
 
-def record_at(kind: Any) -> Callable[[int], Any]:
+def record_at(kind: type[R]) -> Callable[[int], R]:
     """Return an operation that views memory at an address as a record; see `impls.compiled.typed_memory`."""
     fields = numba.from_dtype(kind.dtype)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], context.get_value_type(fields))
 
-    return cast(Callable[[int], Any], intrinsic(lambda typing, address: (fields(_int), codegen)))
+    return cast(Callable[[int], R], intrinsic(lambda typing, address: (fields(_int), codegen)))
 
 
 def _address_of(typing: Any, record: Any) -> Any:

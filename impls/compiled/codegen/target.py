@@ -26,7 +26,8 @@ def cpu() -> str:
 
 def features() -> Mapping[str, bool]:
     """Return what that processor has beyond its name, by LLVM's names of features."""
-    return llvm.FeatureMap() if os.environ.get(_VARIABLE) else llvm.get_host_cpu_features()
+    found: Mapping[str, bool] = llvm.FeatureMap() if os.environ.get(_VARIABLE) else llvm.get_host_cpu_features()
+    return found
 
 
 def runs_generation() -> bool:
