@@ -26,7 +26,7 @@ LEAST_BYTES = 1 << 18
 _HERE = Path(__file__).parent
 _SOURCES = (
     *(f"../core/{name}.py" for name in ("cache", "private_files")),
-    *(f"../core/model/{name}.py" for name in ("__init__", "checks", "model", "packed", "whole_tokens")),
+    *(f"../core/model/{name}.py" for name in ("__init__", "checks", "derivations", "model", "packed", "whole_tokens")),
     *(
         f"../core/text/{name}.py"
         for name in ("charsmap", "normal_forms", "normalization", "patterns", "sentencepiece_rules")
@@ -53,8 +53,7 @@ class CacheEntry:
     def store(self, model: Model) -> Model:
         """Write `model` to the cache and return it."""
         if self._path is not None:
-            # A count too large to be packed, or no room for it, is no reason to fail.
-            with contextlib.suppress(OverflowError, MemoryError):
+            with contextlib.suppress(MemoryError):  # no room for it is no reason to fail
                 write_checked(self._path, pack(model).content)
         return model
 
