@@ -26,11 +26,10 @@ def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[i
     """
     ids = model.id_by_token
     ranks = _ranks_by_token(model)
-    alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
     merges: list[tuple[int, int]] = []
     underived: list[int] = []
     for token, i in sorted(ids.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0]))):
-        if i in alone:
+        if i in model.unmade_ids:
             continue
         ends = range(1, len(token) + 1) if model.alphabet == "bytes" else character_ends(token)
         if len(ends) == 1:
@@ -64,9 +63,8 @@ def unused_parts(model: Model) -> dict[int, tuple[int, ...]]:
 
 
 def _ranks_by_token(model: Model) -> dict[bytes, int]:
-    alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
     ranks = model.ranks
-    return {token: ranks[i] for token, i in model.id_by_token.items() if i not in alone}
+    return {token: ranks[i] for token, i in model.id_by_token.items() if i not in model.unmade_ids}
 
 
 def middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int]) -> int:
@@ -174,11 +172,18 @@ def equal_ranks(model: Model) -> tuple[int, ...]:
     if rules is None or not rules.ranks:
         return ()
     made = [i for i in model.id_by_token.values() if len(character_ends(model.tokens[i] or b"")) > 1]
-    times = Counter(rules.ranks[i] for i in made if i not in rules.user_defined_ids)
+    times = Counter(rules.ranks[i] for i in made if i not in model.unmade_ids)
     return tuple(i for i in made if times[rules.ranks[i]] > 1)
 
 
+def symbol_ids(model: Model) -> frozenset[int]:
+    """Return the ids `Model.symbols` can give: base symbols, the unknown token, the bytes of other characters."""
+    spelling = () if model.sentencepiece is None else model.sentencepiece.byte_ids
+    return frozenset(i for i in (*_base_ids(model), model.unknown_id, *spelling) if i is not None and i >= 0)
+
+
 def _base_ids(model: Model) -> set[int]:
+    """Return the ids of single bytes, or of single characters, alone and as a word's end or (continuing) inside."""
     suffix = (model.end_of_word or "").encode()
     base: set[int] = set()
     for token, i in model.id_by_token.items():

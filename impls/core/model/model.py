@@ -289,13 +289,18 @@ class Model(_Files):
         return self.normalization is not None or (self.sentencepiece is not None and self.sentencepiece.changes_text)
 
     @cached_property
+    def unmade_ids(self) -> frozenset[int]:
+        """Tokens that no merge makes, SentencePiece's user-defined pieces: they are cut out of a text first."""
+        return frozenset() if self.sentencepiece is None else frozenset(self.sentencepiece.user_defined_ids)
+
+    @cached_property
     def user_defined_texts(self) -> frozenset[str]:
-        """The texts of `sentencepiece.user_defined_ids`."""
-        ids = () if self.sentencepiece is None else self.sentencepiece.user_defined_ids
-        return frozenset((self.tokens[i] or b"").decode() for i in ids)
+        """The texts of `unmade_ids`."""
+        return frozenset((self.tokens[i] or b"").decode() for i in self.unmade_ids)
 
     # --- what follows from it, in `derivations` --------------------------------------------------------------
 
+    symbol_ids = cached_property(derivations.symbol_ids)
     equal_ranks = cached_property(derivations.equal_ranks)
     unused_parts = cached_property(derivations.unused_parts)
     recovered_merges = cached_property(derivations.recovered_merges)
