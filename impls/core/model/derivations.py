@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
-from itertools import pairwise, zip_longest
-from typing import TYPE_CHECKING
+from itertools import islice, pairwise, zip_longest
+from typing import TYPE_CHECKING, TypeVar
 
 from impls.core.errors import shortened
 
 if TYPE_CHECKING:
     from impls.core.model.model import Model
+
+Symbol = TypeVar("Symbol")
 
 _LAST = 1 << 62  # no rank is above it
 
@@ -34,7 +36,7 @@ def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[i
         ends = range(1, len(token) + 1) if model.alphabet == "bytes" else character_ends(token)
         if len(ends) == 1:
             continue
-        middle = ends[0] if len(ends) == 2 else middle_of(token, ends, model.ranks[i] + 1, ranks)
+        middle = middle_of(token, ends, model.ranks[i] + 1, ranks)
         left, right = ids.get(token[:middle]), ids.get(token[middle:])
         if left is None or right is None:
             underived.append(i)
@@ -55,7 +57,7 @@ def unused_parts(model: Model) -> dict[int, tuple[int, ...]]:
     for i in sorted(unused, key=lambda i: len(model.tokens[i] or b"")):
         token = model.tokens[i] or b""
         ends = character_ends(token)
-        middle = len(token) if len(ends) == 1 else ends[0] if len(ends) == 2 else middle_of(token, ends, _LAST, ranks)
+        middle = len(token) if len(ends) == 1 else middle_of(token, ends, _LAST, ranks)
         left, right = ids.get(token[:middle]), ids.get(token[middle:])
         if left is not None and right is not None:
             found[i] = found.get(left, (left,)) + found.get(right, (right,))
@@ -70,30 +72,16 @@ def _ranks_by_token(model: Model) -> dict[bytes, int]:
 def middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int]) -> int:
     """Return the offset between the two parts that merging `token` by ranks below `limit` leaves; its length where more
     than two are left. `ends` are those of its base symbols, two or more. O(n log n)."""
-    starts = [0, *ends]
-    n = n_parts = len(ends)
-    chain = _Chain(n)
+    parts = [token[start:end] for start, end in zip((0, *ends), ends, strict=False)]
 
-    def rank_at(at: int) -> int:
-        right = chain.after[at]
-        end = starts[chain.after[right]] if right < n else 0
-        return ranks.get(token[starts[at] : end], limit) if right < n else limit
+    def merge_of(left: bytes, right: bytes) -> tuple[int, bytes] | None:
+        joined = left + right
+        rank = ranks.get(joined, limit)
+        return (rank, joined) if rank < limit else None
 
-    heap = [(rank, at) for at in range(n - 1) if (rank := rank_at(at)) < limit]
-    heapify(heap)
-    joined = bytearray(n)
-    while n_parts > 2:
-        if not heap:
-            return len(token)
-        rank, at = heappop(heap)
-        if joined[at] or rank_at(at) != rank:
-            continue
-        joined[chain.after[at]] = 1
-        n_parts -= 1
-        for left in chain.join(at):
-            if (rank_now := rank_at(left)) < limit:
-                heappush(heap, (rank_now, left))
-    return starts[chain.after[0]]
+    n_wanted = len(parts) - 2
+    n_made = sum(1 for _ in islice(merging(parts, merge_of), n_wanted))
+    return len(parts[0]) if n_made == n_wanted else len(token)
 
 
 def character_ends(token: bytes) -> list[int]:
@@ -213,57 +201,45 @@ def unreachable(model: Model) -> tuple[int, ...]:
         return model.recovered_merges[1]
     if model.merge_rule == "concatenation" or model.ignore_merges or concatenation_differs(model) is None:
         return ()
-    ranks = {pair: rank for rank, pair in enumerate(model.merges)}
-    results = model.merge_results
     return tuple(
         i
         for i, token in enumerate(model.tokens)
-        if token and all(merged(symbols, ranks, results)[0] != [i] for symbols in spellings(model, token))
+        if token and all(merged(symbols, model.merge_of)[0] != [i] for symbols in spellings(model, token))
     )
 
 
-def merged(
-    symbols: Sequence[int], ranks: Mapping[tuple[int, int], int], results: Sequence[int]
-) -> tuple[list[int], int]:
-    """Return the ids that `symbols` merge to, lowest rank first and of equal ranks the leftmost, and the rank of the
-    last merge (-1 where nothing merges). `results` has the id each merge makes, by rank. O(n log n)."""
-    ids: list[int | None] = list(symbols)
-    chain = _Chain(len(ids))
-    heap = [(rank, at) for at, pair in enumerate(pairwise(symbols)) if (rank := ranks.get(pair)) is not None]
-    heapify(heap)
+def merged(symbols: Sequence[int], merge_of: Callable[[int, int], tuple[int, int] | None]) -> tuple[list[int], int]:
+    """Return the ids that `symbols` merge to, and the rank of the last merge (-1 where nothing merges)."""
+    ids = list(symbols)
     last = -1
+    for rank in merging(ids, merge_of):
+        last = rank
+    return ids, last
+
+
+def merging(symbols: list[Symbol], merge_of: Callable[[Symbol, Symbol], tuple[int, Symbol] | None]) -> Iterator[int]:
+    """Merge `symbols`, lowest rank first and of equal ranks the leftmost, and yield the rank of each merge; at the end,
+    the list has what is left. `merge_of` returns (rank, what they make) of two neighbours, or None. O(n log n)."""
+    n = len(symbols)
+    after, before = list(range(1, n + 1)), list(range(-1, n - 1))
+    heap = [(merge[0], at) for at, pair in enumerate(pairwise(symbols)) if (merge := merge_of(*pair)) is not None]
+    heapify(heap)
+    gone: set[int] = set()
     while heap:
         rank, at = heappop(heap)
-        right = chain.after[at]
-        if right == len(ids) or ranks.get((ids[at], ids[right])) != rank:  # type: ignore[arg-type]
+        right = after[at]
+        if at in gone or right == n or (merge := merge_of(symbols[at], symbols[right])) is None or merge[0] != rank:
             continue
-        ids[at], ids[right] = results[rank], None
-        last = rank
-        for left in chain.join(at):
-            pair = (ids[left], ids[chain.after[left]])
-            if (rank_now := ranks.get(pair)) is not None:  # type: ignore[arg-type]
-                heappush(heap, (rank_now, left))
-    return [i for i in ids if i is not None], last
-
-
-class _Chain:
-    """A linked list of the positions 0 to n - 1, in which neighbours are joined."""
-
-    def __init__(self, n: int) -> None:
-        self.after = list(range(1, n + 1))
-        """The next position by position; n after the last."""
-        self._before = list(range(-1, n - 1))
-
-    def join(self, at: int) -> list[int]:
-        """Join the position after `at` to it; return the positions whose right neighbour is new."""
-        follower = self.after[at] = self.after[self.after[at]]
-        changed = []
-        if follower < len(self.after):
-            self._before[follower] = at
-            changed.append(at)
-        if self._before[at] >= 0:
-            changed.append(self._before[at])
-        return changed
+        symbols[at] = merge[1]
+        gone.add(right)
+        after[at] = after[right]
+        if after[at] < n:
+            before[after[at]] = at
+        for left in (before[at], at):
+            if left >= 0 and after[left] < n and (merge := merge_of(symbols[left], symbols[after[left]])) is not None:
+                heappush(heap, (merge[0], left))
+        yield rank
+    symbols[:] = [symbol for at, symbol in enumerate(symbols) if at not in gone]
 
 
 def spellings(model: Model, token: bytes) -> list[list[int]]:
