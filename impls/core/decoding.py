@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from impls.core.arguments import check_errors, checked_ids, wrong_type
 from impls.core.errors import UnknownId
-from impls.core.text.sentencepiece_rules import ids_with_mark, read_tokens, without_prefix
+from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.core.text.text import byte_starts_of_characters
 
 if TYPE_CHECKING:
@@ -29,8 +29,10 @@ class Decoder:
 
     @cached_property
     def _ids_with_mark(self) -> frozenset[int]:
-        rules = self._model.sentencepiece
-        return frozenset() if rules is None else ids_with_mark(self._model, rules)
+        """The tokens whose leading mark is removed where they begin a text; empty where it never is."""
+        if (rules := self._model.sentencepiece) is None or not rules.hides_prefix:
+            return frozenset()
+        return frozenset(i for token, i in self._model.id_by_token.items() if token.startswith(SPACE_MARK.encode()))
 
     @cached_property
     def _byte_ids(self) -> frozenset[int]:
@@ -56,7 +58,7 @@ class Decoder:
         check_errors(errors)
         if self._model.sentencepiece is not None and errors == "replace":
             ids = checked_ids(ids)
-            return read_tokens(ids, self._token_bytes(ids), self._byte_ids)[0]
+            return _read_tokens(ids, self._token_bytes(ids), self._byte_ids)[0]
         return self.decode_bytes(ids).decode("utf-8", errors)
 
     def decode_batch(self, batch: Iterable[Iterable[int]], errors: str = "replace") -> list[str]:
@@ -73,7 +75,7 @@ class Decoder:
         ids = checked_ids(ids)
         tokens = self._token_bytes(ids)
         if self._model.sentencepiece is not None:
-            return read_tokens(ids, tokens, self._byte_ids)
+            return _read_tokens(ids, tokens, self._byte_ids)
         data = b"".join(tokens)
         text, starts = byte_starts_of_characters(data)
         offsets: list[int] = []
@@ -96,5 +98,42 @@ class Decoder:
                     raise UnknownId(i, position)
                 token = by_id[unknown]
             tokens.append(token)
-        rules = self._model.sentencepiece
-        return tokens if rules is None else without_prefix(ids, tokens, self._ids_with_mark, rules)
+        if (rules := self._model.sentencepiece) is None:
+            return tokens
+        # The space that begins the text is removed; with `remove_extra_spaces` those of all tokens that are then empty.
+        for position, (i, token) in enumerate(zip(ids, tokens, strict=True)):
+            if i in self._ids_with_mark:
+                tokens[position] = token = token[1:]
+                if not rules.remove_extra_spaces:
+                    break
+            if token:
+                break
+        return tokens
+
+
+def _read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collection[int]) -> tuple[str, list[int]]:
+    """Return the text of `tokens`, the decoded `ids`, and the character each begins at.
+
+    Consecutive byte tokens are decoded together; each byte that is part of no character becomes U+FFFD.
+    """
+    parts: list[str] = []
+    offsets: list[int] = []
+    length = at = 0
+    while at < len(ids):
+        end = at + 1
+        if ids[at] not in byte_ids:
+            text = tokens[at].decode("utf-8", "replace")
+            offsets.append(length)
+        else:
+            while end < len(ids) and ids[end] in byte_ids:
+                end += 1
+            text, starts = byte_starts_of_characters(b"".join(tokens[at:end]), each_byte=True)
+            character = 0
+            for position in range(end - at):
+                while character + 1 < len(starts) and starts[character + 1] <= position:
+                    character += 1
+                offsets.append(length + character)
+        parts.append(text)
+        length += len(text)
+        at = end
+    return "".join(parts), offsets

@@ -26,7 +26,7 @@ LEAST_BYTES = 1 << 18
 _HERE = Path(__file__).parent
 _SOURCES = (
     *(f"../core/{name}.py" for name in ("cache", "private_files")),
-    *(f"../core/model/{name}.py" for name in ("__init__", "checks", "derivations", "model", "packed", "whole_tokens")),
+    *(f"../core/model/{name}.py" for name in ("__init__", "checks", "model", "packed", "whole_tokens")),
     *(
         f"../core/text/{name}.py"
         for name in ("charsmap", "normal_forms", "normalization", "patterns", "sentencepiece_rules")
