@@ -83,7 +83,7 @@ def test_tekken_with_a_list_has_the_special_tokens_of_the_list(tmp_path: Path) -
         (("config", "default_vocab_size"), True, "Expected `int`, got `bool` - at `$.config.default_vocab_size`"),
         (("config", "default_vocab_size"), 10**9, "config.default_vocab_size: 1000000000 is not between"),
         (("config", "default_vocab_size"), 400, "vocab: 259 tokens, but config asks for 370"),
-        (("config", "default_num_special_tokens"), -1, "Expected `int` >= 0 - at `$.config.default_num_special_tokens`"),
+        (("config", "default_num_special_tokens"), -1, "`int` >= 0 - at `$.config.default_num_special_tokens`"),
         (("vocab", 5), 7, "Expected `object`, got `int` - at `$.vocab[5]`"),
         (("vocab", 5, "rank"), 6, "vocab[6].rank: 6 was given already"),
         (("vocab", 5, "rank"), 10**6, "vocab[5].rank: 1000000 is not between 0 and 258"),
