@@ -158,8 +158,3 @@ def check_special_sets(allowed_special: SpecialSet, disallowed_special: SpecialS
     for name, given in (("allowed_special", allowed_special), ("disallowed_special", disallowed_special)):
         if given and given != "all" and (isinstance(given, str | bytes) or not isinstance(given, Collection)):
             raise wrong_type(name, "a set of texts or 'all'", given)
-
-
-def check_errors(errors: object) -> None:
-    """Raise TypeError unless `errors` is a str, the name of an error handler."""
-    check_text(errors, "errors")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from impls.core.arguments import check_errors, checked_ids, wrong_type
+from impls.core.arguments import check_text, checked_ids, wrong_type
 from impls.core.errors import UnknownId
 from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.core.text.text import byte_starts_of_characters
@@ -55,7 +55,7 @@ class Decoder:
 
         For a SentencePiece model `replace` gives one U+FFFD per invalid byte, not one per truncated character.
         """
-        check_errors(errors)
+        check_text(errors, "errors")
         if self._model.sentencepiece is not None and errors == "replace":
             ids = checked_ids(ids)
             return _read_tokens(ids, self._token_bytes(ids), self._byte_ids)[0]

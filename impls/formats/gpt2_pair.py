@@ -31,6 +31,7 @@ from impls.formats.printable import (
     listed_merges,
     read_merges,
     read_tokens,
+    two_parts,
 )
 from impls.formats.subword_nmt import END_OF_WORD
 
@@ -130,16 +131,12 @@ def _looks_special(text: str) -> bool:
 
 
 def _read_lines(text: str) -> list[tuple[str, str]]:
-    pairs: list[tuple[str, str]] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        line = line.removesuffix("\r")
-        if not line or (number == 1 and line.startswith(_HEADER)):
-            continue
-        parts = line.split(" ")
-        if len(parts) != 2 or not all(parts):
-            raise InvalidModel(f"line {number}: two tokens with a space between are expected, not {line[:40]!a}")
-        pairs.append((parts[0], parts[1]))
-    return pairs
+    lines = enumerate((line.removesuffix("\r") for line in text.split("\n")), 1)
+    return [
+        two_parts(line, f"line {number}")
+        for number, line in lines
+        if line and not (number == 1 and line.startswith(_HEADER))
+    ]
 
 
 def write(model: Model) -> dict[str, bytes]:

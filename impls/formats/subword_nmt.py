@@ -19,6 +19,7 @@ from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
 from impls.formats.files import check_lines, decode_utf8
 from impls.formats.lost_fields import lost_fields
+from impls.formats.printable import two_parts
 
 FORMAT = "subword-nmt"
 HEADER = "#version: 0.2"
@@ -69,12 +70,10 @@ def _lines(lines: list[str]) -> list[tuple[str, str]]:
         raise InvalidModel(f"line 1: {found}; older codes have the mark as a symbol of its own")
     merges: dict[tuple[str, str], None] = {}
     for number, line in enumerate(lines[1:], 2):
-        parts = line.rstrip("\r").split(" ")
-        if len(parts) != 2 or not all(parts):
-            raise InvalidModel(f"line {number}: two symbols with a space between are expected, not {line[:40]!a}")
-        if parts[0].endswith(END_OF_WORD) or parts[1] == END_OF_WORD:
+        left, right = two_parts(line.rstrip("\r"), f"line {number}", "symbols")
+        if left.endswith(END_OF_WORD) or right == END_OF_WORD:
             raise InvalidModel(f"line {number}: only a word's last symbol ends in {END_OF_WORD}, not {line[:40]!a}")
-        merges[parts[0], parts[1]] = None
+        merges[left, right] = None
     return list(merges)
 
 

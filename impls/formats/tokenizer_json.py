@@ -11,7 +11,7 @@ in SentencePiece, except special tokens.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -22,7 +22,7 @@ from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE
 from impls.core.text.normalization import call
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, converted
-from impls.formats.printable import check_ids, read_merges, read_tokens, without_whole_tokens
+from impls.formats.printable import check_ids, read_merges, read_tokens, two_parts, without_whole_tokens
 from impls.formats.sentencepiece_model import BYTE_PIECES, UNKNOWN_SURFACE
 from impls.formats.space_steps import Spaces, check_prefix, read_normalizer
 from impls.formats.split_stages import read_stages
@@ -42,6 +42,9 @@ class TemplateIgnored(UserWarning):
     """The file puts special tokens around every text; the model is read without them, and encodes only the text."""
 
 
+Part = Annotated[str, msgspec.Meta(min_length=1)]
+
+
 class _AddedToken(msgspec.Struct):
     content: str
     id: int
@@ -55,7 +58,7 @@ class _AddedToken(msgspec.Struct):
 class _Bpe(msgspec.Struct):
     type: str | None = "BPE"
     vocab: Any = None
-    merges: list[str | tuple[str, str]] | None = None
+    merges: list[str | tuple[Part, Part]] | None = None
     dropout: float | None = None
     unk_token: str | None = None
     continuing_subword_prefix: str | None = None
@@ -207,13 +210,10 @@ def _order_matters(flags: dict[str, tuple[str, ...]]) -> bool:
 def _merges(bpe: _Bpe) -> list[tuple[str, str]]:
     if bpe.merges is None:
         raise InvalidModel("model.merges: a list is expected")
-    merges: list[tuple[str, str]] = []
-    for rank, entry in enumerate(bpe.merges):
-        parts = tuple(entry.split(" ")) if isinstance(entry, str) else entry
-        if len(parts) != 2 or not all(parts):
-            raise InvalidModel(f"model.merges[{rank}]: two tokens are expected, as 'a b' or ['a', 'b'], not {entry!r}")
-        merges.append((parts[0], parts[1]))
-    return merges
+    return [
+        two_parts(entry, f"model.merges[{rank}]") if isinstance(entry, str) else entry
+        for rank, entry in enumerate(bpe.merges)
+    ]
 
 
 # --- what the model leaves out -----------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ def sequence(*steps: Document) -> Document:
             "the token '\\u65e5' (id 400) holds '\\u65e5', which maps to no byte",
         ),
         (changed("model", "merges", to=None), "model.merges: a list"),
-        (changed("model", "merges", 0, to="ab"), "model.merges[0]: two tokens are expected"),
+        (changed("model", "merges", 0, to="ab"), "model.merges[0]: two tokens with a space between are expected"),
         (changed("model", "merges", 0, to=["a", "b", "c"]), "length 2, got 3 - at `$.model.merges[0]`"),
         (changed("model", "merges", 0, to=[1, 2]), "Expected `str`, got `int` - at `$.model.merges[0][0]`"),
         (changed("model", "merges", 0, to="a zz"), "model.merges: merge 0 ('a' 'zz'): 'zz' is not in the vocabulary"),
