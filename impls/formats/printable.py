@@ -46,7 +46,7 @@ def read_tokens(vocab: Mapping[str, int], of_bytes: bool, field: str) -> tuple[b
 
 def two_parts(line: str, where: str, what: str = "tokens") -> tuple[str, str]:
     """Return the two parts of a merge written with a space between; raise `InvalidModel` naming the place."""
-    left, space, right = line.partition(" ")
+    left, _, right = line.partition(" ")
     if not (left and right) or " " in right:
         raise InvalidModel(f"{where}: two {what} with a space between are expected, not {line[:40]!a}")
     return left, right
