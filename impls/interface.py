@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
@@ -157,10 +158,7 @@ class Tokenizer(Hooks, Decoder, ABC):
         dropout = Dropout(probability, seed)
         if probability == 0:
             return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-
-        def encode(segment: str) -> list[int]:
-            return self._encode_text_with_dropout(segment, dropout)
-
+        encode = partial(self._encode_text_with_dropout, dropout=dropout)
         if self._is_ordinary(text, allowed_special, disallowed_special):
             return encode(self._repaired(text))
         return self._encode_around_specials(text, allowed_special, encode)

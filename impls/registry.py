@@ -119,28 +119,20 @@ def availability(name: str) -> Availability:
     Own and production implementations are imported, peers are looked up, other plug-ins only named.
     """
     if name in _OWN:
-        return _imported(name)
+        try:
+            found = get(name)
+        except Missing as missing:
+            return Availability(name, "", f"missing: pip install {missing.package}", "")
+        except Exception as error:  # a library may fail in any way on import; it is listed all the same
+            return Availability(name, "", f"broken: {type(error).__name__}: {error}", "")
+        return Availability(name, found.kind, "ready", found.summary)
     point = plugin(name)
-    if point.module.startswith("impls.peers."):
-        return _peer(name, point.module)
-    origin = "" if point.dist is None else f"of {point.dist.name} {point.dist.version}; "
-    return Availability(name, "third-party", "plug-in", f"{origin}imported when it is chosen")
-
-
-def _imported(name: str) -> Availability:
-    try:
-        found = get(name)
-    except Missing as missing:
-        return Availability(name, "", f"missing: pip install {missing.package}", "")
-    except Exception as error:  # a library may fail in any way on import; it is listed all the same
-        return Availability(name, "", f"broken: {type(error).__name__}: {error}", "")
-    return Availability(name, found.kind, "ready", found.summary)
-
-
-def _peer(name: str, module: str) -> Availability:
+    if not point.module.startswith("impls.peers."):
+        origin = "" if point.dist is None else f"of {point.dist.name} {point.dist.version}; "
+        return Availability(name, "third-party", "plug-in", f"{origin}imported when it is chosen")
     from impls.peers.metadata import adapter_metadata
 
-    about = adapter_metadata(module)
+    about = adapter_metadata(point.module)
     try:
         version(about.package)
     except PackageNotFoundError:

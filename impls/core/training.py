@@ -106,10 +106,7 @@ def trained_model(
     first = first_base_id(spec)
     tokens: list[bytes | None] = [None] * first + list(base)
     for left, right in merges:
-        left_bytes, right_bytes = tokens[left], tokens[right]
-        assert left_bytes is not None, "a merge of a special token"
-        assert right_bytes is not None, "a merge of a special token"
-        tokens.append(left_bytes + right_bytes)
+        tokens.append(tokens[left] + tokens[right])  # type: ignore[operator]
     if spec.min_count == 0 and (gone := _merges_of_count_0(pieces, tokens, merges, spec, n_base=len(base))):
         tokens += [tokens[left] + tokens[right] for left, right in gone]  # type: ignore[operator]
         merges = [*merges, *gone]

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from impls.core.text.charsmap import Charsmap
@@ -112,15 +113,13 @@ def write_text(text: str, rules: SentencePieceRules, user_defined: Collection[st
         text = re.sub("  +", " ", text.strip(" "))
     if rules.remove_extra_spaces and not (text := text.rstrip(f" {SPACE_MARK}" if rules.escape_spaces else " ")):
         return ""
-    mark = " "
-    if rules.escape_spaces:
-        mark = SPACE_MARK
-        text = text.replace(" ", mark)
-    if rules.dummy_prefix == "never":
-        return text
-    if rules.dummy_prefix == "always":
+    mark = SPACE_MARK if rules.escape_spaces else " "
+    text = text.replace(" ", mark)
+    if rules.dummy_prefix == "always" or (
+        rules.dummy_prefix != "never" and not text.startswith(mark) and (first or rules.dummy_prefix == "missing")
+    ):
         return mark + text
-    return text if text.startswith(mark) or (rules.dummy_prefix == "first" and not first) else mark + text
+    return text
 
 
 def _replaced(text: str, rules: SentencePieceRules, user_defined: Collection[str]) -> str:
@@ -158,15 +157,9 @@ def _replaced(text: str, rules: SentencePieceRules, user_defined: Collection[str
     return "".join(parts)
 
 
-_charsmaps: dict[bytes, Charsmap] = {}
-
-
+@cache
 def _charsmap_of(content: bytes) -> Charsmap | None:
-    if not content:
-        return None
-    if content not in _charsmaps:
-        _charsmaps[content] = Charsmap(content)
-    return _charsmaps[content]
+    return Charsmap(content) if content else None
 
 
 # --- cutting a text where no merge can reach across -----------------------------------------------------------
