@@ -28,12 +28,7 @@ def write(model: Model) -> bytes:
 
 def write_compact(model: Model) -> bytes:
     """Return the file in one line; raise `Unsupported` with the reason."""
-    return msgspec.json.encode(document_of(model))
-
-
-def document_of(model: Model) -> dict[str, Any]:
-    """Return the file as plain objects; raise `Unsupported` with the reason."""
-    return _document(model)[0]
+    return msgspec.json.encode(_document(model)[0])
 
 
 def losses(model: Model) -> list[str]:

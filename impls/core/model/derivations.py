@@ -26,22 +26,18 @@ def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[i
     when only listed pairs merge, a run of one character then grows from the left, as it does where the leftmost of
     equal ranks merges first.
     """
-    ids = model.id_by_token
     ranks = _ranks_by_token(model)
     merges: list[tuple[int, int]] = []
     underived: list[int] = []
-    for token, i in sorted(ids.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0]))):
-        if i in model.unmade_ids:
-            continue
+    for token, i in sorted(model.id_by_token.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0]))):
         ends = range(1, len(token) + 1) if model.alphabet == "bytes" else character_ends(token)
-        if len(ends) == 1:
+        if i in model.unmade_ids or len(ends) == 1:
             continue
-        middle = middle_of(token, ends, model.ranks[i] + 1, ranks)
-        left, right = ids.get(token[:middle]), ids.get(token[middle:])
-        if left is None or right is None:
+        parts = _parts_of(token, ends, model.ranks[i] + 1, ranks, model)
+        if parts is None:
             underived.append(i)
         else:
-            merges.append((left, right))
+            merges.append(parts)
     return tuple(merges), tuple(underived)
 
 
@@ -50,23 +46,27 @@ def unused_parts(model: Model) -> dict[int, tuple[int, ...]]:
     unused too. A token without a derivation is not replaced."""
     if model.sentencepiece is None:
         return {}
-    ids = model.id_by_token
     ranks = _ranks_by_token(model)
-    unused = set(model.sentencepiece.unused_ids)
     found: dict[int, tuple[int, ...]] = {}
-    for i in sorted(unused, key=lambda i: len(model.tokens[i] or b"")):
+    for i in sorted(set(model.sentencepiece.unused_ids), key=lambda i: len(model.tokens[i] or b"")):
         token = model.tokens[i] or b""
         ends = character_ends(token)
-        middle = len(token) if len(ends) == 1 else middle_of(token, ends, _LAST, ranks)
-        left, right = ids.get(token[:middle]), ids.get(token[middle:])
-        if left is not None and right is not None:
-            found[i] = found.get(left, (left,)) + found.get(right, (right,))
+        if len(ends) > 1 and (parts := _parts_of(token, ends, _LAST, ranks, model)) is not None:
+            found[i] = tuple(whole for part in parts for whole in found.get(part, (part,)))
     return found
 
 
 def _ranks_by_token(model: Model) -> dict[bytes, int]:
-    ranks = model.ranks
-    return {token: ranks[i] for token, i in model.id_by_token.items() if i not in model.unmade_ids}
+    return {token: model.ranks[i] for token, i in model.id_by_token.items() if i not in model.unmade_ids}
+
+
+def _parts_of(
+    token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int], model: Model
+) -> tuple[int, int] | None:
+    """Return the ids of the two parts that merging `token` by ranks below `limit` leaves, or None."""
+    middle = middle_of(token, ends, limit, ranks)
+    left, right = model.id_by_token.get(token[:middle]), model.id_by_token.get(token[middle:])
+    return None if left is None or right is None else (left, right)
 
 
 def middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int]) -> int:
