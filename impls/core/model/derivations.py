@@ -9,6 +9,7 @@ from itertools import islice, pairwise, zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
 from impls.core.errors import shortened
+from impls.core.text.sentencepiece_rules import SPACE_MARK
 
 if TYPE_CHECKING:
     from impls.core.model.model import Model
@@ -16,6 +17,28 @@ if TYPE_CHECKING:
 Symbol = TypeVar("Symbol")
 
 _LAST = 1 << 62  # no rank is above it
+
+
+def bytes_by_id(model: Model) -> dict[int, bytes]:
+    """Return what each id decodes to, with SentencePiece's rules before the leading space is removed."""
+    rules = model.sentencepiece
+    by_id = {i: token for i, token in enumerate(model.tokens) if token is not None}
+    if rules is not None:
+        mark = (SPACE_MARK if rules.escape_spaces else " ").encode()
+        by_id = {i: token.replace(mark, b" ") for i, token in by_id.items()}
+        by_id |= {i: bytes([byte]) for byte, i in enumerate(rules.byte_ids) if i >= 0}
+    if model.end_of_word is not None:
+        end = model.end_of_word.encode()
+        by_id = {i: token.removesuffix(end) + b" " if token.endswith(end) else token for i, token in by_id.items()}
+    if model.continuing_prefix is not None:
+        prefix = model.continuing_prefix.encode()
+        by_id = {i: token.removeprefix(prefix) or token for i, token in by_id.items()}
+    shown = rules is None or rules.shows_specials
+    by_id |= {i: text.encode() if shown else b"" for text, i in model.special_tokens.items()}
+    by_id |= {i: text.encode() for text, i in model.added_tokens.items()}
+    if model.unknown is not None and model.unknown_id is not None:
+        by_id[model.unknown_id] = (model.unknown if rules is None else rules.unknown_text).encode()
+    return by_id
 
 
 def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:

@@ -22,7 +22,7 @@ from impls.core.model.packed import MAPPINGS, PackedModel, digest_of, pack, unpa
 from impls.core.round_trip import round_trip_of
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import resolve
-from impls.core.text.sentencepiece_rules import SentencePieceRules, bytes_by_id, write_text
+from impls.core.text.sentencepiece_rules import SentencePieceRules, write_text
 
 
 class _Unpacked:
@@ -202,21 +202,7 @@ class Model(_Files):
 
     def bytes_by_id(self) -> dict[int, bytes]:
         """Return what each id decodes to; `end_of_word` and SentencePiece's U+2581 become a space."""
-        if self.sentencepiece is not None:
-            return bytes_by_id(self, self.sentencepiece)
-        by_id = {i: token for i, token in enumerate(self.tokens) if token is not None}
-        if self.end_of_word is not None:
-            suffix = self.end_of_word.encode()
-            by_id = {
-                i: token.removesuffix(suffix) + b" " if token.endswith(suffix) else token for i, token in by_id.items()
-            }
-        if self.continuing_prefix is not None:
-            prefix = self.continuing_prefix.encode()
-            by_id = {i: token.removeprefix(prefix) or token for i, token in by_id.items()}
-        by_id |= {i: text.encode() for text, i in self.whole_token_ids.items()}
-        if self.unknown is not None and self.unknown_id is not None:
-            by_id[self.unknown_id] = self.unknown.encode()
-        return by_id
+        return derivations.bytes_by_id(self)
 
     @cached_property
     def _byte_ids(self) -> list[int]:

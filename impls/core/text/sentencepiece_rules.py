@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from impls.core.model import Model
 
 SPACE_MARK = "\u2581"
-_MARK_BYTES = SPACE_MARK.encode()
 
 DummyPrefix = Literal["always", "missing", "first", "never"]
 
@@ -210,21 +209,6 @@ class Cuts:
         if self._fused:
             ends = [k for k in ends if piece[k - 1] in known or piece[k] in known]
         return [piece[start:end] for start, end in zip([0, *ends], [*ends, len(piece)], strict=True)]
-
-
-# --- reading ids ----------------------------------------------------------------------------------------------
-
-
-def bytes_by_id(model: Model, rules: SentencePieceRules) -> dict[int, bytes]:
-    """Return what each id decodes to, before the leading space is removed."""
-    mark = _MARK_BYTES if rules.escape_spaces else b" "
-    by_id = {i: token.replace(mark, b" ") for i, token in enumerate(model.tokens) if token is not None}
-    by_id |= {i: bytes([byte]) for byte, i in enumerate(rules.byte_ids) if i >= 0}
-    by_id |= {i: text.encode() if rules.shows_specials else b"" for text, i in model.special_tokens.items()}
-    by_id |= {i: text.encode() for text, i in model.added_tokens.items()}
-    if model.unknown_id is not None:
-        by_id[model.unknown_id] = rules.unknown_text.encode()
-    return by_id
 
 
 def token_text(token: bytes | None) -> str:
