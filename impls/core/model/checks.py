@@ -41,11 +41,13 @@ def check_model(model: Model) -> None:
     if model.merge_counts is not None and len(model.merge_counts) != len(model.merges):
         raise InvalidModel(f"{len(model.merges)} merges but {len(model.merge_counts)} merge counts")
     _check_tokens(model)
+    prefix = (model.continuing_prefix or "").encode()
     for rank, (left, right) in enumerate(model.merges):
         for i in (left, right):
             if not isinstance(i, int) or not 0 <= i < len(tokens) or tokens[i] is None:
                 raise InvalidModel(f"merge {rank}: no token has id {i!r}")
-        if model.joined(left, right) not in model.id_by_token:
+        made = tokens[left] + tokens[right].removeprefix(prefix)  # type: ignore[operator, union-attr]
+        if made not in model.id_by_token:
             raise InvalidModel(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} make no token")
     _check_whole_tokens(model)
     if model.whole_token_flags and (problem := check_flags(model)) is not None:

@@ -146,15 +146,11 @@ class Model(_Files):
     @cached_property
     def merge_results(self) -> tuple[int, ...]:
         """The id each merge makes, in rank order."""
-        tokens, ids = self.tokens, self.id_by_token
-        if self.continuing_prefix is not None:
-            return tuple(ids[self.joined(left, right)] for left, right in self.merges)
-        return tuple(ids[tokens[left] + tokens[right]] for left, right in self.merges)  # type: ignore[operator]
-
-    def joined(self, left: int, right: int) -> bytes:
-        """Return the bytes of the token that merging two ids makes."""
-        prefix = (self.continuing_prefix or "").encode()
-        return self.tokens[left] + self.tokens[right].removeprefix(prefix)  # type: ignore[operator, union-attr]
+        tokens, ids, prefix = self.tokens, self.id_by_token, (self.continuing_prefix or "").encode()
+        return tuple(
+            ids[tokens[left] + tokens[right].removeprefix(prefix)]  # type: ignore[operator, union-attr]
+            for left, right in self.merges
+        )
 
     @cached_property
     def ranks(self) -> Sequence[int]:
