@@ -1,7 +1,5 @@
 """The `Model`: what training learned, as immutable data, checked on construction; and what its rules mean for a piece.
 
-It runs nothing and knows no files.
-
 A model with merge rule `pairs` merges only the listed pairs (Hugging Face, our own trainers); with `concatenation`
 any two neighbours whose joined bytes are a token merge, and the token's id is the rank (tiktoken rank files).
 """
@@ -108,8 +106,7 @@ class Model(_Files):
 
     @staticmethod
     def restored(packed: PackedModel) -> Model:
-        """Return the model `packed` was made of, without checking it again; tokens and merges are unpacked on first
-        access."""
+        """Return the model `packed` was made of, not checked again; tokens and merges are unpacked on first access."""
         model = object.__new__(Model)
         fields = packed.fields()
         model.__dict__.update(fields, _packed=packed, **{name: MappingProxyType(fields[name]) for name in MAPPINGS})
@@ -135,8 +132,6 @@ class Model(_Files):
         return replace(self, **changes)
 
     digest = cached_property(digest_of)
-
-    # --- looking things up ---------------------------------------------------------------------------------
 
     @cached_property
     def id_by_token(self) -> dict[bytes, int]:
