@@ -17,7 +17,7 @@ from impls.core.model import Model
 from impls.core.text.patterns import drops_text
 from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.files import MAX_TABLE_ID, check_json_size, converted, parse_json
-from impls.formats.parse_cache import CacheEntry
+from impls.formats.parse_cache import cached_model
 
 FORMAT = "bpebench"
 NAME = "bpebench model"
@@ -65,8 +65,7 @@ _ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "continuing_prefix", "tra
 
 def read(content: bytes) -> Model:
     """Read the model; raise `InvalidModel` for another version, a digest that does not match, or an invalid field."""
-    entry = CacheEntry(FORMAT, content, hashlib.sha256(content).hexdigest())
-    return entry.load() or entry.store(_parsed(content))
+    return cached_model(lambda: _parsed(content), FORMAT, content, hashlib.sha256(content).hexdigest())
 
 
 def _parsed(content: bytes) -> Model:

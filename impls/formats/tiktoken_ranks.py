@@ -19,9 +19,9 @@ from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs, ids_out_of_order
 from impls.core.text.patterns import name_of, resolve
 from impls.formats.files import check_lines, token_table
-from impls.formats.known import KNOWN
+from impls.formats.known import KNOWN, Known
 from impls.formats.lost_fields import lost_fields
-from impls.formats.parse_cache import CacheEntry
+from impls.formats.parse_cache import cached_model
 
 FORMAT = "tiktoken"
 _NO_BYTES = b"="
@@ -43,31 +43,27 @@ def read_model(
     """Read the model of a rank file; see `impls.formats.load` for the defaults of `pattern` and `special_tokens`."""
     digest = hashlib.sha256(content).hexdigest()
     known = KNOWN.get(digest)
-    # A cache hit would skip the warning below.
-    may_warn = known is None and pattern is None
-    entry = None if may_warn else CacheEntry(FORMAT, content, digest, pattern, special_tokens)
-    if entry is not None and (cached := entry.load()) is not None:
-        return cached
-    ranks = read_tiktoken_ranks(content)
-    known = known or KNOWN.get(digest_of(ranks))
-    if pattern is None:
-        if known is None or known.pattern is None:
+
+    def parse() -> Model:
+        ranks = read_tiktoken_ranks(content)
+        found = known or KNOWN.get(digest_of(ranks)) or Known("")
+        if pattern is None and found.pattern is None:
             warnings.warn(
                 f"{path}: a rank file holds no pattern; 'gpt2' is used. Another: load(path, pattern=NAME), "
                 "or `bpebench convert FILE MODEL.json --to bpebench --pattern NAME` once",
                 PatternAssumed,
-                stacklevel=5,
+                stacklevel=6,
             )
-        pattern = known.pattern if known and known.pattern else "gpt2"
-    if special_tokens is None:
-        special_tokens = known.special_tokens if known else {}
-    model = Model(
-        tokens=token_table(ranks.items()),
-        pattern=resolve(pattern),
-        special_tokens=special_tokens,
-        merge_rule="concatenation",
-    )
-    return model if entry is None else entry.store(model)
+        return Model(
+            tokens=token_table(ranks.items()),
+            pattern=resolve(found.pattern or "gpt2" if pattern is None else pattern),
+            special_tokens=found.special_tokens if special_tokens is None else special_tokens,
+            merge_rule="concatenation",
+        )
+
+    if known is None and pattern is None:
+        return parse()  # from the cache there would be no warning
+    return cached_model(parse, FORMAT, content, digest, pattern, special_tokens)
 
 
 def read_tiktoken_ranks(content: bytes) -> dict[bytes, int]:
