@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from impls.core.arguments import check_text, checked_ids, wrong_type
@@ -76,16 +77,7 @@ class Decoder:
         tokens = self._token_bytes(ids)
         if self._model.sentencepiece is not None:
             return _read_tokens(ids, tokens, self._byte_ids)
-        data = b"".join(tokens)
-        text, starts = byte_starts_of_characters(data)
-        offsets: list[int] = []
-        position = character = 0
-        for token in tokens:
-            while character + 1 < len(starts) and starts[character + 1] <= position:
-                character += 1
-            offsets.append(character if position < len(data) else len(text))
-            position += len(token)
-        return text, offsets
+        return _with_offsets(tokens)
 
     def _token_bytes(self, ids: Sequence[int]) -> list[bytes]:
         by_id = self._bytes_by_id
@@ -111,6 +103,20 @@ class Decoder:
         return tokens
 
 
+def _with_offsets(tokens: Sequence[bytes], *, each_byte: bool = False) -> tuple[str, list[int]]:
+    """Return the text of the joined tokens, and the character each begins at or inside."""
+    data = b"".join(tokens)
+    text, starts = byte_starts_of_characters(data, each_byte=each_byte)
+    offsets: list[int] = []
+    position = character = 0
+    for token in tokens:
+        while character + 1 < len(starts) and starts[character + 1] <= position:
+            character += 1
+        offsets.append(character if position < len(data) else len(text))
+        position += len(token)
+    return text, offsets
+
+
 def _read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collection[int]) -> tuple[str, list[int]]:
     """Return the text of `tokens`, the decoded `ids`, and the character each begins at.
 
@@ -118,22 +124,16 @@ def _read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collecti
     """
     parts: list[str] = []
     offsets: list[int] = []
-    length = at = 0
-    while at < len(ids):
-        end = at + 1
-        if ids[at] not in byte_ids:
-            text = tokens[at].decode("utf-8", "replace")
+    length = 0
+    for are_bytes, run in groupby(zip(ids, tokens, strict=True), key=lambda pair: pair[0] in byte_ids):
+        if are_bytes:
+            text, starts = _with_offsets([token for _, token in run], each_byte=True)
+            offsets += [length + start for start in starts]
+            parts.append(text)
+            length += len(text)
+            continue
+        for _, token in run:
+            parts.append(token.decode("utf-8", "replace"))
             offsets.append(length)
-        else:
-            while end < len(ids) and ids[end] in byte_ids:
-                end += 1
-            text, starts = byte_starts_of_characters(b"".join(tokens[at:end]), each_byte=True)
-            character = 0
-            for position in range(end - at):
-                while character + 1 < len(starts) and starts[character + 1] <= position:
-                    character += 1
-                offsets.append(length + character)
-        parts.append(text)
-        length += len(text)
-        at = end
+            length += len(parts[-1])
     return "".join(parts), offsets
