@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from impls.core.errors import InvalidModel
-from impls.core.model.whole_tokens import check_flags
+from impls.core.model.whole_tokens import FLAGS, normal_form
 from impls.core.text.charsmap import Charsmap
 from impls.core.text.normalization import normalizer
 from impls.core.text.sentencepiece_rules import SentencePieceRules, single_characters, token_text
@@ -50,8 +50,7 @@ def check_model(model: Model) -> None:
         if made not in model.id_by_token:
             raise InvalidModel(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} make no token")
     _check_whole_tokens(model)
-    if model.whole_token_flags and (problem := check_flags(model)) is not None:
-        raise InvalidModel(problem)
+    _check_flags(model)
     if model.sentencepiece is not None:
         _check_rules(model, model.sentencepiece)
 
@@ -99,6 +98,16 @@ def _check_whole_tokens(model: Model) -> None:
             raise InvalidModel(f"the special token {text!r} has the id {i} of the token {model.tokens[i]!r}")
         if used.setdefault(i, text) != text:
             raise InvalidModel(f"the special tokens {used[i]!r} and {text!r} have the same id {i}")
+
+
+def _check_flags(model: Model) -> None:
+    for text, flags in model.whole_token_flags.items():
+        if text not in model.whole_token_ids:
+            raise InvalidModel(f"whole_token_flags: {text!r} is not a special or added token")
+        if not flags or any(flag not in FLAGS for flag in flags) or len(set(flags)) != len(flags):
+            raise InvalidModel(f"whole_token_flags: {text!r} has {flags!r}; known are {', '.join(FLAGS)}")
+        if "normalized" in flags and not normal_form(model)(text, True):
+            raise InvalidModel(f"whole_token_flags: nothing is left of {text!r} when it is normalised")
 
 
 # --- SentencePiece's rules ---------------------------------------------------------------------------------------

@@ -143,15 +143,3 @@ def can_meet(some: Collection[str], others: Collection[str]) -> bool:
         if any(special_matcher(frozenset(these)).search(text) for text in those if these):
             return True
     return False
-
-
-def check_flags(model: Model) -> str | None:
-    """Return what is wrong with the model's `whole_token_flags`, or None."""
-    for text, flags in model.whole_token_flags.items():
-        if text not in model.whole_token_ids:
-            return f"whole_token_flags: {text!r} is not a special or added token"
-        if not flags or any(flag not in FLAGS for flag in flags) or len(set(flags)) != len(flags):
-            return f"whole_token_flags: {text!r} has {flags!r}; known are {', '.join(FLAGS)}"
-        if "normalized" in flags and not normal_form(model)(text, True):
-            return f"whole_token_flags: nothing is left of {text!r} when it is normalised"
-    return None
