@@ -194,8 +194,8 @@ def read_metaspace(step: dict[str, Any], where: str, spaces: Spaces) -> None:
     if step.get("replacement", SPACE_MARK) != SPACE_MARK:
         raise InvalidModel(f"{where}.replacement: only {SPACE_MARK!a} is supported")
     scheme = step.get("prepend_scheme", "always" if step.get("add_prefix_space", True) else "never")
-    prefixes: dict[Any, DummyPrefix] = {"always": "missing", "first": "first", "never": "never"}
-    if scheme not in prefixes:
+    prefixes: dict[str, DummyPrefix] = {"always": "missing", "first": "first", "never": "never"}
+    if not isinstance(scheme, str) or scheme not in prefixes:
         raise InvalidModel(f"{where}.prepend_scheme: {scheme!r} is not one of: {', '.join(prefixes)}")
     if scheme == "first" and not _KEEP_THE_START.issuperset(spaces.steps):
         after = "after a normalizer that may drop characters"
@@ -229,9 +229,12 @@ def write_normalizer(model: Model) -> dict[str, Any] | None:
             steps.append({"type": "Prepend", "prepend": SPACE_MARK if rules.escape_spaces else " "})
         if rules.escape_spaces and not _by_metaspace(rules):
             steps.append({"type": "Replace", "pattern": {"String": " "}, "content": SPACE_MARK})
-    if len(steps) < 2:
-        return steps[0] if steps else None
-    return {"type": "Sequence", "normalizers": steps}
+    return in_sequence(steps, "normalizers")
+
+
+def in_sequence(steps: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
+    """Return one step that applies all `steps`: the opposite of `flat_steps`."""
+    return {"type": "Sequence", key: steps} if len(steps) > 1 else steps[0] if steps else None
 
 
 def _written(name: str, texts: list[str]) -> dict[str, Any] | None:

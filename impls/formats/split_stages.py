@@ -21,6 +21,7 @@ from impls.formats.space_steps import (
     OlderUnicode,
     Spaces,
     flat_steps,
+    in_sequence,
     read_expression,
     read_metaspace,
 )
@@ -171,18 +172,23 @@ def _complement(expression: str) -> str | None:
     return f"[^{members[1:]}" if members.startswith("[") else rf"\P{members[2:]}"
 
 
-def write_stages(stages: tuple[str, ...], *, byte_level: bool, add_prefix_space: bool = False) -> dict[str, Any] | None:
-    """Return the `pre_tokenizer` of `stages`; raise `InvalidPattern` for one Oniguruma would split differently."""
-    if byte_level and stages in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
-        return _byte_level(use_regex=True, add_prefix_space=add_prefix_space)
-    steps = [_write_split(stage) for stage in stages]
+def write_stages(
+    stages: tuple[str, ...],
+    *,
+    byte_level: bool,
+    add_prefix_space: bool = False,
+    first: dict[str, Any] | None = None,
+) -> dict[str, Any] | None:
+    """Return the `pre_tokenizer` of the step `first` and `stages`; raise `InvalidPattern` for a stage that Oniguruma
+    would split differently."""
+    by_regex = byte_level and stages in (NAMED["gpt2"], NAMED["gpt2-0.14"])
+    steps = [] if by_regex else [_write_split(stage) for stage in stages]
+    if byte_level and add_prefix_space and steps:
+        raise InvalidPattern("a space before the text is not written with a pattern other than GPT-2's")
     if byte_level:
-        if add_prefix_space and steps:
-            raise InvalidPattern("a space before the text is not written with a pattern other than GPT-2's")
-        steps.append(_byte_level(use_regex=False, add_prefix_space=add_prefix_space))
-    if len(steps) < 2:
-        return steps[0] if steps else None
-    return {"type": "Sequence", "pretokenizers": steps}
+        options = {"add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": by_regex}
+        steps.append({"type": BYTE_LEVEL, **options})
+    return in_sequence([first, *steps] if first else steps, "pretokenizers")
 
 
 def _write_split(stage: str) -> dict[str, Any]:
@@ -192,15 +198,3 @@ def _write_split(stage: str) -> dict[str, Any]:
     else:
         stage, behavior = without_gaps(stage), "Isolated"
     return {"type": "Split", "pattern": {"Regex": to_oniguruma(stage)}, "behavior": behavior, "invert": invert}
-
-
-def in_sequence(first: dict[str, Any] | None, then: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return one `pre_tokenizer` that applies `first`, then `then`."""
-    if first is None or then is None:
-        return first or then
-    steps = then["pretokenizers"] if then["type"] == "Sequence" else [then]
-    return {"type": "Sequence", "pretokenizers": [first, *steps]}
-
-
-def _byte_level(*, use_regex: bool, add_prefix_space: bool = False) -> dict[str, Any]:
-    return {"type": BYTE_LEVEL, "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": use_regex}
