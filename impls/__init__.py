@@ -6,6 +6,10 @@
 'aaab'
 """
 
+from __future__ import annotations
+
+from pathlib import Path
+
 from impls.core.errors import (
     BPEError,
     InvalidFile,
@@ -23,6 +27,23 @@ from impls.core.errors import (
 from impls.core.model import Model
 from impls.interface import Tokenizer, TrainingSpec
 from impls.registry import default_names, get, load, names, train
+
+
+def _load(path: str | Path) -> Model:
+    """Read a model file of any format `impls.formats` knows; raise `InvalidFile`."""
+    from impls.formats import load
+
+    return load(Path(path))
+
+
+def _save(model: Model, path: str | Path) -> None:
+    """Write the suite's own JSON, atomically."""
+    from impls.formats import save
+
+    save(model, Path(path), "bpebench")
+
+
+Model.load, Model.save = _load, _save
 
 __all__ = [
     "BPEError",

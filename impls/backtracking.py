@@ -45,7 +45,7 @@ class Backtracking(Tokenizer):
             raise Unsupported(self.name, f"tokens inside a word begin with {model.continuing_prefix!r}")
         self.steps = 0
         # For every token the rank of the merge that makes it and the two parts it joins; symbols have no parts.
-        self._rank: dict[int, int] = dict.fromkeys(_symbol_ids(model), _SYMBOL)
+        self._rank: dict[int, int] = dict.fromkeys(model.symbol_ids, _SYMBOL)
         self._parts: dict[int, tuple[int, int]] = {}
         self._rank_of_pair: dict[tuple[int, int], int] = {}
         if model.merge_rule == "pairs":
@@ -159,18 +159,13 @@ class Backtracking(Tokenizer):
 
         Raise `Unsupported` naming the first token without one.
         """
-        id_by_token = self.model.id_by_token
-        ranks = self.model.ranks
-        rules = self.model.sentencepiece
-        alone = () if rules is None else rules.user_defined_ids
+        id_by_token, ranks, merge_of = self.model.id_by_token, self.model.ranks, self.model.merge_of
         for token, i in sorted(id_by_token.items(), key=lambda entry: (ranks[entry[1]], len(entry[0]))):
-            if i in self._rank or i in alone:
+            if i in self._rank or i in self.model.unmade_ids:
                 continue
             for cut in range(1, len(token)):
                 left, right = id_by_token.get(token[:cut]), id_by_token.get(token[cut:])
-                if self.model.unknown_id is not None and self.model.unknown_id in (left, right):
-                    continue  # it represents other text than its own and never merges
-                if left not in self._rank or right not in self._rank:
+                if left not in self._rank or right not in self._rank or merge_of(left, right) is None:
                     continue
                 if max(self._rank[left], self._rank[right]) <= ranks[i] and self._compatible(left, right):
                     self._rank[i], self._parts[i], self._rank_of_pair[left, right] = ranks[i], (left, right), ranks[i]
@@ -179,16 +174,3 @@ class Backtracking(Tokenizer):
                 raise Unsupported(
                     self.name, f"needs one derivation per token; lower ranks do not lead to {token!r} (id {i})"
                 )
-
-
-def _symbol_ids(model: Model) -> set[int]:
-    """Return the ids `Model.symbols` can give: bytes, single characters with or without `end_of_word`, the unknown
-    token."""
-    symbols = set() if model.unknown_id is None else {model.unknown_id}
-    if model.sentencepiece is not None:
-        symbols.update(i for i in model.sentencepiece.byte_ids if i >= 0)
-    for token, i in model.id_by_token.items():
-        text = token.decode("latin-1" if model.alphabet == "bytes" else "utf-8", "replace")
-        if len(text) == 1 or (model.end_of_word and len(text.removesuffix(model.end_of_word)) == 1):
-            symbols.add(i)
-    return symbols

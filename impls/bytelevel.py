@@ -3,8 +3,8 @@
 Idea
     Every byte is mapped to a printable character (a space becomes Ġ), so symbols, merges and vocabulary are readable
     strings. A piece is a list of strings; the pair of the lowest rank is joined wherever it occurs, until none is left.
-    With dropout each possible join is dropped with probability p in each round, so that a model in training sees
-    several segmentations of one word: `Ġlower` -> Ġlow er, Ġl ower, Ġ low er.
+    With dropout each possible join is dropped with probability p, so that a model in training sees several
+    segmentations of one word: `Ġlower` -> Ġlow er, Ġl ower, Ġ low er.
     Training updates the pair counts after each merge, and scans all of them for the best.
 Cost
     Encoding O(rounds * piece). Training O(corpus) once, then for each merge O(distinct pairs + changed words).
@@ -16,10 +16,8 @@ Source
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from random import Random
 from typing import ClassVar, Literal
 
 from impls.core.errors import Unsupported
@@ -33,39 +31,26 @@ from impls.core.training import (
     merge_budget,
     trained_model,
 )
-from impls.interface import SpecialSet, Tokenizer, TrainingSpec
+from impls.interface import Tokenizer, TrainingSpec
 
 Pair = tuple[str, str]
 
 
 class ByteLevel(Tokenizer):
-    """Merges printable strings, for models over bytes; `dropout` > 0 makes the segmentation random."""
+    """Merges printable strings, for models over bytes."""
 
     name: ClassVar[str] = "bytelevel"
     summary: ClassVar[str] = "GPT-2's printable bytes as strings, with BPE-dropout"
     kind: ClassVar[Literal["pure"]] = "pure"
 
-    def __init__(self, model: Model, *, dropout: float = 0.0, seed: int | None = None) -> None:
-        """Prepare `model`; every possible join is dropped with probability `dropout` (0 to 1) in each round.
-
-        The same `seed` gives the same segmentations for the same sequence of calls; None takes a new one each time.
-        Raise `Unsupported` for a model over characters, ValueError for an out-of-range `dropout`.
-        """
+    def __init__(self, model: Model) -> None:
         super().__init__(model)
         if model.alphabet != "bytes":
             raise Unsupported(self.name, "works on bytes; this model's alphabet is 'chars'")
-        if not 0.0 <= dropout <= 1.0:
-            raise ValueError(f"dropout must be a probability from 0 to 1, not {dropout!r}")
-        self.dropout, self._seed = dropout, seed
-        self._random = Random(seed)
         self._id_by_text = {to_printable(token): i for token, i in model.id_by_token.items()}
         text_of = {i: text for text, i in self._id_by_text.items()}
         # A pair that is listed twice keeps its later rank.
         self._rank_by_pair = {(text_of[left], text_of[right]): rank for rank, (left, right) in enumerate(model.merges)}
-
-    def __reduce__(self) -> tuple[Callable[..., Tokenizer], tuple[object, ...]]:
-        """Pickle the model, `dropout` and `seed`; a copy starts its random numbers from the beginning."""
-        return partial(type(self), dropout=self.dropout, seed=self._seed), (self._model,)
 
     def encode_piece(self, piece: str) -> list[int]:
         """Return the ids of one piece.
@@ -73,7 +58,7 @@ class ByteLevel(Tokenizer):
         Merges Ġ+t (rank 0), Ġt+o (rank 1):   " tot"  ->  Ġ t o t  ->  Ġt o t  ->  Ġto t
         """
         whole = self.model.whole_piece(piece)
-        if whole is not None and self.dropout == 0:
+        if whole is not None:
             return [whole]
         word = [BYTE_TO_CHARACTER[byte] for byte in piece.encode("utf-8", "surrogateescape")]
         while joins := self._possible_joins(word):
@@ -90,31 +75,31 @@ class ByteLevel(Tokenizer):
             word = joined
         return [self._id_by_text[symbol] for symbol in word]
 
+    def _encode_piece_with_dropout(self, piece: str, coins: Iterator[bool]) -> list[int]:
+        """Return the ids of one piece; each round tries the possible joins by rank, then from left to right, until one
+        is not dropped.
+
+        With the merges above and coins that drop the first join only:   Ġ t o t  ->  nothing left to join
+        """
+        word = [BYTE_TO_CHARACTER[byte] for byte in piece.encode("utf-8", "surrogateescape")]
+        while True:
+            joins = sorted((rank, at) for at, rank in self._possible_joins(word).items())
+            at = next((at for _, at in joins if not next(coins)), None)
+            if at is None:
+                return [self._id_by_text[symbol] for symbol in word]
+            word[at : at + 2] = [word[at] + word[at + 1]]
+
     def _possible_joins(self, word: list[str]) -> dict[int, int]:
-        """Return position -> rank of every join that is in the model and not dropped this time."""
+        """Return position -> rank of every join that is in the model."""
         joins: dict[int, int] = {}
         for at, (left, right) in enumerate(pairwise(word)):
             if self.model.merge_rule == "pairs":
                 rank = self._rank_by_pair.get((left, right))
             else:
                 rank = self._id_by_text.get(left + right)
-            if rank is not None and (self.dropout == 0 or self._random.random() >= self.dropout):
+            if rank is not None:
                 joins[at] = rank
         return joins
-
-    def encode_batch(
-        self,
-        texts: Sequence[str],
-        threads: int | None = None,
-        *,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
-    ) -> list[list[int]]:
-        """As every `encode_batch`; with dropout the texts are encoded in order, so that the seed decides the result."""
-        threads = 1 if self.dropout and threads is None else threads
-        return super().encode_batch(
-            texts, threads, allowed_special=allowed_special, disallowed_special=disallowed_special
-        )
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
@@ -25,13 +26,13 @@ from impls.core.arguments import (
 )
 from impls.core.decoding import Decoder
 from impls.core.dropout import Dropout
-from impls.core.errors import BPEError, SpecialToken, UnknownSymbol, Unsupported
+from impls.core.errors import BPEError, UnknownSymbol, Unsupported
 from impls.core.hooks import Hooks
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.ragged import joined, map_on_threads
 from impls.core.specification import Ties, TrainingSpec
 from impls.core.text.sentencepiece_rules import Cuts
-from impls.core.text.text import repair_surrogates, special_matcher
+from impls.core.text.text import repair_surrogates
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,8 +88,7 @@ class Tokenizer(Hooks, Decoder, ABC):
     def pieces(self, text: str) -> list[str]:
         """Return what `encode_piece` is called with for `text`, without special tokens: normalised, split and cut."""
         check_text(text)
-        pieces = self._splitter.split(self._model.normalize(repair_surrogates(text)))
-        return pieces if self._cuts is None else [part for piece in pieces for part in self._cuts.cut(piece)]
+        return self._pieces_of(self._model.normalize(repair_surrogates(text)))
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -158,10 +158,7 @@ class Tokenizer(Hooks, Decoder, ABC):
         dropout = Dropout(probability, seed)
         if probability == 0:
             return self.encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
-
-        def encode(segment: str) -> list[int]:
-            return self._encode_text_with_dropout(segment, dropout)
-
+        encode = partial(self._encode_text_with_dropout, dropout=dropout)
         if self._is_ordinary(text, allowed_special, disallowed_special):
             return encode(self._repaired(text))
         return self._encode_around_specials(text, allowed_special, encode)
@@ -249,49 +246,30 @@ class Tokenizer(Hooks, Decoder, ABC):
             return True
         check_text(text)
         check_special_sets(allowed_special, disallowed_special)
-        model = self._model
-        specials = model.special_tokens.keys()
-        if not specials and not self._added:
-            return True
-        allowed = self._allowed(allowed_special)
-        disallowed = specials - allowed if disallowed_special == "all" else specials & set(disallowed_special or ())
-        if disallowed and (found := special_matcher(frozenset(disallowed)).search(text)):
-            raise SpecialToken(found[0], found.start())
-        whole = allowed | model.added_tokens.keys()
-        if whole and self._whole_tokens.hidden:
-            return False
-        return not whole or special_matcher(frozenset(whole)).search(repair_surrogates(text)) is None
+        return not self._whole_tokens.occur(text, allowed_special, disallowed_special)
 
     def _are_ordinary(self, texts: Sequence[str], allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
         if not (allowed_special or disallowed_special or self._added):
             return True
         check_texts(texts)
         check_special_sets(allowed_special, disallowed_special)
-        return all(self._is_ordinary(text, allowed_special, disallowed_special) for text in texts)
-
-    def _allowed(self, allowed_special: SpecialSet) -> set[str]:
-        specials = set(self._model.special_tokens)
-        return specials if allowed_special == "all" else specials & set(allowed_special or ())
+        return not any(self._whole_tokens.occur(text, allowed_special, disallowed_special) for text in texts)
 
     def _encode_around_specials(
         self, text: str, allowed_special: SpecialSet, encode: Callable[[str], list[int]] | None = None
     ) -> list[int]:
-        model, encode = self._model, encode or self._encode_text
-        whole = self._allowed(allowed_special) | model.added_tokens.keys()
+        encode = encode or self._encode_text
 
         def normalize(segment: str, first: bool) -> str:
-            return segment if self.normalizes else model.normalize(segment, first=first)
+            return segment if self.normalizes else self._model.normalize(segment, first=first)
 
         ids: list[int] = []
-        for part, i, offset in self._whole_tokens.parts(repair_surrogates(text), whole, normalize):
-            ids += self._encode_segment(encode, part, offset) if i is None else [i]
+        for part, i, offset in self._whole_tokens.parts(repair_surrogates(text), allowed_special, normalize):
+            try:
+                ids += encode(part) if i is None else [i]
+            except UnknownSymbol as error:
+                raise UnknownSymbol(error.character, offset + error.offset) from None
         return ids
-
-    def _encode_segment(self, encode: Callable[[str], list[int]], text: str, offset: int) -> list[int]:
-        try:
-            return encode(text)
-        except UnknownSymbol as error:
-            raise UnknownSymbol(error.character, offset + error.offset) from None
 
     def _encode_as(self, encode: Callable[[str], Ids], text: str) -> Ids:
         """Return `encode(text)`, of the repaired and normalised text where that is needed."""

@@ -41,9 +41,7 @@ class Naive(Tokenizer):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        # Of a merge that is listed twice the later rank counts: a later entry of the same pair overwrites.
-        ranked = enumerate(zip(model.merges, model.merge_results, strict=True))
-        self._merge_by_pair = {pair: (rank, made) for rank, (pair, made) in ranked}
+        self._merge_of = model.merge_of
         # Of equal ranks the leftmost merges first, which may create another pair of that rank right there.
         self._one_at_a_time = bool(model.equal_ranks)
 
@@ -59,7 +57,7 @@ class Naive(Tokenizer):
             return [whole]
         ids = self.model.symbols(piece)
         while True:
-            merges = [self._merge(left, right) for left, right in pairwise(ids)]
+            merges = [self._merge_of(left, right) for left, right in pairwise(ids)]
             lowest = min((merge for merge in merges if merge is not None), default=None)
             if lowest is None:
                 return ids
@@ -80,26 +78,13 @@ class Naive(Tokenizer):
         """
         ids = self.model.symbols(piece)
         while True:
-            merges = [(self._merge(left, right), at) for at, (left, right) in enumerate(pairwise(ids))]
+            merges = [(self._merge_of(left, right), at) for at, (left, right) in enumerate(pairwise(ids))]
             possible = sorted((merge[0], at, merge[1]) for merge, at in merges if merge is not None)
             chosen = next((one for one in possible if not next(coins)), None)
             if chosen is None:
                 return ids
             _, at, made = chosen
             ids[at : at + 2] = [made]
-
-    def _merge(self, left: int, right: int) -> tuple[int, int] | None:
-        """Return (rank, id it makes) of the merge of two neighbours, or None where they do not merge."""
-        model = self.model
-        if model.merge_rule == "pairs":
-            return self._merge_by_pair.get((left, right))
-        if model.unknown_id in (left, right):
-            return None
-        left_token, right_token = model.tokens[left], model.tokens[right]
-        if left_token is None or right_token is None:  # a byte of a character that is not a token
-            return None
-        made = model.id_by_token.get(left_token + right_token)
-        return None if made is None else (model.ranks[made], made)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -51,11 +51,7 @@ class Priority(Tokenizer):
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         self.heap_operations = 0
-        self._tokens = model.tokens
-        self._id_by_token = model.id_by_token
-        self._rank_by_pair = {pair: rank for rank, pair in enumerate(model.merges)}
-        self._by_pairs = model.merge_rule == "pairs"
-        self._ranks = model.ranks
+        self._merge_of = model.merge_of
 
     def encode_piece(self, piece: str) -> list[int]:
         """Return the ids of one piece, always merging the lowest rank, leftmost first.
@@ -72,49 +68,33 @@ class Priority(Tokenizer):
         n = len(ids)
         before = list(range(-1, n - 1))
         after = list(range(1, n + 1))  # n is the end
-        rank_of = self._rank_of
+        merge_of = self._merge_of
         # One number per candidate, rank * n + position: the heap compares rank first, then position.
-        heap = [rank * n + at for at, pair in enumerate(pairwise(ids)) if (rank := rank_of(*pair)) is not None]
+        heap = [merge[0] * n + at for at, pair in enumerate(pairwise(ids)) if (merge := merge_of(*pair)) is not None]
         heapify(heap)
         operations = len(heap)
         while heap:
             rank, at = divmod(heappop(heap), n)
             operations += 1
             right = after[at]
-            if ids[at] == _GONE or right == n or rank_of(ids[at], ids[right]) != rank:
+            if ids[at] == _GONE or right == n:
+                continue
+            merge = merge_of(ids[at], ids[right])
+            if merge is None or merge[0] != rank:
                 continue  # one of its two symbols has been merged since
-            ids[at] = self._made(rank, ids[at], ids[right])
-            ids[right] = _GONE
+            ids[at], ids[right] = merge[1], _GONE
             follower = after[at] = after[right]
             if follower < n:
                 before[follower] = at
-                if (rank := rank_of(ids[at], ids[follower])) is not None:
-                    heappush(heap, rank * n + at)
+                if (merge := merge_of(ids[at], ids[follower])) is not None:
+                    heappush(heap, merge[0] * n + at)
                     operations += 1
             leader = before[at]
-            if leader >= 0 and (rank := rank_of(ids[leader], ids[at])) is not None:
-                heappush(heap, rank * n + leader)
+            if leader >= 0 and (merge := merge_of(ids[leader], ids[at])) is not None:
+                heappush(heap, merge[0] * n + leader)
                 operations += 1
         self.heap_operations += operations
         return [i for i in ids if i != _GONE]
-
-    def _rank_of(self, left: int, right: int) -> int | None:
-        """Return the rank at which two neighbours merge, or None; of a merge listed twice the later rank."""
-        if self._by_pairs:
-            return self._rank_by_pair.get((left, right))
-        if self.model.unknown_id in (left, right):
-            return None
-        left_token, right_token = self._tokens[left], self._tokens[right]
-        if left_token is None or right_token is None:  # a byte of a character that is not a token
-            return None
-        made = self._id_by_token.get(left_token + right_token)
-        return None if made is None else self._ranks[made]
-
-    def _made(self, rank: int, left: int, right: int) -> int:
-        """Return the id that two neighbours make, which merge at `rank`."""
-        if self._by_pairs:
-            return self.model.merge_results[rank]
-        return self._id_by_token[self._tokens[left] + self._tokens[right]]  # type: ignore[operator]
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -8,9 +8,10 @@ that names a subclass of `Tokenizer`, or any class or function that takes a `Mod
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 
 from impls.core.arguments import wrong_type
 from impls.core.errors import BPEError, Missing, UnknownName
@@ -83,7 +84,7 @@ def get(name: str) -> type[Tokenizer]:
         raise
     if isinstance(found, type) and issubclass(found, Tokenizer):
         return found
-    from impls.core.plugin import wrap
+    from impls.plugin import wrap
 
     return wrap(name, found)
 
@@ -99,3 +100,41 @@ def train(name: str, texts: Iterable[str], spec: TrainingSpec) -> Tokenizer:
     """Train a model on `texts` and load it in the same implementation."""
     implementation = get(name)
     return implementation(implementation.train_model(texts, spec))
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """One implementation, as `bpebench list` shows it."""
+
+    name: str
+    kind: str
+    state: str
+    """`ready`, `installed` (its package is there), `missing: …`, `broken: …`, or `plug-in`: not known until chosen."""
+    about: str
+
+
+def availability(name: str) -> Availability:
+    """Return the state of the implementation `name`.
+
+    Own and production implementations are imported, peers are looked up, other plug-ins only named.
+    """
+    if name in _OWN:
+        try:
+            found = get(name)
+        except Missing as missing:
+            return Availability(name, "", f"missing: pip install {missing.package}", "")
+        except Exception as error:  # a library may fail in any way on import; it is listed all the same
+            return Availability(name, "", f"broken: {type(error).__name__}: {error}", "")
+        return Availability(name, found.kind, "ready", found.summary)
+    point = plugin(name)
+    if not point.module.startswith("impls.peers."):
+        origin = "" if point.dist is None else f"of {point.dist.name} {point.dist.version}; "
+        return Availability(name, "third-party", "plug-in", f"{origin}imported when it is chosen")
+    from impls.peers.metadata import adapter_metadata
+
+    about = adapter_metadata(point.module)
+    try:
+        version(about.package)
+    except PackageNotFoundError:
+        return Availability(name, "peer", f"missing: pip install {about.package}", about.summary)
+    return Availability(name, "peer", "installed", about.summary)

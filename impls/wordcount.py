@@ -45,10 +45,9 @@ class WordCount(Tokenizer):
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
+        self._merge_of = model.merge_of
         # Of equal ranks the leftmost merges first, which may create another pair of that rank right there.
         self._one_at_a_time = bool(model.equal_ranks)
-        # A merge that is listed twice is replayed at its later rank.
-        self._rank_by_pair = {pair: rank for rank, pair in enumerate(model.merges)}
         self._cache: dict[str, tuple[int, ...]] = {}
 
     def encode_piece(self, piece: str) -> list[int]:
@@ -76,43 +75,23 @@ class WordCount(Tokenizer):
         goes_back = self.model.merge_rule == "concatenation"
         done = -1
         while True:
-            ranks = [self._rank(left, right) for left, right in pairwise(ids)]
-            upcoming = min((rank for rank in ranks if rank > done), default=None)
+            merges = [self._merge_of(left, right) for left, right in pairwise(ids)]
+            upcoming = min((merge[0] for merge in merges if merge is not None and merge[0] > done), default=None)
             if upcoming is None:
                 return ids
             merged: list[int] = []
             joined = False  # whether this symbol was merged into the one before
             n_left = 1 if self._one_at_a_time else len(ids)  # how many merges this round may make
-            for symbol, following, rank in zip(ids, [*ids[1:], -1], [*ranks, -1], strict=True):
+            for symbol, merge in zip(ids, [*merges, None], strict=True):
                 if joined:
                     joined = False
-                elif rank == upcoming and n_left:
-                    merged.append(self._result(rank, symbol, following))
+                elif merge is not None and merge[0] == upcoming and n_left:
+                    merged.append(merge[1])
                     joined = True
                     n_left -= 1
                 else:
                     merged.append(symbol)
             ids, done = merged, -1 if goes_back else upcoming
-
-    def _rank(self, left: int, right: int) -> int:
-        """Return the rank at which training merged these two, or -1."""
-        model = self.model
-        if model.merge_rule == "pairs":
-            return self._rank_by_pair.get((left, right), -1)
-        if model.unknown_id in (left, right):
-            return -1
-        left_token, right_token = model.tokens[left], model.tokens[right]
-        if left_token is None or right_token is None:  # a byte of a character that is not a token
-            return -1
-        made = model.id_by_token.get(left_token + right_token)
-        return -1 if made is None else model.ranks[made]
-
-    def _result(self, rank: int, left: int, right: int) -> int:
-        """Return the id these two make, merged at `rank`."""
-        model = self.model
-        if model.merge_rule == "pairs":
-            return model.merge_results[rank]
-        return model.id_by_token[model.tokens[left] + model.tokens[right]]  # type: ignore[operator]
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

@@ -87,7 +87,7 @@ def _cell(value: Any) -> str:
 
 
 def _implementations() -> list[dict[str, Any]]:
-    from impls.core.availability import availability
+    from impls.registry import availability
 
     return [asdict(availability(name)) for name in impls.names()]
 

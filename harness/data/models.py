@@ -11,10 +11,9 @@ from harness.data.catalogue import Vocabulary, vocabularies, vocabulary_named
 from harness.data.errors import DataError
 from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.hub import PREFIX, hub_tokenizer_file
-from impls.core.availability import availability
 from impls.core.errors import BPEError, UnknownName
 from impls.core.model.model import Model
-from impls.registry import OWN_VOCABULARIES, own_model
+from impls.registry import OWN_VOCABULARIES, availability, own_model
 
 _TRAINED_SUFFIX = ".json"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import impls
 from harness.targets.objects import load_named
 from harness.targets.spec import NotLoadable, TargetSpec, is_target
-from impls.core.plugin import Minimal, wrap
+from impls.plugin import Minimal, wrap
 
 
 def load_tokenizer(name: str, model: impls.Model) -> impls.Tokenizer:

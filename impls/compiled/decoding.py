@@ -23,7 +23,7 @@ class KernelDecoder(Decoder):
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Decode the ids to text; see `Tokenizer.decode`."""
         if self._model.sentencepiece is not None:
-            arguments.check_errors(errors)
+            arguments.check_text(errors, "errors")
             ids = arguments.id_list(ids)
             try:
                 return self.decode_bytes(ids).decode()

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from numbers import Real
 from operator import index
 from typing import Any, Literal, SupportsIndex, TypeVar
 
@@ -123,12 +122,6 @@ def whole_number(name: str, given: SupportsIndex, wanted: str = "a whole number"
         raise wrong_type(name, wanted, given) from None
 
 
-def check_number(name: str, given: object) -> None:
-    """Raise TypeError unless `given` is a real number."""
-    if not isinstance(given, Real):
-        raise wrong_type(name, "a number", given)
-
-
 def thread_count(threads: int | None) -> int:
     """Return `threads`, or the number of cores for None; raise ValueError below 1."""
     if threads is None:
@@ -158,8 +151,3 @@ def check_special_sets(allowed_special: SpecialSet, disallowed_special: SpecialS
     for name, given in (("allowed_special", allowed_special), ("disallowed_special", disallowed_special)):
         if given and given != "all" and (isinstance(given, str | bytes) or not isinstance(given, Collection)):
             raise wrong_type(name, "a set of texts or 'all'", given)
-
-
-def check_errors(errors: object) -> None:
-    """Raise TypeError unless `errors` is a str, the name of an error handler."""
-    check_text(errors, "errors")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from impls.core.arguments import check_errors, checked_ids, wrong_type
+from impls.core.arguments import check_text, checked_ids, wrong_type
 from impls.core.errors import UnknownId
-from impls.core.text.sentencepiece_rules import ids_with_mark, read_tokens, without_prefix
+from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.core.text.text import byte_starts_of_characters
 
 if TYPE_CHECKING:
@@ -29,8 +30,10 @@ class Decoder:
 
     @cached_property
     def _ids_with_mark(self) -> frozenset[int]:
-        rules = self._model.sentencepiece
-        return frozenset() if rules is None else ids_with_mark(self._model, rules)
+        """The tokens whose leading mark is removed where they begin a text; empty where it never is."""
+        if (rules := self._model.sentencepiece) is None or not rules.hides_prefix:
+            return frozenset()
+        return frozenset(i for token, i in self._model.id_by_token.items() if token.startswith(SPACE_MARK.encode()))
 
     @cached_property
     def _byte_ids(self) -> frozenset[int]:
@@ -53,10 +56,10 @@ class Decoder:
 
         For a SentencePiece model `replace` gives one U+FFFD per invalid byte, not one per truncated character.
         """
-        check_errors(errors)
+        check_text(errors, "errors")
         if self._model.sentencepiece is not None and errors == "replace":
             ids = checked_ids(ids)
-            return read_tokens(ids, self._token_bytes(ids), self._byte_ids)[0]
+            return _read_tokens(ids, self._token_bytes(ids), self._byte_ids)[0]
         return self.decode_bytes(ids).decode("utf-8", errors)
 
     def decode_batch(self, batch: Iterable[Iterable[int]], errors: str = "replace") -> list[str]:
@@ -73,17 +76,8 @@ class Decoder:
         ids = checked_ids(ids)
         tokens = self._token_bytes(ids)
         if self._model.sentencepiece is not None:
-            return read_tokens(ids, tokens, self._byte_ids)
-        data = b"".join(tokens)
-        text, starts = byte_starts_of_characters(data)
-        offsets: list[int] = []
-        position = character = 0
-        for token in tokens:
-            while character + 1 < len(starts) and starts[character + 1] <= position:
-                character += 1
-            offsets.append(character if position < len(data) else len(text))
-            position += len(token)
-        return text, offsets
+            return _read_tokens(ids, tokens, self._byte_ids)
+        return _with_offsets(tokens)
 
     def _token_bytes(self, ids: Sequence[int]) -> list[bytes]:
         by_id = self._bytes_by_id
@@ -96,5 +90,50 @@ class Decoder:
                     raise UnknownId(i, position)
                 token = by_id[unknown]
             tokens.append(token)
-        rules = self._model.sentencepiece
-        return tokens if rules is None else without_prefix(ids, tokens, self._ids_with_mark, rules)
+        if (rules := self._model.sentencepiece) is None:
+            return tokens
+        # The space that begins the text is removed; with `remove_extra_spaces` those of all tokens that are then empty.
+        for position, (i, token) in enumerate(zip(ids, tokens, strict=True)):
+            if i in self._ids_with_mark:
+                tokens[position] = token = token[1:]
+                if not rules.remove_extra_spaces:
+                    break
+            if token:
+                break
+        return tokens
+
+
+def _with_offsets(tokens: Sequence[bytes], *, each_byte: bool = False) -> tuple[str, list[int]]:
+    """Return the text of the joined tokens, and the character each begins at or inside."""
+    data = b"".join(tokens)
+    text, starts = byte_starts_of_characters(data, each_byte=each_byte)
+    offsets: list[int] = []
+    position = character = 0
+    for token in tokens:
+        while character + 1 < len(starts) and starts[character + 1] <= position:
+            character += 1
+        offsets.append(character if position < len(data) else len(text))
+        position += len(token)
+    return text, offsets
+
+
+def _read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collection[int]) -> tuple[str, list[int]]:
+    """Return the text of `tokens`, the decoded `ids`, and the character each begins at.
+
+    Consecutive byte tokens are decoded together; each byte that is part of no character becomes U+FFFD.
+    """
+    parts: list[str] = []
+    offsets: list[int] = []
+    length = 0
+    for are_bytes, run in groupby(zip(ids, tokens, strict=True), key=lambda pair: pair[0] in byte_ids):
+        if are_bytes:
+            text, starts = _with_offsets([token for _, token in run], each_byte=True)
+            offsets += [length + start for start in starts]
+            parts.append(text)
+            length += len(text)
+            continue
+        for _, token in run:
+            parts.append(token.decode("utf-8", "replace"))
+            offsets.append(length)
+            length += len(parts[-1])
+    return "".join(parts), offsets

@@ -15,6 +15,10 @@ def shortened(problem: str) -> str:
 class BPEError(Exception):
     """Base of every error a tokenizer, a model or a reader raises on purpose."""
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        # The attributes of an error are its arguments, in order; one without attributes has its message.
+        return type(self), tuple(vars(self).values()) or self.args
+
 
 class Unsupported(BPEError):
     """An implementation cannot run a model, or cannot train by a specification."""
@@ -23,9 +27,6 @@ class Unsupported(BPEError):
         self.implementation, self.reason = implementation, (reason := shortened(reason))
         super().__init__(f"{implementation}: {reason}")
 
-    def __reduce__(self) -> tuple[type, tuple[str, str]]:
-        return type(self), (self.implementation, self.reason)
-
 
 class Missing(BPEError):
     """The package behind an implementation is not installed."""
@@ -33,9 +34,6 @@ class Missing(BPEError):
     def __init__(self, implementation: str, package: str) -> None:
         self.implementation, self.package = implementation, package
         super().__init__(f"{implementation}: the package {package!r} is not installed; pip install {package}")
-
-    def __reduce__(self) -> tuple[type, tuple[str, str]]:
-        return type(self), (self.implementation, self.package)
 
 
 class UnknownName(BPEError):
@@ -49,9 +47,6 @@ class UnknownName(BPEError):
         meant = f"; did you mean {near[0]!r}?" if near else ";"
         super().__init__(f"unknown {what} {name!r}{meant} known: {', '.join(known)}")
 
-    def __reduce__(self) -> tuple[type, tuple[str, str, list[str]]]:
-        return type(self), (self.what, self.name, self.known)
-
 
 class InvalidSpec(BPEError):
     """A field of a `TrainingSpec` is wrong."""
@@ -60,16 +55,13 @@ class InvalidSpec(BPEError):
         self.field, self.problem = field, problem
         super().__init__(f"TrainingSpec.{field}: {problem}")
 
-    def __reduce__(self) -> tuple[type, tuple[str, str]]:
-        return type(self), (self.field, self.problem)
-
 
 class InvalidPattern(BPEError):
     """An unusable pre-tokenization pattern: it does not compile, has capturing groups, or leaves text unmatched."""
 
 
 class InvalidModel(BPEError):
-    """A model that contradicts itself; the message names the entry."""
+    """A model that contradicts itself, or content that is no model; the message names the entry."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(shortened(problem))
@@ -84,9 +76,6 @@ class InvalidFile(BPEError):
         self.path, self.problem = path, problem
         super().__init__(f"{path}: {problem}")
 
-    def __reduce__(self) -> tuple[type, tuple[str, str]]:
-        return type(self), (self.path, self.problem)
-
 
 class SpecialToken(BPEError, ValueError):
     """The text contains a special token that is not allowed."""
@@ -98,9 +87,6 @@ class SpecialToken(BPEError, ValueError):
             "allow it with allowed_special, or pass disallowed_special=() to encode it as text"
         )
 
-    def __reduce__(self) -> tuple[type, tuple[str, int]]:
-        return type(self), (self.name, self.offset)
-
 
 class UnknownId(BPEError, KeyError):
     """An id that belongs to no token."""
@@ -110,9 +96,6 @@ class UnknownId(BPEError, KeyError):
     def __init__(self, id: int, position: int) -> None:
         self.id, self.position = id, position
         super().__init__(f"unknown token id {id!r} at position {position}")
-
-    def __reduce__(self) -> tuple[type, tuple[int, int]]:
-        return type(self), (self.id, self.position)
 
 
 class UnknownSymbol(BPEError):
@@ -125,9 +108,6 @@ class UnknownSymbol(BPEError):
             "alphabet; train with an unknown token, or with the alphabet 'bytes'"
         )
 
-    def __reduce__(self) -> tuple[type, tuple[str, int]]:
-        return type(self), (self.character, self.offset)
-
 
 class LibraryFailed(BPEError):
     """A library failed on a text with an error of its own, such as a Rust panic, which is not an `Exception`."""
@@ -135,6 +115,3 @@ class LibraryFailed(BPEError):
     def __init__(self, implementation: str, problem: str, panicked: bool = False) -> None:
         self.implementation, self.problem, self.panicked = implementation, problem, panicked
         super().__init__(f"{implementation}: {problem}")
-
-    def __reduce__(self) -> tuple[type, tuple[str, str, bool]]:
-        return type(self), (self.implementation, self.problem, self.panicked)

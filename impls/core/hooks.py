@@ -48,34 +48,24 @@ class Hooks:
         """Return the ids of a text without special tokens and surrogates."""
         return self._join_pieces(text, self.encode_piece)
 
+    def _pieces_of(self, text: str) -> list[str]:
+        """Return the pieces of a text in normal form: split by the pattern, then cut by SentencePiece's rules."""
+        pieces, cuts = self._splitter.split(text), self._cuts
+        return pieces if cuts is None else [part for piece in pieces for part in cuts.cut(piece)]
+
     def _join_pieces(self, text: str, encode_piece: Callable[[str], list[int]]) -> list[int]:
+        """Return the ids of all pieces: user-defined ones get their id, unused tokens are replaced by their parts."""
         if self._cuts is not None:
-            return self._join_parts(text, self._cuts, encode_piece)
+            encode_piece = self._cuts.around_user_defined(encode_piece)
         ids: list[int] = []
         start = 0
-        for piece in self._splitter.split(text):
+        for piece in self._pieces_of(text):
             try:
                 ids += encode_piece(piece)
             except UnknownSymbol as error:
                 offset = self._splitter.offset(text, start + error.offset)
                 raise UnknownSymbol(error.character, offset) from None
             start += len(piece)
-        return ids
-
-    def _join_parts(self, text: str, cuts: Cuts, encode_piece: Callable[[str], list[int]]) -> list[int]:
-        """Return the ids of a text written by SentencePiece's rules: user-defined pieces get their id, unused tokens
-        are split into their parts."""
-        ids: list[int] = []
-        start = 0
-        for piece in self._splitter.split(text):
-            for part in cuts.cut(piece):
-                known = cuts.user_defined.get(part)
-                try:
-                    ids += encode_piece(part) if known is None else [known]
-                except UnknownSymbol as error:
-                    offset = self._splitter.offset(text, start + error.offset)
-                    raise UnknownSymbol(error.character, offset) from None
-                start += len(part)
         parts = self._model.unused_parts
         return [whole for i in ids for whole in parts.get(i, (i,))] if parts else ids
 

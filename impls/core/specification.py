@@ -9,6 +9,14 @@ from impls.core.errors import InvalidSpec
 
 Ties = Literal["smallest", "first", "largest", "shortest"]
 
+_LEAST = {"vocab_size": 1, "min_count": 0, "max_merges": 0, "max_token_bytes": 1, "max_token_characters": 1}
+_CHOICES = {
+    "alphabet": ("bytes", "chars"),
+    "ties": ("smallest", "first", "largest", "shortest"),
+    "base_order": ("raw", "gpt2"),
+    "special_ids": ("last", "first"),
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSpec:
@@ -45,20 +53,13 @@ class TrainingSpec:
     """Text of the token for characters outside the alphabet; without it they raise `UnknownSymbol`."""
 
     def __post_init__(self) -> None:
-        for name, least in (("vocab_size", 1), ("min_count", 0)):
-            value = getattr(self, name)
+        for name, least in _LEAST.items():
+            value, or_none = getattr(self, name), ", or None" if name.startswith("max_") else ""
+            if value is None and or_none:
+                continue
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise InvalidSpec(name, f"must be a whole number of at least {least}, not {value!r}")
-        for name, least in (("max_merges", 0), ("max_token_bytes", 1), ("max_token_characters", 1)):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
-                raise InvalidSpec(name, f"must be a whole number of at least {least}, or None, not {value!r}")
-        for name, choices in (
-            ("alphabet", ("bytes", "chars")),
-            ("ties", ("smallest", "first", "largest", "shortest")),
-            ("base_order", ("raw", "gpt2")),
-            ("special_ids", ("last", "first")),
-        ):
+                raise InvalidSpec(name, f"must be a whole number of at least {least}{or_none}, not {value!r}")
+        for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise InvalidSpec(name, f"must be one of {', '.join(choices)}, not {getattr(self, name)!r}")
         if self.min_count == 0 and self.ties == "first":

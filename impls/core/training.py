@@ -6,17 +6,16 @@ Trainers share these definitions (they are the specification), never the countin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from heapq import heapify, heappop, heappush
-from itertools import pairwise
 from typing import Any
 
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import InvalidSpec
 from impls.core.model import Model
+from impls.core.model.derivations import merged
+from impls.core.specification import TrainingSpec
 from impls.core.text.byte_alphabet import GPT2_BYTE_ORDER
 from impls.core.text.patterns import Splitter, resolve
 from impls.core.text.text import repair_surrogates
-from impls.interface import TrainingSpec
 
 Pair = tuple[int, int]
 
@@ -107,10 +106,7 @@ def trained_model(
     first = first_base_id(spec)
     tokens: list[bytes | None] = [None] * first + list(base)
     for left, right in merges:
-        left_bytes, right_bytes = tokens[left], tokens[right]
-        assert left_bytes is not None, "a merge of a special token"
-        assert right_bytes is not None, "a merge of a special token"
-        tokens.append(left_bytes + right_bytes)
+        tokens.append(tokens[left] + tokens[right])  # type: ignore[operator]
     if spec.min_count == 0 and (gone := _merges_of_count_0(pieces, tokens, merges, spec, n_base=len(base))):
         tokens += [tokens[left] + tokens[right] for left, right in gone]  # type: ignore[operator]
         merges = [*merges, *gone]
@@ -168,23 +164,12 @@ def _pairs_on_the_way(ids: list[int], made: dict[Pair, int]) -> set[Pair]:
 
     Merge a+b:    a b a b  ->  ab a b  ->  ab ab      pairs a+b, b+a, ab+a, ab+ab
     """
-    met = set(pairwise(ids))
-    following, previous = list(range(1, len(ids) + 1)), list(range(-1, len(ids) - 1))
-    possible = [(made[pair], at) for at, pair in enumerate(pairwise(ids)) if pair in made]
-    heapify(possible)
-    while possible:
-        new, at = heappop(possible)
-        right = following[at]
-        if right == len(ids) or made.get((ids[at], ids[right])) != new:
-            continue
-        after = following[right]
-        ids[at], ids[right], following[at] = new, -1, after
-        if after < len(ids):
-            previous[after] = at
-        for left in (previous[at], at):
-            if left >= 0 and following[left] < len(ids):
-                pair = (ids[left], ids[following[left]])
-                met.add(pair)
-                if pair in made:
-                    heappush(possible, (made[pair], left))
+    met: set[Pair] = set()
+
+    def merge_of(left: int, right: int) -> Pair | None:  # asked about all neighbours
+        met.add((left, right))
+        new = made.get((left, right))
+        return None if new is None else (new, new)
+
+    merged(ids, merge_of)
     return met

@@ -6,10 +6,10 @@ Knows files and models; runs no model and knows nothing of the harness. One modu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from impls.core.errors import InvalidFile, InvalidModel, InvalidPattern, UnknownName, Unsupported
+from impls.core.errors import InvalidModel, UnknownName, Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import resolve
 from impls.formats import (
@@ -17,14 +17,21 @@ from impls.formats import (
     minbpe,
     own,
     sentencepiece_model,
-    sentencepiece_writer,
     subword_nmt,
     tekken,
     tiktoken_ranks,
     tokenizer_json,
     tokenizer_json_writer,
 )
-from impls.formats.files import checked_content, is_folder, parse_json, read_bytes, without_collecting, write_atomically
+from impls.formats.files import (
+    checked_content,
+    is_folder,
+    naming,
+    parse_json,
+    read_bytes,
+    without_collecting,
+    write_atomically,
+)
 from impls.formats.space_steps import OlderUnicode
 from impls.formats.subword_nmt import IdsAssigned
 from impls.formats.tiktoken_ranks import PatternAssumed
@@ -51,29 +58,22 @@ _BLANK = b"\xef\xbb\xbf \t\r\n"  # a byte order mark and white space
 _LOOKED_AT = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class _Format:
+class _Format(NamedTuple):
     file_name: str
     """Name of a file or folder of this format, distinct from those of other formats."""
-    write: Callable[[Model], Mapping[str, bytes]]
-    """File name -> content; the empty name is the path itself."""
+    write: Callable[[Model], bytes | Mapping[str, bytes]]
+    """Content of the file, or of each file of the folder by name."""
     losses: Callable[[Model], list[str]]
 
 
 _FORMATS: dict[str, _Format] = {
-    own.FORMAT: _Format("model.json", lambda model: {"": own.write(model)}, own.losses),
-    tiktoken_ranks.FORMAT: _Format(
-        "model.tiktoken", lambda model: {"": tiktoken_ranks.write(model)}, tiktoken_ranks.losses
-    ),
-    tokenizer_json.FORMAT: _Format(
-        "tokenizer.json", lambda model: {"": tokenizer_json_writer.write(model)}, tokenizer_json_writer.losses
-    ),
+    own.FORMAT: _Format("model.json", own.write, lambda _: []),
+    tiktoken_ranks.FORMAT: _Format("model.tiktoken", tiktoken_ranks.write, tiktoken_ranks.losses),
+    tokenizer_json.FORMAT: _Format("tokenizer.json", tokenizer_json_writer.write, tokenizer_json_writer.losses),
     gpt2_pair.FORMAT: _Format("vocab-and-merges", gpt2_pair.write, gpt2_pair.losses),
-    minbpe.FORMAT: _Format("minbpe.model", lambda model: {"": minbpe.write(model)}, minbpe.losses),
-    subword_nmt.FORMAT: _Format("codes.txt", lambda model: {"": subword_nmt.write(model)}, subword_nmt.losses),
-    sentencepiece_model.FORMAT: _Format(
-        "sentencepiece.model", lambda model: {"": sentencepiece_writer.write(model)}, sentencepiece_writer.losses
-    ),
+    minbpe.FORMAT: _Format("minbpe.model", minbpe.write, minbpe.losses),
+    subword_nmt.FORMAT: _Format("codes.txt", subword_nmt.write, subword_nmt.losses),
+    sentencepiece_model.FORMAT: _Format("sentencepiece.model", sentencepiece_model.write, sentencepiece_model.losses),
 }
 
 
@@ -119,19 +119,12 @@ def load_with_format(
     """Return the detected format, and the model as `load` does."""
     path = Path(path)
     stages = None if pattern is None else resolve(pattern)
-    try:
-        with without_collecting():
-            format, model = _read(path, content, stages, special_tokens)
+    with naming(path), without_collecting():
+        format, model = _read(path, content, stages, special_tokens)
         if format != tiktoken_ranks.FORMAT:
             given = {"pattern": stages, "special_tokens": special_tokens}
             changes = {name: value for name, value in given.items() if value is not None}
             model = model.with_(**changes) if changes else model
-    except (InvalidModel, InvalidPattern) as error:
-        raise InvalidFile(str(path), str(error)) from None
-    except RecursionError:
-        raise InvalidFile(str(path), "it is nested too deeply; this is not a model file") from None
-    except MemoryError:
-        raise InvalidFile(str(path), "reading it takes more memory than there is; this is not a model file") from None
     return format, model
 
 
@@ -143,14 +136,14 @@ def _read(
 ) -> tuple[str, Model]:
     if content is None and is_folder(path):
         return _read_folder(path)
-    content = read_bytes(path) if content is None else checked_content(content, path)
+    content = read_bytes(path) if content is None else checked_content(content)
     if sentencepiece_model.looks_like(content):
-        return sentencepiece_model.FORMAT, sentencepiece_model.read(content, str(path))
+        return sentencepiece_model.FORMAT, sentencepiece_model.read(content)
     start = content[:_LOOKED_AT].lstrip(_BLANK)
     if start.startswith((b"{", b"[")):
         return _read_json(content, path)
     if start.startswith(b"minbpe "):
-        return minbpe.FORMAT, minbpe.read(content, str(path))
+        return minbpe.FORMAT, minbpe.read(content)
     if gpt2_pair.looks_like_merges(content, path):
         if not gpt2_pair.has_companion(path) and subword_nmt.looks_like_codes(content):
             return subword_nmt.FORMAT, subword_nmt.read(content, str(path))
@@ -159,67 +152,64 @@ def _read(
 
 
 def _read_folder(path: Path) -> tuple[str, Model]:
-    if (file := path / tokenizer_json.FORMAT).is_file():
-        return tokenizer_json.FORMAT, tokenizer_json.read(read_bytes(file), str(file))
-    if (pair := gpt2_pair.find_pair(path)) is not None:
-        return gpt2_pair.FORMAT, gpt2_pair.read(*pair)
+    if (file := path / "tokenizer.json").is_file():
+        with naming(file):
+            return tokenizer_json.FORMAT, tokenizer_json.read(parse_json(read_bytes(file)), str(file))
+    if gpt2_pair.has_companion(path):
+        return _read_pair(path)
     if (file := path / "tekken.json").is_file():
-        return tekken.FORMAT, tekken.read(read_bytes(file), str(file))
-    wanted = [tokenizer_json.FORMAT, *(" with ".join(names) for names in gpt2_pair.NAMES), "tekken.json"]
-    raise InvalidFile(str(path), f"a folder without a model; looked for: {', '.join(wanted)}")
+        with naming(file):
+            return tekken.FORMAT, tekken.read(parse_json(read_bytes(file)))
+    wanted = ["tokenizer.json", *gpt2_pair.PAIRS, "tekken.json"]
+    raise InvalidModel(f"a folder without a model; looked for: {', '.join(wanted)}")
 
 
 def _read_json(content: bytes, path: Path) -> tuple[str, Model]:
     if own.NAME.encode() in content[:100]:
-        return own.FORMAT, own.read(content, str(path))
-    document = parse_json(content, str(path))
+        return own.FORMAT, own.read(content)
+    document = parse_json(content)
     if isinstance(document, dict):
         if "model" in document:
-            return tokenizer_json.FORMAT, tokenizer_json.read_document(document, str(path))
+            return tokenizer_json.FORMAT, tokenizer_json.read(document, str(path))
         if "format" in document:
-            return own.FORMAT, own.read(content, str(path))
+            return own.FORMAT, own.read(content)
         if tekken.is_document(document):
-            return tekken.FORMAT, tekken.read_document(document, str(path))
+            return tekken.FORMAT, tekken.read(document)
         if document and all(isinstance(i, int) for i in document.values()):
             return _read_pair(path)
-    raise InvalidFile(
-        str(path),
+    raise InvalidModel(
         "JSON, but of no format known here: it has neither 'format' (bpebench) nor 'model' (tokenizer.json) nor "
-        "'config' and 'vocab' (tekken)",
+        "'config' and 'vocab' (tekken)"
     )
 
 
 def _read_pair(path: Path) -> tuple[str, Model]:
-    pair = gpt2_pair.find_pair(path)
-    if pair is None:
-        names = " or ".join(" with ".join(names) for names in gpt2_pair.NAMES)
-        raise InvalidFile(str(path), f"half of GPT-2's format, which is two files in one folder: {names}")
+    if (pair := gpt2_pair.find_pair(path)) is None:
+        half = "half of GPT-2's format, which is two files in one folder"
+        raise InvalidModel(f"{half}: {' or '.join(gpt2_pair.PAIRS)}")
     return gpt2_pair.FORMAT, gpt2_pair.read(*pair)
 
 
 def save(model: Model, path: Path, format: str) -> None:
     """Write `model` atomically; raise `UnknownName` for the format, `Unsupported` where it cannot hold the model."""
-    _refuse_what_belongs_to_one(model, format)
-    for name, content in _get(format).write(model).items():
-        write_atomically(Path(path) / name if name else Path(path), content)
+    written = _get(format, model).write(model)
+    for name, content in {"": written}.items() if isinstance(written, bytes) else written.items():
+        write_atomically(Path(path) / name, content)
 
 
 def losses(model: Model, format: str) -> list[str]:
     """Return what the format would lose of `model`, a line each; raise like `save` where it cannot hold the model."""
-    _refuse_what_belongs_to_one(model, format)
-    lost = _get(format).losses(model)
+    lost = _get(format, model).losses(model)
     if model.whole_token_flags and format not in (own.FORMAT, tokenizer_json.FORMAT):
         text, flags = next(iter(model.whole_token_flags.items()))
         lost.append(f"whole_token_flags: {len(model.whole_token_flags)}, the first is {text!r}: {', '.join(flags)}")
     return lost
 
 
-def _refuse_what_belongs_to_one(model: Model, format: str) -> None:
-    if model.belongs_to is not None:
+def _get(format: str, model: Model | None = None) -> _Format:
+    """Return a format; raise `UnknownName`, or `Unsupported` for a vocabulary that only one implementation reads."""
+    if model is not None and model.belongs_to is not None:
         raise Unsupported(format, f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding")
-
-
-def _get(format: str) -> _Format:
     if format not in _FORMATS:
         raise UnknownName("format", format, formats())
     return _FORMATS[format]

@@ -1,6 +1,7 @@
 """Reading and writing whole files: an `InvalidFile` for whatever is wrong, atomic writes.
 
-Knows no format. JSON is parsed strictly: duplicate keys, absurdly long numbers and deep nesting are errors.
+Knows no format. What is wrong with a content is an `InvalidModel` without the file's name, which `naming` adds. JSON is
+parsed strictly: duplicate keys, absurdly long numbers and deep nesting are errors.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from impls.core.errors import InvalidFile
+import msgspec
+
+from impls.core.errors import InvalidFile, InvalidModel, InvalidPattern
+
+Kind = TypeVar("Kind")
 
 MAX_TABLE_ID = 2**20 - 1
 """The largest id of a token; tokens are stored in a table by id, and the largest vocabulary in use has 262,144."""
@@ -62,6 +67,19 @@ def without_collecting() -> Iterator[None]:
             gc.enable()
 
 
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Raise what is found to be wrong inside the `with` block as an `InvalidFile` of `path`."""
+    try:
+        yield
+    except (InvalidModel, InvalidPattern) as error:
+        raise InvalidFile(str(path), str(error)) from None
+    except RecursionError:
+        raise InvalidFile(str(path), "it is nested too deeply; this is not a model file") from None
+    except MemoryError:
+        raise InvalidFile(str(path), "reading it takes more memory than there is; this is not a model file") from None
+
+
 def is_folder(path: Path) -> bool:
     """Return whether there is such a folder; False also for an invalid file name."""
     try:
@@ -76,96 +94,97 @@ def read_bytes(path: Path) -> bytes:
         about = path.stat()
         if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):
             raise InvalidFile(str(path), "this is not a regular file; save it to one first")
-        content = None
-        if about.st_size <= MAX_FILE_BYTES:
-            with path.open("rb") as file:
-                content = file.read(MAX_FILE_BYTES + 1)
+        if about.st_size > MAX_FILE_BYTES:
+            raise InvalidFile(str(path), _TOO_LARGE)
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise InvalidFile(str(path), "no such file") from None
     except IsADirectoryError:
         raise InvalidFile(str(path), "this is a folder, not a file") from None
     except (OSError, ValueError) as error:
         raise InvalidFile(str(path), f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if content is None:
-        raise InvalidFile(str(path), _TOO_LARGE)
-    return checked_content(content, path)
+    with naming(path):
+        return checked_content(content)
 
 
-def checked_content(content: bytes, path: Path) -> bytes:
-    """Return `content` without a byte order mark; raise `InvalidFile` where it is empty, too large, or of another
+def checked_content(content: bytes) -> bytes:
+    """Return `content` without a byte order mark; raise `InvalidModel` where it is empty, too large, or of another
     kind."""
     if len(content) > MAX_FILE_BYTES:
-        raise InvalidFile(str(path), _TOO_LARGE)
+        raise InvalidModel(_TOO_LARGE)
     content = content.removeprefix(codecs.BOM_UTF8)
     if content.isspace() or not content:
-        raise InvalidFile(str(path), "the file is empty")
+        raise InvalidModel("the file is empty")
     for magic, problem in _OTHER_KINDS.items():
         if content.startswith(magic):
-            raise InvalidFile(str(path), problem)
+            raise InvalidModel(problem)
     return content
 
 
-def decode_utf8(content: bytes, path: str) -> str:
-    """Return `content` as text without a byte order mark; raise `InvalidFile` naming the line that is not UTF-8."""
+def decode_utf8(content: bytes) -> str:
+    """Return `content` as text without a byte order mark; raise `InvalidModel` naming the line that is not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise InvalidFile(
-            path, f"line {line}: not UTF-8 at byte {error.start}; the file is damaged, get it again"
-        ) from None
+        raise InvalidModel(f"line {line}: not UTF-8 at byte {error.start}; the file is damaged, get it again") from None
 
 
-def check_json_size(content: bytes, path: str) -> None:
-    """Raise `InvalidFile` for a document of too many entries, which would take far more memory than its bytes."""
+def check_lines(content: bytes, *, complete: bool = True) -> None:
+    """Raise `InvalidModel` for more lines than a vocabulary has tokens, and (`complete`) for no line break at the end,
+    since a file that is cut short may end anywhere."""
+    if (n_lines := content.count(b"\n")) > MAX_TABLE_ID + 1:
+        raise InvalidModel(f"{n_lines} lines; no vocabulary has that many")
+    if complete and not content.endswith(b"\n"):
+        raise InvalidModel(f"line {n_lines + 1}: ends without a line break; the file is cut short, get it again")
+
+
+def check_json_size(content: bytes) -> None:
+    """Raise `InvalidModel` for a document of too many entries, which would take far more memory than its bytes."""
     n_entries = content.count(b",") + content.count(b"[") + content.count(b"{")
     if n_entries > MAX_JSON_ENTRIES or content.count(b":") > MAX_JSON_KEYS:
-        raise InvalidFile(path, "JSON of millions of entries; no vocabulary has that many")
+        raise InvalidModel("JSON of millions of entries; no vocabulary has that many")
 
 
-def check_lines(content: bytes, path: str) -> None:
-    """Raise `InvalidFile` for a file of more lines than a vocabulary has tokens."""
-    if (n_lines := content.count(b"\n")) > MAX_TABLE_ID + 1:
-        raise InvalidFile(path, f"{n_lines} lines; no vocabulary has that many")
-
-
-def parse_json(content: bytes, path: str) -> Any:
-    """Parse a JSON document; raise `InvalidFile` naming line and column, or the duplicate key of an object."""
+def parse_json(content: bytes) -> Any:
+    """Parse a JSON document; raise `InvalidModel` naming line and column, or the duplicate key of an object."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) != len(pairs):
             seen: set[str] = set()
             twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            raise InvalidFile(path, f"the key {twice!a} occurs twice in one object; remove one of the two")
+            raise InvalidModel(f"the key {twice!a} occurs twice in one object; remove one of the two")
         return found
 
-    check_json_size(content, path)
-    text = decode_utf8(content, path)
+    check_json_size(content)
+    text = decode_utf8(content)
     try:
         return json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
-        raise InvalidFile(
-            path,
-            f"line {error.lineno}, column {error.colno}: not JSON ({error.msg}); "
-            "the file is cut short or damaged, get it again",
-        ) from None
-    except RecursionError:
-        raise InvalidFile(path, "the JSON is nested too deeply; this is not a model file") from None
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InvalidModel(f"{place}: not JSON ({error.msg}); the file is cut short or damaged, get it again") from None
     except ValueError as error:  # a number with thousands of digits
-        raise InvalidFile(path, f"a number is too long: {error}") from None
+        raise InvalidModel(f"a number is too long: {error}") from None
 
 
-def token_table(tokens: Iterable[tuple[bytes, int]], path: str) -> tuple[bytes | None, ...]:
-    """Return tokens by id, None for gaps; raise `InvalidFile` for a duplicate id or one too large for a table."""
+def converted(document: Any, kind: type[Kind]) -> Kind:
+    """Return a parsed JSON document as an object of `kind`; raise `InvalidModel` naming the field that is wrong."""
+    try:
+        return msgspec.convert(document, kind)
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        raise InvalidModel(str(error)) from None
+
+
+def token_table(tokens: Iterable[tuple[bytes, int]]) -> tuple[bytes | None, ...]:
+    """Return tokens by id, None for gaps; raise `InvalidModel` for a duplicate id or one too large for a table."""
     by_id: dict[int, bytes] = {}
     for token, i in tokens:
         if i > MAX_TABLE_ID:
-            raise InvalidFile(path, f"the token {token!r} has the id {i}; ids go up to {MAX_TABLE_ID}")
+            raise InvalidModel(f"the token {token!r} has the id {i}; ids go up to {MAX_TABLE_ID}")
         if i in by_id:
-            raise InvalidFile(
-                path, f"the tokens {by_id[i]!r} and {token!r} have the same id {i}; every id is given once"
-            )
+            raise InvalidModel(f"the tokens {by_id[i]!r} and {token!r} have the same id {i}; every id is given once")
         by_id[i] = token
     return tuple(map(by_id.get, range(max(by_id, default=-1) + 1)))
 
@@ -199,11 +218,3 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-def utf8(token: str, path: str) -> bytes:
-    """Return a token's UTF-8; raise `InvalidFile` where it has a lone surrogate."""
-    try:
-        return token.encode()
-    except UnicodeEncodeError:
-        raise InvalidFile(path, f"the token {token!a} of the vocabulary holds a lone surrogate") from None

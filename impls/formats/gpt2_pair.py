@@ -18,25 +18,26 @@ from pathlib import Path
 
 import msgspec
 
-from impls.core.errors import InvalidFile, Unsupported
+from impls.core.errors import InvalidFile, InvalidModel, Unsupported
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, to_printable
 from impls.core.text.patterns import DROPS_MATCHES, NAMED, name_of
-from impls.formats.files import check_lines, decode_utf8, parse_json, read_bytes, token_table, utf8
+from impls.formats.files import check_lines, decode_utf8, naming, parse_json, read_bytes
 from impls.formats.lost_fields import added_as_special, lost_fields
 from impls.formats.printable import (
     Pair,
     add_whole_token,
     check_ids,
     listed_merges,
-    printable_vocab,
     read_merges,
     read_tokens,
+    two_parts,
 )
 from impls.formats.subword_nmt import END_OF_WORD
 
 FORMAT = "gpt2"
 NAMES = (("encoder.json", "vocab.bpe"), ("vocab.json", "merges.txt"))
+PAIRS = tuple(" with ".join(names) for names in NAMES)
 UNKNOWN = "<unk>"
 WORDS = (DROPS_MATCHES + r"\p{White_Space}",)
 _HEADER = "#version"
@@ -69,44 +70,48 @@ def read(encoder: Path, merges: Path) -> Model:
     for one, other in ((encoder, merges), (merges, encoder)):
         if not one.is_file():
             raise InvalidFile(str(other), f"its companion {one.name} is missing; GPT-2's format is two files")
-    vocab = check_ids(parse_json(read_bytes(encoder), str(encoder)), "the vocabulary", str(encoder))
-    lines = read_bytes(merges)
-    check_lines(lines, str(merges))
-    pairs = _read_lines(decode_utf8(lines, str(merges)), str(merges))
-    listed = read_merges(pairs, vocab, "the vocabulary", str(merges))
-    made = {left + right for left, right in pairs}
+    with naming(encoder):
+        vocab = check_ids(parse_json(read_bytes(encoder)), "the vocabulary")
     end_of_word = END_OF_WORD if any(text.endswith(END_OF_WORD) for text in vocab) else ""
     of_bytes = _is_of_bytes(vocab, end_of_word)
-    unmade = {
-        text: i
-        for text, i in vocab.items()
-        if text not in made
-        and (text not in CHARACTER_TO_BYTE if of_bytes else len(text.removesuffix(end_of_word) or text) != 1)
-    }
-    for text, i in unmade.items():
-        if not (_looks_special(text) if of_bytes else _has_brackets(text)):
-            raise InvalidFile(
-                str(merges), f"no line makes the token {text!a} (id {i} in {encoder.name}); the file is cut short"
-            )
+    with naming(merges):
+        lines = read_bytes(merges)
+        check_lines(lines, complete=False)
+        pairs = _read_lines(decode_utf8(lines))
+        listed = read_merges(pairs, vocab, "the vocabulary")
+        unmade = _without_merge(vocab, {left + right for left, right in pairs}, of_bytes, end_of_word, encoder.name)
     plain = {text: i for text, i in vocab.items() if text not in unmade}
-    if not of_bytes:
-        unknown_id = unmade.pop(UNKNOWN, None)
-        return Model(
-            tokens=token_table([(utf8(text, str(encoder)), i) for text, i in plain.items()], str(encoder)),
-            merges=listed,
-            pattern=WORDS if end_of_word else (),
-            special_tokens=unmade,
-            alphabet="chars",
-            end_of_word=end_of_word or None,
-            unknown=None if unknown_id is None else UNKNOWN,
-            unknown_id=unknown_id,
-        )
+    with naming(encoder):
+        tokens = read_tokens(plain, of_bytes, "the vocabulary")
+    if of_bytes:
+        return Model(tokens=tokens, merges=listed, pattern=NAMED["gpt2"], special_tokens=unmade)
+    unknown_id = unmade.pop(UNKNOWN, None)
     return Model(
-        tokens=read_tokens(plain, "the vocabulary", str(encoder)),
+        tokens=tokens,
         merges=listed,
-        pattern=NAMED["gpt2"],
+        pattern=WORDS if end_of_word else (),
         special_tokens=unmade,
+        alphabet="chars",
+        end_of_word=end_of_word or None,
+        unknown=None if unknown_id is None else UNKNOWN,
+        unknown_id=unknown_id,
     )
+
+
+def _without_merge(
+    vocab: dict[str, int], made: set[str], of_bytes: bool, end_of_word: str, encoder: str
+) -> dict[str, int]:
+    """Return the entries that are no base symbol and that no merge makes, which are special tokens; raise
+    `InvalidModel` for one that does not look special."""
+    unmade: dict[str, int] = {}
+    for text, i in vocab.items():
+        is_base = text in CHARACTER_TO_BYTE if of_bytes else len(text.removesuffix(end_of_word) or text) == 1
+        if text in made or is_base:
+            continue
+        if not (_looks_special(text) if of_bytes else _has_brackets(text)):
+            raise InvalidModel(f"no line makes the token {text!a} (id {i} in {encoder}); the file is cut short")
+        unmade[text] = i
+    return unmade
 
 
 def _is_of_bytes(vocab: dict[str, int], end_of_word: str) -> bool:
@@ -125,17 +130,13 @@ def _looks_special(text: str) -> bool:
     return _has_brackets(text) or not CHARACTER_TO_BYTE.keys() >= set(text)
 
 
-def _read_lines(text: str, path: str) -> list[tuple[str, str]]:
-    pairs: list[tuple[str, str]] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        line = line.removesuffix("\r")
-        if not line or (number == 1 and line.startswith(_HEADER)):
-            continue
-        parts = line.split(" ")
-        if len(parts) != 2 or not all(parts):
-            raise InvalidFile(path, f"line {number}: two tokens with a space between are expected, not {line[:40]!a}")
-        pairs.append((parts[0], parts[1]))
-    return pairs
+def _read_lines(text: str) -> list[tuple[str, str]]:
+    lines = enumerate((line.removesuffix("\r") for line in text.split("\n")), 1)
+    return [
+        two_parts(line, f"line {number}")
+        for number, line in lines
+        if line and not (number == 1 and line.startswith(_HEADER))
+    ]
 
 
 def write(model: Model) -> dict[str, bytes]:
@@ -151,7 +152,7 @@ def _write(model: Model, listed: Sequence[Pair]) -> dict[str, bytes]:
     for token, i in model.id_by_token.items():
         if len(token) > 1 and token not in made:
             raise Unsupported(FORMAT, f"every token is made by a merge there; none makes {token!r} (id {i})")
-    vocab = printable_vocab(model)
+    vocab = {to_printable(token): i for token, i in model.id_by_token.items()}
     for text, i in model.whole_token_ids.items():
         if not _looks_special(text):
             raise Unsupported(FORMAT, f"special tokens are known by their brackets there, <...>; {text!r} has none")

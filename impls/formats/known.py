@@ -21,31 +21,21 @@ class Known:
     """The special tokens its rank file is used with."""
 
 
-def _numbered(first: int, texts: Sequence[str]) -> dict[str, int]:
-    return {text: first + index for index, text in enumerate(texts)}
+def _numbered(first: int, names: Sequence[str]) -> dict[str, int]:
+    return {f"<|{name}|>": first + index for index, name in enumerate(names)}
 
 
 _END = "<|endoftext|>"
-_FIM = {"<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260}
+_FIM = _numbered(100258, ["fim_prefix", "fim_middle", "fim_suffix"])
+_RESERVED = [f"reserved_special_token_{n}" for n in range(246)]
 _LLAMA3 = _numbered(
     128000,
     [
-        "<|begin_of_text|>",
-        "<|end_of_text|>",
-        "<|reserved_special_token_0|>",
-        "<|reserved_special_token_1|>",
-        "<|finetune_right_pad_id|>",
-        "<|step_id|>",
-        "<|start_header_id|>",
-        "<|end_header_id|>",
-        "<|eom_id|>",
-        "<|eot_id|>",
-        "<|python_tag|>",
-        "<|image|>",
-        *(f"<|reserved_special_token_{n}|>" for n in range(2, 246)),
+        *("begin_of_text", "end_of_text", *_RESERVED[:2], "finetune_right_pad_id", "step_id", "start_header_id"),
+        *("end_header_id", "eom_id", "eot_id", "python_tag", "image", *_RESERVED[2:]),
     ],
 )
-_QWEN = _numbered(151643, [_END, "<|im_start|>", "<|im_end|>", *(f"<|extra_{n}|>" for n in range(205))])
+_QWEN = _numbered(151643, ["endoftext", "im_start", "im_end", *(f"extra_{n}" for n in range(205))])
 _SPOKEN = (
     "en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml "
     "cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am "
@@ -53,18 +43,10 @@ _SPOKEN = (
 )
 _WHISPER = _numbered(
     50257,
-    [
-        _END,
-        "<|startoftranscript|>",
-        *(f"<|{language}|>" for language in _SPOKEN.split()),
-        "<|translate|>",
-        "<|transcribe|>",
-        "<|startoflm|>",
-        "<|startofprev|>",
-        "<|nospeech|>",
-        "<|notimestamps|>",
-        *(f"<|{n * 0.02:.2f}|>" for n in range(1501)),
-    ],
+    ["endoftext", "startoftranscript"]
+    + _SPOKEN.split()
+    + ["translate", "transcribe", "startoflm", "startofprev", "nospeech", "notimestamps"]
+    + [f"{n * 0.02:.2f}" for n in range(1501)],
 )
 
 KNOWN: dict[str, Known] = {

@@ -12,7 +12,7 @@ therefore written as the group `(?: )`.
 
 from __future__ import annotations
 
-from impls.core.errors import InvalidFile, Unsupported
+from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import drops_text, resolve
 from impls.formats.files import check_lines, decode_utf8
@@ -28,28 +28,25 @@ _MAX_BYTES = 1 << 25
 _FIRST_SPACE = "(?: )"
 
 
-def read(content: bytes, path: str) -> Model:
-    """Read the model; raise `InvalidFile` naming the line that is wrong."""
-    check_lines(content, path)
-    text = decode_utf8(content, path)
-    if not text.endswith("\n"):
-        raise InvalidFile(path, f"line {text.count(chr(10)) + 1}: ends without a line break; the file is cut short")
-    lines = text.split("\n")[:-1]
+def read(content: bytes) -> Model:
+    """Read the model; raise `InvalidModel` naming the line that is wrong."""
+    check_lines(content)
+    lines = decode_utf8(content).split("\n")[:-1]
     if lines[0].strip() != HEADER:
-        raise InvalidFile(path, f"line 1: {HEADER!r} is expected, not {lines[0][:40]!a}")
+        raise InvalidModel(f"line 1: {HEADER!r} is expected, not {lines[0][:40]!a}")
     if len(lines) < 3:
-        raise InvalidFile(path, "the pattern and the number of special tokens are missing; the file is cut short")
-    pattern, n_special = lines[1].strip(), _number(lines[2].strip(), 3, path)
+        raise InvalidModel("the pattern and the number of special tokens are missing; the file is cut short")
+    pattern, n_special = lines[1].strip(), _number(lines[2].strip(), 3)
     first_merge = 3 + n_special
     if len(lines) < first_merge:
-        raise InvalidFile(path, f"line 3: {n_special} special tokens, but {len(lines) - 3} lines; it is cut short")
+        raise InvalidModel(f"line 3: {n_special} special tokens, but {len(lines) - 3} lines; it is cut short")
     special: dict[str, int] = {}
     for number, line in enumerate(lines[3:first_merge], 4):
         fields = line.split()
         if len(fields) != 2 or fields[0] in special:
-            raise InvalidFile(path, f"line {number}: a special token, new, and its id are expected, not {line[:40]!a}")
-        special[fields[0]] = _number(fields[1], number, path)
-    tokens, merges = _merges(lines[first_merge:], first_merge + 1, path)
+            raise InvalidModel(f"line {number}: a special token, new, and its id are expected, not {line[:40]!a}")
+        special[fields[0]] = _number(fields[1], number)
+    tokens, merges = _merges(lines[first_merge:], first_merge + 1)
     if pattern.startswith(_FIRST_SPACE):
         pattern = " " + pattern.removeprefix(_FIRST_SPACE)
     return Model(
@@ -60,26 +57,26 @@ def read(content: bytes, path: str) -> Model:
     )
 
 
-def _number(text: str, line: int, path: str) -> int:
+def _number(text: str, line: int) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 10:
-        raise InvalidFile(path, f"line {line}: a whole number is expected, not {text[:40]!a}")
+        raise InvalidModel(f"line {line}: a whole number is expected, not {text[:40]!a}")
     return int(text)
 
 
-def _merges(lines: list[str], first_line: int, path: str) -> tuple[list[bytes], list[Pair]]:
+def _merges(lines: list[str], first_line: int) -> tuple[list[bytes], list[Pair]]:
     tokens = [bytes([byte]) for byte in range(256)]
     merges: list[Pair] = []
     n_bytes = 256
     for number, line in enumerate(lines, first_line):
         fields = line.split()
         if len(fields) != 2:
-            raise InvalidFile(path, f"line {number}: two ids are expected, not {line[:40]!a}")
-        left, right = _number(fields[0], number, path), _number(fields[1], number, path)
+            raise InvalidModel(f"line {number}: two ids are expected, not {line[:40]!a}")
+        left, right = _number(fields[0], number), _number(fields[1], number)
         if max(left, right) >= len(tokens):
-            raise InvalidFile(path, f"line {number}: id {max(left, right)} is made by no line before this one")
+            raise InvalidModel(f"line {number}: id {max(left, right)} is made by no line before this one")
         n_bytes += len(tokens[left]) + len(tokens[right])
         if n_bytes > _MAX_BYTES:
-            raise InvalidFile(path, f"line {number}: the tokens up to here have more than {_MAX_BYTES} bytes")
+            raise InvalidModel(f"line {number}: the tokens up to here have more than {_MAX_BYTES} bytes")
         tokens.append(tokens[left] + tokens[right])
         merges.append((left, right))
     return tokens, merges
@@ -91,7 +88,7 @@ def write(model: Model) -> bytes:
     merges = _listed(model)
     lines = [HEADER, pattern, str(len(model.whole_token_ids))]
     for text, i in model.whole_token_ids.items():
-        if len(text.split()) != 1 or text.split()[0] != text:
+        if text.split() != [text]:
             raise Unsupported(FORMAT, f"special tokens hold no white space there, and {text!r} does")
         lines.append(f"{text} {i}")
     lines += [f"{left} {right}" for left, right in merges]
@@ -115,11 +112,9 @@ def _listed(model: Model) -> tuple[Pair, ...]:
     """Return the merges, which make the ids from 256 on in order; raise `Unsupported` where they do not."""
     if model.alphabet != "bytes":
         raise Unsupported(FORMAT, "its tokens start from bytes; this model's alphabet is 'chars'")
-    if any(model.id_by_token[bytes([byte])] != byte for byte in range(256)):
-        byte = next(byte for byte in range(256) if model.id_by_token[bytes([byte])] != byte)
-        raise Unsupported(
-            FORMAT, f"ids 0 to 255 are the bytes there; byte {byte} has id {model.id_by_token[bytes([byte])]}"
-        )
+    for byte in range(256):
+        if (i := model.id_by_token[bytes([byte])]) != byte:
+            raise Unsupported(FORMAT, f"ids 0 to 255 are the bytes there; byte {byte} has id {i}")
     merges, why = listed_merges(model)
     if why is not None:
         raise Unsupported(FORMAT, f"it lists one merge a token, and {why.partition(';')[0]}")

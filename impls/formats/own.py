@@ -7,16 +7,17 @@ covers the content, not the layout: reformatting keeps it valid, any other chang
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
 
-from impls.core.errors import InvalidFile, Unsupported
+from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import drops_text
 from impls.core.text.sentencepiece_rules import SentencePieceRules
-from impls.formats.files import MAX_TABLE_ID, check_json_size, parse_json
-from impls.formats.parse_cache import CacheEntry
+from impls.formats.files import MAX_TABLE_ID, check_json_size, converted, parse_json
+from impls.formats.parse_cache import cached_model
 
 FORMAT = "bpebench"
 NAME = "bpebench model"
@@ -50,68 +51,53 @@ class _Document(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     added_tokens: dict[str, int] = {}
     whole_token_flags: dict[str, tuple[str, ...]] = {}
     sentencepiece: SentencePieceRules | None = None
+    training_documents: str = ""
     tokens: tuple[bytes | None, ...]
     merges: tuple[tuple[int, int], ...] = ()
     merge_counts: tuple[int, ...] | None = None
-    training_documents: str = ""
 
 
 _HEAD = ("format", "version", "digest")
 _LISTS = ("tokens", "merges", "merge_counts")
+_ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "continuing_prefix", "training_documents")
+"""Fields that are left out where they are empty, as in the versions before they were there."""
 
 
-def read(content: bytes, path: str) -> Model:
-    """Read the model; raise `InvalidFile` for another version, a digest that does not match, or an invalid field."""
-    entry = CacheEntry(FORMAT, content, hashlib.sha256(content).hexdigest())
-    return entry.load() or entry.store(_parsed(content, path))
+def read(content: bytes) -> Model:
+    """Read the model; raise `InvalidModel` for another version, a digest that does not match, or an invalid field."""
+    return cached_model(lambda: _parsed(content), FORMAT, content, hashlib.sha256(content).hexdigest())
 
 
-def _parsed(content: bytes, path: str) -> Model:
-    check_json_size(content, path)
+def _parsed(content: bytes) -> Model:
+    check_json_size(content)
     try:
         document = msgspec.json.decode(content)
     except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
-        parse_json(content, path)  # raises an error with line and column, unless it accepts the document
-        raise InvalidFile(path, f"not JSON ({error}); the file is damaged, get it again") from None
+        parse_json(content)  # raises an error with line and column, unless it accepts the document
+        raise InvalidModel(f"not JSON ({error}); the file is damaged, get it again") from None
     if not isinstance(document, dict) or document.get("format") != NAME:
-        raise InvalidFile(path, f"the field 'format' is not {NAME!r}; this is not a bpebench model")
+        raise InvalidModel(f"the field 'format' is not {NAME!r}; this is not a bpebench model")
     version = document.get("version")
     if version not in _VERSIONS:
-        raise InvalidFile(
-            path,
-            f"the field 'version' is {version!r}; this release reads version {', '.join(map(str, _VERSIONS))}; "
-            "install the one that wrote it",
-        )
+        read = f"this release reads version {', '.join(map(str, _VERSIONS))}"
+        raise InvalidModel(f"the field 'version' is {version!r}; {read}; install the one that wrote it")
     if document.get("digest") != _digest(document):
-        raise InvalidFile(path, "digest does not match: the file was edited or damaged; save the model again")
-    try:
-        fields = msgspec.structs.asdict(msgspec.convert(document, _Document))
-    except msgspec.ValidationError as error:
-        raise InvalidFile(path, str(error)) from None
+        raise InvalidModel("digest does not match: the file was edited or damaged; save the model again")
+    fields = msgspec.structs.asdict(converted(document, _Document))
     if len(fields["tokens"]) > MAX_TABLE_ID + 1:
-        raise InvalidFile(path, f"{len(fields['tokens'])} tokens; at most {MAX_TABLE_ID + 1} are kept")
-    for name in _HEAD:
-        del fields[name]
-    return Model(**fields)
+        raise InvalidModel(f"{len(fields['tokens'])} tokens; at most {MAX_TABLE_ID + 1} are kept")
+    return Model(**{name: value for name, value in fields.items() if name not in _HEAD})
 
 
 def write(model: Model) -> bytes:
     """Return the file of `model`, which loses nothing."""
-    fields: dict[str, Any] = {
-        name: getattr(model, name) for name in _Document.__struct_fields__ if name not in (*_HEAD, *_LISTS)
+    given = {name: getattr(model, name) for name in _Document.__struct_fields__ if name not in _HEAD}
+    fields = {
+        name: dict(value) if isinstance(value, Mapping) else value
+        for name, value in given.items()
+        if value or name not in _ONLY_IF_USED
     }
-    fields |= {name: dict(fields[name]) for name in ("special_tokens", "added_tokens", "whole_token_flags")}
-    fields |= {name: getattr(model, name) for name in _LISTS}
-    version = _version(model)
-    if model.sentencepiece is None:  # as in version 1
-        del fields["sentencepiece"]
-    if not model.whole_token_flags:
-        del fields["whole_token_flags"]
-    if model.continuing_prefix is None:
-        del fields["continuing_prefix"]
-    if not model.training_documents:
-        del fields["training_documents"]
-    document = msgspec.to_builtins({"format": NAME, "version": version, "digest": "", **fields})
+    document = msgspec.to_builtins({"format": NAME, "version": _version(model), "digest": "", **fields})
     try:
         document["digest"] = _digest(document)
     except UnicodeEncodeError:
@@ -134,11 +120,6 @@ def _version(model: Model) -> int:
     if model.whole_token_flags or by_steps:
         return VERSION_OF_FLAGS
     return VERSION if rules is None else VERSION_OF_RULES
-
-
-def losses(model: Model) -> list[str]:
-    """Return an empty list: this format loses nothing."""
-    return []
 
 
 def _digest(document: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,28 +36,19 @@ _SOURCES = (
 )
 
 
-class CacheEntry:
-    """Where the model parsed from a file is cached; `given` is what it depends on besides the content."""
-
-    def __init__(self, format: str, content: bytes, sha256: str, *given: Any) -> None:
-        self._path: Path | None = None
-        if len(content) < LEAST_BYTES or (sources := _digest_of_sources()) is None:
-            return
-        key = hashlib.sha256(repr((sources, format, sha256, given)).encode()).hexdigest()
-        self._path = cache_folder() / "read" / f"{key[:32]}.bin"
-
-    def load(self) -> Model | None:
-        """Return the cached model, or None for a cache miss."""
-        cached = None if self._path is None else read_checked(self._path)
-        return None if cached is None else Model.restored(unpack(cached.content, cached.sha256))
-
-    def store(self, model: Model) -> Model:
-        """Write `model` to the cache and return it."""
-        if self._path is not None:
-            # A count too large to be packed, or no room for it, is no reason to fail.
-            with contextlib.suppress(OverflowError, MemoryError):
-                write_checked(self._path, pack(model).content)
-        return model
+def cached_model(parse: Callable[[], Model], format: str, content: bytes, sha256: str, *given: Any) -> Model:
+    """Return the model parsed from `content`, from the cache if it was parsed before; `given` is what it depends on
+    besides the content."""
+    if len(content) < LEAST_BYTES or (sources := _digest_of_sources()) is None:
+        return parse()
+    key = hashlib.sha256(repr((sources, format, sha256, given)).encode()).hexdigest()
+    path = cache_folder() / "read" / f"{key[:32]}.bin"
+    if (cached := read_checked(path)) is not None:
+        return Model.restored(unpack(cached.content, cached.sha256))
+    model = parse()
+    with contextlib.suppress(MemoryError):  # no room for it is no reason to fail
+        write_checked(path, pack(model).content)
+    return model
 
 
 @cache

@@ -8,56 +8,62 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from impls.core.errors import InvalidFile, Unsupported
+from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
 from impls.core.model.checks import MAX_ID
-from impls.core.text.byte_alphabet import from_printable, to_printable
+from impls.core.text.byte_alphabet import from_printable
 from impls.formats.files import token_table
 
 Pair = tuple[int, int]
 
 
-def check_ids(vocab: Any, field: str, path: str) -> dict[str, int]:
-    """Return `vocab` as token -> id; raise `InvalidFile` naming the entry with an invalid id."""
+def check_ids(vocab: Any, field: str) -> dict[str, int]:
+    """Return `vocab` as token -> id; raise `InvalidModel` naming the entry with an invalid id."""
     if not isinstance(vocab, dict) or not vocab:
-        raise InvalidFile(path, f"{field}: an object of tokens and their ids is expected")
+        raise InvalidModel(f"{field}: an object of tokens and their ids is expected")
     if "" in vocab:
-        raise InvalidFile(path, f"{field}: the token with id {vocab['']!r} is empty")
+        raise InvalidModel(f"{field}: the token with id {vocab['']!r} is empty")
     for token, i in vocab.items():
         if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i <= MAX_ID:
-            raise InvalidFile(path, f"{field}: the token {token!a} has the id {i!r}, not a whole number up to {MAX_ID}")
+            raise InvalidModel(f"{field}: the token {token!a} has the id {i!r}, not a whole number up to {MAX_ID}")
     return vocab
 
 
-def read_tokens(vocab: Mapping[str, int], field: str, path: str) -> tuple[bytes | None, ...]:
-    """Return token bytes by id; raise `InvalidFile` naming a token with another than the 256 printable characters."""
+def read_tokens(vocab: Mapping[str, int], of_bytes: bool, field: str) -> tuple[bytes | None, ...]:
+    """Return token bytes by id, of printable characters (`of_bytes`) or of texts; raise `InvalidModel` naming a token
+    that holds another character than the 256 printable ones, or a lone surrogate."""
     tokens: list[tuple[bytes, int]] = []
     for token, i in vocab.items():
         try:
-            tokens.append((from_printable(token), i))
+            tokens.append((from_printable(token) if of_bytes else token.encode(), i))
         except KeyError as error:
-            character = error.args[0]
-            raise InvalidFile(
-                path,
-                f"{field}: the token {token!a} (id {i}) holds {character!a}, which maps to no byte; "
-                "only byte-level vocabularies are read here",
-            ) from None
-    return token_table(tokens, path)
+            holds = f"the token {token!a} (id {i}) holds {error.args[0]!a}, which maps to no byte"
+            raise InvalidModel(f"{field}: {holds}; only byte-level vocabularies are read here") from None
+        except UnicodeEncodeError:
+            raise InvalidModel(f"the token {token!a} of the vocabulary holds a lone surrogate") from None
+    return token_table(tokens)
+
+
+def two_parts(line: str, where: str, what: str = "tokens") -> tuple[str, str]:
+    """Return the two parts of a merge written with a space between; raise `InvalidModel` naming the place."""
+    left, _, right = line.partition(" ")
+    if not (left and right) or " " in right:
+        raise InvalidModel(f"{where}: two {what} with a space between are expected, not {line[:40]!a}")
+    return left, right
 
 
 def read_merges(
-    merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str, path: str, prefix: str = ""
+    merges: Iterable[tuple[str, str]], vocab: Mapping[str, int], field: str, prefix: str = ""
 ) -> tuple[Pair, ...]:
-    """Return merges as pairs of ids, where the right part loses `prefix`; raise `InvalidFile` naming a merge with a
+    """Return merges as pairs of ids, where the right part loses `prefix`; raise `InvalidModel` naming a merge with a
     part or result that is not in the vocabulary."""
     pairs: list[Pair] = []
     for rank, (left, right) in enumerate(merges):
-        pair = (vocab.get(left), vocab.get(right))
         made = left + right.removeprefix(prefix)
-        if pair[0] is None or pair[1] is None or made not in vocab:
-            absent = left if pair[0] is None else right if pair[1] is None else made
-            raise InvalidFile(path, f"{field}: merge {rank} ({left!a} {right!a}): {absent!a} is not in the vocabulary")
-        pairs.append((pair[0], pair[1]))
+        for part in (left, right, made):
+            if part not in vocab:
+                raise InvalidModel(f"{field}: merge {rank} ({left!a} {right!a}): {part!a} is not in the vocabulary")
+        pairs.append((vocab[left], vocab[right]))
     return tuple(pairs)
 
 
@@ -72,11 +78,6 @@ def without_whole_tokens(
     used = {token for left, right in merges for token in (left, right, left + right)}
     gone = {text for text in listed if text not in used and text not in base}
     return {token: i for token, i in vocab.items() if token not in gone}
-
-
-def printable_vocab(model: Model) -> dict[str, int]:
-    """Return printable token -> id."""
-    return {to_printable(token): i for token, i in model.id_by_token.items()}
 
 
 def add_whole_token(vocab: dict[str, int], text: str, i: int, format: str) -> None:

@@ -1,49 +1,102 @@
-"""Reading (with every bound checked) and writing the wire format of protocol buffers.
+"""Protocol buffers by a table of their fields: reading, with every bound checked, and writing.
 
-Knows field numbers and wire types, no messages.
+    schema   {1: ("name", str), 3: ("size", int), 4: ("part", [{1: ("text", str)}])}
+    message  {"name": "a", "part": [{"text": "b"}, {"text": "c"}]}
+
+Knows no messages of its own.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Mapping
+from typing import Any
 
-from impls.core.errors import InvalidFile
+from impls.core.errors import InvalidModel
+from impls.formats.files import MAX_TABLE_ID
 
-VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
-Value = int | bytes
+Schema = Mapping[int, tuple[str, Any]]
+"""Field number -> its name and kind: `int`, `float` (32 bits), `bytes`, `str`, another schema, or a list of one, for a
+message that is repeated."""
+Message = dict[str, Any]
 
+_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
+_N_BYTES = {_VARINT: 0, _FIXED64: 8, _LENGTH: 0, _FIXED32: 4}
 _LONGEST_VARINT = 10
+_WORD = (1 << 64) - 1
 
 
-def fields(content: bytes, path: str, what: str) -> Iterator[tuple[int, int, Value]]:
-    """Yield (number, wire type, value) of each field of a message; a varint is an int, any other value its bytes.
+def read(content: bytes, schema: Schema, what: str) -> Message:
+    """Return the fields of a message that are there and in `schema`; of one given twice the last counts.
 
-    Raise `InvalidFile` naming `what` the message is and the byte in it.
+    Raise `InvalidModel` naming `what` the message is, and the byte or field in it.
     """
-    at, end = 0, len(content)
-    while at < end:
+    found: Message = {}
+    at = 0
+    while at < len(content):
         start = at
-        key, at = _varint(content, at, path, what)
+        key, at = _varint(content, at, what)
         number, wire = key >> 3, key & 7
         if number == 0:
-            raise _broken(path, what, start, "a field numbered 0")
-        value: Value
-        if wire == VARINT:
-            value, at = _varint(content, at, path, what)
-        elif wire in (FIXED64, FIXED32, LENGTH):
-            size = 8 if wire == FIXED64 else 4
-            if wire == LENGTH:
-                size, at = _varint(content, at, path, what)
-            if size > end - at:
-                raise _broken(path, what, start, f"a field of {size} bytes where {end - at} are left")
-            value, at = content[at : at + size], at + size
-        else:
-            raise _broken(path, what, start, f"the wire type {wire}, which is not used")
-        yield number, wire, value
+            raise _broken(what, start, "a field numbered 0")
+        if wire not in _N_BYTES:
+            raise _broken(what, start, f"the wire type {wire}, which is not used")
+        n_bytes = _N_BYTES[wire]
+        if wire in (_VARINT, _LENGTH):
+            n_bytes, at = _varint(content, at, what)
+        value: Any = n_bytes
+        if wire != _VARINT:
+            if n_bytes > len(content) - at:
+                raise _broken(what, start, f"a field of {n_bytes} bytes where {len(content) - at} are left")
+            value, at = content[at : at + n_bytes], at + n_bytes
+        if number in schema:
+            _keep(found, number, wire, value, schema, what)
+    return found
 
 
-def _varint(content: bytes, at: int, path: str, what: str) -> tuple[int, int]:
+def _keep(found: Message, number: int, wire: int, value: Any, schema: Schema, what: str) -> None:
+    """Add the value of a field to a message, as its kind."""
+    name, kind = schema[number]
+    wanted = _VARINT if kind is int else _FIXED32 if kind is float else _LENGTH
+    if wire != wanted:
+        raise InvalidModel(f"{what}: field {number} has the wire type {wire}, not {wanted}")
+    if isinstance(kind, list):
+        items = found.setdefault(name, [])
+        if len(items) > MAX_TABLE_ID:
+            raise InvalidModel(f"{what}: field {number} is there more than {MAX_TABLE_ID + 1} times")
+        items.append(read(value, kind[0], f"{name} {len(items)}"))
+    elif isinstance(kind, Mapping):
+        found[name] = found.get(name, {}) | read(value, kind, name)
+    elif kind is str:
+        try:
+            found[name] = value.decode()
+        except UnicodeDecodeError:
+            raise InvalidModel(f"{what}: {value[:40]!r} is not UTF-8; the file is damaged, get it again") from None
+    else:
+        found[name] = struct.unpack("<f", value)[0] if kind is float else value
+
+
+def write(message: Message, schema: Schema) -> bytes:
+    """Return a message, its fields in the order of `schema`."""
+    parts: list[bytes] = []
+    for number, (name, kind) in schema.items():
+        if name in message:
+            values, kind = (message[name], kind[0]) if isinstance(kind, list) else ([message[name]], kind)
+            parts += [field(number, write(value, kind) if isinstance(kind, Mapping) else value) for value in values]
+    return b"".join(parts)
+
+
+def field(number: int, value: float | str | bytes) -> bytes:
+    """Return one field of an int (negative ones in two's complement, as int32 and int64), a float, text or bytes."""
+    if isinstance(value, int):
+        return _number(number << 3 | _VARINT) + _number(value & _WORD)
+    if isinstance(value, float):
+        return _number(number << 3 | _FIXED32) + struct.pack("<f", value)
+    data = value.encode() if isinstance(value, str) else value
+    return _number(number << 3 | _LENGTH) + _number(len(data)) + data
+
+
+def _varint(content: bytes, at: int, what: str) -> tuple[int, int]:
     """Return the number and the offset at which it ends."""
     if at < len(content) and content[at] < 0x80:
         return content[at], at + 1
@@ -51,27 +104,12 @@ def _varint(content: bytes, at: int, path: str, what: str) -> tuple[int, int]:
     for k, byte in enumerate(content[at : at + _LONGEST_VARINT]):
         number |= (byte & 0x7F) << 7 * k
         if byte < 0x80:
-            return number & 0xFFFFFFFFFFFFFFFF, at + k + 1
-    raise _broken(path, what, at, "a number that does not end")
+            return number & _WORD, at + k + 1
+    raise _broken(what, at, "a number that does not end")
 
 
-def _broken(path: str, what: str, at: int, found: str) -> InvalidFile:
-    return InvalidFile(path, f"{what}: {found}, at byte {at} of it; the file is cut short or damaged, get it again")
-
-
-def varint(number: int, value: int) -> bytes:
-    """Return a varint field; negative numbers are in two's complement, as int32 and int64 are."""
-    return _number(number << 3 | VARINT) + _number(value & 0xFFFFFFFFFFFFFFFF)
-
-
-def length(number: int, value: bytes) -> bytes:
-    """Return a field of bytes, UTF-8 or a message."""
-    return _number(number << 3 | LENGTH) + _number(len(value)) + value
-
-
-def float32(number: int, value: float) -> bytes:
-    """Return a field of a 32-bit float."""
-    return _number(number << 3 | FIXED32) + struct.pack("<f", value)
+def _broken(what: str, at: int, found: str) -> InvalidModel:
+    return InvalidModel(f"{what}: {found}, at byte {at} of it; the file is cut short or damaged, get it again")
 
 
 def _number(value: int) -> bytes:

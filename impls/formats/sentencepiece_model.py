@@ -1,54 +1,64 @@
-"""Reading SentencePiece's `.model`: a protocol buffer of pieces with scores and types, and how texts are normalised.
+"""SentencePiece's `.model`: a protocol buffer of pieces with scores and types, and how texts are normalised.
 
 Only BPE is read; Unigram, word and character models are refused by name. Of two pieces the one with the higher score is
-merged first, so scores become ranks; if ids are in that order already, the ids are the ranks.
+merged first, so scores become ranks; if ids are in that order already, the ids are the ranks. It is written so that the
+library gives the ids of the model.
 Source of the fields: `sentencepiece_model.proto` of sentencepiece 0.2.3.
 """
 
 from __future__ import annotations
 
 import math
-import struct
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
-from impls.core.errors import InvalidFile
+from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
-from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.core.model.derivations import concatenation_differs
+from impls.core.text.byte_alphabet import to_printable
+from impls.core.text.sentencepiece_rules import SPACE_MARK, SentencePieceRules
+from impls.formats import protobuf
 from impls.formats.files import MAX_TABLE_ID
-from impls.formats.protobuf import FIXED32, LENGTH, VARINT, Value, fields
+from impls.formats.lost_fields import lost_fields
 
 FORMAT = "sentencepiece"
-
-NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
-BPE = 2
-PIECES, TRAINER, NORMALIZER, DENORMALIZER = 1, 2, 3, 5
-PIECE_TEXT, PIECE_SCORE, PIECE_TYPE = 1, 2, 3
-TRAINER_MODEL_TYPE, TRAINER_VOCAB_SIZE, TRAINER_WHITESPACE_AS_SUFFIX, TRAINER_BYTE_FALLBACK = 3, 4, 24, 35
-TRAINER_UNK_ID, TRAINER_BOS_ID, TRAINER_EOS_ID, TRAINER_PAD_ID, TRAINER_UNK_SURFACE = 40, 41, 42, 43, 44
-NORMALIZER_NAME, NORMALIZER_CHARSMAP, NORMALIZER_DUMMY_PREFIX, NORMALIZER_REMOVE_EXTRA, NORMALIZER_ESCAPE = range(1, 6)
 UNKNOWN_SURFACE = " \u2047 "
 """What the unknown piece decodes to, unless a model says otherwise."""
-
-_OTHER_MODELS = {1: "Unigram", 3: "word", 4: "character"}
 BYTE_PIECES = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
+_BPE = 2
+_OTHER_MODELS = {1: "Unigram", 3: "word", 4: "character"}
+_SPECIAL_IDS = {"bos_id": "<s>", "eos_id": "</s>", "pad_id": "<pad>"}
+_NORMALIZER: protobuf.Schema = {
+    1: ("name", str),
+    2: ("precompiled_charsmap", bytes),
+    3: ("add_dummy_prefix", int),
+    4: ("remove_extra_whitespaces", int),
+    5: ("escape_whitespaces", int),
+}
+_TRAINER: protobuf.Schema = {
+    3: ("model_type", int),
+    4: ("vocab_size", int),
+    24: ("treat_whitespace_as_suffix", int),
+    35: ("byte_fallback", int),
+    40: ("unk_id", int),
+    41: ("bos_id", int),
+    42: ("eos_id", int),
+    43: ("pad_id", int),
+    44: ("unk_surface", str),
+}
+_MODEL: protobuf.Schema = {
+    1: ("piece", [{1: ("text", str), 2: ("score", float), 3: ("type", int)}]),
+    2: ("trainer_spec", _TRAINER),
+    3: ("normalizer_spec", _NORMALIZER),
+    5: ("denormalizer_spec", _NORMALIZER),
+}
 
-@dataclass(slots=True)
-class _Piece:
-    text: str
-    score: float = 0.0
-    kind: int = NORMAL
-
-
-@dataclass(slots=True)
-class _Proto:
-    """The parts of the file that affect ids and texts."""
-
-    pieces: list[_Piece] = field(default_factory=list)
-    trainer: dict[int, Value] = field(default_factory=dict)
-    normalizer: dict[int, Value] = field(default_factory=dict)
-    denormalizer: dict[int, Value] = field(default_factory=dict)
+_UNKNOWN_PIECE = "\U0010fffd"
+_GAP_PIECE = "\U0010fffc%d"
+_NOTHING = SentencePieceRules(escape_spaces=False, dummy_prefix="never")
 
 
 def looks_like(content: bytes) -> bool:
@@ -60,153 +70,189 @@ def looks_like(content: bytes) -> bool:
     return 4 < after <= end and (after == end or content[after : after + 1] in (b"", b"\x15", b"\x18"))
 
 
-def read(content: bytes, path: str) -> Model:
-    """Read the model; raise `InvalidFile` naming the piece or field that is wrong or not supported."""
-    proto = _read_proto(content, path)
-    kind = proto.trainer.get(TRAINER_MODEL_TYPE, 1)
-    if kind != BPE:
-        name = _OTHER_MODELS.get(kind, str(kind)) if isinstance(kind, int) else "unknown"
-        raise InvalidFile(path, f"a SentencePiece model of the type {name}, not byte pair encoding; only BPE is read")
-    if proto.trainer.get(TRAINER_WHITESPACE_AS_SUFFIX):
-        raise InvalidFile(path, "trainer_spec.treat_whitespace_as_suffix: marks behind words are not supported")
-    if proto.denormalizer.get(NORMALIZER_CHARSMAP):
-        raise InvalidFile(path, "denormalizer_spec: texts that are rewritten when they are decoded are not supported")
-    if not proto.pieces:
-        raise InvalidFile(path, "a SentencePiece model without pieces; the file is cut short, get it again")
-    return _model(proto, path)
+# --- reading ---------------------------------------------------------------------------------------------------
 
 
-def _model(proto: _Proto, path: str) -> Model:
-    by_kind: dict[int, list[int]] = {kind: [] for kind in range(NORMAL, BYTE + 1)}
-    for i, piece in enumerate(proto.pieces):
-        by_kind[piece.kind].append(i)
-    _check_pieces(proto, by_kind, path)
-    pieces = proto.pieces
-    tokens = [piece.text.encode() if piece.kind in (NORMAL, USER_DEFINED, UNUSED) else None for piece in pieces]
-    unknown_id = by_kind[UNKNOWN][0]
-    charsmap = proto.normalizer.get(NORMALIZER_CHARSMAP, b"")
-    assert isinstance(charsmap, bytes), "its wire type was checked"
-    flags = proto.normalizer
+def read(content: bytes) -> Model:
+    """Read the model; raise `InvalidModel` naming the piece or field that is wrong or not supported."""
+    file = protobuf.read(content, _MODEL, "the model")
+    trainer, normalizer = file.get("trainer_spec", {}), file.get("normalizer_spec", {})
+    if (kind := trainer.get("model_type", 1)) != _BPE:
+        name = _OTHER_MODELS.get(kind, str(kind))
+        raise InvalidModel(f"a SentencePiece model of the type {name}, not byte pair encoding; only BPE is read")
+    if trainer.get("treat_whitespace_as_suffix"):
+        raise InvalidModel("trainer_spec.treat_whitespace_as_suffix: marks behind words are not supported")
+    if file.get("denormalizer_spec", {}).get("precompiled_charsmap"):
+        raise InvalidModel("denormalizer_spec: texts that are rewritten when they are decoded are not supported")
+    if not (pieces := file.get("piece", [])):
+        raise InvalidModel("a SentencePiece model without pieces; the file is cut short, get it again")
+    by_kind = _checked_by_kind(pieces, bool(trainer.get("byte_fallback")))
+    texts = [piece["text"] for piece in pieces]
+    (unknown_id,) = by_kind[UNKNOWN]
+    charsmap = normalizer.get("precompiled_charsmap", b"")
     return Model(
-        tokens=tuple(tokens),
+        tokens=tuple(
+            piece["text"].encode() if piece["type"] in (NORMAL, USER_DEFINED, UNUSED) else None for piece in pieces
+        ),
         alphabet="chars",
         merge_rule="concatenation",
-        special_tokens={pieces[i].text: i for i in by_kind[CONTROL]},
-        unknown=pieces[unknown_id].text,
+        special_tokens={texts[i]: i for i in by_kind[CONTROL]},
+        unknown=texts[unknown_id],
         unknown_id=unknown_id,
-        normalization=(_text(flags, NORMALIZER_NAME, "", path) or "charsmap") if charsmap else None,
+        normalization=(normalizer.get("name") or "charsmap") if charsmap else None,
         sentencepiece=SentencePieceRules(
-            escape_spaces=bool(flags.get(NORMALIZER_ESCAPE, 1)),
-            dummy_prefix="always" if flags.get(NORMALIZER_DUMMY_PREFIX, 1) else "never",
-            remove_extra_spaces=bool(flags.get(NORMALIZER_REMOVE_EXTRA, 1)),
+            escape_spaces=bool(normalizer.get("escape_whitespaces", 1)),
+            dummy_prefix="always" if normalizer.get("add_dummy_prefix", 1) else "never",
+            remove_extra_spaces=bool(normalizer.get("remove_extra_whitespaces", 1)),
             charsmap=charsmap,
-            byte_ids=tuple(sorted(by_kind[BYTE], key=lambda i: BYTE_PIECES[pieces[i].text])),
+            byte_ids=tuple(sorted(by_kind[BYTE], key=lambda i: BYTE_PIECES[texts[i]])),
             user_defined_ids=tuple(by_kind[USER_DEFINED]),
             unused_ids=tuple(by_kind[UNUSED]),
             ranks=_ranks(pieces),
             fuse_unknown=True,
-            unknown_text=_text(proto.trainer, TRAINER_UNK_SURFACE, UNKNOWN_SURFACE, path),
+            unknown_text=trainer.get("unk_surface", UNKNOWN_SURFACE),
         ),
     )
 
 
-def _ranks(pieces: list[_Piece]) -> tuple[int, ...]:
+def _ranks(pieces: list[dict[str, Any]]) -> tuple[int, ...]:
     """Return ranks by id, the highest score first; empty if the ids of merged pieces are in that order."""
-    made = [piece.score for piece in pieces if piece.kind in (NORMAL, UNUSED) and len(piece.text) > 1]
+    scores = [piece["score"] for piece in pieces]
+    made = [piece["score"] for piece in pieces if piece["type"] in (NORMAL, UNUSED) and len(piece["text"]) > 1]
     if all(score > following for score, following in pairwise(made)):
         return ()
-    rank_by_score = {score: rank for rank, score in enumerate(sorted({piece.score for piece in pieces}, reverse=True))}
-    return tuple(rank_by_score[piece.score] for piece in pieces)
+    rank_by_score = {score: rank for rank, score in enumerate(sorted(set(scores), reverse=True))}
+    return tuple(rank_by_score[score] for score in scores)
 
 
-# --- pieces ---------------------------------------------------------------------------------------------------
-
-
-def _check_pieces(proto: _Proto, by_kind: dict[int, list[int]], path: str) -> None:
+def _checked_by_kind(pieces: list[dict[str, Any]], byte_fallback: bool) -> dict[int, list[int]]:
+    """Return the ids of each kind of piece, and give each piece a text, a score and a type; raise `InvalidModel` naming
+    the one that is wrong."""
+    by_kind: dict[int, list[int]] = {kind: [] for kind in range(NORMAL, BYTE + 1)}
     seen: dict[str, int] = {}
-    for i, piece in enumerate(proto.pieces):
-        if seen.setdefault(piece.text, i) != i:
-            raise InvalidFile(
-                path, f"piece {i}: the text {piece.text!a} was given already, to piece {seen[piece.text]}"
-            )
+    for i, piece in enumerate(pieces):
+        text = piece.setdefault("text", "")
+        score, kind = piece.setdefault("score", 0.0), piece.setdefault("type", NORMAL)
+        if not text or "\0" in text:
+            raise InvalidModel(f"piece {i}: {'is empty' if not text else 'holds a null character'}")
+        if not math.isfinite(score):
+            raise InvalidModel(f"piece {i}: {text!a} has the score {score}, which ranks nowhere")
+        if kind not in by_kind:
+            raise InvalidModel(f"piece {i}: {text!a} is of the type {kind!r}, which is not known")
+        if seen.setdefault(text, i) != i:
+            raise InvalidModel(f"piece {i}: the text {text!a} was given already, to piece {seen[text]}")
+        if kind == BYTE and text not in BYTE_PIECES:
+            raise InvalidModel(f"piece {i}: {text!a} is of the type byte, but names none")
+        by_kind[kind].append(i)
     if len(by_kind[UNKNOWN]) != 1:
-        raise InvalidFile(path, f"{len(by_kind[UNKNOWN])} unknown pieces; a model has one")
-    for i in by_kind[BYTE]:
-        if proto.pieces[i].text not in BYTE_PIECES:
-            raise InvalidFile(path, f"piece {i}: {proto.pieces[i].text!a} is of the type byte, but names none")
-    byte_fallback = bool(proto.trainer.get(TRAINER_BYTE_FALLBACK, 0))
+        raise InvalidModel(f"{len(by_kind[UNKNOWN])} unknown pieces; a model has one")
     if len(by_kind[BYTE]) != (256 if byte_fallback else 0):
         wanted = "256 with" if byte_fallback else "none without"
-        raise InvalidFile(path, f"{len(by_kind[BYTE])} pieces of the type byte; {wanted} trainer_spec.byte_fallback")
+        raise InvalidModel(f"{len(by_kind[BYTE])} pieces of the type byte; {wanted} trainer_spec.byte_fallback")
+    return by_kind
 
 
-def _read_proto(content: bytes, path: str) -> _Proto:
-    proto = _Proto()
-    for number, wire, value in fields(content, path, "the model"):
-        if number not in (PIECES, TRAINER, NORMALIZER, DENORMALIZER):
-            continue
-        if wire != LENGTH or not isinstance(value, bytes):
-            raise InvalidFile(path, f"field {number}: a message is expected; this is not a SentencePiece model")
-        if number == PIECES:
-            if len(proto.pieces) > MAX_TABLE_ID:
-                raise InvalidFile(path, f"more than {MAX_TABLE_ID + 1} pieces")
-            proto.pieces.append(_piece(value, len(proto.pieces), path))
-        elif number == TRAINER:
-            proto.trainer |= _known(value, _TRAINER_FIELDS, "trainer_spec", path)
-        elif number == NORMALIZER:
-            proto.normalizer |= _known(value, _NORMALIZER_FIELDS, "normalizer_spec", path)
+# --- writing ---------------------------------------------------------------------------------------------------
+
+
+def write(model: Model) -> bytes:
+    """Return the file; raise `Unsupported` with the reason where the library would give other ids, or refuse it."""
+    if model.continuing_prefix is not None:
+        raise Unsupported(FORMAT, f"it has no symbols that begin with {model.continuing_prefix!r}")
+    if model.end_of_word is not None:
+        raise Unsupported(FORMAT, f"it has no symbols that end in {model.end_of_word!r}")
+    if why := concatenation_differs(model):
+        raise Unsupported(FORMAT, f"it looks joined text up, which gives other ids here: {why}")
+    for token, i in model.id_by_token.items():
+        if b"\0" in token and model.alphabet == "chars":
+            raise Unsupported(FORMAT, f"it refuses tokens with a null character, as {token!r} (id {i})")
+    return proto(model)
+
+
+def proto(model: Model, *, as_written: bool = False, stand_ins: dict[int, str] | None = None) -> bytes:
+    """Return the file of `model`, even where it gives other ids; with `as_written` the library does not normalise, for
+    texts that `Model.normalize` has rewritten already.
+
+    Bytes are written as GPT-2's printable characters; characters are translated by `stand_ins`. An id without a token
+    becomes a piece that no text contains. The mandatory unknown piece comes last if the model has none.
+    """
+    rules = model.sentencepiece or _NOTHING
+    if rules.byte_ids and not rules.spells_all:
+        raise Unsupported(FORMAT, f"all 256 bytes have a piece there; {rules.byte_ids.count(-1)} have none here")
+    unknown_id = model.vocab_size if model.unknown_id is None else model.unknown_id
+    if model.vocab_size > MAX_TABLE_ID:
+        raise Unsupported(
+            FORMAT, f"it has a piece for every id, and one id is {model.vocab_size - 1}; ids go up to {MAX_TABLE_ID}"
+        )
+    as_read = _NOTHING if as_written else rules
+    file = {
+        "piece": list(_pieces(model, rules, unknown_id, stand_ins or {})),
+        "trainer_spec": {
+            "model_type": _BPE,
+            "vocab_size": max(model.vocab_size, unknown_id + 1),
+            "byte_fallback": bool(rules.byte_ids),
+            "unk_id": unknown_id,
+            **{name: model.special_tokens.get(text, -1) for name, text in _SPECIAL_IDS.items()},
+            **({} if rules.unknown_text == UNKNOWN_SURFACE else {"unk_surface": rules.unknown_text}),
+        },
+        "normalizer_spec": {
+            "name": model.normalization if as_read.looks_up and model.normalization else "identity",
+            "precompiled_charsmap": as_read.charsmap if as_read.looks_up else b"",
+            "add_dummy_prefix": as_read.dummy_prefix != "never",
+            "remove_extra_whitespaces": as_read.remove_extra_spaces,
+            "escape_whitespaces": as_read.escape_spaces,
+        },
+    }
+    return protobuf.write(file, _MODEL)
+
+
+def _pieces(
+    model: Model, rules: SentencePieceRules, unknown_id: int, stand_ins: dict[int, str]
+) -> Iterator[dict[str, Any]]:
+    """Yield each piece in order of id."""
+    others = {i: (f"<0x{byte:02X}>", BYTE) for byte, i in enumerate(rules.byte_ids)}
+    for text, i in model.added_tokens.items():
+        others.setdefault(i, (text.replace(" ", SPACE_MARK) if rules.escape_spaces else text, USER_DEFINED))
+    others |= {i: (text, CONTROL) for text, i in model.special_tokens.items() if i not in rules.byte_ids}
+    kinds = dict.fromkeys(rules.user_defined_ids, USER_DEFINED) | dict.fromkeys(rules.unused_ids, UNUSED)
+    for i in range(max(model.vocab_size, unknown_id + 1)):
+        token = model.tokens[i] if i < len(model.tokens) else None
+        if i == unknown_id:
+            text = model.unknown or ""
+            known = not text or text.encode() in model.id_by_token
+            yield {"text": _UNKNOWN_PIECE if known else text, "score": 0.0, "type": UNKNOWN}
+        elif token is None:
+            text, kind = others.get(i, (_GAP_PIECE % i, UNUSED))
+            yield {"text": text, "score": 0.0, "type": kind}
         else:
-            proto.denormalizer |= _known(value, _NORMALIZER_FIELDS, "denormalizer_spec", path)
-    return proto
+            text = to_printable(token) if model.alphabet == "bytes" else token.decode().translate(stand_ins)
+            kind_of = {"type": kinds[i]} if i in kinds else {}
+            yield {"text": text, "score": -float(model.ranks[i]), **kind_of}
 
 
-_TRAINER_FIELDS = {
-    TRAINER_MODEL_TYPE: VARINT,
-    TRAINER_WHITESPACE_AS_SUFFIX: VARINT,
-    TRAINER_BYTE_FALLBACK: VARINT,
-    TRAINER_UNK_SURFACE: LENGTH,
-}
-_NORMALIZER_FIELDS = {
-    NORMALIZER_NAME: LENGTH,
-    NORMALIZER_CHARSMAP: LENGTH,
-    NORMALIZER_DUMMY_PREFIX: VARINT,
-    NORMALIZER_REMOVE_EXTRA: VARINT,
-    NORMALIZER_ESCAPE: VARINT,
-}
-_PIECE_FIELDS = {PIECE_TEXT: LENGTH, PIECE_SCORE: FIXED32, PIECE_TYPE: VARINT}
-
-
-def _known(message: bytes, wanted: dict[int, int], what: str, path: str) -> dict[int, Value]:
-    """Return the fields of `wanted` (number -> wire type) in a message; of duplicates the last counts."""
-    found: dict[int, Value] = {}
-    for number, wire, value in fields(message, path, what):
-        if wanted.get(number, wire) != wire:
-            raise InvalidFile(path, f"{what}: field {number} has the wire type {wire}, not {wanted[number]}")
-        if number in wanted:
-            found[number] = value
-    return found
-
-
-def _piece(message: bytes, i: int, path: str) -> _Piece:
-    what = f"piece {i}"
-    found = _known(message, _PIECE_FIELDS, what, path)
-    text = _text(found, PIECE_TEXT, "", path, what)
-    if not text or "\0" in text:
-        raise InvalidFile(path, f"{what}: {'is empty' if not text else 'holds a null character'}")
-    score, kind = found.get(PIECE_SCORE, b"\0\0\0\0"), found.get(PIECE_TYPE, NORMAL)
-    assert isinstance(score, bytes), "its wire type was checked"
-    (number,) = struct.unpack("<f", score)
-    if not math.isfinite(number):
-        raise InvalidFile(path, f"{what}: {text!a} has the score {number}, which ranks nowhere")
-    if not isinstance(kind, int) or not NORMAL <= kind <= BYTE:
-        raise InvalidFile(path, f"{what}: {text!a} is of the type {kind!r}, which is not known")
-    return _Piece(text, number, kind)
-
-
-def _text(found: dict[int, Value], number: int, default: str, path: str, what: str = "a field") -> str:
-    value = found.get(number, default.encode())
-    assert isinstance(value, bytes), "its wire type was checked"
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        raise InvalidFile(path, f"{what}: {value[:40]!r} is not UTF-8; the file is damaged, get it again") from None
+def losses(model: Model) -> list[str]:
+    """Return what the file would lose of `model`; raise `Unsupported` where it cannot hold it."""
+    write(model)
+    lost: list[str] = []
+    rules = model.sentencepiece or _NOTHING
+    if model.alphabet == "bytes":
+        lost.append("alphabet: bytes are written as GPT-2's printable characters; give it texts written so")
+    if model.pattern:
+        lost.append("pattern: it splits no texts; give it their pieces one by one")
+    if model.normalization is not None and not model.has_charsmap_only:
+        lost.append(f"normalization: {model.normalization}; give it texts in this form")
+    if rules.dummy_prefix in ("missing", "first"):
+        lost.append("dummy_prefix: a space is put before every text, also before one that begins with a space")
+    if model.added_tokens:
+        lost.append(
+            f"added_tokens: {len(model.added_tokens)} become user-defined pieces; text after one gets no prefix"
+        )
+    if model.unknown is None:
+        lost.append(f"unknown: there must be such a token; it gets the id {model.vocab_size}")
+    elif not rules.fuse_unknown or (model.sentencepiece is None and model.alphabet == "chars"):
+        lost.append("unknown: unknown characters in a row become one token")
+    if model.special_tokens and (rules.shows_specials or model.sentencepiece is None):
+        lost.append("special_tokens: they are never found in a text, and are read as nothing")
+    if model.merge_rule == "concatenation" and model.sentencepiece is None and model.recovered_merges[1]:
+        lost.append("merges: a whole piece that no lower ranks make is not a single token there")
+    return lost + lost_fields(model, "ignore_merges", "merge_counts", "id_offset")

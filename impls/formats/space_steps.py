@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import regex
 
-from impls.core.errors import InvalidFile, InvalidPattern
+from impls.core.errors import InvalidModel, InvalidPattern
 from impls.core.model import Model
-from impls.core.text.normalization import PREFIX_SPACE, call, steps_of
+from impls.core.text.normalization import call, steps_of
 from impls.core.text.patterns import MAX_CHARACTERS
 from impls.core.text.sentencepiece_rules import SPACE_MARK, DummyPrefix, SentencePieceRules
 from impls.formats.oniguruma import from_oniguruma, to_oniguruma
@@ -49,12 +48,12 @@ class Spaces:
     dummy_prefix: DummyPrefix = "never"
     remove_extra_spaces: bool = False
     charsmap: bytes = b""
-    stages: list[str] = field(default_factory=list)
-    """Split stages that come before all others."""
     prepended: str = ""
     """What `Prepend` prepends to a text."""
     by_metaspace: bool = False
     """Whether a `Metaspace` marks the spaces, after the normalizer and the search for added tokens in its result."""
+    notes: list[UserWarning] = field(default_factory=list)
+    """What the model leaves out of the file, or does otherwise."""
 
     @property
     def normalization(self) -> str | None:
@@ -77,10 +76,14 @@ class Spaces:
         return self.marks or bool(self.charsmap)
 
 
-def read_normalizer(normalizer: Any, path: str) -> Spaces:
-    """Return what the `normalizer` does; raise `InvalidFile` naming the step that is not supported."""
+class OlderUnicode(UserWarning):
+    """Hugging Face's library does this step by older Unicode tables than ours."""
+
+
+def read_normalizer(normalizer: Any) -> Spaces:
+    """Return what the `normalizer` does; raise `InvalidModel` naming the step that is not supported."""
     spaces = Spaces()
-    steps = _flat(normalizer, "normalizer", "normalizers", path)
+    steps = flat_steps(normalizer, "normalizer", "normalizers")
     kinds = [step for _, step in steps]
     for start in range(len(kinds) - len(_DROPPED) + 1):
         if kinds[start : start + len(_DROPPED)] == _DROPPED:
@@ -88,54 +91,44 @@ def read_normalizer(normalizer: Any, path: str) -> Spaces:
             del steps[start : start + len(_DROPPED)]
             break
     for where, step in steps:
-        _read_step(step, where, spaces, path)
+        _read_step(step, where, spaces)
     return spaces
 
 
-def _flat(value: Any, where: str, key: str, path: str) -> list[tuple[str, dict[str, Any]]]:
+def flat_steps(value: Any, where: str, key: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return (place in the file, step) of a step or of all in a `Sequence`, whose list is under `key`."""
     if value is None:
         return []
     if not isinstance(value, dict):
-        raise InvalidFile(path, f"{where}: an object is expected, not {type(value).__name__}")
+        raise InvalidModel(f"{where}: an object is expected, not {type(value).__name__}")
     if value.get("type") != "Sequence":
         return [(where, value)]
     steps = value.get(key)
     if not isinstance(steps, list):
-        raise InvalidFile(path, f"{where}.{key}: a list is expected")
-    return [found for k, step in enumerate(steps) for found in _flat(step, f"{where}.{key}[{k}]", key, path)]
+        raise InvalidModel(f"{where}.{key}: a list is expected")
+    return [found for k, step in enumerate(steps) for found in flat_steps(step, f"{where}.{key}[{k}]", key)]
 
 
-_BY_NAME = {
-    "NFC": "nfc",
-    "NFD": "nfd",
-    "NFKC": "nfkc",
-    "NFKD": "nfkd",
-    "Lowercase": "lowercase",
-    "StripAccents": "strip-accents",
-    "Nmt": "nmt",
+_PLAIN: dict[str, dict[str, Any]] = {
+    "nfc": {"type": "NFC"},
+    "nfd": {"type": "NFD"},
+    "nfkc": {"type": "NFKC"},
+    "nfkd": {"type": "NFKD"},
+    "lowercase": {"type": "Lowercase"},
+    "strip-accents": {"type": "StripAccents"},
+    "nmt": {"type": "Nmt"},
+    "strip": {"type": "Strip", "strip_left": True, "strip_right": True},
+    "strip-left": {"type": "Strip", "strip_left": True, "strip_right": False},
+    "strip-right": {"type": "Strip", "strip_left": False, "strip_right": True},
+    "": {"type": "Strip", "strip_left": False, "strip_right": False},
 }
-_STRIPS = {(True, True): "strip", (True, False): "strip-left", (False, True): "strip-right"}
-
+"""Steps of `Model.normalization` without arguments, as the file has them; "" does nothing."""
 
 _KEEP_THE_START = frozenset({"nfc", "nfd", "nfkc", "nfkd", "lowercase", "strip-right"})
 """Steps that never remove the first character of a text."""
 
 
-class OlderUnicode(UserWarning):
-    """Hugging Face's library does this step by older Unicode tables than ours."""
-
-
-def warn_of_older_unicode(kind: str, where: str, path: str) -> None:
-    """Warn of a step that treats a few newer characters differently in the library."""
-    warnings.warn(
-        f"{path}: {where}: {kind} is done by Unicode 16; its library knows less of it, and characters newer "
-        "than Unicode 8 may get other ids there",
-        OlderUnicode,
-        stacklevel=6,
-    )
-
-
-def _read_step(step: dict[str, Any], where: str, spaces: Spaces, path: str) -> None:
+def _read_step(step: dict[str, Any], where: str, spaces: Spaces) -> None:
     kind = step.get("type")
     marks = (" ", SPACE_MARK) if not spaces.escape_spaces else (SPACE_MARK,)
     if kind == "Prepend" and step.get("prepend") in marks and spaces.dummy_prefix == "never":
@@ -144,76 +137,78 @@ def _read_step(step: dict[str, Any], where: str, spaces: Spaces, path: str) -> N
     elif kind == "Replace" and step.get("pattern") == {"String": " "} and step.get("content") == SPACE_MARK:
         spaces.escape_spaces = True
     elif kind == "Precompiled" and not spaces.rewrites and not spaces.steps:
-        spaces.charsmap = _charsmap(step.get("precompiled_charsmap"), where, path)
+        spaces.charsmap = _charsmap(step.get("precompiled_charsmap"), where)
         spaces.steps += ["charsmap"] if spaces.charsmap else []
-    elif (name := _step_name(step, where, path)) is not None and not spaces.marks:
+    elif (name := _step_name(step, where)) is not None and not spaces.marks:
         spaces.steps += [name] if name else []
     else:
-        raise InvalidFile(
-            path,
+        raise InvalidModel(
             f"{where}.type: {kind!r} is not supported as it is given here; supported are NFC, NFD, NFKC, NFKD, "
             "Lowercase, StripAccents, Strip, Nmt, Replace and Prepend, Precompiled as the first, and after them "
-            f"Prepend and Replace for white space as {SPACE_MARK!a}",
+            f"Prepend and Replace for white space as {SPACE_MARK!a}"
         )
 
 
-def _step_name(step: dict[str, Any], where: str, path: str) -> str | None:
+def _step_name(step: dict[str, Any], where: str) -> str | None:
     """Return the name of a step in `Model.normalization`, "" for one that does nothing, None for an unknown one."""
     kind = step.get("type")
-    if isinstance(kind, str) and kind in _BY_NAME:
-        return _BY_NAME[kind]
-    if kind == "Strip":
-        return _STRIPS.get((step.get("strip_left") is True, step.get("strip_right") is True), "")
+    plain = {name: step.get(name) is True for name in ("strip_left", "strip_right")} if kind == "Strip" else {}
+    for name, written in _PLAIN.items():
+        if written == {"type": kind, **plain}:
+            return name
     if kind == "Prepend" and isinstance(before := step.get("prepend"), str):
         return call("prepend", before) if before else ""
     if kind != "Replace":
         return None
-    pattern, content = step.get("pattern"), step.get("content")
-    match pattern, content:
-        case {"String": str() as old, **others}, str() if old and not others:
-            return call("replace", old, content)
-        case {"Regex": str() as expression, **others}, str() if not others:
-            try:
-                if len(expression) > MAX_CHARACTERS:
-                    raise InvalidPattern(f"{len(expression)} characters; at most {MAX_CHARACTERS} are taken")
-                translated = from_oniguruma(expression)
-                if regex.match(translated, "") is not None:
-                    raise InvalidPattern("a pattern that matches nothing at all")
-            except (InvalidPattern, regex.error) as error:
-                raise InvalidFile(path, f"{where}.pattern: {error}") from None
-            return call("replace-regex", translated, content)
-    raise InvalidFile(path, f"{where}: Replace needs one String or Regex as 'pattern', and a text as 'content'")
+    match step.get("pattern"), step.get("content"):
+        case {"String": str() as old, **others}, str() as new if old and not others:
+            return call("replace", old, new)
+        case {"Regex": str() as expression, **others}, str() as new if not others:
+            return call("replace-regex", read_expression(expression, where), new)
+    raise InvalidModel(f"{where}: Replace needs one String or Regex as 'pattern', and a text as 'content'")
 
 
-def _charsmap(value: Any, where: str, path: str) -> bytes:
+def read_expression(text: str, where: str, *, literal: bool = False) -> str:
+    """Return an expression of the file, or a text to be matched as it is (`literal`), in our dialect; raise
+    `InvalidModel` for one that has no equal here, or matches nothing at all."""
+    try:
+        if len(text) > MAX_CHARACTERS:
+            raise InvalidPattern(f"{len(text)} characters; at most {MAX_CHARACTERS} are taken")
+        expression: str = regex.escape(text) if literal else from_oniguruma(text)
+        if regex.match(expression, "") is not None:
+            raise InvalidPattern("a pattern that matches nothing at all")
+    except (InvalidPattern, regex.error) as error:
+        raise InvalidModel(f"{where}.pattern: {error}") from None
+    return expression
+
+
+def _charsmap(value: Any, where: str) -> bytes:
     try:
         return base64.b64decode(value or "", validate=True)
     except (binascii.Error, TypeError, ValueError):
-        raise InvalidFile(path, f"{where}.precompiled_charsmap: base64 is expected") from None
+        raise InvalidModel(f"{where}.precompiled_charsmap: base64 is expected") from None
 
 
-def read_metaspace(step: dict[str, Any], where: str, spaces: Spaces, path: str) -> None:
+def read_metaspace(step: dict[str, Any], where: str, spaces: Spaces) -> None:
     """Add what a `Metaspace` pre-tokenizer does, which must be the first step."""
     if step.get("replacement", SPACE_MARK) != SPACE_MARK:
-        raise InvalidFile(path, f"{where}.replacement: only {SPACE_MARK!a} is supported")
+        raise InvalidModel(f"{where}.replacement: only {SPACE_MARK!a} is supported")
     scheme = step.get("prepend_scheme", "always" if step.get("add_prefix_space", True) else "never")
-    prefixes: dict[Any, DummyPrefix] = {"always": "missing", "first": "first", "never": "never"}
-    if scheme not in prefixes:
-        raise InvalidFile(path, f"{where}.prepend_scheme: {scheme!r} is not one of: {', '.join(prefixes)}")
+    prefixes: dict[str, DummyPrefix] = {"always": "missing", "first": "first", "never": "never"}
+    if not isinstance(scheme, str) or scheme not in prefixes:
+        raise InvalidModel(f"{where}.prepend_scheme: {scheme!r} is not one of: {', '.join(prefixes)}")
     if scheme == "first" and not _KEEP_THE_START.issuperset(spaces.steps):
-        raise InvalidFile(path, f"{where}.prepend_scheme: 'first' after a normalizer that may drop characters is not "
-                          "supported")  # fmt: skip
+        after = "after a normalizer that may drop characters"
+        raise InvalidModel(f"{where}.prepend_scheme: 'first' {after} is not supported")
     spaces.escape_spaces = spaces.by_metaspace = True
     if spaces.dummy_prefix == "never":
         spaces.dummy_prefix = prefixes[scheme]
-    if step.get("split", True):
-        spaces.stages.append(WORDS_STAGE)
 
 
-def check_prefix(spaces: Spaces, path: str) -> None:
-    """Raise `InvalidFile` for a mark prepended to texts whose spaces remain spaces."""
+def check_prefix(spaces: Spaces) -> None:
+    """Raise `InvalidModel` for a mark prepended to texts whose spaces remain spaces."""
     if spaces.prepended == SPACE_MARK and not spaces.escape_spaces:
-        raise InvalidFile(path, f"normalizer.type: 'Prepend' of {SPACE_MARK!a} is not supported without a Replace")
+        raise InvalidModel(f"normalizer.type: 'Prepend' of {SPACE_MARK!a} is not supported without a Replace")
 
 
 # --- writing ---------------------------------------------------------------------------------------------------
@@ -234,24 +229,23 @@ def write_normalizer(model: Model) -> dict[str, Any] | None:
             steps.append({"type": "Prepend", "prepend": SPACE_MARK if rules.escape_spaces else " "})
         if rules.escape_spaces and not _by_metaspace(rules):
             steps.append({"type": "Replace", "pattern": {"String": " "}, "content": SPACE_MARK})
-    if len(steps) < 2:
-        return steps[0] if steps else None
-    return {"type": "Sequence", "normalizers": steps}
+    return in_sequence(steps, "normalizers")
+
+
+def in_sequence(steps: list[dict[str, Any]], key: str) -> dict[str, Any] | None:
+    """Return one step that applies all `steps`: the opposite of `flat_steps`."""
+    return {"type": "Sequence", key: steps} if len(steps) > 1 else steps[0] if steps else None
 
 
 def _written(name: str, texts: list[str]) -> dict[str, Any] | None:
-    if name in ("charsmap", PREFIX_SPACE):  # Precompiled, and what ByteLevel does
-        return None
-    if name == "prepend":
-        return {"type": "Prepend", "prepend": texts[0]}
-    if name == "replace":
-        return {"type": "Replace", "pattern": {"String": texts[0]}, "content": texts[1]}
-    if name == "replace-regex":
-        return {"type": "Replace", "pattern": {"Regex": to_oniguruma(texts[0])}, "content": texts[1]}
-    for (left, right), strip in _STRIPS.items():
-        if name == strip:
-            return {"type": "Strip", "strip_left": left, "strip_right": right}
-    return {"type": next(kind for kind, known in _BY_NAME.items() if known == name)}
+    match name:
+        case "prepend":
+            return {"type": "Prepend", "prepend": texts[0]}
+        case "replace":
+            return {"type": "Replace", "pattern": {"String": texts[0]}, "content": texts[1]}
+        case "replace-regex":
+            return {"type": "Replace", "pattern": {"Regex": to_oniguruma(texts[0])}, "content": texts[1]}
+    return _PLAIN.get(name)  # None for "charsmap" and `PREFIX_SPACE`: Precompiled, and what ByteLevel does
 
 
 def write_metaspace(model: Model) -> tuple[dict[str, Any] | None, tuple[str, ...]]:

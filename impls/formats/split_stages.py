@@ -12,11 +12,19 @@ from typing import Any
 
 import regex
 
-from impls.core.errors import InvalidFile, InvalidPattern
+from impls.core.errors import InvalidModel, InvalidPattern
 from impls.core.text.normalization import PREFIX_SPACE
-from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, MAX_CHARACTERS, NAMED, drops_text
-from impls.formats.oniguruma import from_oniguruma, leaves_nothing_out, to_oniguruma
-from impls.formats.space_steps import Spaces, read_metaspace, warn_of_older_unicode
+from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, NAMED, drops_text
+from impls.formats.oniguruma import leaves_nothing_out, to_oniguruma
+from impls.formats.space_steps import (
+    WORDS_STAGE,
+    OlderUnicode,
+    Spaces,
+    flat_steps,
+    in_sequence,
+    read_expression,
+    read_metaspace,
+)
 
 BYTE_LEVEL = "ByteLevel"
 _WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u200c\u200d"
@@ -34,102 +42,85 @@ _GAP = r"|(?:(?!{0})[\s\S])+"
 _ONE_CLASS = re.compile(r"(\[(?!\^)(?:[^\[\]\\]|\\.)+\]|\\p\{\w+\})(?:\+|\{1(?:,\d*)?\})?", re.DOTALL)
 
 
-def read_stages(pre_tokenizer: Any, path: str, spaces: Spaces | None = None) -> tuple[tuple[str, ...], bool]:
+def read_stages(pre_tokenizer: Any, spaces: Spaces | None = None) -> tuple[tuple[str, ...], bool]:
     """Return the split stages, and whether the pieces are then mapped to printable bytes (`ByteLevel`).
 
-    What a `Metaspace` does to white space is added to `spaces`, which has what the normalizer does. Raise `InvalidFile`
-    naming the field that cannot be expressed.
+    What a `Metaspace` does to white space is added to `spaces`, which has what the normalizer does. Raise
+    `InvalidModel` naming the field that cannot be expressed.
     """
     spaces = spaces or Spaces()
-    steps = _steps(pre_tokenizer, "pre_tokenizer", path)
+    steps = flat_steps(pre_tokenizer, "pre_tokenizer", "pretokenizers")
+    if len(steps) > _MAX_STEPS:
+        raise InvalidModel(f"pre_tokenizer.pretokenizers: a list of up to {_MAX_STEPS} steps is expected")
     stages: list[str] = []
     byte_level = False
     for field, step in steps:
         if byte_level:
-            raise InvalidFile(path, f"{field}: a step after ByteLevel would split mapped bytes; that is not supported")
-        kind = step.get("type")
-        if kind == BYTE_LEVEL:
-            byte_level = True
-            if step.get("add_prefix_space", True):
-                if stages:
-                    raise InvalidFile(
-                        path,
-                        f"{field}.add_prefix_space: a space put before every piece is not supported; only the "
-                        "first step may put one before the text",
-                    )
-                spaces.steps.append(PREFIX_SPACE)
-            if step.get("use_regex", True):
-                stages += NAMED["gpt2"]
-        elif kind == "Split":
-            if step.get("pattern") != {"String": " "} or not spaces.escape_spaces:  # else no space is left to split at
-                stages.append(_read_split(step, field, path))
-        elif kind == "Metaspace" and not stages:
-            read_metaspace(step, field, spaces, path)
-            stages += spaces.stages
-        elif isinstance(kind, str) and kind in _REMOVING:
-            stages += _REMOVING[kind]
-            if kind == "BertPreTokenizer":
-                warn_of_older_unicode(kind, f"{field}.type", path)
-        elif kind == "CharDelimiterSplit":
-            stages.append(DROPS_MATCHES + _delimiter(step, field, path))
-        elif kind == "Digits":
-            stages.append(r"\p{N}|\P{N}+" if step.get("individual_digits") else r"\p{N}+|\P{N}+")
-        elif kind == "Punctuation":
-            stages.append(_behaving(_PUNCTUATION, step.get("behavior", "Isolated"), False, field, path))
-            warn_of_older_unicode(kind, f"{field}.type", path)
-        else:
-            raise InvalidFile(
-                path,
-                f"{field}.type: {kind!r} is not supported here; supported are ByteLevel, Split, Digits, "
-                f"Punctuation, {', '.join(_REMOVING)}, CharDelimiterSplit, and Metaspace where it is the first",
-            )
+            raise InvalidModel(f"{field}: a step after ByteLevel would split mapped bytes; that is not supported")
+        byte_level = step.get("type") == BYTE_LEVEL
+        stages += _read_step(step, field, stages, spaces)
     return tuple(stages), byte_level
 
 
-def _steps(pre_tokenizer: Any, field: str, path: str) -> list[tuple[str, dict[str, Any]]]:
-    if pre_tokenizer is None:
-        return []
-    if not isinstance(pre_tokenizer, dict):
-        raise InvalidFile(path, f"{field}: an object is expected, not {type(pre_tokenizer).__name__}")
-    if pre_tokenizer.get("type") != "Sequence":
-        return [(field, pre_tokenizer)]
-    steps = pre_tokenizer.get("pretokenizers")
-    if not isinstance(steps, list) or len(steps) > _MAX_STEPS:
-        raise InvalidFile(path, f"{field}.pretokenizers: a list of up to {_MAX_STEPS} steps is expected")
-    found: list[tuple[str, dict[str, Any]]] = []
-    for index, step in enumerate(steps):
-        name = f"{field}.pretokenizers[{index}]"
-        if not isinstance(step, dict) or step.get("type") == "Sequence":
-            raise InvalidFile(path, f"{name}: a single step is expected")
-        found.append((name, step))
-    return found
+def _read_step(step: dict[str, Any], field: str, before: list[str], spaces: Spaces) -> tuple[str, ...]:
+    """Return the stages of one step that follows the stages `before`."""
+    match step.get("type"):
+        case "ByteLevel":
+            if step.get("add_prefix_space", True):
+                if before:
+                    why = "a space put before every piece is not supported; only the first step may put one before"
+                    raise InvalidModel(f"{field}.add_prefix_space: {why} the text")
+                spaces.steps.append(PREFIX_SPACE)
+            return NAMED["gpt2"] if step.get("use_regex", True) else ()
+        case "Split":
+            if step.get("pattern") == {"String": " "} and spaces.escape_spaces:
+                return ()  # no space is left to split at
+            return (_read_split(step, field),)
+        case "Metaspace" if not before:
+            read_metaspace(step, field, spaces)
+            return (WORDS_STAGE,) if step.get("split", True) else ()
+        case "CharDelimiterSplit":
+            if not isinstance(delimiter := step.get("delimiter"), str) or len(delimiter) != 1:
+                raise InvalidModel(f"{field}.delimiter: one character is expected, not {delimiter!r}")
+            return (DROPS_MATCHES + regex.escape(delimiter),)
+        case "Digits":
+            return (r"\p{N}|\P{N}+" if step.get("individual_digits") else r"\p{N}+|\P{N}+",)
+        case "Punctuation":
+            spaces.notes.append(_older_unicode(step, field))
+            return (_behaving(_PUNCTUATION, step.get("behavior", "Isolated"), False, field),)
+        case str() as kind if kind in _REMOVING:
+            if kind == "BertPreTokenizer":
+                spaces.notes.append(_older_unicode(step, field))
+            return _REMOVING[kind]
+        case kind:
+            raise InvalidModel(
+                f"{field}.type: {kind!r} is not supported here; supported are ByteLevel, Split, Digits, "
+                f"Punctuation, {', '.join(_REMOVING)}, CharDelimiterSplit, and Metaspace where it is the first"
+            )
 
 
-def _delimiter(step: dict[str, Any], field: str, path: str) -> str:
-    if not isinstance(delimiter := step.get("delimiter"), str) or len(delimiter) != 1:
-        raise InvalidFile(path, f"{field}.delimiter: one character is expected, not {delimiter!r}")
-    return str(regex.escape(delimiter))
+def _older_unicode(step: dict[str, Any], field: str) -> OlderUnicode:
+    return OlderUnicode(
+        f"{field}.type: {step['type']} is done by Unicode 16; its library knows less of it, and characters newer "
+        "than Unicode 8 may get other ids there"
+    )
 
 
-def _read_split(step: dict[str, Any], field: str, path: str) -> str:
-    pattern = step.get("pattern")
-    if not isinstance(pattern, dict) or len(pattern) != 1 or not isinstance(text := next(iter(pattern.values())), str):
-        raise InvalidFile(path, f"{field}.pattern: an object with one Regex or String is expected")
-    if len(text) > MAX_CHARACTERS:
-        raise InvalidFile(path, f"{field}.pattern: {len(text)} characters; at most {MAX_CHARACTERS} are taken")
+def _read_split(step: dict[str, Any], field: str) -> str:
+    match step.get("pattern"):
+        case {"Regex": str() as text, **others} if not others:
+            expression = read_expression(text, field)
+        case {"String": str() as text, **others} if not others:
+            expression = read_expression(text, field, literal=True)
+        case _:
+            raise InvalidModel(f"{field}.pattern: an object with one Regex or String is expected")
     try:
-        expression = from_oniguruma(text) if "Regex" in pattern else regex.escape(text)
-        if regex.match(expression, "") is not None:
-            raise InvalidPattern("a pattern that matches nothing at all splits between all characters there")
-    except (InvalidPattern, regex.error) as error:
-        raise InvalidFile(path, f"{field}.pattern: {error}") from None
-    try:
-        return _behaving(expression, step.get("behavior"), bool(step.get("invert", False)), field, path)
+        return _behaving(expression, step.get("behavior"), bool(step.get("invert", False)), field)
     except InvalidPattern as error:
-        raise InvalidFile(path, f"{field}.pattern: {error}") from None
+        raise InvalidModel(f"{field}.pattern: {error}") from None
 
 
-def _behaving(expression: str, behavior: Any, invert: bool, field: str, path: str) -> str:
+def _behaving(expression: str, behavior: Any, invert: bool, field: str) -> str:
     """Return the stage that splits as Hugging Face does by the matches of `expression`, or with `invert` by the gaps.
 
     Of `ab1c23d` and `[0-9]`: Isolated `ab 1 c 2 3 d`, Contiguous `ab 1 c 23 d`, MergedWithPrevious `ab1 c2 3 d`,
@@ -148,7 +139,7 @@ def _behaving(expression: str, behavior: Any, invert: bool, field: str, path: st
     if behavior in ("MergedWithPrevious", "MergedWithNext"):
         goes_before = (behavior == "MergedWithNext") != invert
         return f"{found}{between}*|{between}+" if goes_before else f"{between}*{found}|{between}+"
-    raise InvalidFile(path, f"{field}.behavior: {behavior!r} is not supported; 'Isolated' is")
+    raise InvalidModel(f"{field}.behavior: {behavior!r} is not supported; 'Isolated' is")
 
 
 def with_gaps(expression: str) -> str:
@@ -164,16 +155,12 @@ def with_gaps(expression: str) -> str:
 
 def without_gaps(stage: str) -> str:
     """Return the expression `with_gaps` made `stage` of, or `stage` itself."""
-    if (halves := _halves(stage)) is not None:
-        return halves
+    one_class = _ONE_CLASS.match(stage)
     length = (len(stage) - len(_GAP.format(""))) // 2
-    expression = stage[:length] if length > 0 else ""
-    return expression if expression and with_gaps(expression) == stage else stage
-
-
-def _halves(stage: str) -> str | None:
-    found = _ONE_CLASS.match(stage)
-    return found[0] if found and with_gaps(found[0]) == stage else None
+    for expression in (one_class[0] if one_class else "", stage[: max(length, 0)]):
+        if expression and with_gaps(expression) == stage:
+            return expression
+    return stage
 
 
 def _complement(expression: str) -> str | None:
@@ -185,18 +172,23 @@ def _complement(expression: str) -> str | None:
     return f"[^{members[1:]}" if members.startswith("[") else rf"\P{members[2:]}"
 
 
-def write_stages(stages: tuple[str, ...], *, byte_level: bool, add_prefix_space: bool = False) -> dict[str, Any] | None:
-    """Return the `pre_tokenizer` of `stages`; raise `InvalidPattern` for one Oniguruma would split differently."""
-    if byte_level and stages in (NAMED["gpt2"], NAMED["gpt2-0.14"]):
-        return _byte_level(use_regex=True, add_prefix_space=add_prefix_space)
-    steps = [_write_split(stage) for stage in stages]
+def write_stages(
+    stages: tuple[str, ...],
+    *,
+    byte_level: bool,
+    add_prefix_space: bool = False,
+    first: dict[str, Any] | None = None,
+) -> dict[str, Any] | None:
+    """Return the `pre_tokenizer` of the step `first` and `stages`; raise `InvalidPattern` for a stage that Oniguruma
+    would split differently."""
+    by_regex = byte_level and stages in (NAMED["gpt2"], NAMED["gpt2-0.14"])
+    steps = [] if by_regex else [_write_split(stage) for stage in stages]
+    if byte_level and add_prefix_space and steps:
+        raise InvalidPattern("a space before the text is not written with a pattern other than GPT-2's")
     if byte_level:
-        if add_prefix_space and steps:
-            raise InvalidPattern("a space before the text is not written with a pattern other than GPT-2's")
-        steps.append(_byte_level(use_regex=False, add_prefix_space=add_prefix_space))
-    if len(steps) < 2:
-        return steps[0] if steps else None
-    return {"type": "Sequence", "pretokenizers": steps}
+        options = {"add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": by_regex}
+        steps.append({"type": BYTE_LEVEL, **options})
+    return in_sequence([first, *steps] if first else steps, "pretokenizers")
 
 
 def _write_split(stage: str) -> dict[str, Any]:
@@ -206,15 +198,3 @@ def _write_split(stage: str) -> dict[str, Any]:
     else:
         stage, behavior = without_gaps(stage), "Isolated"
     return {"type": "Split", "pattern": {"Regex": to_oniguruma(stage)}, "behavior": behavior, "invert": invert}
-
-
-def in_sequence(first: dict[str, Any] | None, then: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return one `pre_tokenizer` that applies `first`, then `then`."""
-    if first is None or then is None:
-        return first or then
-    steps = then["pretokenizers"] if then["type"] == "Sequence" else [then]
-    return {"type": "Sequence", "pretokenizers": [first, *steps]}
-
-
-def _byte_level(*, use_regex: bool, add_prefix_space: bool = False) -> dict[str, Any]:
-    return {"type": BYTE_LEVEL, "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": use_regex}

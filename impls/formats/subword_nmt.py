@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import warnings
 
-from impls.core.errors import InvalidFile, Unsupported
+from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
 from impls.formats.files import check_lines, decode_utf8
 from impls.formats.lost_fields import lost_fields
+from impls.formats.printable import two_parts
 
 FORMAT = "subword-nmt"
 HEADER = "#version: 0.2"
@@ -36,9 +37,9 @@ def looks_like_codes(content: bytes) -> bool:
 
 
 def read(content: bytes, path: str) -> Model:
-    """Read the model, with an `IdsAssigned` warning; raise `InvalidFile` naming the line that is wrong."""
-    check_lines(content, path)
-    merges = _lines(decode_utf8(content, path), path)
+    """Read the model, with an `IdsAssigned` warning; raise `InvalidModel` naming the line that is wrong."""
+    check_lines(content)
+    merges = _lines(decode_utf8(content).split("\n")[:-1])
     made = {left + right for left, right in merges}
     parts = {part for merge in merges for part in merge} | made
     characters = {*" \r\n", *(character for part in parts for character in part.removesuffix(END_OF_WORD))}
@@ -62,26 +63,17 @@ def read(content: bytes, path: str) -> Model:
     )
 
 
-def _lines(text: str, path: str) -> list[tuple[str, str]]:
+def _lines(lines: list[str]) -> list[tuple[str, str]]:
     """Return the merges without duplicates, of which the first counts."""
-    if not text.endswith("\n"):
-        raise InvalidFile(path, f"line {text.count(chr(10)) + 1}: ends without a line break; the file is cut short")
-    lines = text.split("\n")[:-1]
     if lines[0].rstrip("\r") != HEADER:
-        raise InvalidFile(
-            path,
-            f"line 1: {HEADER!r} is expected, not {lines[0][:40]!a}; older codes have the mark as a symbol of its own",
-        )
+        found = f"{HEADER!r} is expected, not {lines[0][:40]!a}"
+        raise InvalidModel(f"line 1: {found}; older codes have the mark as a symbol of its own")
     merges: dict[tuple[str, str], None] = {}
     for number, line in enumerate(lines[1:], 2):
-        parts = line.rstrip("\r").split(" ")
-        if len(parts) != 2 or not all(parts):
-            raise InvalidFile(path, f"line {number}: two symbols with a space between are expected, not {line[:40]!a}")
-        if parts[0].endswith(END_OF_WORD) or parts[1] == END_OF_WORD:
-            raise InvalidFile(
-                path, f"line {number}: only a word's last symbol ends in {END_OF_WORD}, not {line[:40]!a}"
-            )
-        merges[parts[0], parts[1]] = None
+        left, right = two_parts(line.rstrip("\r"), f"line {number}", "symbols")
+        if left.endswith(END_OF_WORD) or right == END_OF_WORD:
+            raise InvalidModel(f"line {number}: only a word's last symbol ends in {END_OF_WORD}, not {line[:40]!a}")
+        merges[left, right] = None
     return list(merges)
 
 
@@ -92,7 +84,7 @@ def write(model: Model) -> bytes:
     lines = [HEADER]
     for left, right in dict.fromkeys(model.merges):
         pair = [token.decode() for i in (left, right) if (token := model.tokens[i]) is not None]
-        if any(len(part.split()) != 1 or part.split()[0] != part for part in pair):
+        if any(part.split() != [part] for part in pair):
             raise Unsupported(
                 FORMAT, f"its words hold no white space, and the merge of {pair[0]!a} and {pair[1]!a} does"
             )

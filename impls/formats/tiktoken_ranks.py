@@ -14,14 +14,14 @@ import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
 
-from impls.core.errors import InvalidFile, Unsupported
+from impls.core.errors import InvalidModel, Unsupported
 from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs, ids_out_of_order
 from impls.core.text.patterns import name_of, resolve
 from impls.formats.files import check_lines, token_table
-from impls.formats.known import KNOWN
+from impls.formats.known import KNOWN, Known
 from impls.formats.lost_fields import lost_fields
-from impls.formats.parse_cache import CacheEntry
+from impls.formats.parse_cache import cached_model
 
 FORMAT = "tiktoken"
 _NO_BYTES = b"="
@@ -43,72 +43,59 @@ def read_model(
     """Read the model of a rank file; see `impls.formats.load` for the defaults of `pattern` and `special_tokens`."""
     digest = hashlib.sha256(content).hexdigest()
     known = KNOWN.get(digest)
-    # A cache hit would skip the warning below.
-    may_warn = known is None and pattern is None
-    entry = None if may_warn else CacheEntry(FORMAT, content, digest, pattern, special_tokens)
-    if entry is not None and (cached := entry.load()) is not None:
-        return cached
-    ranks = read_tiktoken_ranks(content, path)
-    known = known or KNOWN.get(digest_of(ranks))
-    if pattern is None:
-        if known is None or known.pattern is None:
+
+    def parse() -> Model:
+        ranks = read_tiktoken_ranks(content)
+        found = known or KNOWN.get(digest_of(ranks)) or Known("")
+        if pattern is None and found.pattern is None:
             warnings.warn(
                 f"{path}: a rank file holds no pattern; 'gpt2' is used. Another: load(path, pattern=NAME), "
                 "or `bpebench convert FILE MODEL.json --to bpebench --pattern NAME` once",
                 PatternAssumed,
-                stacklevel=5,
+                stacklevel=6,
             )
-        pattern = known.pattern if known and known.pattern else "gpt2"
-    if special_tokens is None:
-        special_tokens = known.special_tokens if known else {}
-    model = Model(
-        tokens=token_table(ranks.items(), path),
-        pattern=resolve(pattern),
-        special_tokens=special_tokens,
-        merge_rule="concatenation",
-    )
-    return model if entry is None else entry.store(model)
+        return Model(
+            tokens=token_table(ranks.items()),
+            pattern=resolve(found.pattern or "gpt2" if pattern is None else pattern),
+            special_tokens=found.special_tokens if special_tokens is None else special_tokens,
+            merge_rule="concatenation",
+        )
+
+    if known is None and pattern is None:
+        return parse()  # from the cache there would be no warning
+    return cached_model(parse, FORMAT, content, digest, pattern, special_tokens)
 
 
-def read_tiktoken_ranks(content: bytes, path: str) -> dict[bytes, int]:
-    """Return token -> rank, in the order of the file. `path` is for the messages.
+def read_tiktoken_ranks(content: bytes) -> dict[bytes, int]:
+    """Return token -> rank, in the order of the file.
 
-    Raise `InvalidFile` naming the line: not base64, not a whole number, a duplicate token or rank, or no line break at
+    Raise `InvalidModel` naming the line: not base64, not a whole number, a duplicate token or rank, or no line break at
     the end (a truncated file may end anywhere).
     """
-    check_lines(content, path)
+    check_lines(content)
     ranks: dict[bytes, int] = {}
     line_of: dict[int, int] = {}
-    if not content.endswith(b"\n"):
-        last = content.count(b"\n") + 1
-        raise InvalidFile(path, f"line {last}: ends without a line break; the file is cut short, get it again")
     for number, line in enumerate(content.split(b"\n"), 1):
         fields = line.split()
         if not fields:
             continue
         if len(fields) != 2:
-            raise InvalidFile(
-                path, f"line {number}: a token in base64, a space and a rank are expected, not {_short(line)}"
-            )
+            raise InvalidModel(f"line {number}: a token in base64, a space and a rank are expected, not {_short(line)}")
         if fields[0] == _NO_BYTES:
             continue
         try:
             token = binascii.a2b_base64(fields[0], strict_mode=True)
         except binascii.Error as error:
-            raise InvalidFile(path, f"line {number}: {_short(fields[0])} is not base64 ({error})") from None
+            raise InvalidModel(f"line {number}: {_short(fields[0])} is not base64 ({error})") from None
         if not token:
-            raise InvalidFile(path, f"line {number}: the token is empty; remove the line")
+            raise InvalidModel(f"line {number}: the token is empty; remove the line")
         if not fields[1].isdigit() or len(fields[1]) > 10:
-            raise InvalidFile(
-                path, f"line {number}: the rank {_short(fields[1])} is not a whole number up to 2147483647"
-            )
+            raise InvalidModel(f"line {number}: the rank {_short(fields[1])} is not a whole number up to 2147483647")
         rank = int(fields[1])
         if token in ranks:
-            raise InvalidFile(
-                path, f"line {number}: the token {token!r} was given already, in line {line_of[ranks[token]]}"
-            )
+            raise InvalidModel(f"line {number}: the token {token!r} was given already, in line {line_of[ranks[token]]}")
         if rank in line_of:
-            raise InvalidFile(path, f"line {number}: the rank {rank} was given already, in line {line_of[rank]}")
+            raise InvalidModel(f"line {number}: the rank {rank} was given already, in line {line_of[rank]}")
         ranks[token] = rank
         line_of[rank] = number
     return ranks
@@ -141,12 +128,8 @@ def ranks_of(model: Model) -> dict[bytes, int]:
 def losses(model: Model) -> list[str]:
     """Return what a rank file would lose of `model`; raise `Unsupported` where it cannot hold the model."""
     ranks_of(model)
-    lost: list[str] = []
-    if model.pattern:
-        name = repr(name_of(model.pattern) or model.pattern)
-        lost.append(f"pattern: a rank file holds none; give {name} again when it is loaded")
-    else:
-        lost.append("pattern: that texts are not split is not in a rank file; give 'none' again when it is loaded")
+    holds_none = "a rank file holds none" if model.pattern else "that texts are not split is not in a rank file"
+    lost = [f"pattern: {holds_none}; give {name_of(model.pattern) or model.pattern!r} again when it is loaded"]
     lost += lost_fields(
         model, "special_tokens", "added_tokens", "normalization", "unknown", "merge_counts", "id_offset"
     )

@@ -15,7 +15,7 @@ from impls.core.text.sentencepiece_rules import SentencePieceRules
 from impls.formats.lost_fields import lost_fields
 from impls.formats.printable import add_whole_token, listed_merges
 from impls.formats.space_steps import write_decoder, write_metaspace, write_normalizer
-from impls.formats.split_stages import in_sequence, write_stages
+from impls.formats.split_stages import write_stages
 from impls.formats.tokenizer_json import FORMAT
 
 _BYTE_LEVEL_DECODER = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
@@ -28,12 +28,7 @@ def write(model: Model) -> bytes:
 
 def write_compact(model: Model) -> bytes:
     """Return the file in one line; raise `Unsupported` with the reason."""
-    return msgspec.json.encode(document_of(model))
-
-
-def document_of(model: Model) -> dict[str, Any]:
-    """Return the file as plain objects; raise `Unsupported` with the reason."""
-    return _document(model)[0]
+    return msgspec.json.encode(_document(model)[0])
 
 
 def losses(model: Model) -> list[str]:
@@ -79,9 +74,7 @@ def _document(model: Model) -> tuple[dict[str, Any], str | None]:
     try:
         metaspace, stages = write_metaspace(model)
         prefix_space = without_prefix_space(None if model.has_charsmap_only else model.normalization)[1]
-        pre_tokenizer = in_sequence(
-            metaspace, write_stages(stages, byte_level=byte_level, add_prefix_space=prefix_space)
-        )
+        pre_tokenizer = write_stages(stages, byte_level=byte_level, add_prefix_space=prefix_space, first=metaspace)
         normalizer = write_normalizer(model)
     except InvalidPattern as error:
         raise Unsupported(FORMAT, str(error)) from None

@@ -22,7 +22,7 @@ from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
 from impls.core.text.patterns import NAMED, WHOLE_TEXT, drops_text
 from impls.formats.known import KNOWN
-from impls.formats.sentencepiece_writer import proto
+from impls.formats.sentencepiece_model import proto
 from impls.formats.tiktoken_ranks import digest_of, ranks_of, write_tiktoken_ranks
 from impls.formats.tokenizer_json_writer import write_compact
 from impls.interface import Tokenizer

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, Literal
 
-from impls.core.arguments import check_errors, checked_ids
+from impls.core.arguments import check_text, checked_ids
 from impls.core.errors import UnknownId, Unsupported
 from impls.core.model import Model
 from impls.interface import Tokenizer
@@ -58,7 +58,7 @@ class TurkishTokenizer(Tokenizer):
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text the library decodes the ids to."""
-        check_errors(errors)
+        check_text(errors, "errors")
         ids = checked_ids(ids)
         for position, i in enumerate(ids):
             if not 0 <= i < len(self.model.tokens):

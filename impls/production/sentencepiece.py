@@ -22,7 +22,7 @@ from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
-from impls.formats.sentencepiece_writer import proto
+from impls.formats.sentencepiece_model import proto
 from impls.interface import Tokenizer, TrainingSpec
 from impls.production.sentencepiece_training import learned_tokens
 from impls.production.training import merges_of_tokens, model_of_merges, require

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import impls
-from impls.core.availability import availability
 from impls.peers.metadata import adapter_metadata
+from impls.registry import availability
 
 _PEERS = sorted(name for name in impls.names() if name not in impls.default_names())
 

@@ -166,8 +166,8 @@ def _describe_answer(ids: list[int] | None, failure: str | None) -> str:
 
 
 def own_model(record: Disagreement) -> Model:
-    """Return the model stored in a record. Raises `InvalidFile`."""
-    return read(json.dumps(record.own_model).encode(), "own_model")
+    """Return the model stored in a record. Raises `InvalidModel`."""
+    return read(json.dumps(record.own_model).encode())
 
 
 def describe_merges(record: Disagreement) -> str:

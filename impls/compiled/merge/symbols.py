@@ -100,11 +100,10 @@ def possible_merges(model: Model) -> tuple[np.ndarray, np.ndarray]:
         return pairs, results
     makes_several = np.isin(results, several)
     possible = ~makes_several
-    rank_of = {(left, right): rank for rank, (left, right) in enumerate(pairs.tolist())}
-    made = results.tolist()
+    merge_of = dict(zip(map(tuple, pairs.tolist()), enumerate(results.tolist()), strict=True))
     for i in several.tolist():
         for symbols in spellings(model, model.tokens[i] or b""):
-            left, last = merged(symbols, rank_of, made)
+            left, last = merged(symbols, lambda left, right: merge_of.get((left, right)))
             if left == [i] and last >= 0:
                 possible[last] = True
     return pairs[possible], results[possible]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from impls.core.errors import InvalidModel
-from impls.core.model.whole_tokens import check_flags
+from impls.core.model.whole_tokens import FLAGS, normal_form
+from impls.core.text.charsmap import Charsmap
 from impls.core.text.normalization import normalizer
-from impls.core.text.sentencepiece_rules import check_rules
+from impls.core.text.sentencepiece_rules import SentencePieceRules, single_characters, token_text
 
 if TYPE_CHECKING:
     from impls.core.model.model import Model
@@ -40,17 +41,18 @@ def check_model(model: Model) -> None:
     if model.merge_counts is not None and len(model.merge_counts) != len(model.merges):
         raise InvalidModel(f"{len(model.merges)} merges but {len(model.merge_counts)} merge counts")
     _check_tokens(model)
+    prefix = (model.continuing_prefix or "").encode()
     for rank, (left, right) in enumerate(model.merges):
         for i in (left, right):
             if not isinstance(i, int) or not 0 <= i < len(tokens) or tokens[i] is None:
                 raise InvalidModel(f"merge {rank}: no token has id {i!r}")
-        if model.joined(left, right) not in model.id_by_token:
+        made = tokens[left] + tokens[right].removeprefix(prefix)  # type: ignore[operator, union-attr]
+        if made not in model.id_by_token:
             raise InvalidModel(f"merge {rank}: {tokens[left]!r} and {tokens[right]!r} make no token")
     _check_whole_tokens(model)
-    if model.whole_token_flags and (problem := check_flags(model)) is not None:
-        raise InvalidModel(problem)
+    _check_flags(model)
     if model.sentencepiece is not None:
-        check_rules(model, model.sentencepiece)
+        _check_rules(model, model.sentencepiece)
 
 
 def _check_tokens(model: Model) -> None:
@@ -96,3 +98,68 @@ def _check_whole_tokens(model: Model) -> None:
             raise InvalidModel(f"the special token {text!r} has the id {i} of the token {model.tokens[i]!r}")
         if used.setdefault(i, text) != text:
             raise InvalidModel(f"the special tokens {used[i]!r} and {text!r} have the same id {i}")
+
+
+def _check_flags(model: Model) -> None:
+    for text, flags in model.whole_token_flags.items():
+        if text not in model.whole_token_ids:
+            raise InvalidModel(f"whole_token_flags: {text!r} is not a special or added token")
+        if not flags or any(flag not in FLAGS for flag in flags) or len(set(flags)) != len(flags):
+            raise InvalidModel(f"whole_token_flags: {text!r} has {flags!r}; known are {', '.join(FLAGS)}")
+        if "normalized" in flags and not normal_form(model)(text, True):
+            raise InvalidModel(f"whole_token_flags: nothing is left of {text!r} when it is normalised")
+
+
+# --- SentencePiece's rules ---------------------------------------------------------------------------------------
+
+
+def _check_rules(model: Model, rules: SentencePieceRules) -> None:
+    """Raise `InvalidModel` naming the rule that contradicts the model."""
+    if model.alphabet != "chars" or model.end_of_word is not None:
+        raise InvalidModel("SentencePiece's rules need the alphabet 'chars', and no end_of_word")
+    if rules.dummy_prefix not in ("always", "missing", "first", "never"):
+        raise InvalidModel(f"dummy_prefix must be always, missing, first or never, not {rules.dummy_prefix!r}")
+    if rules.charsmap and model.normalization in (None, "nfc"):
+        raise InvalidModel(f"the normalization {model.normalization!r} and a charsmap go together")
+    if rules.charsmap:
+        Charsmap(rules.charsmap)
+    if rules.charsmap_by_graphemes and not rules.charsmap:
+        raise InvalidModel("there is no charsmap to look graphemes up in")
+    _check_ids(model, rules)
+    if rules.ranks and model.merge_rule != "concatenation":
+        raise InvalidModel("ranks belong to the rule 'concatenation'; a list of merges is in rank order")
+    if rules.ranks and len(rules.ranks) != len(model.tokens):
+        raise InvalidModel(f"{len(model.tokens)} tokens but {len(rules.ranks)} ranks")
+    if any(not isinstance(rank, int) or not 0 <= rank < 1 << 31 for rank in rules.ranks):
+        raise InvalidModel("a rank must be a whole number from 0 to 2147483647")
+    if model.merge_rule == "concatenation":
+        _check_characters(model, rules)
+
+
+def _check_ids(model: Model, rules: SentencePieceRules) -> None:
+    given = [i for i in rules.byte_ids if i != -1]
+    if len(rules.byte_ids) not in (0, 256) or len(set(given)) != len(given):
+        raise InvalidModel(f"{len(set(rules.byte_ids))} byte ids; there must be 256 different ones or -1, or none")
+    if rules.byte_ids and not rules.spells_all and model.merge_rule != "pairs":
+        raise InvalidModel(f"{256 - len(given)} of the 256 byte ids are missing; only listed merges go with that")
+    taken = {*model.whole_token_ids.values(), model.unknown_id}
+    for byte, i in enumerate(rules.byte_ids):
+        if i != -1 and (not 0 <= i < len(model.tokens) or model.tokens[i] is not None or i in taken):
+            raise InvalidModel(f"byte 0x{byte:02X}: the id {i} is not free for it")
+    for name in ("user_defined_ids", "unused_ids"):
+        for i in getattr(rules, name):
+            if not 0 <= i < len(model.tokens) or model.tokens[i] is None:
+                raise InvalidModel(f"{name}: no token has id {i}")
+    if both := set(rules.user_defined_ids) & set(rules.unused_ids):
+        raise InvalidModel(f"the id {min(both)} is user-defined and unused")
+
+
+def _check_characters(model: Model, rules: SentencePieceRules) -> None:
+    """Raise `InvalidModel` for a character that is part of a token but not a token: it would be unknown, and merge."""
+    own = set(rules.user_defined_ids)
+    characters = single_characters(model)
+    for i, token in enumerate(model.tokens):
+        if token is not None and i not in own and len(text := token_text(token)) > 1:
+            for character in text:
+                if character not in characters:
+                    raise InvalidModel(f"the token {text!r} (id {i}) holds {character!r}, which is not a token itself")

@@ -3,17 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
-from itertools import pairwise, zip_longest
-from typing import TYPE_CHECKING
+from itertools import islice, pairwise, zip_longest
+from typing import TYPE_CHECKING, TypeVar
 
 from impls.core.errors import shortened
+from impls.core.text.sentencepiece_rules import SPACE_MARK
 
 if TYPE_CHECKING:
     from impls.core.model.model import Model
 
+Symbol = TypeVar("Symbol")
+
 _LAST = 1 << 62  # no rank is above it
+
+
+def bytes_by_id(model: Model) -> dict[int, bytes]:
+    """Return what each id decodes to, with SentencePiece's rules before the leading space is removed."""
+    rules = model.sentencepiece
+    by_id = {i: token for i, token in enumerate(model.tokens) if token is not None}
+    if rules is not None:
+        mark = (SPACE_MARK if rules.escape_spaces else " ").encode()
+        by_id = {i: token.replace(mark, b" ") for i, token in by_id.items()}
+        by_id |= {i: bytes([byte]) for byte, i in enumerate(rules.byte_ids) if i >= 0}
+    if model.end_of_word is not None:
+        end = model.end_of_word.encode()
+        by_id = {i: token.removesuffix(end) + b" " if token.endswith(end) else token for i, token in by_id.items()}
+    if model.continuing_prefix is not None:
+        prefix = model.continuing_prefix.encode()
+        by_id = {i: token.removeprefix(prefix) or token for i, token in by_id.items()}
+    shown = rules is None or rules.shows_specials
+    by_id |= {i: text.encode() if shown else b"" for text, i in model.special_tokens.items()}
+    by_id |= {i: text.encode() for text, i in model.added_tokens.items()}
+    if model.unknown is not None and model.unknown_id is not None:
+        by_id[model.unknown_id] = (model.unknown if rules is None else rules.unknown_text).encode()
+    return by_id
 
 
 def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
@@ -24,23 +49,18 @@ def recovered_merges(model: Model) -> tuple[tuple[tuple[int, int], ...], tuple[i
     when only listed pairs merge, a run of one character then grows from the left, as it does where the leftmost of
     equal ranks merges first.
     """
-    ids = model.id_by_token
     ranks = _ranks_by_token(model)
-    alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
     merges: list[tuple[int, int]] = []
     underived: list[int] = []
-    for token, i in sorted(ids.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0]))):
-        if i in alone:
-            continue
+    for token, i in sorted(model.id_by_token.items(), key=lambda entry: (model.ranks[entry[1]], -len(entry[0]))):
         ends = range(1, len(token) + 1) if model.alphabet == "bytes" else character_ends(token)
-        if len(ends) == 1:
+        if i in model.unmade_ids or len(ends) == 1:
             continue
-        middle = ends[0] if len(ends) == 2 else middle_of(token, ends, model.ranks[i] + 1, ranks)
-        left, right = ids.get(token[:middle]), ids.get(token[middle:])
-        if left is None or right is None:
+        parts = _parts_of(token, ends, model.ranks[i] + 1, ranks, model)
+        if parts is None:
             underived.append(i)
         else:
-            merges.append((left, right))
+            merges.append(parts)
     return tuple(merges), tuple(underived)
 
 
@@ -49,53 +69,42 @@ def unused_parts(model: Model) -> dict[int, tuple[int, ...]]:
     unused too. A token without a derivation is not replaced."""
     if model.sentencepiece is None:
         return {}
-    ids = model.id_by_token
     ranks = _ranks_by_token(model)
-    unused = set(model.sentencepiece.unused_ids)
     found: dict[int, tuple[int, ...]] = {}
-    for i in sorted(unused, key=lambda i: len(model.tokens[i] or b"")):
+    for i in sorted(set(model.sentencepiece.unused_ids), key=lambda i: len(model.tokens[i] or b"")):
         token = model.tokens[i] or b""
         ends = character_ends(token)
-        middle = len(token) if len(ends) == 1 else ends[0] if len(ends) == 2 else middle_of(token, ends, _LAST, ranks)
-        left, right = ids.get(token[:middle]), ids.get(token[middle:])
-        if left is not None and right is not None:
-            found[i] = found.get(left, (left,)) + found.get(right, (right,))
+        if len(ends) > 1 and (parts := _parts_of(token, ends, _LAST, ranks, model)) is not None:
+            found[i] = tuple(whole for part in parts for whole in found.get(part, (part,)))
     return found
 
 
 def _ranks_by_token(model: Model) -> dict[bytes, int]:
-    alone = () if model.sentencepiece is None else model.sentencepiece.user_defined_ids
-    ranks = model.ranks
-    return {token: ranks[i] for token, i in model.id_by_token.items() if i not in alone}
+    return {token: model.ranks[i] for token, i in model.id_by_token.items() if i not in model.unmade_ids}
+
+
+def _parts_of(
+    token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int], model: Model
+) -> tuple[int, int] | None:
+    """Return the ids of the two parts that merging `token` by ranks below `limit` leaves, or None."""
+    middle = middle_of(token, ends, limit, ranks)
+    left, right = model.id_by_token.get(token[:middle]), model.id_by_token.get(token[middle:])
+    return None if left is None or right is None else (left, right)
 
 
 def middle_of(token: bytes, ends: Sequence[int], limit: int, ranks: Mapping[bytes, int]) -> int:
     """Return the offset between the two parts that merging `token` by ranks below `limit` leaves; its length where more
     than two are left. `ends` are those of its base symbols, two or more. O(n log n)."""
-    starts = [0, *ends]
-    n = n_parts = len(ends)
-    chain = _Chain(n)
+    parts = [token[start:end] for start, end in zip((0, *ends), ends, strict=False)]
 
-    def rank_at(at: int) -> int:
-        right = chain.after[at]
-        end = starts[chain.after[right]] if right < n else 0
-        return ranks.get(token[starts[at] : end], limit) if right < n else limit
+    def merge_of(left: bytes, right: bytes) -> tuple[int, bytes] | None:
+        joined = left + right
+        rank = ranks.get(joined, limit)
+        return (rank, joined) if rank < limit else None
 
-    heap = [(rank, at) for at in range(n - 1) if (rank := rank_at(at)) < limit]
-    heapify(heap)
-    joined = bytearray(n)
-    while n_parts > 2:
-        if not heap:
-            return len(token)
-        rank, at = heappop(heap)
-        if joined[at] or rank_at(at) != rank:
-            continue
-        joined[chain.after[at]] = 1
-        n_parts -= 1
-        for left in chain.join(at):
-            if (rank_now := rank_at(left)) < limit:
-                heappush(heap, (rank_now, left))
-    return starts[chain.after[0]]
+    n_wanted = len(parts) - 2
+    n_made = sum(1 for _ in islice(merging(parts, merge_of), n_wanted))
+    return len(parts[0]) if n_made == n_wanted else len(token)
 
 
 def character_ends(token: bytes) -> list[int]:
@@ -137,7 +146,12 @@ def concatenation_differs(model: Model) -> str | None:
 
 
 def irregularities(model: Model) -> tuple[str, ...]:
-    """Return how `model` differs from a trained one, a line each."""
+    """Return how `model` differs from a trained one, a line each; none for a vocabulary that is not byte pair encoding.
+
+    On a regular model every exact algorithm gives the same ids; on an irregular one they may differ.
+    """
+    if model.belongs_to is not None:
+        return ()
     if model.merge_rule == "concatenation":
         return _summary("no derivation from lower ranks", model.recovered_merges[1], model)
     found: list[str] = []
@@ -169,11 +183,18 @@ def equal_ranks(model: Model) -> tuple[int, ...]:
     if rules is None or not rules.ranks:
         return ()
     made = [i for i in model.id_by_token.values() if len(character_ends(model.tokens[i] or b"")) > 1]
-    times = Counter(rules.ranks[i] for i in made if i not in rules.user_defined_ids)
+    times = Counter(rules.ranks[i] for i in made if i not in model.unmade_ids)
     return tuple(i for i in made if times[rules.ranks[i]] > 1)
 
 
+def symbol_ids(model: Model) -> frozenset[int]:
+    """Return the ids `Model.symbols` can give: base symbols, the unknown token, the bytes of other characters."""
+    spelling = () if model.sentencepiece is None else model.sentencepiece.byte_ids
+    return frozenset(i for i in (*_base_ids(model), model.unknown_id, *spelling) if i is not None and i >= 0)
+
+
 def _base_ids(model: Model) -> set[int]:
+    """Return the ids of single bytes, or of single characters, alone and as a word's end or (continuing) inside."""
     suffix = (model.end_of_word or "").encode()
     base: set[int] = set()
     for token, i in model.id_by_token.items():
@@ -203,57 +224,45 @@ def unreachable(model: Model) -> tuple[int, ...]:
         return model.recovered_merges[1]
     if model.merge_rule == "concatenation" or model.ignore_merges or concatenation_differs(model) is None:
         return ()
-    ranks = {pair: rank for rank, pair in enumerate(model.merges)}
-    results = model.merge_results
     return tuple(
         i
         for i, token in enumerate(model.tokens)
-        if token and all(merged(symbols, ranks, results)[0] != [i] for symbols in spellings(model, token))
+        if token and all(merged(symbols, model.merge_of)[0] != [i] for symbols in spellings(model, token))
     )
 
 
-def merged(
-    symbols: Sequence[int], ranks: Mapping[tuple[int, int], int], results: Sequence[int]
-) -> tuple[list[int], int]:
-    """Return the ids that `symbols` merge to, lowest rank first and of equal ranks the leftmost, and the rank of the
-    last merge (-1 where nothing merges). `results` has the id each merge makes, by rank. O(n log n)."""
-    ids: list[int | None] = list(symbols)
-    chain = _Chain(len(ids))
-    heap = [(rank, at) for at, pair in enumerate(pairwise(symbols)) if (rank := ranks.get(pair)) is not None]
-    heapify(heap)
+def merged(symbols: Sequence[int], merge_of: Callable[[int, int], tuple[int, int] | None]) -> tuple[list[int], int]:
+    """Return the ids that `symbols` merge to, and the rank of the last merge (-1 where nothing merges)."""
+    ids = list(symbols)
     last = -1
+    for rank in merging(ids, merge_of):
+        last = rank
+    return ids, last
+
+
+def merging(symbols: list[Symbol], merge_of: Callable[[Symbol, Symbol], tuple[int, Symbol] | None]) -> Iterator[int]:
+    """Merge `symbols`, lowest rank first and of equal ranks the leftmost, and yield the rank of each merge; at the end,
+    the list has what is left. `merge_of` returns (rank, what they make) of two neighbours, or None. O(n log n)."""
+    n = len(symbols)
+    after, before = list(range(1, n + 1)), list(range(-1, n - 1))
+    heap = [(merge[0], at) for at, pair in enumerate(pairwise(symbols)) if (merge := merge_of(*pair)) is not None]
+    heapify(heap)
+    gone: set[int] = set()
     while heap:
         rank, at = heappop(heap)
-        right = chain.after[at]
-        if right == len(ids) or ranks.get((ids[at], ids[right])) != rank:  # type: ignore[arg-type]
+        right = after[at]
+        if at in gone or right == n or (merge := merge_of(symbols[at], symbols[right])) is None or merge[0] != rank:
             continue
-        ids[at], ids[right] = results[rank], None
-        last = rank
-        for left in chain.join(at):
-            pair = (ids[left], ids[chain.after[left]])
-            if (rank_now := ranks.get(pair)) is not None:  # type: ignore[arg-type]
-                heappush(heap, (rank_now, left))
-    return [i for i in ids if i is not None], last
-
-
-class _Chain:
-    """A linked list of the positions 0 to n - 1, in which neighbours are joined."""
-
-    def __init__(self, n: int) -> None:
-        self.after = list(range(1, n + 1))
-        """The next position by position; n after the last."""
-        self._before = list(range(-1, n - 1))
-
-    def join(self, at: int) -> list[int]:
-        """Join the position after `at` to it; return the positions whose right neighbour is new."""
-        follower = self.after[at] = self.after[self.after[at]]
-        changed = []
-        if follower < len(self.after):
-            self._before[follower] = at
-            changed.append(at)
-        if self._before[at] >= 0:
-            changed.append(self._before[at])
-        return changed
+        symbols[at] = merge[1]
+        gone.add(right)
+        after[at] = after[right]
+        if after[at] < n:
+            before[after[at]] = at
+        for left in (before[at], at):
+            if left >= 0 and after[left] < n and (merge := merge_of(symbols[left], symbols[after[left]])) is not None:
+                heappush(heap, (merge[0], left))
+        yield rank
+    symbols[:] = [symbol for at, symbol in enumerate(symbols) if at not in gone]
 
 
 def spellings(model: Model, token: bytes) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""The `Model`: what training learned, as immutable data, checked on construction. Runs nothing.
+"""The `Model`: what training learned, as immutable data, checked on construction; and what its rules mean for a piece.
 
 A model with merge rule `pairs` merges only the listed pairs (Hugging Face, our own trainers); with `concatenation`
 any two neighbours whose joined bytes are a token merge, and the token's id is the rank (tiktoken rank files).
@@ -6,26 +6,45 @@ any two neighbours whose joined bytes are a token merge, and the token's id is t
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from impls.core.errors import UnknownSymbol
+from impls.core.model import derivations
 from impls.core.model.checks import check_model
-from impls.core.model.packed import PackedModel, pack
+from impls.core.model.packed import MAPPINGS, PackedModel, digest_of, pack, unpack
 from impls.core.round_trip import round_trip_of
 from impls.core.text.normalization import normalizer
 from impls.core.text.patterns import resolve
-from impls.core.text.sentencepiece_rules import SentencePieceRules, bytes_by_id, write_text
+from impls.core.text.sentencepiece_rules import SentencePieceRules, write_text
+
+
+class _Unpacked:
+    """A field, empty by default, that a restored model unpacks on first access; any other has it from the start."""
+
+    def __set_name__(self, owner: type[Model], name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: Model | None, owner: type[Model]) -> Any:
+        if model is None:  # the default, which `dataclass` asks for
+            return ()
+        value = model.__dict__[self._name] = getattr(model.__dict__["_packed"], self._name)()
+        return value
+
+
+class _Files:
+    """Reading and writing files, which `impls` adds: the formats know the model, not the reverse."""
+
+    load: ClassVar[Callable[[str | Path], Model]]
+    save: ClassVar[Callable[[Model, str | Path], None]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model:
+class Model(_Files):
     """Tokens, merges and the rules they are used by. Raises `InvalidModel` naming the entry that is wrong.
 
     Refused: a missing byte (alphabet `bytes`), one token under two ids, an id out of range, a merge of unknown
@@ -33,9 +52,9 @@ class Model:
     non-monotone ranks, tokens with several or no derivations, duplicate merges.
     """
 
-    tokens: tuple[bytes | None, ...]
+    tokens: tuple[bytes | None, ...] = cast("Any", _Unpacked())
     """Token bytes by id; None for a gap: the id of a special token, or an unused one."""
-    merges: tuple[tuple[int, int], ...] = field(default_factory=tuple)
+    merges: tuple[tuple[int, int], ...] = cast("Any", _Unpacked())
     """(left id, right id) in rank order; empty for the rule `concatenation`, where ids are ranks."""
     merge_counts: tuple[int, ...] | None = None
     """How often each merge's pair occurred when it was learned."""
@@ -72,37 +91,26 @@ class Model:
     not affect behaviour, and so are part of neither the digest nor a comparison."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tokens", tuple(self.tokens))
-        object.__setattr__(self, "merges", tuple((left, right) for left, right in self.merges))
-        object.__setattr__(self, "pattern", resolve(self.pattern))
-        for name in ("special_tokens", "added_tokens"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         flags = {text: tuple(flags) for text, flags in self.whole_token_flags.items()}
-        object.__setattr__(self, "whole_token_flags", MappingProxyType(flags))
-        if self.merge_counts is not None:
-            object.__setattr__(self, "merge_counts", tuple(self.merge_counts))
+        fields = {
+            "tokens": tuple(self.tokens),
+            "merges": tuple((left, right) for left, right in self.merges),
+            "merge_counts": None if self.merge_counts is None else tuple(self.merge_counts),
+            "pattern": resolve(self.pattern),
+            "special_tokens": MappingProxyType(dict(self.special_tokens)),
+            "added_tokens": MappingProxyType(dict(self.added_tokens)),
+            "whole_token_flags": MappingProxyType(flags),
+        }
+        self.__dict__.update(fields)  # no other way leads into a frozen dataclass
         check_model(self)
 
     @staticmethod
     def restored(packed: PackedModel) -> Model:
-        """Return the model `packed` was made of, without checking it again; tokens and merges are unpacked on first
-        access."""
+        """Return the model `packed` was made of, not checked again; tokens and merges are unpacked on first access."""
         model = object.__new__(Model)
         fields = packed.fields()
-        for name in ("special_tokens", "added_tokens", "whole_token_flags"):
-            fields[name] = MappingProxyType(fields[name])
-        model.__dict__.update(fields, _packed=packed)
+        model.__dict__.update(fields, _packed=packed, **{name: MappingProxyType(fields[name]) for name in MAPPINGS})
         return model
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Unpack `tokens` or `merges` of a restored model on first access."""
-            if name not in ("tokens", "merges") or "_packed" not in self.__dict__:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            value = getattr(self.__dict__["_packed"], name)()
-            self.__dict__[name] = value
-            return value
 
     def packed(self) -> PackedModel:
         """Return the model packed into bytes, without work where it was restored from them; see `core.model.packed`."""
@@ -110,30 +118,10 @@ class Model:
         return pack(self) if packed is None else packed
 
     def __reduce__(self) -> tuple[Any, ...]:
+        packed = self.packed()
         # What is costly to derive is pickled too, once it is known.
-        return _restore, (self._fields(), self.__dict__.get("recovered_merges"))
-
-    def _fields(self) -> dict[str, Any]:
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        fields["special_tokens"] = dict(self.special_tokens)
-        fields["added_tokens"] = dict(self.added_tokens)
-        fields["whole_token_flags"] = dict(self.whole_token_flags)
-        return fields
-
-    # --- files ---------------------------------------------------------------------------------------------
-
-    def save(self, path: str | Path) -> None:
-        """Write the suite's own JSON, atomically."""
-        from impls.formats import save
-
-        save(self, Path(path), "bpebench")
-
-    @staticmethod
-    def load(path: str | Path) -> Model:
-        """Read a model file of any format `impls.formats` knows; raises `InvalidFile`."""
-        from impls.formats import load
-
-        return load(Path(path))
+        known = {name: value for name, value in self.__dict__.items() if name == "recovered_merges"}
+        return _restored, (bytes(packed.content), packed.digest), known
 
     def with_(self, **changes: Any) -> Model:
         """Return a copy with other fields, checked again; the flags of removed special and added tokens are removed."""
@@ -143,25 +131,7 @@ class Model:
             changes["whole_token_flags"] = {t: flags for t, flags in self.whole_token_flags.items() if t in whole}
         return replace(self, **changes)
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 (hex) of the content, the same on every machine."""
-        content = {
-            name: value if not isinstance(value, tuple) or name == "pattern" else None
-            for name, value in self._fields().items()
-            if name not in ("sentencepiece", "training_documents")
-            and (value or name not in ("whole_token_flags", "belongs_to", "continuing_prefix"))
-        }
-        if self.sentencepiece is not None:
-            rules = asdict(self.sentencepiece)
-            content["sentencepiece"] = rules | {"charsmap": rules["charsmap"].hex()}
-        hasher = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
-        for token in self.tokens:
-            hasher.update(b"-" if token is None else b"%d:%b" % (len(token), token))
-        hasher.update(repr((self.merges, self.merge_counts)).encode())
-        return hasher.hexdigest()
-
-    # --- looking things up ---------------------------------------------------------------------------------
+    digest = cached_property(digest_of)
 
     @cached_property
     def id_by_token(self) -> dict[bytes, int]:
@@ -171,15 +141,11 @@ class Model:
     @cached_property
     def merge_results(self) -> tuple[int, ...]:
         """The id each merge makes, in rank order."""
-        tokens, ids = self.tokens, self.id_by_token
-        if self.continuing_prefix is not None:
-            return tuple(ids[self.joined(left, right)] for left, right in self.merges)
-        return tuple(ids[tokens[left] + tokens[right]] for left, right in self.merges)  # type: ignore[operator]
-
-    def joined(self, left: int, right: int) -> bytes:
-        """Return the bytes of the token that merging two ids makes."""
-        prefix = (self.continuing_prefix or "").encode()
-        return self.tokens[left] + self.tokens[right].removeprefix(prefix)  # type: ignore[operator, union-attr]
+        tokens, ids, prefix = self.tokens, self.id_by_token, (self.continuing_prefix or "").encode()
+        return tuple(
+            ids[tokens[left] + tokens[right].removeprefix(prefix)]  # type: ignore[operator, union-attr]
+            for left, right in self.merges
+        )
 
     @cached_property
     def ranks(self) -> Sequence[int]:
@@ -187,6 +153,27 @@ class Model:
         if self.sentencepiece is not None and self.sentencepiece.ranks:
             return self.sentencepiece.ranks
         return range(len(self.tokens))
+
+    @cached_property
+    def merge_of(self) -> Callable[[int, int], tuple[int, int] | None]:
+        """The merge of two neighbours as a function: (left id, right id) -> (rank, id it makes), or None where they do
+        not merge. Of a pair that is listed twice the later rank counts. The unknown token never merges, nor does the
+        byte of a character that is not a token."""
+        if self.merge_rule == "pairs":
+            listed = enumerate(zip(self.merges, self.merge_results, strict=True))
+            by_pair = {pair: (rank, made) for rank, (pair, made) in listed}
+            return lambda left, right: by_pair.get((left, right))
+        id_of, ranks = self.id_by_token.get, self.ranks
+        token_of = {i: token for token, i in self.id_by_token.items() if i != self.unknown_id}.get
+
+        def merge_of(left: int, right: int) -> tuple[int, int] | None:
+            first, second = token_of(left), token_of(right)
+            if first is None or second is None:
+                return None
+            made = id_of(first + second)
+            return None if made is None else (ranks[made], made)
+
+        return merge_of
 
     @cached_property
     def whole_token_ids(self) -> dict[str, int]:
@@ -206,21 +193,7 @@ class Model:
 
     def bytes_by_id(self) -> dict[int, bytes]:
         """Return what each id decodes to; `end_of_word` and SentencePiece's U+2581 become a space."""
-        if self.sentencepiece is not None:
-            return bytes_by_id(self, self.sentencepiece)
-        by_id = {i: token for i, token in enumerate(self.tokens) if token is not None}
-        if self.end_of_word is not None:
-            suffix = self.end_of_word.encode()
-            by_id = {
-                i: token.removesuffix(suffix) + b" " if token.endswith(suffix) else token for i, token in by_id.items()
-            }
-        if self.continuing_prefix is not None:
-            prefix = self.continuing_prefix.encode()
-            by_id = {i: token.removeprefix(prefix) or token for i, token in by_id.items()}
-        by_id |= {i: text.encode() for text, i in self.whole_token_ids.items()}
-        if self.unknown is not None and self.unknown_id is not None:
-            by_id[self.unknown_id] = self.unknown.encode()
-        return by_id
+        return derivations.bytes_by_id(self)
 
     @cached_property
     def _byte_ids(self) -> list[int]:
@@ -230,49 +203,32 @@ class Model:
         """Return the ids of the base symbols of a piece, from which merging starts; over bytes, the piece may contain
         invalid UTF-8 as surrogates (`surrogateescape`).
 
-        Raise `UnknownSymbol` (offset within the piece) for a character outside the alphabet, unless the model has an
-        unknown token.
+        By SentencePiece's rules a character that is not a token becomes its bytes. Any other becomes the unknown token,
+        delayed until the next character that is a token or unknown: where some bytes are missing, it comes after the
+        bytes that follow it, as in Hugging Face's library. Raise `UnknownSymbol` (offset within the piece) for a
+        character outside the alphabet of a model without an unknown token.
         """
         if self.alphabet == "bytes":
             byte_ids = self._byte_ids
             return [byte_ids[byte] for byte in piece.encode("utf-8", "surrogateescape")]
-        if self.sentencepiece is not None:
-            return self._symbols_by_rules(piece, self.sentencepiece)
-        ids: list[int] = []
-        last = len(piece) - 1
-        for offset, character in enumerate(piece):
-            symbol = character.encode()
-            if self.continuing_prefix is not None and offset > 0:
-                symbol = self.continuing_prefix.encode() + symbol
-            if self.end_of_word is not None and offset == last:
-                symbol += self.end_of_word.encode()
-            i = self.id_by_token.get(symbol, self.unknown_id)
-            if i is None:
-                raise UnknownSymbol(character, offset)
-            ids.append(i)
-        return ids
-
-    def _symbols_by_rules(self, piece: str, rules: SentencePieceRules) -> list[int]:
-        """Return the ids of the characters; for one that is not a token those of its bytes, or the unknown token's.
-
-        Where some bytes are missing, the unknown token is delayed until the next character that is a token or unknown,
-        so it comes after the bytes that follow it: as in Hugging Face's library.
-        """
+        id_by_token, unknown_id, rules = self.id_by_token, self.unknown_id, self.sentencepiece
+        prefix, end_of_word, last = self.continuing_prefix or "", self.end_of_word or "", len(piece) - 1
         ids: list[int] = []
         waiting: list[int] = []
         for offset, character in enumerate(piece):
-            i = self.id_by_token.get(character.encode())
+            symbol = character if offset == 0 else prefix + character
+            i = id_by_token.get((symbol + end_of_word if offset == last else symbol).encode())
             if i is not None:
                 ids += [*waiting, i]
                 waiting = []
-            elif spelled := rules.spelled(character):
+            elif rules is not None and (spelled := rules.spelled(character)):
                 ids += spelled
-            elif self.unknown_id is None:
+            elif unknown_id is None:
                 raise UnknownSymbol(character, offset)
             else:
-                if not rules.fuse_unknown:
+                if rules is None or not rules.fuse_unknown:
                     ids += waiting
-                waiting = [self.unknown_id]
+                waiting = [unknown_id]
         return ids + waiting
 
     def whole_piece(self, piece: str) -> int | None:
@@ -287,7 +243,7 @@ class Model:
 
         `first` is False for a segment that follows a special token.
         """
-        if self.normalization is not None and not self.has_charsmap_only:
+        if self.normalization is not None:
             text = self.normalizer(text)
         if self.sentencepiece is None or not self.sentencepiece.changes_text:
             return text
@@ -310,44 +266,22 @@ class Model:
         return self.normalization is not None or (self.sentencepiece is not None and self.sentencepiece.changes_text)
 
     @cached_property
+    def unmade_ids(self) -> frozenset[int]:
+        """Tokens that no merge makes, SentencePiece's user-defined pieces: they are cut out of a text first."""
+        return frozenset() if self.sentencepiece is None else frozenset(self.sentencepiece.user_defined_ids)
+
+    @cached_property
     def user_defined_texts(self) -> frozenset[str]:
-        """The texts of `sentencepiece.user_defined_ids`."""
-        ids = () if self.sentencepiece is None else self.sentencepiece.user_defined_ids
-        return frozenset((self.tokens[i] or b"").decode() for i in ids)
+        """The texts of `unmade_ids`."""
+        return frozenset((self.tokens[i] or b"").decode() for i in self.unmade_ids)
 
-    @cached_property
-    def equal_ranks(self) -> tuple[int, ...]:
-        """Tokens of the rule `concatenation` that share their rank with another."""
-        from impls.core.model.derivations import equal_ranks
+    # --- what follows from it, in `derivations` --------------------------------------------------------------
 
-        return equal_ranks(self)
-
-    @cached_property
-    def unused_parts(self) -> dict[int, tuple[int, ...]]:
-        """The ids that replace each token of `sentencepiece.unused_ids`; see `impls.core.model.derivations`."""
-        from impls.core.model.derivations import unused_parts
-
-        return unused_parts(self)
-
-    @cached_property
-    def recovered_merges(self) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:
-        """The merges that ids as ranks imply, and the ids without one; see `derivations`. Computed once, in about a
-        second for 100,000 tokens."""
-        from impls.core.model.derivations import recovered_merges
-
-        return recovered_merges(self)
-
-    # --- what is unusual -----------------------------------------------------------------------------------
-
-    @cached_property
-    def irregularities(self) -> tuple[str, ...]:
-        """How the model differs from a trained one, a line each; empty for a regular model.
-
-        On a regular model every exact algorithm gives the same ids; on an irregular one they may differ.
-        """
-        from impls.core.model.derivations import irregularities
-
-        return () if self.belongs_to is not None else irregularities(self)
+    symbol_ids = cached_property(derivations.symbol_ids)
+    equal_ranks = cached_property(derivations.equal_ranks)
+    unused_parts = cached_property(derivations.unused_parts)
+    recovered_merges = cached_property(derivations.recovered_merges)
+    irregularities = cached_property(derivations.irregularities)
 
     @cached_property
     def round_trip(self) -> Literal["exact", "normalising", "lossy"]:
@@ -360,8 +294,5 @@ class Model:
         return round_trip_of(self)[1]
 
 
-def _restore(fields: dict[str, Any], recovered_merges: Any) -> Model:
-    model = Model(**fields)
-    if recovered_merges is not None:
-        model.__dict__["recovered_merges"] = recovered_merges
-    return model
+def _restored(content: bytes, sha256: str) -> Model:
+    return Model.restored(unpack(content, sha256))

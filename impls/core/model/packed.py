@@ -5,10 +5,9 @@
     lengths      of the tokens in order of id, 0 for a gap
     tokens       the bytes of all tokens in order of id
     merges       (left id, right id), uint32
-    counts       of merges, int64
 
 Numbers are in native byte order: a packed model does not leave the machine. Nothing is checked here: only what `pack`
-made of a `Model` may be unpacked.
+made of a `Model` may be unpacked. The digest of a model, the same on every machine, is made of the same fields.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ import hashlib
 import json
 import sys
 from array import array
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from struct import Struct
 from typing import TYPE_CHECKING, Any
@@ -28,8 +26,13 @@ from impls.core.text.sentencepiece_rules import SentencePieceRules
 if TYPE_CHECKING:
     from impls.core.model.model import Model
 
-_LONG = ("lengths", "tokens", "merges", "counts")
+MAPPINGS = ("special_tokens", "added_tokens", "whole_token_flags")
+"""The fields of a model that are mappings."""
+
+_LONG = ("lengths", "tokens", "merges")
 _HEAD_BYTES = 8
+_ONLY_IF_USED = ("sentencepiece", "whole_token_flags", "belongs_to", "continuing_prefix")
+"""Fields that are part of the digest only where they are used: models without them keep their digest."""
 
 
 @dataclass(frozen=True)
@@ -68,48 +71,52 @@ class PackedModel:
 
     def fields(self) -> dict[str, Any]:
         """Return all other fields of the model by name."""
-        fields = {name: value for name, value in self.head.items() if name not in ("parts", "kind", "has_counts")}
-        rules = fields["sentencepiece"]
-        if rules is not None:
+        fields = {name: value for name, value in self.head.items() if name not in ("parts", "kind")}
+        if (rules := fields["sentencepiece"]) is not None:
             fields["sentencepiece"] = SentencePieceRules(**rules | {"charsmap": bytes.fromhex(rules["charsmap"])})
-        counts = tuple(self.parts["counts"].cast("q").tolist())
-        return fields | {
-            "pattern": tuple(fields["pattern"]),
-            "whole_token_flags": {text: tuple(flags) for text, flags in fields["whole_token_flags"].items()},
-            "merge_counts": counts if self.head["has_counts"] else None,
+        if (counts := fields["merge_counts"]) is not None:
+            fields["merge_counts"] = tuple(counts)
+        flags = {text: tuple(flags) for text, flags in fields["whole_token_flags"].items()}
+        return fields | {"pattern": tuple(fields["pattern"]), "whole_token_flags": flags}
+
+
+def _head(model: Model) -> dict[str, Any]:
+    """Return the fields of `model` but tokens and merges, as JSON can hold them."""
+    head = {name: getattr(model, name) for name in model.__dataclass_fields__ if name not in ("tokens", "merges")}
+    head |= {name: dict(head[name]) for name in MAPPINGS}
+    if (rules := model.sentencepiece) is not None:
+        head["sentencepiece"] = {name: getattr(rules, name) for name in rules.__dataclass_fields__} | {
+            "charsmap": rules.charsmap.hex()
         }
+    return head
+
+
+def digest_of(model: Model) -> str:
+    """Return the SHA-256 (hex) of the content of `model`, the same on every machine."""
+    content = {
+        name: value
+        for name, value in _head(model).items()
+        if name != "training_documents" and (value or name not in _ONLY_IF_USED)
+    } | dict.fromkeys(("tokens", "merges", "merge_counts"))
+    hasher = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
+    for token in model.tokens:
+        hasher.update(b"-" if token is None else b"%d:%b" % (len(token), token))
+    hasher.update(repr((model.merges, model.merge_counts)).encode())
+    return hasher.hexdigest()
 
 
 def pack(model: Model) -> PackedModel:
-    """Pack `model`; raise OverflowError where the count of a merge has more than 63 bits."""
+    """Pack `model`."""
     lengths = [0 if token is None else len(token) for token in model.tokens]
-    kind = _narrowest(lengths)
-    parts = {
-        "lengths": array(kind, lengths).tobytes(),
-        "tokens": b"".join([token for token in model.tokens if token is not None]),
-        "merges": array("I", chain.from_iterable(model.merges)).tobytes(),
-        "counts": array("q", model.merge_counts or ()).tobytes(),
-    }
-    head = {
-        name: getattr(model, name)
-        for name in model.__dataclass_fields__
-        if name not in ("tokens", "merges", "merge_counts")
-    }
-    rules = None
-    if model.sentencepiece is not None:
-        rules = asdict(model.sentencepiece)
-        rules["charsmap"] = rules["charsmap"].hex()
-    head |= {
-        "special_tokens": dict(model.special_tokens),
-        "added_tokens": dict(model.added_tokens),
-        "whole_token_flags": dict(model.whole_token_flags),
-        "sentencepiece": rules,
-        "has_counts": model.merge_counts is not None,
-        "kind": kind,
-        "parts": [len(parts[name]) for name in _LONG],
-    }
-    written = json.dumps(head).encode()
-    content = b"".join([len(written).to_bytes(_HEAD_BYTES, sys.byteorder), written, *(parts[name] for name in _LONG)])
+    largest = max(lengths, default=0)
+    kind = "B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "I"
+    parts = [
+        array(kind, lengths).tobytes(),
+        b"".join([token for token in model.tokens if token is not None]),
+        array("I", chain.from_iterable(model.merges)).tobytes(),
+    ]
+    head = json.dumps(_head(model) | {"kind": kind, "parts": [len(part) for part in parts]}).encode()
+    content = b"".join([len(head).to_bytes(_HEAD_BYTES, sys.byteorder), head, *parts])
     return unpack(content, hashlib.sha256(content).hexdigest())
 
 
@@ -123,9 +130,3 @@ def unpack(content: bytes | memoryview, sha256: str) -> PackedModel:
         parts[name] = view[at : at + n_bytes]
         at += n_bytes
     return PackedModel(content, head, parts, sha256)
-
-
-def _narrowest(numbers: Sequence[int]) -> str:
-    """Return the smallest type code of `array` that holds all `numbers`."""
-    largest = max(numbers, default=0)
-    return "B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "I"

@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING
 
 import regex
 
+from impls.core.errors import SpecialToken
 from impls.core.text.normalization import WHITE_SPACE, normalizer, without_prefix_space
-from impls.core.text.text import special_matcher
+from impls.core.text.sentencepiece_rules import write_text
+from impls.core.text.text import repair_surrogates, special_matcher
 
 if TYPE_CHECKING:
+    from impls.core.arguments import SpecialSet
     from impls.core.model.model import Model
 
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
@@ -37,6 +40,7 @@ class WholeTokens:
     """Finds the special and added tokens of a model in a text."""
 
     def __init__(self, model: Model) -> None:
+        self._specials, self._added = model.special_tokens.keys(), model.added_tokens.keys()
         self._ids = model.whole_token_ids
         self._flags = model.whole_token_flags
         later = [text for text, flags in self._flags.items() if "normalized" in flags]
@@ -46,11 +50,28 @@ class WholeTokens:
         self.hidden = bool(later) and model.rewrites_text
         """Whether a token may occur in the normalised text only."""
 
-    def parts(self, text: str, wanted: Collection[str], normalize: Callable[[str, bool], str]) -> Iterator[Part]:
+    def _listed(self, special: SpecialSet) -> set[str]:
+        return set(self._specials) if special == "all" else self._specials & set(special or ())
+
+    def occur(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
+        """Return whether an allowed or added token may occur in `text`; raise `SpecialToken` for a disallowed one."""
+        if not self._ids:
+            return False
+        allowed = self._listed(allowed_special)
+        disallowed = self._listed(disallowed_special) - (allowed if disallowed_special == "all" else set())
+        if disallowed and (found := special_matcher(frozenset(disallowed)).search(text)):
+            raise SpecialToken(found[0], found.start())
+        wanted = allowed | self._added
+        if not wanted or self.hidden:
+            return bool(wanted)
+        return special_matcher(frozenset(wanted)).search(repair_surrogates(text)) is not None
+
+    def parts(self, text: str, allowed_special: SpecialSet, normalize: Callable[[str, bool], str]) -> Iterator[Part]:
         """Yield the parts of `text`, which has no surrogate, in order. What lies between tokens is normalised by
         `normalize`, or here where tokens are searched in the normalised text."""
+        wanted = self._listed(allowed_special) | self._added
         later = {written: token for written, token in self._later.items() if token in wanted}
-        now = {token: token for token in set(wanted).difference(later.values())}
+        now = {token: token for token in wanted.difference(later.values())}
         for segment, i, start in self._cut(text, now):
             if i is not None:
                 yield segment, i, start
@@ -90,8 +111,6 @@ def normal_form(model: Model) -> Callable[[str, bool], str]:
     step = normalizer(steps, b"" if rules is None else rules.charsmap) if steps else str
     if rules is None or not rules.changes_text:
         return lambda text, first: step(text)
-    from impls.core.text.sentencepiece_rules import write_text
-
     if rules.dummy_prefix in ("missing", "first"):  # by Metaspace, which comes later
         rules = replace(rules, escape_spaces=False, dummy_prefix="never")
     return lambda text, first: write_text(step(text), rules, model.user_defined_texts, first=first)
@@ -101,8 +120,6 @@ def mark_spaces(model: Model) -> Callable[[str, bool], str]:
     """Return what Hugging Face's pre-tokenizer of `model` does to white space after `normal_form`."""
     rules = model.sentencepiece
     if rules is not None and rules.changes_text and rules.dummy_prefix in ("missing", "first"):
-        from impls.core.text.sentencepiece_rules import write_text
-
         rules = replace(rules, charsmap=b"", charsmap_by_graphemes=False, remove_extra_spaces=False)
         return lambda text, first: write_text(text, rules, (), first=first)
     if without_prefix_space(model.normalization)[1]:
@@ -126,15 +143,3 @@ def can_meet(some: Collection[str], others: Collection[str]) -> bool:
         if any(special_matcher(frozenset(these)).search(text) for text in those if these):
             return True
     return False
-
-
-def check_flags(model: Model) -> str | None:
-    """Return what is wrong with the model's `whole_token_flags`, or None."""
-    for text, flags in model.whole_token_flags.items():
-        if text not in model.whole_token_ids:
-            return f"whole_token_flags: {text!r} is not a special or added token"
-        if not flags or any(flag not in FLAGS for flag in flags) or len(set(flags)) != len(flags):
-            return f"whole_token_flags: {text!r} has {flags!r}; known are {', '.join(FLAGS)}"
-        if "normalized" in flags and not normal_form(model)(text, True):
-            return f"whole_token_flags: nothing is left of {text!r} when it is normalised"
-    return None

@@ -66,14 +66,14 @@ _PLAIN: dict[str, Step] = {
     "nmt": lambda text: text.translate(_NMT),
     PREFIX_SPACE: lambda text: text if not text or text.startswith(" ") else " " + text,
 }
-_WITH_ARGUMENTS: dict[str, Callable[..., Step]] = {
-    "replace": lambda old, new: lambda text: text.replace(old, new),
-    "replace-regex": lambda pattern, new: _replacing(pattern, new),
-    "prepend": lambda before: lambda text: before + text if text else text,
+_WITH_ARGUMENTS: dict[str, tuple[int, Callable[..., Step]]] = {
+    "replace": (2, lambda old, new: lambda text: text.replace(old, new)),
+    "replace-regex": (2, _replacing),
+    "prepend": (1, lambda before: lambda text: before + text if text else text),
 }
+"""The number of arguments of a step, and what makes the step of them."""
 CHARSMAP = "charsmap"
 _MAX_GRAPHEME_BYTES = 5
-_N_ARGUMENTS = {"replace": 2, "replace-regex": 2, "prepend": 1}
 _TEXT = r'"(?:[^"\\]|\\.)*"'
 _ONE = re.compile(rf"([a-z-]+)(?:\(({_TEXT}(?:,{_TEXT})*)\))?(?:\+|$)")
 
@@ -89,29 +89,21 @@ def steps_of(normalization: str) -> list[tuple[str, list[str]]]:
     >>> steps_of('nfc+replace("a+b","c")')
     [('nfc', []), ('replace', ['a+b', 'c'])]
     """
+    n_arguments = dict.fromkeys([*_PLAIN, CHARSMAP], 0) | {name: n for name, (n, _) in _WITH_ARGUMENTS.items()}
     found: list[tuple[str, list[str]]] = []
     at = 0
     while at < len(normalization):
         one = _ONE.match(normalization, at)
-        texts = _texts(one[2]) if one else []
-        if (
-            one is None
-            or (one[1] not in _PLAIN and one[1] not in (*_WITH_ARGUMENTS, CHARSMAP))
-            or len(texts) != _N_ARGUMENTS.get(one[1], 0)
-        ):
+        try:
+            texts = json.loads(f"[{one[2] or ''}]") if one else []
+        except ValueError:
+            texts = []
+        if one is None or n_arguments.get(one[1]) != len(texts):
             known = ", ".join([*_PLAIN, *_WITH_ARGUMENTS])
             raise InvalidModel(f"normalization {normalization[at : at + 60]!r} is not one of: {known}")
         found.append((one[1], texts))
         at = one.end()
     return found
-
-
-def _texts(arguments: str | None) -> list[str]:
-    try:
-        texts: list[str] = json.loads(f"[{arguments or ''}]")
-    except ValueError:
-        return []
-    return texts
 
 
 @lru_cache(maxsize=64)
@@ -125,7 +117,7 @@ def normalizer(normalization: str, charsmap: bytes = b"") -> Step:
             steps.append(partial(_by_graphemes, Charsmap(charsmap)))
             continue
         try:
-            steps.append(_WITH_ARGUMENTS[name](*texts) if texts else _PLAIN[name])
+            steps.append(_WITH_ARGUMENTS[name][1](*texts) if texts else _PLAIN[name])
         except (regex.error, InvalidPattern) as error:
             raise InvalidModel(f"normalization {name}: {error}") from None
     if len(steps) == 1:

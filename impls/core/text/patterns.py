@@ -154,10 +154,7 @@ class Splitter:
             return []
         pieces = [text]
         for expression, trusted in self._compiled:
-            if trusted:
-                pieces = [part for piece in pieces for part in _cover(expression, piece, None)]
-                continue
-            deadline = time.monotonic() + seconds_for(text)
+            deadline = None if trusted else time.monotonic() + seconds_for(text)
             pieces = [part for piece in pieces for part in _cover(expression, piece, deadline)]
         return pieces
 
@@ -252,14 +249,10 @@ def _spans(expression: regex.Pattern[str], text: str) -> list[tuple[int, int]]:
 def _cover(expression: regex.Pattern[str], text: str, deadline: float | None) -> list[str]:
     drops_matches = expression.pattern.startswith(DROPS_MATCHES)
     cut = expression.split if drops_matches else expression.findall
-    parts: list[str]
-    if deadline is None:
-        parts = cut(text)
-    else:
-        try:
-            parts = cut(text, timeout=max(deadline - time.monotonic(), 0.001))
-        except TimeoutError:
-            raise too_slow(expression.pattern, text) from None
+    try:
+        parts: list[str] = cut(text, timeout=None if deadline is None else max(deadline - time.monotonic(), 0.001))
+    except TimeoutError:
+        raise too_slow(expression.pattern, text) from None
     if not drops_matches and sum(map(len, parts)) != len(text) and not expression.pattern.startswith(DROPS_REST):
         position = 0
         for found in expression.finditer(text):

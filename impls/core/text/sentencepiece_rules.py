@@ -17,19 +17,18 @@ Knows no file format and runs no merges.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from impls.core.errors import InvalidModel
 from impls.core.text.charsmap import Charsmap
-from impls.core.text.text import byte_starts_of_characters, special_matcher
+from impls.core.text.text import special_matcher
 
 if TYPE_CHECKING:
     from impls.core.model import Model
 
 SPACE_MARK = "\u2581"
-_MARK_BYTES = SPACE_MARK.encode()
 
 DummyPrefix = Literal["always", "missing", "first", "never"]
 
@@ -113,15 +112,13 @@ def write_text(text: str, rules: SentencePieceRules, user_defined: Collection[st
         text = re.sub("  +", " ", text.strip(" "))
     if rules.remove_extra_spaces and not (text := text.rstrip(f" {SPACE_MARK}" if rules.escape_spaces else " ")):
         return ""
-    mark = " "
-    if rules.escape_spaces:
-        mark = SPACE_MARK
-        text = text.replace(" ", mark)
-    if rules.dummy_prefix == "never":
-        return text
-    if rules.dummy_prefix == "always":
+    mark = SPACE_MARK if rules.escape_spaces else " "
+    text = text.replace(" ", mark)
+    if rules.dummy_prefix == "always" or (
+        rules.dummy_prefix != "never" and not text.startswith(mark) and (first or rules.dummy_prefix == "missing")
+    ):
         return mark + text
-    return text if text.startswith(mark) or (rules.dummy_prefix == "first" and not first) else mark + text
+    return text
 
 
 def _replaced(text: str, rules: SentencePieceRules, user_defined: Collection[str]) -> str:
@@ -159,15 +156,9 @@ def _replaced(text: str, rules: SentencePieceRules, user_defined: Collection[str
     return "".join(parts)
 
 
-_charsmaps: dict[bytes, Charsmap] = {}
-
-
+@cache
 def _charsmap_of(content: bytes) -> Charsmap | None:
-    if not content:
-        return None
-    if content not in _charsmaps:
-        _charsmaps[content] = Charsmap(content)
-    return _charsmaps[content]
+    return Charsmap(content) if content else None
 
 
 # --- cutting a text where no merge can reach across -----------------------------------------------------------
@@ -183,16 +174,15 @@ class Cuts:
     def __init__(self, model: Model) -> None:
         rules = model.sentencepiece
         assert rules is not None, "a model with SentencePiece's rules"
-        self.user_defined = {_text(model.tokens[i]): i for i in rules.user_defined_ids}
+        self.user_defined = {token_text(model.tokens[i]): i for i in rules.user_defined_ids}
         """Text -> id of the user-defined pieces."""
         self._matcher = special_matcher(frozenset(self.user_defined)) if self.user_defined else None
         self._by_border = not model.ignore_merges  # else a part could be a whole piece
         # Where bytes are missing, an unknown token comes after the bytes that follow it.
         self._fused = (rules.fuse_unknown or rules.byte_ids) and not rules.spells_all and model.unknown_id is not None
-        self._known = _single_characters(model)
-        self._spanned = {
-            text[k : k + 2] for token in model.tokens if token for text in (_text(token),) for k in range(len(text) - 1)
-        }
+        self._known = single_characters(model)
+        texts = map(token_text, model.tokens)
+        self._spanned = {text[k : k + 2] for text in texts for k in range(len(text) - 1)}
 
     def cut(self, piece: str) -> list[str]:
         """Return the parts of `piece` in order."""
@@ -206,6 +196,11 @@ class Cuts:
             start = found.end()
         return parts + self._between(piece[start:])
 
+    def around_user_defined(self, encode_piece: Callable[[str], list[int]]) -> Callable[[str], list[int]]:
+        """Return `encode_piece` for the parts, of which a user-defined piece gets its id."""
+        known = self.user_defined
+        return lambda part: [known[part]] if part in known else encode_piece(part)
+
     def _between(self, piece: str) -> list[str]:
         if not piece or not self._by_border:
             return [piece] if piece else []
@@ -216,131 +211,11 @@ class Cuts:
         return [piece[start:end] for start, end in zip([0, *ends], [*ends, len(piece)], strict=True)]
 
 
-# --- reading ids ----------------------------------------------------------------------------------------------
-
-
-def bytes_by_id(model: Model, rules: SentencePieceRules) -> dict[int, bytes]:
-    """Return what each id decodes to, before the leading space is removed."""
-    mark = _MARK_BYTES if rules.escape_spaces else b" "
-    by_id = {i: token.replace(mark, b" ") for i, token in enumerate(model.tokens) if token is not None}
-    by_id |= {i: bytes([byte]) for byte, i in enumerate(rules.byte_ids) if i >= 0}
-    by_id |= {i: text.encode() if rules.shows_specials else b"" for text, i in model.special_tokens.items()}
-    by_id |= {i: text.encode() for text, i in model.added_tokens.items()}
-    if model.unknown_id is not None:
-        by_id[model.unknown_id] = rules.unknown_text.encode()
-    return by_id
-
-
-def ids_with_mark(model: Model, rules: SentencePieceRules) -> frozenset[int]:
-    """Return the tokens whose leading mark is removed where they begin a text; empty where it never is."""
-    if not rules.hides_prefix:
-        return frozenset()
-    return frozenset(i for i, token in enumerate(model.tokens) if token is not None and token.startswith(_MARK_BYTES))
-
-
-def without_prefix(
-    ids: Sequence[int], tokens: list[bytes], marked: Collection[int], rules: SentencePieceRules
-) -> list[bytes]:
-    """Return `tokens`, the decoded `ids`, without the space that begins the text.
-
-    With `remove_extra_spaces` every token up to the first that is not empty loses its space.
-    """
-    for position, (i, token) in enumerate(zip(ids, tokens, strict=True)):
-        if i in marked:
-            tokens[position] = token = token[1:]
-            if not rules.remove_extra_spaces:
-                break
-        if token:
-            break
-    return tokens
-
-
-def read_tokens(ids: Sequence[int], tokens: Sequence[bytes], byte_ids: Collection[int]) -> tuple[str, list[int]]:
-    """Return the text of `tokens`, the decoded `ids`, and the character each begins at.
-
-    Consecutive byte tokens are decoded together; each byte that is part of no character becomes U+FFFD.
-    """
-    parts: list[str] = []
-    offsets: list[int] = []
-    length = at = 0
-    while at < len(ids):
-        end = at + 1
-        if ids[at] not in byte_ids:
-            text = tokens[at].decode("utf-8", "replace")
-            offsets.append(length)
-        else:
-            while end < len(ids) and ids[end] in byte_ids:
-                end += 1
-            text, starts = byte_starts_of_characters(b"".join(tokens[at:end]), each_byte=True)
-            character = 0
-            for position in range(end - at):
-                while character + 1 < len(starts) and starts[character + 1] <= position:
-                    character += 1
-                offsets.append(length + character)
-        parts.append(text)
-        length += len(text)
-        at = end
-    return "".join(parts), offsets
-
-
-# --- checks ---------------------------------------------------------------------------------------------------
-
-
-def check_rules(model: Model, rules: SentencePieceRules) -> None:
-    """Raise `InvalidModel` naming the rule that contradicts the model."""
-    if model.alphabet != "chars" or model.end_of_word is not None:
-        raise InvalidModel("SentencePiece's rules need the alphabet 'chars', and no end_of_word")
-    if rules.dummy_prefix not in ("always", "missing", "first", "never"):
-        raise InvalidModel(f"dummy_prefix must be always, missing, first or never, not {rules.dummy_prefix!r}")
-    if rules.charsmap and model.normalization in (None, "nfc"):
-        raise InvalidModel(f"the normalization {model.normalization!r} and a charsmap go together")
-    if rules.charsmap:
-        Charsmap(rules.charsmap)
-    if rules.charsmap_by_graphemes and not rules.charsmap:
-        raise InvalidModel("there is no charsmap to look graphemes up in")
-    _check_ids(model, rules)
-    if rules.ranks and model.merge_rule != "concatenation":
-        raise InvalidModel("ranks belong to the rule 'concatenation'; a list of merges is in rank order")
-    if rules.ranks and len(rules.ranks) != len(model.tokens):
-        raise InvalidModel(f"{len(model.tokens)} tokens but {len(rules.ranks)} ranks")
-    if any(not isinstance(rank, int) or not 0 <= rank < 1 << 31 for rank in rules.ranks):
-        raise InvalidModel("a rank must be a whole number from 0 to 2147483647")
-    if model.merge_rule == "concatenation":
-        _check_characters(model, rules)
-
-
-def _check_ids(model: Model, rules: SentencePieceRules) -> None:
-    given = [i for i in rules.byte_ids if i != -1]
-    if len(rules.byte_ids) not in (0, 256) or len(set(given)) != len(given):
-        raise InvalidModel(f"{len(set(rules.byte_ids))} byte ids; there must be 256 different ones or -1, or none")
-    if rules.byte_ids and not rules.spells_all and model.merge_rule != "pairs":
-        raise InvalidModel(f"{256 - len(given)} of the 256 byte ids are missing; only listed merges go with that")
-    taken = {*model.whole_token_ids.values(), model.unknown_id}
-    for byte, i in enumerate(rules.byte_ids):
-        if i != -1 and (not 0 <= i < len(model.tokens) or model.tokens[i] is not None or i in taken):
-            raise InvalidModel(f"byte 0x{byte:02X}: the id {i} is not free for it")
-    for name in ("user_defined_ids", "unused_ids"):
-        for i in getattr(rules, name):
-            if not 0 <= i < len(model.tokens) or model.tokens[i] is None:
-                raise InvalidModel(f"{name}: no token has id {i}")
-    if both := set(rules.user_defined_ids) & set(rules.unused_ids):
-        raise InvalidModel(f"the id {min(both)} is user-defined and unused")
-
-
-def _check_characters(model: Model, rules: SentencePieceRules) -> None:
-    """Raise `InvalidModel` for a character that is part of a token but not a token: it would be unknown, and merge."""
-    own = set(rules.user_defined_ids)
-    characters = _single_characters(model)
-    for i, token in enumerate(model.tokens):
-        if token is not None and i not in own and len(text := _text(token)) > 1:
-            for character in text:
-                if character not in characters:
-                    raise InvalidModel(f"the token {text!r} (id {i}) holds {character!r}, which is not a token itself")
-
-
-def _text(token: bytes | None) -> str:
+def token_text(token: bytes | None) -> str:
+    """Return the characters of a token, "" for a gap."""
     return "" if token is None else token.decode("utf-8", "replace")
 
 
-def _single_characters(model: Model) -> set[str]:
-    return {text for text in map(_text, model.tokens) if len(text) == 1}
+def single_characters(model: Model) -> set[str]:
+    """Return the tokens that are one character."""
+    return {text for text in map(token_text, model.tokens) if len(text) == 1}

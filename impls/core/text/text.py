@@ -69,15 +69,10 @@ def byte_starts_of_characters(data: bytes, *, each_byte: bool = False) -> tuple[
             replaced = (position + error.start, position + end)
         for character in good:
             starts.append(position)
-            position += _utf8_length(character)
+            position += len(character.encode())
         text_parts.append(good)
         if replaced is not None:
             starts.append(replaced[0])
             position = replaced[1]
             text_parts.append("\ufffd")
     return "".join(text_parts), starts
-
-
-def _utf8_length(character: str) -> int:
-    code = ord(character)
-    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4

@@ -33,15 +33,15 @@ def problem(path: Path, **keywords: Any) -> str:
 def test_ranks_are_read_in_the_order_of_the_file_and_written_in_order_of_rank() -> None:
     content = write_tiktoken_ranks(RANKS)
     assert content.startswith(b"AA== 0\nAQ== 1\n")
-    assert read_tiktoken_ranks(content, "x") == RANKS
+    assert read_tiktoken_ranks(content) == RANKS
     backwards = b"".join(reversed(content.splitlines(keepends=True)))
-    assert list(read_tiktoken_ranks(backwards, "x")) == list(RANKS)[::-1]
-    assert write_tiktoken_ranks(read_tiktoken_ranks(backwards, "x")) == content
+    assert list(read_tiktoken_ranks(backwards)) == list(RANKS)[::-1]
+    assert write_tiktoken_ranks(read_tiktoken_ranks(backwards)) == content
 
 
 def test_windows_line_ends_and_blank_lines_do_not_matter() -> None:
     content = write_tiktoken_ranks(RANKS)
-    assert read_tiktoken_ranks(content.replace(b"\n", b"\r\n") + b"\r\n\n", "x") == RANKS
+    assert read_tiktoken_ranks(content.replace(b"\n", b"\r\n") + b"\r\n\n") == RANKS
 
 
 def token(data: bytes) -> bytes:

@@ -13,8 +13,8 @@ import pytest
 
 import impls
 from impls import Model, SpecialToken, TrainingSpec, UnknownId
-from impls.core.plugin import wrap
 from impls.interface import Tokenizer
+from impls.plugin import wrap
 
 SPEC = TrainingSpec(vocab_size=262, special_tokens=("<s>",))
 BYTES = impls.train("naive", ["hello hello world"], SPEC).model

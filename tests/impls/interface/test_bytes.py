@@ -11,9 +11,9 @@ import tiktoken
 
 import impls
 from impls import Model, TrainingSpec, Unsupported
-from impls.core.plugin import wrap
 from impls.core.text.patterns import NAMED
 from impls.interface import Tokenizer
+from impls.plugin import wrap
 
 EXACT = [name for name in impls.default_names() if impls.get(name).exact]
 FAST = ("compiled", "tiktoken")

@@ -11,8 +11,8 @@ import pytest
 
 import impls
 from impls import Model, SpecialToken, Tokenizer
-from impls.core.plugin import wrap
 from impls.core.ragged import joined
+from impls.plugin import wrap
 
 ORDINARY = impls.train("priority", ["abab b a ab"], impls.TrainingSpec(vocab_size=259)).model
 BYTES = tuple(bytes([byte]) for byte in range(256))

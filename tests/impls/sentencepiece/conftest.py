@@ -74,7 +74,7 @@ def _trained(name: str) -> Trained:
     sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(CORPUS), model_writer=target, **options)
     content = target.getvalue()
     library = sentencepiece.SentencePieceProcessor(model_proto=content)
-    return Trained(name, content, read(content, "model"), library, options)
+    return Trained(name, content, read(content), library, options)
 
 
 @pytest.fixture(params=OPTIONS)

@@ -173,6 +173,7 @@ def load_again(model: Model, tmp_path: Path) -> Model:
         ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "?"}}, "base64 is expected"),
         ({"pre_tokenizer": {"type": "Metaspace", "replacement": "_"}}, "pre_tokenizer.replacement"),
         ({"pre_tokenizer": {**METASPACE, "prepend_scheme": "often"}}, "pre_tokenizer.prepend_scheme"),
+        ({"pre_tokenizer": {**METASPACE, "prepend_scheme": []}}, "pre_tokenizer.prepend_scheme: [] is not one of"),
         (
             {
                 "pre_tokenizer": {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from impls.core.arguments import check_errors, checked_ids
+from impls.core.arguments import check_text, checked_ids
 from impls.core.model import Model
 from impls.interface import Tokenizer
 
@@ -42,7 +42,7 @@ def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
             return str(self.target.decode(checked_ids(ids))).encode("utf-8", "surrogatepass")
 
         def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
-            check_errors(errors)
+            check_text(errors, "errors")
             return str(self.target.decode(checked_ids(ids)))
 
     Plugin.name = name
