@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.conform.reference import Answer, Refusal
-from harness.conform.target import NotLoadable, Target, TargetError, TargetFailed
+from harness.conform.target import Target, TargetError, TargetFailed
 from harness.conform.verdicts import RequestCounts
+from harness.targets.spec import NotLoadable
 
 OpenTarget = Callable[[Mapping[str, str]], Target]
 """Starts a process of the target with these variables in its environment."""

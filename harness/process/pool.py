@@ -1,78 +1,76 @@
-"""A pool of worker processes that survives the death of any of them: a task that kills its worker is a `crash`."""
+"""A pool of workers that survives the death of any of them: a task that kills its worker ends in a `WorkerDied`."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
-import warnings
+import select
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
-from impls.formats import PatternAssumed
+from harness.process.child import WATCH_SECONDS
+from harness.process.limits import Limits, Stopped, worker_limits
+from harness.process.worker import Worker, value_of
 
 T = TypeVar("T")
 
+TASK_SECONDS = 3600.0
+
 
 class WorkerDied(Exception):
-    """The worker of a task ended without an answer (crashed inside a library, or was killed)."""
+    """The worker of a task ended without an answer: it crashed inside a library, or used more than it may."""
+
+    def __init__(self, stopped: Stopped) -> None:
+        self.status = stopped.status
+        super().__init__(f"the worker process died without an answer: {stopped.reason}")
 
 
 def run_tasks(
     function: Callable[..., T],
     tasks: Sequence[tuple[Any, ...]],
     done: Callable[[int], None] = lambda index: None,
+    limits: Limits | None = None,
+    seconds: float = TASK_SECONDS,
 ) -> list[T | WorkerDied]:
     """Return `function(*task)` for every task, in order of `tasks`; `done(index)` is called as each one ends.
 
-    When a worker dies, the tasks without an answer run again, each in a process of its own.
+    A task takes at most `seconds`. Where a worker dies that other tasks have used, the task runs again, in a process
+    of its own. Raises what the function raises.
     """
+    limits = limits or worker_limits()
     answers: dict[int, T | WorkerDied] = {}
-    workers = min(os.cpu_count() or 1, max(1, len(tasks)))
-    broken = False
-    with _pool(workers) as pool:
-        futures: dict[Future[T], int] = {pool.submit(function, *task): i for i, task in enumerate(tasks)}
-        try:
-            for future in as_completed(futures):
+    waiting = deque((index, False) for index in range(len(tasks)))
+    """The tasks to start, and whether each needs a fresh process."""
+    running: dict[Worker, int] = {}
+    idle: list[Worker] = []
+    most = os.cpu_count() or 1
+    with ExitStack() as workers:
+        while len(answers) < len(tasks):
+            while waiting and len(running) < most:
+                index, alone = waiting.popleft()
+                if alone or not idle:
+                    idle.append(Worker(limits, echo=True))
+                    workers.callback(idle[-1].child.kill)
+                worker = idle.pop()
+                worker.start(function, *tasks[index], seconds=seconds)
+                running[worker] = index
+            for worker, index in list(running.items()):
                 try:
-                    answers[futures[future]] = future.result()
-                    done(futures[future])
-                except BrokenProcessPool:
-                    broken = True
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in multiprocessing.active_children():
-                worker.terminate()
-            raise
-    if broken:
-        for index in (i for i in range(len(tasks)) if i not in answers):
-            answers[index] = _alone(function, tasks[index])
-            done(index)
+                    reply = worker.poll()
+                except Stopped as stopped:
+                    del running[worker]
+                    if worker.n_calls > 1 and stopped.verdict != "timeout":
+                        waiting.append((index, True))
+                        continue
+                    answers[index] = WorkerDied(stopped)
+                else:
+                    if reply is None:
+                        continue
+                    del running[worker]
+                    idle.append(worker)
+                    answers[index] = value_of(reply)
+                done(index)
+            if running and (not waiting or len(running) == most):
+                select.select([worker.child for worker in running], [], [], WATCH_SECONDS)
     return [answers[index] for index in range(len(tasks))]
-
-
-def _alone(function: Callable[..., T], task: tuple[Any, ...]) -> T | WorkerDied:
-    with _pool(1) as pool:
-        try:
-            return pool.submit(function, *task).result()
-        except BrokenProcessPool:
-            return WorkerDied("the worker process died without an answer")
-
-
-def _pool(workers: int) -> ProcessPoolExecutor:
-    # Fresh interpreters: a fork would carry the parent's threads and loaded libraries into the verdict.
-    # Ctrl-C is handled by the parent, which ends the workers.
-    return ProcessPoolExecutor(
-        workers,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_begin,
-    )
-
-
-def _begin() -> None:
-    """Prepare a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # The parent has loaded every model itself, and warned.
-    warnings.simplefilter("ignore", PatternAssumed)
