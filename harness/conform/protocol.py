@@ -31,18 +31,19 @@ class ErrorResult(msgspec.Struct, frozen=True):
     """After `panic` and `out-of-memory` the process is no longer trusted."""
 
 
-class DescribeResult(msgspec.Struct, frozen=True):
-    """The answer to `describe`; every field may be left out."""
+class Description(msgspec.Struct, frozen=True):
+    """The target's description of itself; every field of its answer may be left out."""
 
     name: str = ""
     operations: frozenset[str] = frozenset()
+    """Its operations and options; `encode` and `decode` always."""
     special_tokens: dict[str, Id] = {}
     n_vocab: int | None = None
     info: dict[str, str] = {}
 
 
 SHAPES: dict[str, Any] = {
-    "describe": DescribeResult,
+    "describe": Description,
     "encode": list[Id],
     "decode": str,
     "decode_bytes": bytes,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
+
 from harness.conform import protocol
-from harness.conform.protocol import REQUIRED, DescribeResult, ErrorResult, MalformedAnswer
+from harness.conform.protocol import REQUIRED, Description, ErrorResult, MalformedAnswer
 from harness.failures import reason_of
 from harness.process.child import Child
 from harness.process.limits import DEFAULT_LIMITS, Limits, NotStarted, Stopped, without_paths
@@ -32,18 +33,6 @@ class TargetFailed(Exception):
     def __init__(self, verdict: TargetVerdict, reason: str) -> None:
         self.verdict, self.reason = verdict, reason
         super().__init__(f"{verdict}: {reason}")
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """The target's description of itself."""
-
-    name: str
-    operations: frozenset[str]
-    """Its operations and options; `encode` and `decode` always."""
-    special_tokens: dict[str, int]
-    n_vocab: int | None
-    info: dict[str, str]
 
 
 class Target:
@@ -73,13 +62,9 @@ class Target:
             if self.spec.kind != "command":
                 self.close()
                 raise self._unloadable(error.message) from None
-            described = DescribeResult()  # a command need not support `describe`
-        self.description = Description(
-            name=described.name or self.spec.name,
-            operations=described.operations | REQUIRED,
-            special_tokens=described.special_tokens,
-            n_vocab=described.n_vocab,
-            info=described.info,
+            described = Description()  # a command need not support `describe`
+        self.description = msgspec.structs.replace(
+            described, name=described.name or self.spec.name, operations=described.operations | REQUIRED
         )
         self._is_new = False
 

@@ -10,12 +10,13 @@ from contextlib import ExitStack
 from typing import Any, TypeVar
 
 from harness.process.child import WATCH_SECONDS
-from harness.process.limits import Limits, Stopped, worker_limits
+from harness.process.limits import Stopped, worker_limits
 from harness.process.worker import Worker, value_of
 
 T = TypeVar("T")
 
 TASK_SECONDS = 3600.0
+"""Limit on one task."""
 
 
 class WorkerDied(Exception):
@@ -30,15 +31,13 @@ def run_tasks(
     function: Callable[..., T],
     tasks: Sequence[tuple[Any, ...]],
     done: Callable[[int], None] = lambda index: None,
-    limits: Limits | None = None,
-    seconds: float = TASK_SECONDS,
 ) -> list[T | WorkerDied]:
     """Return `function(*task)` for every task, in order of `tasks`; `done(index)` is called as each one ends.
 
-    A task takes at most `seconds`. Where a worker dies that other tasks have used, the task runs again, in a process
-    of its own. Raises what the function raises.
+    Where a worker dies that other tasks have used, the task runs again, in a process of its own. Raises what the
+    function raises.
     """
-    limits = limits or worker_limits()
+    limits = worker_limits()
     answers: dict[int, T | WorkerDied] = {}
     waiting = deque((index, False) for index in range(len(tasks)))
     """The tasks to start, and whether each needs a fresh process."""
@@ -53,7 +52,7 @@ def run_tasks(
                     idle.append(Worker(limits, echo=True))
                     workers.callback(idle[-1].child.kill)
                 worker = idle.pop()
-                worker.start(function, *tasks[index], seconds=seconds)
+                worker.start(function, *tasks[index], seconds=TASK_SECONDS)
                 running[worker] = index
             for worker, index in list(running.items()):
                 try:

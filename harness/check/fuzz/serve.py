@@ -81,12 +81,10 @@ def _guarded(load: Callable[[], T], name: str) -> T | LoadFailure:
         return load()
     except impls.Unsupported as error:
         return LoadFailure("unsupported", str(error))
-    except impls.Missing as error:
-        return LoadFailure("missing", str(error))
-    except impls.BPEError as error:
-        return LoadFailure("failed", str(error))
     except BaseException as error:  # a Rust panic is not an Exception
-        return LoadFailure("failed", f"{name}: {type(error).__name__}: {message_of(error)[:300]}")
+        known = isinstance(error, impls.BPEError)
+        reason = str(error) if known else f"{name}: {type(error).__name__}: {message_of(error)[:300]}"
+        return LoadFailure("missing" if isinstance(error, impls.Missing) else "failed", reason)
 
 
 def _specials(question: Question) -> dict[str, impls.interface.SpecialSet]:
