@@ -27,7 +27,7 @@ from harness.process.limits import (
 from harness.process.reaped import Reaped
 
 _FIRST_WATCH_SECONDS, WATCH_SECONDS = 0.01, 0.1
-"""Frequent after a request or while processes start, then less so: a fork bomb doubles in milliseconds."""
+"""Soon after a request, then less often: the reaper counts processes, and a hard limit stops what grows faster."""
 _READ_BYTES = 1 << 18
 _MANY = 10_000
 _GRACE_SECONDS = 1.0
@@ -61,8 +61,6 @@ class Child:
         self._closed_pipe = ""
         self._seconds = self._deadline = self._grace_ends = self._next_watch = float("inf")
         self._stopped: Stopped | None = None
-        self._pause_seconds = _FIRST_WATCH_SECONDS
-        self._n_processes = 1
         self._process = process = Reaped(command, limits, environment)
         self.pid = process.pid
         self._selector = selectors.DefaultSelector()
@@ -95,7 +93,6 @@ class Child:
         if self._has_ended:
             raise self._gone()
         self._set_deadline(seconds)
-        self._pause_seconds = _FIRST_WATCH_SECONDS
         self._next_watch = min(self._next_watch, monotonic() + _FIRST_WATCH_SECONDS)
         self._pending = memoryview(request)
         self._selector.register(self._process.stdin, selectors.EVENT_WRITE, self._send)
@@ -132,7 +129,7 @@ class Child:
         left = min(self._deadline, self._grace_ends) - monotonic()
         if left <= 0:
             raise self._late()
-        self._act(min(left, self._pause_seconds, wait_seconds))
+        self._act(max(0.0, min(left, self._next_watch - monotonic(), wait_seconds)))
         if self._has_ended:
             with contextlib.suppress(BlockingIOError):  # what it wrote before its end
                 while self._answer is None and self._process.stdout in self._selector.get_map():
@@ -205,10 +202,7 @@ class Child:
             return
         most = self.limits.processes or _MANY
         held = memory.resident_bytes_below(self._process.root, most)
-        if len(held) <= self._n_processes:
-            self._pause_seconds = min(2 * self._pause_seconds, WATCH_SECONDS)
-        self._n_processes = len(held)
-        self._next_watch = monotonic() + self._pause_seconds
+        self._next_watch = monotonic() + WATCH_SECONDS
         total = sum(held.values())
         self._peak_bytes = max(self._peak_bytes, total)
         if self.limits.processes and len(held) > most:
