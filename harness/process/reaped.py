@@ -62,45 +62,40 @@ class Reaped:
             os.close(reports)
         self.root = self._reaper.pid
         """Process id of the reaper, the ancestor of all of the command's processes."""
-        self._pipes = [pipe for pipe in (self._reaper.stdin, self._reaper.stdout, self._reaper.stderr) if pipe]
+        self._pipes = [
+            pipe for pipe in (self._reaper.stdin, self._reaper.stdout, self._reaper.stderr) if pipe is not None
+        ]
         self.stdin, self.stdout, self.stderr = (pipe.fileno() for pipe in self._pipes)
-        self._wait_for_start(command[0])
-
-    def _wait_for_start(self, program: str) -> None:
+        self.pid = 0
+        self.mode = ""
+        """How its descendants are found: `reaper.SUBREAPER` or `reaper.PROCESS_GROUP`."""
         self._unread = b""
-        while b"\n" not in self._unread and (content := os.read(self.reports, 4096)):
-            self._unread += content
-        line, _, self._unread = self._unread.partition(b"\n")
-        match line.decode().split():
-            case ["started", pid, mode]:
-                self.pid = int(pid)
-                self.mode = mode
-                """How its descendants are found: `reaper.SUBREAPER` or `reaper.PROCESS_GROUP`."""
-                self._read_reports()
-            case words:
-                self._close_pipes()
-                self._reaper.wait()
-                why = os.strerror(int(words[1])) if len(words) == 2 else "its reaper could not be started"
-                raise NotStarted(f"{program} cannot be run: {why}")
+        self._why_not = "its reaper could not be started"
+        while not self.pid and self.note():
+            pass
+        if not self.pid:
+            self._close_pipes()
+            self._reaper.wait()
+            raise NotStarted(f"{command[0]} cannot be run: {self._why_not}")
 
     def note(self) -> bool:
         """Read the reaper's reports; return False once there will be no more."""
         content = os.read(self.reports, 4096)
-        self._unread += content
-        self._read_reports()
         self.lost = not content
-        return bool(content)
-
-    def _read_reports(self) -> None:
-        *lines, self._unread = self._unread.split(b"\n")
+        *lines, self._unread = (self._unread + content).split(b"\n")
         for line in lines:
-            what, number = line.decode().split()
-            if what == "ended":
-                self.exit_status = int(number)
-            elif what == "crowded":
-                self.crowded = True
-            elif what == "cleaned":
-                self.n_left = int(number)
+            match line.decode().split():
+                case ["started", pid, mode]:
+                    self.pid, self.mode = int(pid), mode
+                case ["failed", number]:
+                    self._why_not = os.strerror(int(number))
+                case ["ended", status]:
+                    self.exit_status = int(status)
+                case ["crowded", _]:
+                    self.crowded = True
+                case ["cleaned", n_left]:
+                    self.n_left = int(n_left)
+        return not self.lost
 
     def close_input(self) -> None:
         """Close its standard input."""
