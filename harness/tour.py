@@ -12,10 +12,10 @@ from pathlib import Path
 
 import impls
 from harness.check import CheckPlan, CheckResult, check
-from harness.check.workers import WorkerDied, run_tasks
 from harness.data import load_corpus, load_model, turkish_paragraph
 from harness.data.hub import PREFIX, is_cached
 from harness.measure.compression import compression
+from harness.process.pool import WorkerDied, run_tasks
 from harness.recipes import ENGLISH_CODE, TURKISH, train_recipe
 from harness.records import Compression, RecordWriter
 

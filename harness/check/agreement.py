@@ -18,7 +18,7 @@ from harness.check.tasks import (
     has_sentencepiece_rules,
     irregularities_of,
 )
-from harness.check.workers import WorkerDied, run_tasks
+from harness.process.pool import WorkerDied, run_tasks
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 
 SLOW = {"naive": 10, "sentencepiece": 2}
@@ -130,7 +130,7 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
 
 def died(answer: WorkerDied) -> CorpusOutcome:
     """Return the outcome of a cell whose worker died."""
-    return CorpusOutcome(status="crash", reason=str(answer))
+    return CorpusOutcome(status=answer.status, reason=str(answer))
 
 
 def verdict_of(cell: tuple[str, str, str], outcome: CorpusOutcome) -> Verdict:

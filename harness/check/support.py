@@ -8,8 +8,8 @@ import msgspec
 
 from harness.check.agreement import died, verdict_of
 from harness.check.tasks import CorpusOutcome, encode_corpus
-from harness.check.workers import WorkerDied, run_tasks
 from harness.data import load_model
+from harness.process.pool import WorkerDied, run_tasks
 from harness.records import Verdict
 
 TEXT = "samples/unusual"

@@ -17,8 +17,8 @@ from harness.check.trainer_rules import (
     rules_to_compare,
 )
 from harness.check.trainer_tasks import Merge, TrainerOutcome, counts_of_pairs, train
-from harness.check.workers import WorkerDied, run_tasks
 from harness.common_prefix import common_prefix_length
+from harness.process.pool import WorkerDied, run_tasks
 from harness.records import FirstDifference, MergeChoice, NotCompared, Text, TrainerAgreement, Verdict
 
 N_EXAMPLES = 5
@@ -72,7 +72,7 @@ def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda w
         lambda index: progress(" · ".join(cells[index])),
     )
     outcomes = {
-        cell: TrainerOutcome(status="crash", reason=str(answer)) if isinstance(answer, WorkerDied) else answer
+        cell: TrainerOutcome(status=answer.status, reason=str(answer)) if isinstance(answer, WorkerDied) else answer
         for cell, answer in zip(cells, answers, strict=True)
     }
     compared = [found for corpus in plan.corpora for found in _compared(plan, corpus, outcomes)]

@@ -15,8 +15,8 @@ def check_unicode(include: str | None, exclude: str | None, models: Sequence[str
     """Sweep all code points under the pattern of each model, print the differences, exit with 1 on a fault."""
     import msgspec
 
-    from harness.check.workers import run_tasks
     from harness.data import load_model
+    from harness.process.pool import run_tasks
     from harness.report.unicode_text import render_sweep
     from harness.unicode.sweep import ENGINES, REGEX, sweep, sweep_engine
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.conform.reference import Answer, Refusal
-from harness.conform.target import NotLoadable, Target, TargetError, TargetFailed
+from harness.conform.target import Target, TargetError, TargetFailed
 from harness.conform.verdicts import RequestCounts
+from harness.targets.spec import NotLoadable
 
 OpenTarget = Callable[[Mapping[str, str]], Target]
 """Starts a process of the target with these variables in its environment."""
@@ -26,6 +27,7 @@ _REQUEST_TEXTS = 20_000
 _TEXTS_ONE_BY_ONE = 100  # for a target that takes one text per request
 _SECONDS_A_REQUEST = 3.0
 _FIRST_CHARACTERS = 2_000  # until its speed is known
+_FEWEST_CHARACTERS = 1_000  # that tell its speed
 
 
 class GaveUp(Exception):
@@ -39,8 +41,8 @@ class GaveUp(Exception):
 class TargetClient:
     """The client of one target under test."""
 
-    def __init__(self, open_target: OpenTarget) -> None:
-        """Start the target. Raises `NotLoadable`."""
+    def __init__(self, open_target: OpenTarget, asked: Counter[str] | None = None) -> None:
+        """Start the target; requests are counted in `asked` too. Raises `NotLoadable`."""
         self._open_target = open_target
         self._target = open_target({})
         self._target.__enter__()
@@ -57,8 +59,7 @@ class TargetClient:
         self.characters_per_second = 0.0
         """Its fastest encoding observed so far; 0 before the first."""
         self.peak_memory_bytes = 0
-        self._n_calls = self._n_texts = self._n_bytes = 0
-        self._others: list[TargetClient] = []
+        self._asked = Counter() if asked is None else asked
 
     def close(self) -> None:
         """End its process."""
@@ -73,18 +74,13 @@ class TargetClient:
     @property
     def asked(self) -> RequestCounts:
         """The requests so far, over all its processes."""
-        others = [other.asked for other in self._others]
-        return RequestCounts(
-            self._n_calls + sum(other.calls for other in others),
-            self._n_texts + sum(other.texts for other in others),
-            self._n_bytes + sum(other.bytes for other in others),
-        )
+        return RequestCounts(**self._asked)
 
     def _note_asked(self, arguments: Mapping[str, Any]) -> None:
         texts = [arguments["text"]] if "text" in arguments else arguments.get("texts", ())
-        self._n_calls += 1
-        self._n_texts += len(texts) + len(arguments.get("lists", ())) + ("ids" in arguments)
-        self._n_bytes += sum(len(text) if text.isascii() else _utf8_bytes(text) for text in texts)
+        self._asked["calls"] += 1
+        self._asked["texts"] += len(texts) + len(arguments.get("lists", ())) + ("ids" in arguments)
+        self._asked["bytes"] += sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
 
     def offers(self, operation: str) -> bool:
         """Whether it offers an operation beyond encode and decode."""
@@ -106,9 +102,7 @@ class TargetClient:
             return self._open_target({**environment, **more})
 
         try:
-            found = TargetClient(open_target)
-            self._others.append(found)
-            return found
+            return TargetClient(open_target, self._asked)
         except (NotLoadable, TargetFailed) as error:
             raise GaveUp(f"it does not start a second time: {error}") from None
 
@@ -116,9 +110,12 @@ class TargetClient:
 
     def ask(self, operation: str, *, seconds: float | None = None, **arguments: Any) -> Any:
         """Return the answer to one request, or a `Refusal`. Raises `GaveUp`."""
+        return self._answered(lambda: self._target.call(operation, seconds=seconds, **arguments), arguments)
+
+    def _answered(self, call: Callable[[], Any], arguments: Mapping[str, Any]) -> Any:
         self._note_asked(arguments)
         try:
-            return self._target.call(operation, seconds=seconds, **arguments)
+            return call()
         except TargetError as error:
             return Refusal(error.kind, error.message)
         except TargetFailed as failure:
@@ -144,11 +141,9 @@ class TargetClient:
 
     def ids(self, text: str, **options: Any) -> Answer:
         """Return its ids of one text."""
-        answer = self.ask("encode", text=text, **options)
+        answer: Answer = self.ask("encode", text=text, **options)
         self.history.append(text)
-        return (
-            answer if isinstance(answer, Refusal | list) else Refusal("protocol", f"not a list of ids: {answer!r:.80}")
-        )
+        return answer
 
     def ids_of_all(self, texts: Sequence[str]) -> Iterator[Answer]:
         """Yield its ids of each text, in order; many texts share one request."""
@@ -176,14 +171,17 @@ class TargetClient:
     def _chunk(self, texts: list[str]) -> list[Answer]:
         began = time.perf_counter()
         if len(texts) == 1:
-            answers: Any = [self.ids(texts[0])]
+            answers = [self.ids(texts[0])]
         else:
-            answers = self._each(texts)
+            found = self._answered(lambda: self._target.encode_each(texts), {"texts": texts})
             self.history += texts
-        if isinstance(answers, Refusal):  # one of the texts ended the process: one by one, until it does again
-            return self._singly(texts)
-        self._note_speed(sum(map(len, texts)), time.perf_counter() - began)
-        return list(answers)
+            if isinstance(found, Refusal):  # one of the texts ended the process: one by one, until it does again
+                return self._singly(texts)
+            answers = [Refusal(a.kind, a.message) if isinstance(a, TargetError) else a for a in found]
+        if (n_characters := sum(map(len, texts))) >= _FEWEST_CHARACTERS:
+            speed = n_characters / max(time.perf_counter() - began, 1e-6)
+            self.characters_per_second = max(self.characters_per_second, speed)
+        return answers
 
     def _singly(self, texts: list[str]) -> list[Answer]:
         answers: list[Answer] = []
@@ -193,29 +191,11 @@ class TargetClient:
                 break
         return [*answers, *self.ids_of_all(texts[len(answers) :])]
 
-    def _each(self, texts: list[str]) -> list[Answer] | Refusal:
-        self._note_asked({"texts": texts})
-        try:
-            answers = self._target.encode_each(texts)
-        except TargetError as error:
-            return Refusal(error.kind, error.message)
-        except TargetFailed as failure:
-            return self._failed(failure)
-        return [Refusal(a.kind, a.message) if isinstance(a, TargetError) else a for a in answers]
-
-    def _note_speed(self, n_characters: int, seconds: float) -> None:
-        if n_characters >= 1_000:
-            self.characters_per_second = max(self.characters_per_second, n_characters / max(seconds, 1e-6))
-
     def seconds_for(self, n_characters: int) -> float:
         """Estimate how long it takes to encode so much, from its speed so far."""
         return n_characters / self.characters_per_second if self.characters_per_second else 0.0
 
     def decode(self, ids: Sequence[int]) -> str | Refusal:
         """Return its text of the ids."""
-        answer = self.ask("decode", ids=list(ids))
-        return answer if isinstance(answer, Refusal | str) else Refusal("protocol", f"not a text: {answer!r:.80}")
-
-
-def _utf8_bytes(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
+        answer: str | Refusal = self.ask("decode", ids=list(ids))
+        return answer

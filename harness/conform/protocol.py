@@ -1,18 +1,19 @@
 """The line protocol between the kit and a target: one JSON object a line, a request and then its answer.
 
-PROTOCOL.md describes it for authors of targets. Whatever an answer contains, reading it gives its result or raises one
-of two errors.
+PROTOCOL.md describes it for authors of targets. Whatever an answer contains, reading it gives its result or an error,
+or raises `MalformedAnswer`.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from harness.supervised import excerpt
+from harness.process.limits import excerpt
 
 Id = Annotated[int, msgspec.Meta(ge=0, le=0xFFFFFFFF)]
 Offset = Annotated[int, msgspec.Meta(ge=0)]
@@ -30,18 +31,19 @@ class ErrorResult(msgspec.Struct, frozen=True):
     """After `panic` and `out-of-memory` the process is no longer trusted."""
 
 
-class DescribeResult(msgspec.Struct, frozen=True):
-    """The answer to `describe`; every field may be left out."""
+class Description(msgspec.Struct, frozen=True):
+    """The target's description of itself; every field of its answer may be left out."""
 
     name: str = ""
     operations: frozenset[str] = frozenset()
+    """Its operations and options; `encode` and `decode` always."""
     special_tokens: dict[str, Id] = {}
     n_vocab: int | None = None
     info: dict[str, str] = {}
 
 
 SHAPES: dict[str, Any] = {
-    "describe": DescribeResult,
+    "describe": Description,
     "encode": list[Id],
     "decode": str,
     "decode_bytes": bytes,
@@ -72,14 +74,6 @@ class MalformedAnswer(Exception):
     """An invalid answer; the message is the reason on one line."""
 
 
-class AnsweredWithError(Exception):
-    """The target answered with an error."""
-
-    def __init__(self, failure: ErrorResult) -> None:
-        self.failure = failure
-        super().__init__(f"{failure.error}: {failure.message}")
-
-
 class _Answer(msgspec.Struct, Generic[T], frozen=True):
     id: int
     result: T | msgspec.UnsetType = msgspec.UNSET
@@ -89,7 +83,17 @@ class _Answer(msgspec.Struct, Generic[T], frozen=True):
 
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_decoders: dict[str, msgspec.json.Decoder[_Answer[Any]]] = {}
+
+
+@cache
+def _shape(operation: str) -> Any:
+    generic: Any = _Answer
+    return generic[SHAPES.get(operation, Any)]
+
+
+@cache
+def _decoder(operation: str) -> msgspec.json.Decoder[_Answer[Any]]:
+    return msgspec.json.Decoder(_shape(operation))
 
 
 def request_line(number: int, operation: str, arguments: dict[str, Any]) -> bytes:
@@ -98,39 +102,31 @@ def request_line(number: int, operation: str, arguments: dict[str, Any]) -> byte
 
 
 def read_answer(line: bytes, number: int, operation: str) -> Any:
-    """Return the result in an answer to request `number`. Raises `AnsweredWithError` or `MalformedAnswer`."""
+    """Return the result in an answer to request `number`, or the error it answers. Raises `MalformedAnswer`."""
     try:
         answer = _decoded(line, operation)
     except (ValueError, RecursionError) as error:
-        raise MalformedAnswer(_wrong(error, line, operation)) from None
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise MalformedAnswer(f"{operation}: not an answer: {why}: {excerpt(line)}") from None
     if answer.id != number:
         raise MalformedAnswer(f"answered request {answer.id} where {number} was asked")
     if answer.error is not None:
-        raise AnsweredWithError(ErrorResult(answer.error, answer.message, answer.status))
+        return ErrorResult(answer.error, answer.message, answer.status)
     if answer.result is msgspec.UNSET:
         raise MalformedAnswer(f"{operation}: an answer without result and without error: {excerpt(line)}")
     return answer.result
 
 
 def _decoded(line: bytes, operation: str) -> _Answer[Any]:
-    generic: Any = _Answer
-    shape = generic[SHAPES.get(operation, Any)]
-    decoder = _decoders.get(operation)
-    if decoder is None:
-        decoder = _decoders[operation] = msgspec.json.Decoder(shape)
     try:
-        return decoder.decode(line)
+        return _decoder(operation).decode(line)
     except msgspec.DecodeError:
         if not _SURROGATE.search(line):
             raise
-    answer: _Answer[Any] = msgspec.convert(json.loads(line, parse_constant=_no_number), shape)
+    # Python's own reader keeps lone surrogates.
+    answer: _Answer[Any] = msgspec.convert(json.loads(line, parse_constant=_no_number), _shape(operation))
     return answer
 
 
 def _no_number(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
-
-
-def _wrong(error: Exception, line: bytes, operation: str) -> str:
-    why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-    return f"{operation}: not an answer: {why}: {excerpt(line)}"

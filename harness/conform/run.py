@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection, Mapping
 
 from harness.conform.reference import Reference
 from harness.conform.runner import CHECK_SECONDS, choose, run_checks
-from harness.conform.target import Limits, NotLoadable, Target, TargetFailed
+from harness.conform.target import Target, TargetFailed
 from harness.conform.verdicts import CheckVerdict, ConformanceReport
 from harness.data import load_model
-from harness.targets import DEFAULT_MODEL, TargetSpec
+from harness.process.limits import Limits
+from harness.targets import DEFAULT_MODEL, NotLoadable, TargetSpec
 from impls.core.errors import BPEError
 
 LIMITS = Limits(start_seconds=60.0)

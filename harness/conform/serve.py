@@ -8,24 +8,53 @@ from __future__ import annotations
 
 import faulthandler
 import json
-import os
 import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
 
+import impls
 from harness.conform.adapter import NotATokenizer, ObjectAdapter, failure
+from harness.data import load_model
+from harness.process.protocol import serve_lines
 from harness.targets.objects import load_named
 from harness.targets.spec import NotLoadable
 
 
-def load(kind: str, words: list[str]) -> ObjectAdapter:
-    """Load what a `TargetSpec` names. Raises whatever loading raises."""
+class _Saving:
+    """A tokenizer of the suite with `save`, `load` and the attributes the adapter looks for."""
+
+    def __init__(self, tokenizer: impls.Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self.special_tokens = dict(tokenizer.model.special_tokens)
+        self.n_vocab = tokenizer.model.vocab_size
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tokenizer, name)
+
+    @property
+    def encode(self) -> Callable[..., list[int]]:
+        """The tokenizer's own method, whose signature the adapter inspects."""
+        return self._tokenizer.encode
+
+    def save(self, path: str) -> None:
+        """Write the model in the suite's own format."""
+        self._tokenizer.model.save(path)
+
+    def load(self, path: str) -> _Saving:
+        """Return the same implementation over the model in `path`."""
+        return _Saving(type(self._tokenizer)(impls.Model.load(path)))
+
+
+def load(kind: str, name: str, model: str) -> ObjectAdapter:
+    """Load what a `TargetSpec` names; a model is given by its name or, of the kind `file`, by its path.
+
+    Raises whatever loading raises.
+    """
     if kind == "object":
-        name, model = words
-        from harness.data import load_model
-
         return ObjectAdapter(load_named(name, lambda: load_model(model)))
-    from harness.conform.serve_implementation import implementation_adapter
-
-    return implementation_adapter(kind, *words)
+    return ObjectAdapter(_Saving(impls.load(name, load_model(Path(model) if kind == "file" else model))))
 
 
 def _load_error(error: BaseException) -> dict[str, str]:
@@ -38,45 +67,34 @@ def _load_error(error: BaseException) -> dict[str, str]:
     return {"error": "NotLoadable", "message": reason}
 
 
-def serve(kind: str, words: list[str], requests: int, answers: int) -> None:
-    """Load the target and answer requests until there are no more."""
-    adapter: ObjectAdapter | None = None
-    problem: dict[str, str] = {}
-    try:
-        adapter = load(kind, words)
-    except BaseException as error:
-        problem = _load_error(error)
-    me = os.getpid()
-    for line in os.fdopen(requests, "rb"):
-        arguments = json.loads(line)
-        number, operation = arguments.pop("id"), arguments.pop("op")
-        try:
-            answer = problem if adapter is None else {"result": adapter.answer(operation, arguments)}
-        except BaseException as error:
-            answer = dict(failure(error))
-        if os.getpid() != me:
-            os._exit(0)  # a fork of the target: only the original process answers
-        content = json.dumps({"id": number, **answer}, default=_foreign).encode() + b"\n"
-        left = memoryview(content)
-        while left:
-            left = left[os.write(answers, left) :]
-
-
 def _foreign(value: object) -> dict[str, str]:
     """Encode what JSON cannot hold as an object, which is never a valid result."""
     return {"python type": type(value).__name__}
 
 
 def main(arguments: list[str]) -> None:
-    """Reserve the protocol's descriptors for ourselves, then serve."""
-    answers = os.dup(1)
-    os.dup2(2, 1)
-    requests = os.dup(0)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    """Load the target on the first request, and answer requests until there are no more."""
+
+    @cache
+    def loaded() -> ObjectAdapter | dict[str, str]:
+        try:
+            return load(*arguments)
+        except BaseException as error:
+            return _load_error(error)
+
+    def answer(line: bytes) -> bytes:
+        request = json.loads(line)
+        number, operation = request.pop("id"), request.pop("op")
+        adapter = loaded()
+        found: dict[str, Any]
+        try:
+            found = {"result": adapter.answer(operation, request)} if isinstance(adapter, ObjectAdapter) else adapter
+        except BaseException as error:
+            found = {**failure(error)}
+        return json.dumps({"id": number, **found}, default=_foreign).encode()
+
     faulthandler.enable()
-    serve(arguments[0], arguments[1:], requests, answers)
+    serve_lines(answer)
 
 
 if __name__ == "__main__":

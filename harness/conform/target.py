@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from harness.conform import protocol
-from harness.conform.protocol import REQUIRED, AnsweredWithError, DescribeResult, ErrorResult, MalformedAnswer
-from harness.failures import reason_of
-from harness.supervised import DEFAULT_LIMITS, Limits, NotStarted, Stopped, Supervised, without_paths
-from harness.targets.spec import NotLoadable, TargetSpec
+import msgspec
 
-__all__ = [
-    "Description",
-    "Limits",
-    "NotLoadable",
-    "Target",
-    "TargetError",
-    "TargetFailed",
-    "TargetSpec",
-    "TargetVerdict",
-]
+from harness.conform import protocol
+from harness.conform.protocol import REQUIRED, Description, ErrorResult, MalformedAnswer
+from harness.failures import reason_of
+from harness.process.child import Child
+from harness.process.limits import DEFAULT_LIMITS, Limits, NotStarted, Stopped, without_paths
+from harness.targets.spec import NotLoadable, TargetSpec
 
 TargetVerdict = Literal["timeout", "crash", "out-of-memory", "panic", "protocol"]
 """`protocol`: its output broke the protocol: too much, a truncated line, invalid JSON, invalid ids."""
@@ -44,18 +35,6 @@ class TargetFailed(Exception):
         super().__init__(f"{verdict}: {reason}")
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
-    """The target's description of itself."""
-
-    name: str
-    operations: frozenset[str]
-    """Its operations and options; `encode` and `decode` always."""
-    special_tokens: dict[str, int]
-    n_vocab: int | None
-    info: dict[str, str]
-
-
 class Target:
     """A target's process. Always `close` it, or use it in a `with` statement; `restart` it after a failure."""
 
@@ -70,12 +49,11 @@ class Target:
         self._environment = {**os.environ, **(env or {})}
         self._n_requests = 0
         self._is_new = True
-        self._child: Supervised | None = None
         self._start()
 
     def _start(self) -> None:
         try:
-            self._child = Supervised(self.spec.command(), self.limits, self._environment)
+            self._child = Child(self.spec.command(), self.limits, self._environment)
         except NotStarted as error:
             raise self._unloadable(str(error)) from None
         try:
@@ -84,13 +62,9 @@ class Target:
             if self.spec.kind != "command":
                 self.close()
                 raise self._unloadable(error.message) from None
-            described = DescribeResult()  # a command need not support `describe`
-        self.description = Description(
-            name=described.name or self.spec.name,
-            operations=described.operations | REQUIRED,
-            special_tokens=described.special_tokens,
-            n_vocab=described.n_vocab,
-            info=described.info,
+            described = Description()  # a command need not support `describe`
+        self.description = msgspec.structs.replace(
+            described, name=described.name or self.spec.name, operations=described.operations | REQUIRED
         )
         self._is_new = False
 
@@ -107,7 +81,6 @@ class Target:
 
     def call(self, operation: str, seconds: float | None = None, **arguments: Any) -> Any:
         """Return the result of one operation. Raises `TargetError` or `TargetFailed`."""
-        assert self._child is not None
         self._n_requests += 1
         request = protocol.request_line(self._n_requests, operation, arguments)
         try:
@@ -118,11 +91,12 @@ class Target:
                 raise self._unloadable(stopped.reason) from None
             raise TargetFailed(stopped.verdict, stopped.reason) from None
         try:
-            return protocol.read_answer(line, self._n_requests, operation)
+            found = protocol.read_answer(line, self._n_requests, operation)
         except MalformedAnswer as error:
             raise self._fail("protocol", str(error)) from None
-        except AnsweredWithError as error:
-            raise self._error(error.failure) from None
+        if isinstance(found, ErrorResult):
+            raise self._error(found)
+        return found
 
     def _error(self, failure: ErrorResult) -> TargetError | TargetFailed:
         message = without_paths(failure.message)
@@ -174,12 +148,11 @@ class Target:
     @property
     def peak_memory_bytes(self) -> int:
         """Peak memory of its process and descendants; of the last process where it has ended."""
-        return 0 if self._child is None else self._child.peak_memory_bytes
+        return self._child.peak_memory_bytes
 
     def close(self) -> None:
         """End its process."""
-        if self._child is not None:
-            self._child.close()
+        self._child.close()
 
     def __enter__(self) -> Target:
         return self

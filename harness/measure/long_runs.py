@@ -17,13 +17,13 @@ from typing import Any
 
 import msgspec
 
-from harness import memory
 from harness.measure import tasks, timing, verify
 from harness.measure.answers import NotIds
 from harness.measure.latency import binned
 from harness.measure.protocol import Failed, Job, Measure, Measured
 from harness.measure.texts import chunks, read_texts, take
 from harness.measure.workloads import N_PARTS
+from harness.process import memory
 from impls import Tokenizer
 
 PAUSE_SECONDS = 0.5

@@ -6,18 +6,19 @@ Knows the protocol; knows no task.
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from harness.measure import placement
-from harness.measure.protocol import Failed, Reply, Request, reply_decoder, to_line
-from harness.supervised import Limits, Stopped, Supervised, without_paths
+from harness.measure.protocol import PROTOCOL, Failed, Reply, Request
+from harness.process.child import Child
+from harness.process.limits import Stopped, without_paths, worker_limits
+from harness.process.protocol import python_command
 
 OPEN_SECONDS = 120.0
 """Limit on importing an implementation and building it on a model."""
-_KEPT_OUTPUT_BYTES = 8192
-_REPLY_BYTES = 1 << 30
 
 Answer = TypeVar("Answer", bound=Reply)
 
@@ -50,23 +51,17 @@ class WorkerProcess:
         environment["PYTHONUNBUFFERED"] = "1"
         if temporary is not None:
             environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
-        limits = Limits(
-            memory_bytes=memory_limit_bytes,
-            output_bytes=_REPLY_BYTES,
-            stderr_bytes=_KEPT_OUTPUT_BYTES,
-            processes=None,
-        )
-        self._child = Supervised([sys.executable, "-P", "-m", "harness.measure.worker"], limits, environment)
+        self._child = Child(python_command("harness.measure.worker"), worker_limits(memory_limit_bytes), environment)
+        self.kill, self.close = self._child.kill, self._child.close
 
     def ask(self, request: Request, kind: type[Answer], *, seconds: float) -> Answer:
         """Return the reply to `request`; raise `WorkerFailed` with the verdict where none comes within `seconds`."""
         try:
-            reply = reply_decoder.decode(self._child.exchange(to_line(request), seconds))
+            reply = PROTOCOL.reply(self._child.exchange(PROTOCOL.request_line(request), seconds))
         except Stopped as stopped:
-            status = "crash" if stopped.verdict == "protocol" else stopped.verdict
-            raise WorkerFailed(Failed(status=status, reason=stopped.reason), dead=True) from None
+            raise WorkerFailed(Failed(status=stopped.status, reason=stopped.reason), dead=True) from None
         if isinstance(reply, Failed):
-            raise WorkerFailed(_clean(reply), dead=False)
+            raise WorkerFailed(msgspec.structs.replace(reply, reason=without_paths(reply.reason)), dead=False)
         if not isinstance(reply, kind):
             self.kill()
             failed = Failed(
@@ -75,14 +70,6 @@ class WorkerProcess:
             raise WorkerFailed(failed, dead=True)
         return reply
 
-    def kill(self) -> None:
-        """Kill the process and everything it started."""
-        self._child.kill()
-
-    def close(self) -> None:
-        """Let the process end by itself, or kill it."""
-        self._child.close()
-
     def __enter__(self) -> WorkerProcess:
         return self
 
@@ -90,12 +77,3 @@ class WorkerProcess:
         if kind is not None:
             self.kill()
         self.close()
-
-
-def _clean(failed: Failed) -> Failed:
-    return Failed(
-        status=failed.status,
-        reason=without_paths(failed.reason),
-        counterexample=failed.counterexample,
-        candidates=failed.candidates,
-    )

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from harness.measure.workloads import State, Task
+from harness.process.protocol import Protocol
 from harness.records import Counterexample, Status
 
 
@@ -194,11 +195,4 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True, tag="probed"):
 
 Reply = Opened | Sized | Expected | Measured | MemoryMeasured | Recalled | Failed | Shrunk | Probed
 
-_encoder = msgspec.json.Encoder()
-request_decoder = msgspec.json.Decoder(Request)
-reply_decoder: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
-
-
-def to_line(message: Request | Reply) -> bytes:
-    """Encode a message as one line, newline included."""
-    return _encoder.encode(message) + b"\n"
+PROTOCOL = Protocol[Request, Reply](Request, Reply)

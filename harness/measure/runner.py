@@ -34,20 +34,11 @@ from harness.records import Counterexample, Measurement, Text, TextMemory
 SHRINK_SECONDS = 5.0
 _ONCE_FACTOR = 5
 """A pass made only once may take this many times longer: first readings compare on whole texts only."""
-MEMORY_SHARE = 0.6
-"""Share of the machine's memory a worker may hold."""
 _NOTHING_TO_DECODE = "no reference gives ids to decode, or two of them differ"
 _TAINTED = ("panic", "out-of-memory", "crash")
 """Verdicts after which a process is not reused for another workload."""
 
 Write = Callable[[Measurement | TextMemory], None]
-
-
-def default_memory_limit_bytes() -> int:
-    """Return the bytes of memory a worker may hold: `MEMORY_SHARE` of this machine's."""
-    import psutil
-
-    return int(psutil.virtual_memory().total * MEMORY_SHARE)
 
 
 def _pass_bytes(workload: Workload, texts: TextFile) -> int:
@@ -69,7 +60,7 @@ class Runner:
     ) -> None:
         self._plan, self._materials, self._references = plan, materials, references
         self._write, self._cores = write, cores
-        self._memory_limit_bytes = memory_limit_bytes or default_memory_limit_bytes()
+        self._memory_limit_bytes = memory_limit_bytes
         self._text_memory = TextMemoryDetector(
             materials,
             lambda: WorkerProcess(memory_limit_bytes=self._memory_limit_bytes, temporary=materials.temporary),

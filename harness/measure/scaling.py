@@ -16,7 +16,6 @@ from harness.measure.materials import Materials, Unavailable
 from harness.measure.processes import OPEN_SECONDS, WorkerFailed, WorkerProcess
 from harness.measure.protocol import Failed, Job, Measure, Measured, Open, Opened
 from harness.measure.references import References
-from harness.measure.runner import default_memory_limit_bytes
 from harness.measure.samples import SCALE_PREFIX
 from harness.measure.stats import Exponent, fit_exponent
 from harness.measure.workloads import Workload, short_name
@@ -83,14 +82,13 @@ def measure_scaling(
         records.append(record)
 
     own = References(materials) if references is None else references
-    limit = memory_limit_bytes or default_memory_limit_bytes()
     with placement.parent_on_first_core() as cores:
         try:
             for number in range(scale.rounds):
                 for family in scale.families:
                     for name in scale.implementations:
                         curve = _Curve(scale, name, family, number, known)
-                        for record in curve.records(materials, own, cores, limit):
+                        for record in curve.records(materials, own, cores, memory_limit_bytes):
                             keep(record)
         finally:
             if references is None:
@@ -127,7 +125,7 @@ class _Curve(NamedTuple):
     known: Mapping[tuple[str, str, int], Measurement]
 
     def records(
-        self, materials: Materials, references: References, cores: Sequence[int], memory_limit_bytes: int
+        self, materials: Materials, references: References, cores: Sequence[int], memory_limit_bytes: int | None
     ) -> Iterator[Measurement]:
         """Measure and yield the records that are not known yet."""
         opened: Opened | None = None

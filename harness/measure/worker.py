@@ -1,27 +1,23 @@
 """The worker process: holds one implementation, verifies it and times it, one request at a time.
 
-Requests arrive as lines on standard input; replies leave on a duplicate of standard output, so that whatever a library
-prints goes to standard error, whose end the parent keeps. Any exception of an implementation, `BaseException` included,
-becomes a reply; the parent has to detect only the death of the process.
+Any exception of an implementation, `BaseException` included, becomes a reply; the parent has to detect only the death
+of the process.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 import pickle
-import sys
 from pathlib import Path
 from time import perf_counter
-from typing import BinaryIO
 
 import msgspec
 
-from harness import memory
 from harness.failures import message_of, reason_of, status_of
 from harness.measure import long_runs, placement, tasks, timing, verify
 from harness.measure.answers import NotIds, read_ids, write_ids
 from harness.measure.protocol import (
+    PROTOCOL,
     AskReference,
     Expected,
     Failed,
@@ -41,11 +37,10 @@ from harness.measure.protocol import (
     Shrunk,
     Size,
     Sized,
-    request_decoder,
-    to_line,
 )
 from harness.measure.recall import recall
 from harness.measure.workloads import ENCODING, ONCE_ONLY
+from harness.process import memory
 from impls import Missing, Model, Tokenizer, Unsupported, get
 
 FIRST_TEXT = "hello world"
@@ -294,32 +289,13 @@ def answer(request: Request, opening: Opening | None) -> tuple[Reply, Opening | 
     return Shrunk(counterexample=found), opening
 
 
-def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+def main(arguments: list[str]) -> None:
     """Answer requests until the input ends."""
     opening: Opening | None = None
-    for line in requests:
-        try:
-            reply, opening = answer(request_decoder.decode(line), opening)
-        except BaseException as error:
-            reply = failure(error)
-        try:
-            replies.write(to_line(reply))
-            replies.flush()
-        except BrokenPipeError:
-            return
 
+    def reply(request: Request) -> Reply:
+        nonlocal opening
+        found, opening = answer(request, opening)
+        return found
 
-def main() -> None:
-    """Reserve the protocol's descriptors, then serve."""
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    requests = os.fdopen(os.dup(0), "rb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    serve(requests, replies)
-    sys.stdout.flush()
-    os._exit(0)
-
-
-if __name__ == "__main__":
-    main()
+    PROTOCOL.serve(reply, failure)

@@ -79,7 +79,7 @@ def _examine(one: records.Judged, package: NpmPackage, judging: tuple[float, flo
         if time:
             one.processor, one.megabytes_per_second = cpu_model() or "", {}
             one.megabytes_per_second = megabytes_per_second(arguments, environment)
-    except (BPEError, subprocess.TimeoutExpired) as error:
+    except BPEError as error:
         one.reason = str(error)
 
 

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
+from dataclasses import replace
 from itertools import accumulate, takewhile
 
+from harness.conform.target import Target, TargetError, TargetFailed
 from harness.data import load_corpus
 from harness.data.errors import DataError
+from harness.process.limits import worker_limits
+from harness.targets.spec import NotLoadable, TargetSpec
 
 CORPORA = ("english", "turkish", "code")
 _CHARACTERS = 1_000_000
 _LOOPS = 7
-_SECONDS = 600
+_SECONDS = 600.0
 
 
 def megabytes_per_second(arguments: list[str], environment: dict[str, str]) -> dict[str, float]:
-    """Return MB of UTF-8 per second of processor time by corpus, the fastest of several passes over one text."""
-    texts = {name: text_of(name) for name in CORPORA}
-    asked = enumerate(texts.values())
-    lines = [json.dumps({"id": i, "op": "timed_encode", "text": text, "loops": _LOOPS}) for i, text in asked]
-    run = subprocess.run(
-        arguments, env=environment, input="\n".join(lines) + "\n", capture_output=True, text=True, timeout=_SECONDS
-    )
-    answers = [json.loads(line) for line in run.stdout.splitlines()]
-    if len(answers) != len(texts) or not all("result" in answer for answer in answers):
-        raise DataError(f"the timed process failed: {(run.stderr or run.stdout).strip()[-300:]}")
-    return {
-        name: len(text.encode()) / 1e6 / answer["result"]
-        for (name, text), answer in zip(texts.items(), answers, strict=True)
-    }
+    """Return MB of UTF-8 per second of processor time by corpus, the fastest of several passes over one text.
+
+    Raises `DataError` where the process fails.
+    """
+    speeds: dict[str, float] = {}
+    limits = replace(worker_limits(), start_seconds=_SECONDS, call_seconds=_SECONDS)
+    try:
+        with Target(TargetSpec("command", arguments[0], tuple(arguments)), limits, environment) as target:
+            for name in CORPORA:
+                text = text_of(name)
+                speeds[name] = len(text.encode()) / 1e6 / target.call("timed_encode", text=text, loops=_LOOPS)
+    except (NotLoadable, TargetError, TargetFailed) as error:
+        raise DataError(f"the timed process failed: {error}") from None
+    return speeds
 
 
 def text_of(corpus: str) -> str:

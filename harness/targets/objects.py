@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -78,12 +79,10 @@ def _of_file(file: Path) -> ModuleType:
 
 
 def _attribute(name: str, module: ModuleType, path: str) -> Any:
-    found: Any = module
-    for part in path.split("."):
-        if not hasattr(found, part):
-            raise NotLoadable(f"{name}: {module.__name__} has no {path}")
-        found = getattr(found, part)
-    return found
+    try:
+        return attrgetter(path)(module)
+    except AttributeError:
+        raise NotLoadable(f"{name}: {module.__name__} has no {path}") from None
 
 
 def _only_tokenizer(name: str, module: ModuleType) -> Any:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,10 +18,6 @@ COMMAND_PREFIX = "cmd:"
 _OBJECT = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 _FILE_OBJECT = re.compile(r"(?P<file>.+\.py)(:(?P<object>[^\W\d]\w*(\.[^\W\d]\w*)*))?")
 _LIBRARIES = {".model": "sentencepiece", ".tiktoken": "tiktoken", ".json": "tokenizers"}
-_BOOT = (
-    "import json, sys; sys.path += [p for p in json.loads(sys.argv[1]) if p not in sys.path]; "
-    "from harness.conform.serve import main; main(sys.argv[2:])"
-)
 FORMS = (
     "module:object, a Python file, an implementation (`bpebench list implementations`), a model file with the library "
     "to run it, or "
@@ -81,8 +75,9 @@ class TargetSpec:
         """Return the command that speaks the protocol."""
         if self.kind == "command":
             return list(self.words)
-        found = [path for path in sys.path if path]
-        return [sys.executable, "-P", "-c", _BOOT, json.dumps(found), self.kind, *self.words]
+        from harness.process.protocol import python_command  # slow to import, and of no use to most commands
+
+        return python_command("harness.conform.serve", self.kind, *self.words)
 
 
 def is_target(name: str) -> bool:

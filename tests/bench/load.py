@@ -24,10 +24,10 @@ from time import perf_counter
 marks = {"start": perf_counter()}
 def mark(name):
     marks[name] = perf_counter()
-import platformdirs, impls, impls.compiled, impls.formats, harness.data, harness.memory
+import platformdirs, impls, impls.compiled, impls.formats, harness.data, harness.process.memory
 from impls.compiled.codegen.native import native
 mark("imports")
-before = harness.memory.resident_bytes()
+before = harness.process.memory.resident_bytes()
 name = sys.argv[1]
 model = impls.Model.load(name) if name.endswith(".json") else harness.data.load_model(name)
 mark("model")
@@ -40,7 +40,7 @@ mark("first ids")
 names = list(marks)
 found = {b: 1e3 * (marks[b] - marks[a]) for a, b in zip(names, names[1:])}
 found["after imports"] = 1e3 * (marks["first ids"] - marks["imports"])
-found["MB at most"] = ((harness.memory.peak_bytes() or before) - before) / 1e6
+found["MB at most"] = ((harness.process.memory.peak_bytes() or before) - before) / 1e6
 print(json.dumps(found))
 """
 _START = """

@@ -168,7 +168,7 @@ def test_the_command_shows_versions_and_ranges(
     hand_made("a+b", alphabet="bytes").with_(pattern=NAMED["cl100k"]).save(model)
     monkeypatch.setattr(harness.unicode.sweep, "code_points", lambda: CODES)
     monkeypatch.setattr(
-        "harness.check.workers.run_tasks", lambda function, tasks, done: [function(*task) for task in tasks]
+        "harness.process.pool.run_tasks", lambda function, tasks, done: [function(*task) for task in tasks]
     )
 
     def bpebench(*arguments: str) -> tuple[int, str]:

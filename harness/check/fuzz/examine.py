@@ -78,7 +78,9 @@ def examine(
     ):
         if simpler != question and pair.differ(simpler, text):
             question = simpler
-    deadly = any(isinstance(answer, Failure) and answer.kind in ("crash", "timeout") for answer in case.answers)
+    deadly = any(
+        isinstance(answer, Failure) and answer.kind in ("crash", "timeout", "out-of-memory") for answer in case.answers
+    )
     max_trials = _TRIALS_OF_A_DEATH if deadly else MAX_TRIALS
     if len(text) > SHORT_ENOUGH and not deadly:
         text = smallest_long_text(text, lambda candidate: pair.differ(question, candidate), max_seconds=seconds)

@@ -31,7 +31,7 @@ class Failure:
     """Why a text was not encoded, or a list of ids not decoded."""
 
     kind: str
-    """Name of the exception, or 'timeout' or 'crash'."""
+    """Name of the exception, or 'timeout', 'out-of-memory' or 'crash'."""
     message: str
 
 

@@ -1,19 +1,16 @@
-"""The process of one side: loads an implementation, encodes what it is asked to, and reports failures.
+"""What the process of one side does: loads an implementation, encodes what it is asked to, and reports failures.
 
-Started as `python -m harness.check.fuzz.serve NAME`; questions and answers are pickles over its standard input and
-output. What a library prints goes to standard error. A separately installed release comes first on PYTHONPATH.
+Called in a `harness.process.worker`, which serves one side only. A separately installed release comes first on
+PYTHONPATH.
 """
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
-from multiprocessing.connection import Connection
 from typing import TypeVar
 
 import numpy as np
@@ -31,17 +28,14 @@ _KEPT_TOKENIZERS = 4
 _THREADS, _TIMES = 4, 3
 _SWITCH_SECONDS = 1e-5
 """How often threads switch: often, so that a race shows."""
+_kept: OrderedDict[str, impls.Tokenizer] = OrderedDict()
 
 
-class _Server:
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._implementation = registered(name)
-        self._kept: OrderedDict[str, impls.Tokenizer] = OrderedDict()
+def hello(name: str) -> Hello | LoadFailure:
+    """Return the release of the package that runs here: `regex` for our implementations, else the library's own."""
 
-    def hello(self) -> Hello:
-        """Return the release of the package that runs here: `regex` for our implementations, else the library's own."""
-        known = self._implementation
+    def of_package() -> Hello:
+        known = registered(name)
         if known is None:
             return Hello({})
         package = "regex" if impls.get(known).kind in ("pure", "compiled") else known
@@ -50,27 +44,35 @@ class _Server:
         except metadata.PackageNotFoundError:
             return Hello({})
 
-    def answer(self, question: Question) -> Answers:
-        """Return the ids of every text of a question."""
-        tokenizer = _guarded(lambda: self._tokenizer(question.model), self._name)
-        if isinstance(tokenizer, LoadFailure):
-            return tokenizer
-        if question.call == "encode_batch":
-            return _batch(tokenizer, question)
-        if question.call == "encode_threads":
-            return _on_threads(tokenizer, question)
-        return [_one(tokenizer, text, question) for text in question.texts]
+    return _guarded(of_package, name)
 
-    def _tokenizer(self, model: str | impls.Model) -> impls.Tokenizer:
-        key = model if isinstance(model, str) else model.digest
-        tokenizer = self._kept.pop(key, None)
-        if tokenizer is None:
-            loaded = load_model(model) if isinstance(model, str) else model
-            tokenizer = load_tokenizer(self._implementation or self._name, loaded)
-        self._kept[key] = tokenizer
-        while len(self._kept) > _KEPT_TOKENIZERS:
-            self._kept.popitem(last=False)
+
+def answer(name: str, questions: list[Question]) -> list[Answers]:
+    """Return the ids of every text of each question."""
+    return [_answers(name, question) for question in questions]
+
+
+def _answers(name: str, question: Question) -> Answers:
+    tokenizer = _guarded(lambda: _tokenizer(name, question.model), name)
+    if isinstance(tokenizer, LoadFailure):
         return tokenizer
+    if question.call == "encode_batch":
+        return _batch(tokenizer, question)
+    if question.call == "encode_threads":
+        return _on_threads(tokenizer, question)
+    return [_one(tokenizer, text, question) for text in question.texts]
+
+
+def _tokenizer(name: str, model: str | impls.Model) -> impls.Tokenizer:
+    key = model if isinstance(model, str) else model.digest
+    tokenizer = _kept.pop(key, None)
+    if tokenizer is None:
+        loaded = load_model(model) if isinstance(model, str) else model
+        tokenizer = load_tokenizer(registered(name) or name, loaded)
+    _kept[key] = tokenizer
+    while len(_kept) > _KEPT_TOKENIZERS:
+        _kept.popitem(last=False)
+    return tokenizer
 
 
 def _guarded(load: Callable[[], T], name: str) -> T | LoadFailure:
@@ -79,14 +81,10 @@ def _guarded(load: Callable[[], T], name: str) -> T | LoadFailure:
         return load()
     except impls.Unsupported as error:
         return LoadFailure("unsupported", str(error))
-    except impls.Missing as error:
-        return LoadFailure("missing", str(error))
-    except impls.BPEError as error:
-        return LoadFailure("failed", str(error))
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # a Rust panic is not an Exception
-        return LoadFailure("failed", f"{name}: {type(error).__name__}: {message_of(error)[:300]}")
+        known = isinstance(error, impls.BPEError)
+        reason = str(error) if known else f"{name}: {type(error).__name__}: {message_of(error)[:300]}"
+        return LoadFailure("missing" if isinstance(error, impls.Missing) else "failed", reason)
 
 
 def _specials(question: Question) -> dict[str, impls.interface.SpecialSet]:
@@ -100,8 +98,6 @@ def _batch(tokenizer: impls.Tokenizer, question: Question) -> list[Answer]:
         if len(batch) == len(question.texts):
             return [_packed(ids) for ids in batch]
         failure = Failure("batch", f"{len(batch)} answers for {len(question.texts)} texts")
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
         failure = _failure(error)
     answers = [_one(tokenizer, text, question) for text in question.texts]
@@ -139,8 +135,6 @@ def _one(tokenizer: impls.Tokenizer, text: str, question: Question) -> Answer:
         if question.call == "encode_batch":
             return _packed(tokenizer.encode_batch([text], 1, **specials)[0])
         return _packed(tokenizer.encode(text, **specials))
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
         return _failure(error)
 
@@ -150,23 +144,3 @@ def _packed(ids: Sequence[int] | np.ndarray) -> bytes:
     if array.ndim != 1 or (len(array) and (array.min() < 0 or array.max() > 0xFFFFFFFF)):
         raise ValueError("the answer is not a list of ids")
     return array.astype("<u4").tobytes()
-
-
-def main() -> None:
-    """Answer questions until the other end closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
-    answers = Connection(os.dup(1), readable=False)
-    os.dup2(2, 1)
-    questions = Connection(os.dup(0), writable=False)
-    server = _Server(sys.argv[1])
-    try:
-        answers.send(_guarded(server.hello, sys.argv[1]))
-        while True:
-            asked: list[Question] = questions.recv()
-            answers.send([server.answer(question) for question in asked])
-    except (EOFError, BrokenPipeError):
-        return
-
-
-if __name__ == "__main__":
-    main()

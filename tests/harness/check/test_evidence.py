@@ -13,7 +13,7 @@ import pytest
 import impls
 from harness.check import CheckPlan, CheckResult, TrainerPlan, TrainerResult, check, check_trainers
 from harness.check.tasks import encode_corpus
-from harness.check.workers import run_tasks
+from harness.process.pool import run_tasks
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 from harness.report.charts_agreement import agreement_charts
 from harness.report.headlines import headlines

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.conform import protocol
 from harness.conform.adapter import ObjectAdapter
-from harness.conform.target import Description, TargetError, TargetFailed
+from harness.conform.target import TargetError, TargetFailed
 
 
 class InProcess:
@@ -30,7 +30,7 @@ class InProcess:
             os.environ.clear()
             os.environ.update(before)
         described = self._adapter.describe()
-        self.description = Description(
+        self.description = protocol.Description(
             name=described["info"]["type"],
             operations=frozenset(described["operations"]),
             special_tokens=described["special_tokens"],

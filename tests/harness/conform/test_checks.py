@@ -18,8 +18,9 @@ import impls
 from harness.cli import main
 from harness.conform.reference import Reference
 from harness.conform.runner import run_checks
-from harness.conform.target import NotLoadable, TargetFailed
+from harness.conform.target import TargetFailed
 from harness.conform.verdicts import CheckVerdict, ConformanceReport
+from harness.targets import NotLoadable
 
 _HERE = Path(__file__).resolve().parent
 

@@ -14,9 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness import child_process
 from harness.conform.run import run
-from harness.conform.target import Limits, NotLoadable, Target, TargetError, TargetFailed, TargetSpec
+from harness.conform.target import Target, TargetError, TargetFailed
+from harness.process import reaper
+from harness.process.limits import Limits
+from harness.targets import NotLoadable, TargetSpec
 from impls import Model
 
 TARGETS = Path(__file__).parent / "conform_targets"
@@ -225,7 +227,8 @@ def test_a_batch_with_a_text_that_kills_ends_in_a_verdict(mark: dict[str, str]) 
 KILLED = f"""
 import os, signal, sys
 from harness.conform.run import run
-from harness.conform.target import Limits, Target, TargetSpec
+from harness.conform.target import Target
+from harness.targets import TargetSpec
 target = Target(TargetSpec.parse("hostile:DaemonisingQuietly"), env={{{MARK!r}: sys.argv[1]}})
 target.encode("a")
 print(target._child.pid, flush=True)
@@ -251,10 +254,10 @@ def test_other_children_of_ours_are_left_alone(mark: dict[str, str]) -> None:
 def test_without_a_subreaper_the_process_group_is_ended_and_the_verdict_says_so(
     mark: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    source = Path(child_process.reaper.__file__).read_text()
+    source = Path(reaper.__file__).read_text()
     other = tmp_path / "reaper.py"
     other.write_text(source.replace("_SET_CHILD_SUBREAPER = 1, 36", "_SET_CHILD_SUBREAPER = 1, -1"))
-    monkeypatch.setattr(child_process.reaper, "__file__", str(other))
+    monkeypatch.setattr(reaper, "__file__", str(other))
     found = failure(hostile("Hanging"), mark, LIMITS)
     assert (found.verdict, found.reason) == (
         "timeout",

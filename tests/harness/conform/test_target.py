@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 import impls
-from harness.conform.target import Limits, NotLoadable, Target, TargetError, TargetSpec
+from harness.conform.target import Target, TargetError
+from harness.process.limits import Limits
+from harness.targets import NotLoadable, TargetSpec
 
 TARGETS = Path(__file__).parent / "conform_targets"
 PROTOCOL = Path(__file__).parents[3] / "harness" / "conform" / "PROTOCOL.md"

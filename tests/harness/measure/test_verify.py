@@ -26,7 +26,7 @@ from harness.measure.answers import (
 from harness.measure.protocol import Expected, Failed, Job
 from harness.measure.tasks import PreparedJob
 from harness.measure.verify import judge, shrink, smallest_counterexample
-from harness.supervised import without_paths
+from harness.process.limits import without_paths
 from impls import Model, Tokenizer
 
 BYTES = Model(tokens=(*(bytes([byte]) for byte in range(256)), b"ab"))

@@ -14,25 +14,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from time import monotonic
 
-from harness import reaper
+from harness.process import reaper
+from harness.process.limits import Limits, NotStarted
 
 _CLEANING_SECONDS = 20.0
 
 
-class NotStarted(Exception):
-    """The command cannot be started."""
-
-
-class ChildProcess:
+class Reaped:
     """One command in a session of its own. Always `release` it."""
 
-    def __init__(
-        self, command: Sequence[str], environment: Mapping[str, str] | None, *, data_bytes: int = 0, most: int = 0
-    ) -> None:
+    def __init__(self, command: Sequence[str], limits: Limits, environment: Mapping[str, str] | None) -> None:
         """Start `command` in the current folder. Raises `NotStarted`.
 
-        `data_bytes` (0: none) is a hard limit on the private memory of each of its processes, on systems that have one.
-        As soon as there are more than `most` processes (0: no limit) all are ended.
+        As soon as there are more processes than `limits` allow, all are ended.
         """
         self.exit_status: int | None = None
         """None while it runs; negative for a signal."""
@@ -43,18 +37,14 @@ class ChildProcess:
         self.ended = False
         self.n_left = 0
         """How many of its descendants had to be ended; known after `end`."""
-        self._unread = b""
-        self._open(command, environment, data_bytes, most)
-        self._wait_for_start(command[0])
-
-    def _open(self, command: Sequence[str], environment: Mapping[str, str] | None, data_bytes: int, most: int) -> None:
         control, self._control = os.pipe()
         self.reports, reports = os.pipe()
         """Descriptor to poll: call `note` when it is readable."""
-        script = [sys.executable, "-I", "-S", reaper.__file__, str(control), str(reports), str(data_bytes), str(most)]
+        # A hard limit on the private memory of each process, for what grows faster than we look.
+        settings = (control, reports, 2 * (limits.memory_bytes or 0), limits.processes or 0)
         try:
             self._reaper = subprocess.Popen(
-                [*script, *command],
+                [sys.executable, "-I", "-S", reaper.__file__, *map(str, settings), *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -70,50 +60,46 @@ class ChildProcess:
         finally:
             os.close(control)
             os.close(reports)
-        assert self._reaper.stdin is not None
-        assert self._reaper.stdout is not None
-        assert self._reaper.stderr is not None
-        self.stdin, self.stdout, self.stderr = self._reaper.stdin, self._reaper.stdout, self._reaper.stderr
-
-    def _wait_for_start(self, program: str) -> None:
-        while b"\n" not in self._unread and (content := os.read(self.reports, 4096)):
-            self._unread += content
-        line, _, self._unread = self._unread.partition(b"\n")
-        match line.decode().split():
-            case ["started", pid, mode]:
-                self.pid = int(pid)
-                self.mode = mode
-                """How its descendants are found: `reaper.SUBREAPER` or `reaper.PROCESS_GROUP`."""
-                self._read_reports()
-            case words:
-                self._close_pipes()
-                self._reaper.wait()
-                why = os.strerror(int(words[1])) if len(words) == 2 else "its reaper could not be started"
-                raise NotStarted(f"{program} cannot be run: {why}")
-
-    @property
-    def root(self) -> int:
+        self.root = self._reaper.pid
         """Process id of the reaper, the ancestor of all of the command's processes."""
-        return self._reaper.pid
+        self._pipes = [
+            pipe for pipe in (self._reaper.stdin, self._reaper.stdout, self._reaper.stderr) if pipe is not None
+        ]
+        self.stdin, self.stdout, self.stderr = (pipe.fileno() for pipe in self._pipes)
+        self.pid = 0
+        self.mode = ""
+        """How its descendants are found: `reaper.SUBREAPER` or `reaper.PROCESS_GROUP`."""
+        self._unread = b""
+        self._why_not = "its reaper could not be started"
+        while not self.pid and self.note():
+            pass
+        if not self.pid:
+            self._close_pipes()
+            self._reaper.wait()
+            raise NotStarted(f"{command[0]} cannot be run: {self._why_not}")
 
     def note(self) -> bool:
         """Read the reaper's reports; return False once there will be no more."""
         content = os.read(self.reports, 4096)
-        self._unread += content
-        self._read_reports()
         self.lost = not content
-        return bool(content)
-
-    def _read_reports(self) -> None:
-        *lines, self._unread = self._unread.split(b"\n")
+        *lines, self._unread = (self._unread + content).split(b"\n")
         for line in lines:
-            what, number = line.decode().split()
-            if what == "ended":
-                self.exit_status = int(number)
-            elif what == "crowded":
-                self.crowded = True
-            elif what == "cleaned":
-                self.n_left = int(number)
+            match line.decode().split():
+                case ["started", pid, mode]:
+                    self.pid, self.mode = int(pid), mode
+                case ["failed", number]:
+                    self._why_not = os.strerror(int(number))
+                case ["ended", status]:
+                    self.exit_status = int(status)
+                case ["crowded", _]:
+                    self.crowded = True
+                case ["cleaned", n_left]:
+                    self.n_left = int(n_left)
+        return not self.lost
+
+    def close_input(self) -> None:
+        """Close its standard input."""
+        self._pipes[0].close()
 
     def end(self) -> None:
         """End the command and all its descendants at once. Its output can still be read, until `release`."""
@@ -136,14 +122,12 @@ class ChildProcess:
             self._reaper.wait()
 
     def release(self) -> None:
-        """End the command and close every pipe."""
+        """End the command and close every pipe; once."""
         self.end()
         self._close_pipes()
 
     def _close_pipes(self) -> None:
-        if self._control >= 0:
-            os.close(self._control)
-            os.close(self.reports)
-            self._control = -1
-        for pipe in (self.stdin, self.stdout, self.stderr):
+        os.close(self._control)
+        os.close(self.reports)
+        for pipe in self._pipes:
             pipe.close()

@@ -17,26 +17,30 @@ import contextlib
 import os
 import select
 import signal
+import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 
 SUBREAPER, PROCESS_GROUP = "subreaper", "process-group"
 _SET_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
-_PROC = Path("/proc")
 _FEW = 20
 _LOOK_SECONDS = 0.02
 _FIRST_PAUSE_SECONDS, _PAUSE_SECONDS = 0.001, 0.05
+
+
+def _content(path: str) -> bytes:
+    """Return the content of a file of /proc; empty where its process has ended, and where there is no such file."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:  # noqa: PTH123 (pathlib is slow to import)
+        return file.read()
+    return b""
 
 
 def direct_children(pid: int) -> list[int]:
     """Return the children of a process from a Linux file that is quick to read; none where there is no such file."""
     found: list[int] = []
     with contextlib.suppress(OSError):
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            with contextlib.suppress(OSError):
-                found += map(int, (thread / "children").read_bytes().split())
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+            found += map(int, _content(f"/proc/{pid}/task/{thread}/children").split())
     return found
 
 
@@ -63,42 +67,31 @@ class Below:
         """Found so far."""
         self._others: set[int] = {0}
 
-    def look(self, act: Callable[[int], None] = lambda pid: None) -> bool:
-        """Look for new ones and call `act` with each at once; return False where there were none."""
+    def look(self, number: int) -> bool:
+        """Look for new ones and send each at once the signal of that number; return False where there were none."""
         before = len(self.pids)
-        listed = {int(name) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208 (faster)
+        listed = {int(name) for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208
         early: dict[int, list[int]] = {}
-        for number in sorted(listed - self.pids - self._others - {self._root}):
-            parent = _parent(number)
+        for found in sorted(listed - self.pids - self._others - {self._root}):
+            parent = _parent(found)
             if parent in self.pids or parent == self._root:
-                left = [number]
+                left = [found]
                 while left:
                     pid = left.pop()
-                    act(pid)
+                    _send(pid, number)
                     self.pids.add(pid)
                     left += early.pop(pid, [])
             elif parent is None or parent in self._others:
-                self._others.add(number)
+                self._others.add(found)
             else:  # its parent comes later, as process numbers start again at the end
-                early.setdefault(parent, []).append(number)
+                early.setdefault(parent, []).append(found)
         return len(self.pids) > before
-
-
-def descendants(root: int) -> set[int]:
-    """Return every descendant of `root` that has not ended (Linux)."""
-    below = Below(root)
-    below.look()
-    return below.pids
 
 
 def _parent(pid: int) -> int | None:
     """Return the parent of a process, or None where it has ended."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
-            state, parent = file.read().rpartition(b")")[2].split(None, 2)[:2]
-    except OSError:
-        return None
-    return None if state in (b"Z", b"X") else int(parent)
+    fields = _content(f"/proc/{pid}/stat").rpartition(b")")[2].split(None, 2)
+    return None if not fields or fields[0] in (b"Z", b"X") else int(fields[1])
 
 
 def _prctl(option: int, value: int) -> bool:
@@ -109,45 +102,24 @@ def _prctl(option: int, value: int) -> bool:
     return bool(ctypes.CDLL(None).prctl(option, value, 0, 0, 0) == 0)
 
 
-def _become(command: list[str], data_bytes: int, parent: int) -> None:
-    """Turn this freshly forked process into `command`."""
-    os.setsid()
-    _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-    for number in (signal.SIGPIPE, getattr(signal, "SIGXFSZ", signal.SIGPIPE)):
-        signal.signal(number, signal.SIG_DFL)
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if data_bytes and sys.platform == "linux":
-        hardest = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        most = data_bytes if hardest == resource.RLIM_INFINITY else min(data_bytes, hardest)
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-    os.execvp(command[0], command)
-
-
-def _start(command: list[str], data_bytes: int) -> int:
-    """Start `command` and return its process id. Raises `OSError`."""
-    reading, writing = os.pipe()
+def _start(command: list[str], data_bytes: int) -> subprocess.Popen[bytes]:
+    """Start `command` in a session of its own, which ends with this process. Raises `OSError`."""
     parent = os.getpid()
-    child = os.fork()
-    if child == 0:
-        number = 1
-        try:
-            _become(command, data_bytes, parent)
-        except OSError as error:
-            number = error.errno or 1
-        finally:
-            os.write(writing, str(number).encode())
-            os._exit(127)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as file:
-        error_number = file.read()
-    if error_number:
-        os.waitpid(child, 0)
-        raise OSError(int(error_number), "")
-    return child
+
+    def prepare() -> None:
+        """Set what holds for the new process, before it becomes `command`."""
+        import resource
+
+        _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if data_bytes and sys.platform == "linux":
+            hardest = resource.getrlimit(resource.RLIMIT_DATA)[1]
+            most = data_bytes if hardest == resource.RLIM_INFINITY else min(data_bytes, hardest)
+            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+    return subprocess.Popen(command, preexec_fn=prepare, start_new_session=True)
 
 
 def _reap() -> list[tuple[int, int]]:
@@ -159,14 +131,10 @@ def _reap() -> list[tuple[int, int]]:
     return found
 
 
-def _stop(pid: int) -> None:
+def _send(pid: int, number: int) -> None:
+    """Send a signal to a process that may have ended."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, signal.SIGSTOP)
-
-
-def _kill(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)
 
 
 def _hurry(wanted: bool) -> None:
@@ -191,15 +159,15 @@ def end_all(child: int, mode: str) -> int:
         return 0
     me = os.getpid()
     below = Below(me)
-    while below.look(_stop):
+    while below.look(signal.SIGSTOP):
         pass
     for pid in below.pids:
-        _kill(pid)
+        _send(pid, signal.SIGKILL)
     _hurry(False)  # from here on they need the processor to end
     pause_seconds = _FIRST_PAUSE_SECONDS
     while True:
         left = Below(me)
-        left.look(_kill)
+        left.look(signal.SIGKILL)
         below.pids |= left.pids
         if len(left.pids) < _FEW:
             below.pids |= _end_few(me)
@@ -218,7 +186,7 @@ def _end_few(me: int) -> set[int]:
     for _ in range(100):
         children = direct_children(me)
         for pid in children:
-            _kill(pid)
+            _send(pid, signal.SIGKILL)
         seen.update(children)
         _reap()
         if not children:
@@ -236,19 +204,18 @@ def main(control: int, reports: int, data_bytes: int, most: int, command: list[s
     def wake(number: int, frame: FrameType | None) -> None:
         """Do nothing: without a handler the wakeup descriptor would not be written to."""
 
-    os.set_inheritable(control, False)
-    os.set_inheritable(reports, False)
-    mode = SUBREAPER if _prctl(_SET_CHILD_SUBREAPER, 1) and (_PROC / "self/stat").exists() else PROCESS_GROUP
+    mode = SUBREAPER if _prctl(_SET_CHILD_SUBREAPER, 1) and _content("/proc/self/stat") else PROCESS_GROUP
     woken, waking = os.pipe()
     os.set_blocking(woken, False)
     os.set_blocking(waking, False)
     signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, wake)
     try:
-        child = _start(command, data_bytes)
+        process = _start(command, data_bytes)  # kept: its finalizer would wait for the child, and lose its status
     except OSError as error:
         report(f"failed {error.errno}")
         return
+    child = process.pid
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     nothing = os.open(os.devnull, os.O_RDWR)

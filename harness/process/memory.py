@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from harness import reaper
+from harness.process import reaper
 
 
 def resident_bytes(pid: int | None = None) -> int:
@@ -27,33 +26,23 @@ def resident_bytes_below(root: int, most: int) -> dict[int, int]:
 
     Memory that two of them share counts twice.
     """
-    if sys.platform != "linux":
+    found: dict[int, int] = {}
+    if not _lists_children():
         import psutil
 
         with contextlib.suppress(psutil.Error):
-            return {child.pid: resident_bytes(child.pid) for child in psutil.Process(root).children(recursive=True)}
-        return {}
-    found: dict[int, int] = {}
-    for pid in _below(root, most):
+            found = {child.pid: resident_bytes(child.pid) for child in psutil.Process(root).children(recursive=True)}
+        return found
+    for pid in reaper.few_below(root, most):
         with contextlib.suppress(OSError):
-            found[pid] = int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * _page_bytes()
+            found[pid] = int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     return found
-
-
-def _below(root: int, most: int) -> Iterable[int]:
-    if not _lists_children():
-        return reaper.descendants(root)
-    return reaper.few_below(root, most)
 
 
 @cache
 def _lists_children() -> bool:
+    """Whether the system has the file `reaper.direct_children` reads (Linux, if its kernel was built with it)."""
     return Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").exists()
-
-
-@cache
-def _page_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE")
 
 
 def reset_peak() -> None:

@@ -1,0 +1,9 @@
+"""The one way to run a child process: whatever it does ends in an answer or in a `Stopped`, and it leaves no process.
+
+- `reaper`: the small process between us and a child that ends the child and all its descendants, however we end.
+- `limits`: the time, memory, output and processes a child may use, and the verdict on one that gave no answer.
+- `child`: a command driven line by line under those limits; knows nothing of the content of the lines.
+- `protocol`: typed messages over those lines, and the server's side of them.
+- `worker`: a process of ours that calls functions; `pool`: many tasks on several of them.
+- `memory`: resident memory of processes.
+"""

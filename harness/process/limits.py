@@ -1,0 +1,94 @@
+"""What a child process may use, and how one that used more, or died, is reported."""
+
+from __future__ import annotations
+
+import re
+import signal
+from dataclasses import dataclass
+from typing import Literal
+
+StopVerdict = Literal["timeout", "crash", "out-of-memory", "protocol"]
+
+MEMORY_SHARE = 0.6
+"""Share of the machine's memory a worker may hold."""
+_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][^\s\\/:'\",()]+)+[\\/]")
+_TELLING = re.compile(r"error|exception|panic|fatal|abort|fail|cannot", re.IGNORECASE)
+
+_NO_MEMORY = re.compile(r"out of memory|memory allocation of \d+|bad_alloc|MemoryError|cannot allocate", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a child may use. Memory is that of the child and all its descendants together; None is no limit."""
+
+    call_seconds: float = 10.0
+    start_seconds: float = 30.0
+    memory_bytes: int | None = 2 << 30
+    output_bytes: int = 64 << 20
+    """Of one answer."""
+    stderr_bytes: int = 64 << 10
+    """How much of the end of standard error is kept; the rest is read and dropped."""
+    processes: int | None = 100
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def worker_limits(memory_bytes: int | None = None) -> Limits:
+    """Return the limits of a worker of ours; of memory, unless given, `MEMORY_SHARE` of this machine's."""
+    import psutil
+
+    memory_bytes = memory_bytes or int(psutil.virtual_memory().total * MEMORY_SHARE)
+    return Limits(memory_bytes=memory_bytes, output_bytes=1 << 30, stderr_bytes=8192, processes=None)
+
+
+class NotStarted(Exception):
+    """The command cannot be started."""
+
+
+class Stopped(Exception):
+    """The child gave no answer; it and all its descendants have been ended."""
+
+    def __init__(self, verdict: StopVerdict, reason: str, *, exit_status: int | None = None) -> None:
+        self.verdict, self.reason = verdict, reason
+        self.exit_status = exit_status
+        """Its status where it ended by itself, negative for a signal."""
+        super().__init__(f"{verdict}: {reason}")
+
+    @property
+    def status(self) -> Literal["timeout", "crash", "out-of-memory"]:
+        """The verdict on a worker of ours, which breaks the protocol only where a library takes its process over."""
+        return "crash" if self.verdict == "protocol" else self.verdict
+
+
+def without_paths(text: str) -> str:
+    """Remove the folders of every path in `text`: records must not name places on this machine."""
+    return _PATH.sub("", text)
+
+
+def excerpt(line: bytes | bytearray) -> str:
+    """Return the first 80 bytes of a line, in ASCII."""
+    return ascii(bytes(line[:80]).decode("utf-8", "replace")) + ("…" if len(line) > 80 else "")
+
+
+def last_words(output: str) -> str:
+    """Return the most informative of the last lines: the last that mentions an error, else the last."""
+    lines = [line for line in output.splitlines() if line.strip()][-50:]
+    telling = [line for line in lines if _TELLING.search(line)]
+    return (telling or lines or [""])[-1].strip()[:300]
+
+
+def verdict_on_end(exit_status: int, output: str, unended: bytes | bytearray) -> tuple[StopVerdict, str]:
+    """Return the verdict on a process that ended by itself, and the reason.
+
+    `exit_status` is negative for a signal, `output` what it wrote to standard error, `unended` the begin of an answer.
+    """
+    reason = f"the process ended with exit status {exit_status}"
+    if exit_status < 0:
+        known = {number.value: number.name for number in signal.Signals}
+        reason = f"killed by {known.get(-exit_status, f'signal {-exit_status}')}"
+    if exit_status and _NO_MEMORY.search(output):
+        return "out-of-memory", reason
+    if unended and exit_status >= 0:
+        return "protocol", f"{reason} in the middle of a line: {excerpt(unended)}"
+    return "crash", reason

@@ -1,0 +1,75 @@
+"""A pool of workers that survives the death of any of them: a task that kills its worker ends in a `WorkerDied`."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any, TypeVar
+
+from harness.process.child import WATCH_SECONDS
+from harness.process.limits import Stopped, worker_limits
+from harness.process.worker import Worker, value_of
+
+T = TypeVar("T")
+
+TASK_SECONDS = 3600.0
+"""Limit on one task."""
+
+
+class WorkerDied(Exception):
+    """The worker of a task ended without an answer: it crashed inside a library, or used more than it may."""
+
+    def __init__(self, stopped: Stopped) -> None:
+        self.status = stopped.status
+        super().__init__(f"the worker process died without an answer: {stopped.reason}")
+
+
+def run_tasks(
+    function: Callable[..., T],
+    tasks: Sequence[tuple[Any, ...]],
+    done: Callable[[int], None] = lambda index: None,
+) -> list[T | WorkerDied]:
+    """Return `function(*task)` for every task, in order of `tasks`; `done(index)` is called as each one ends.
+
+    Where a worker dies that other tasks have used, the task runs again, in a process of its own. Raises what the
+    function raises.
+    """
+    limits = worker_limits()
+    answers: dict[int, T | WorkerDied] = {}
+    waiting = deque((index, False) for index in range(len(tasks)))
+    """The tasks to start, and whether each needs a fresh process."""
+    running: dict[Worker, int] = {}
+    idle: list[Worker] = []
+    most = os.cpu_count() or 1
+    with ExitStack() as workers:
+        while len(answers) < len(tasks):
+            while waiting and len(running) < most:
+                index, alone = waiting.popleft()
+                if alone or not idle:
+                    idle.append(Worker(limits, echo=True))
+                    workers.callback(idle[-1].child.kill)
+                worker = idle.pop()
+                worker.start(function, *tasks[index], seconds=TASK_SECONDS)
+                running[worker] = index
+            for worker, index in list(running.items()):
+                try:
+                    reply = worker.poll()
+                except Stopped as stopped:
+                    del running[worker]
+                    if worker.n_calls > 1 and stopped.verdict != "timeout":
+                        waiting.append((index, True))
+                        continue
+                    answers[index] = WorkerDied(stopped)
+                else:
+                    if reply is None:
+                        continue
+                    del running[worker]
+                    idle.append(worker)
+                    answers[index] = value_of(reply)
+                done(index)
+            if running and (not waiting or len(running) == most):
+                select.select([worker.child for worker in running], [], [], WATCH_SECONDS)
+    return [answers[index] for index in range(len(tasks))]
