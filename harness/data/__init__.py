@@ -14,7 +14,7 @@ from harness.data.corpora import (
     turkish_paragraph,
 )
 from harness.data.errors import DataError
-from harness.data.fetching import Fetched, FetchProgress, fetch, fetchable_names, is_fetched, items_named
+from harness.data.fetching import Fetched, FetchProgress, fetch, is_fetched, items_named
 from harness.data.models import (
     available_models,
     describe_models,
@@ -24,28 +24,3 @@ from harness.data.models import (
     trained_model_names,
     trained_model_path,
 )
-
-__all__ = [
-    "Corpus",
-    "DataError",
-    "FetchProgress",
-    "Fetched",
-    "available_models",
-    "cache_folder",
-    "corpus_names",
-    "datasets_folder",
-    "describe_corpora",
-    "describe_models",
-    "fetch",
-    "fetchable_names",
-    "is_fetched",
-    "items_named",
-    "load_corpus",
-    "load_model",
-    "model_names",
-    "rank_file",
-    "sample_parts",
-    "trained_model_names",
-    "trained_model_path",
-    "turkish_paragraph",
-]

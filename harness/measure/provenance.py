@@ -16,13 +16,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 import harness
 from harness.measure import placement
 from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import Probe, Probed
-from harness.records import MACHINE_FILE, write_atomically
 
 PROBE_SECONDS = 60.0
 
@@ -206,16 +203,3 @@ def _git(root: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
-
-
-def write_machine(folder: Path, facts: dict[str, Any]) -> None:
-    """Write `machine.json` atomically."""
-    write_atomically(folder / MACHINE_FILE, msgspec.json.format(msgspec.json.encode(facts), indent=2) + b"\n")
-
-
-def read_machine(folder: Path) -> dict[str, Any]:
-    """Return what `write_machine` wrote, empty where there is none."""
-    path = folder / MACHINE_FILE
-    if not path.is_file():
-        return {}
-    return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])

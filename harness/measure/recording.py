@@ -16,7 +16,7 @@ import msgspec
 
 from harness.measure import cautions, provenance
 from harness.measure.workloads import short_corpus, short_name
-from harness.records import RecordWriter
+from harness.records import RecordWriter, read_machine, write_machine
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ def machine_facts(folder: Path, implementations: Sequence[str], command: str, **
     Yield the facts, to which the body may add; `own` are the command's. Folders are removed from `command`. A resumed
     run keeps the date and the load of its first start.
     """
-    before = provenance.read_machine(folder)
+    before = read_machine(folder)
     facts = {
         "command": re.sub(r"(?<=[\s='\"])/\S*/", "", command),
         **own,
@@ -43,11 +43,11 @@ def machine_facts(folder: Path, implementations: Sequence[str], command: str, **
         "resumed": before.get("resumed", -1) + 1,
         "load_before": before.get("load_before", provenance.load()),
     } | provenance.machine(implementations)
-    provenance.write_machine(folder, facts)
+    write_machine(folder, facts)
     yield facts
     facts["load_after"] = provenance.load()
     facts["warnings"] = [*cautions.machine_warnings(facts, facts["load_before"]), *facts.get("warnings", ())]
-    provenance.write_machine(folder, facts)
+    write_machine(folder, facts)
 
 
 @contextmanager
