@@ -14,13 +14,12 @@ from harness.data.corpora import (
     turkish_paragraph,
 )
 from harness.data.errors import DataError
-from harness.data.fetching import Fetched, FetchProgress, fetch, is_fetched, items_named
+from harness.data.fetching import fetch, is_fetched, items_named
 from harness.data.models import (
     available_models,
     describe_models,
     load_model,
     model_names,
-    rank_file,
     trained_model_names,
     trained_model_path,
 )

@@ -64,20 +64,6 @@ def _published(vocabulary: Vocabulary) -> Model:
     return model if vocabulary.normalization is None else model.with_(normalization=vocabulary.normalization)
 
 
-def rank_file(name: str) -> Path:
-    """Return the published rank file of a vocabulary in the cache, fetched where it is missing.
-
-    Raise `DataError` where it is published in another format.
-    """
-    vocabulary = vocabulary_named(name)
-    if vocabulary is None:
-        raise UnknownName("vocabulary", name, list(vocabularies()))
-    if not vocabulary.path.endswith(".tiktoken"):
-        raise DataError(f"{name}: is not published as a rank file, but as {Path(vocabulary.path).name}")
-    ensure(vocabulary.items)
-    return cache_folder() / vocabulary.path
-
-
 def _is_plain(name: str) -> bool:
     return re.fullmatch(r"[\w+-][\w.+-]*", name) is not None
 

@@ -7,6 +7,7 @@ setuptools, so that no line of the distribution runs. Hashes are checked before 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fnmatch
 import os
@@ -18,7 +19,7 @@ import threading
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -49,15 +50,12 @@ def download(package: Package, folder: Path, watch: Callable[[int], None]) -> Pa
     Everything on disk stays below `folder`, which the caller removes. Raise `DataError`.
     """
     target = folder / "target"
-    scratch = folder / "scratch"
-    for made in (target, scratch):
-        made.mkdir(parents=True)
-    environment = _environment(scratch)
+    target.mkdir(parents=True)
+    options, environment = ["--dest", str(target), "--only-binary=:all:"], {}
     if package.kind == "sdist":
-        environment |= {"PIP_USE_PEP517": "1", "PYTHONPATH": str(_neutral_backend(folder))}
-    status, output = run_pip(_arguments(package, folder, target), environment, lambda: watch(_bytes_below(folder)))
-    if status:
-        raise _failure(package, output)
+        options[-1] = "--no-build-isolation"
+        environment = {"PIP_USE_PEP517": "1", "PYTHONPATH": str(_neutral_backend(folder))}
+    _pip("download", package, [package.sha256], options, folder, environment, lambda: watch(_bytes_below(folder)))
     file = target / package.file
     if not file.is_file():
         raise DataError(
@@ -76,16 +74,30 @@ def install(name: str, version: str, sha256s: Sequence[str], folder: Path) -> No
 
     Everything on disk stays below `folder`, which the caller removes. Raise `DataError`.
     """
-    target, scratch = folder / "target", folder / "scratch"
+    package = Package(name, version, "wheel", f"{name} {version}", " or ".join(sha256s), 0)
+    options = ["--only-binary=:all:", "--no-compile", "--target", str(folder / "target")]
+    _pip("install", package, sha256s, options, folder, {}, lambda: None)
+
+
+def _pip(
+    verb: str,
+    package: Package,
+    sha256s: Sequence[str],
+    options: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    look: Callable[[], None],
+) -> None:
+    """Run a verb of pip on the pinned package alone, calling `look` meanwhile; raise `DataError` where it fails."""
+    scratch, requirements = folder / "scratch", folder / "requirements.txt"
     scratch.mkdir(parents=True)
-    requirements = folder / "requirements.txt"
     hashes = " ".join(f"--hash=sha256:{digest}" for digest in sha256s)
-    requirements.write_text(f"{name}=={version} {hashes}\n", "utf-8")
-    arguments = [sys.executable, "-m", "pip", "install", "--no-deps", "--require-hashes", "--only-binary=:all:"]
-    arguments += ["--no-compile", "--retries", "2", "--target", str(target), "--requirement", str(requirements)]
-    status, output = run_pip(arguments, _environment(scratch), lambda: None)
+    requirements.write_text(f"{package.name}=={package.version} {hashes}\n", "utf-8")
+    arguments = [sys.executable, "-m", "pip", verb, "--no-deps", "--require-hashes", "--retries", "2", *options]
+    arguments += ["--requirement", str(requirements)]
+    status, output = run_pip(arguments, _environment(scratch) | environment, look)
     if status:
-        raise _failure(Package(name, version, "wheel", f"{name} {version}", " or ".join(sha256s), 0), output)
+        raise _failure(package, output)
 
 
 def _environment(scratch: Path) -> dict[str, str]:
@@ -95,14 +107,6 @@ def _environment(scratch: Path) -> dict[str, str]:
     }  # fmt: skip
     environment.pop("PIP_QUIET", None)
     return environment
-
-
-def _arguments(package: Package, folder: Path, target: Path) -> list[str]:
-    requirements = folder / "requirements.txt"
-    requirements.write_text(f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n", "utf-8")
-    arguments = [sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes", "--retries", "2"]
-    arguments += ["--dest", str(target), "--requirement", str(requirements)]
-    return arguments + (["--no-build-isolation"] if package.kind == "sdist" else ["--only-binary=:all:"])
 
 
 def _neutral_backend(folder: Path) -> Path:
@@ -155,10 +159,8 @@ def _bytes_below(folder: Path) -> int:
     largest = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            try:
-                largest = max(largest, (Path(place) / name).stat().st_size)
-            except OSError:
-                continue
+            with contextlib.suppress(OSError):  # gone in the meantime
+                largest = max(largest, Path(place, name).stat().st_size)
     return largest
 
 
