@@ -7,7 +7,9 @@ between the two is noise.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 from time import perf_counter
 from typing import Any
@@ -15,9 +17,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.measure import overhead, placement, provenance
+from harness.measure import placement, provenance
 from harness.measure.cautions import MOST_SPREAD, machine_warnings
+from harness.measure.jobs.prepared import prepare
+from harness.measure.jobs.timing import timed
+from harness.measure.protocol import Job
 from harness.measure.stats import Rounds, noise_floor, summary
+from harness.measure.texts import write_texts
+from impls import Model, Tokenizer
 
 QUIET_FLOOR = 0.01
 """Below this A/A difference small effects can be measured."""
@@ -108,7 +115,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
         pinned=pinned,
         first_touch_seconds_per_mb=touch,
         slow_touch_seconds_per_mb=slow_touch,
-        overhead_seconds_per_call=overhead.seconds_per_call(),
+        overhead_seconds_per_call=overhead_seconds_per_call(),
         warnings=warnings,
     )
 
@@ -117,21 +124,23 @@ def against_itself(
     work: Callable[[], object], n_rounds: int, samples_per_round: int, sample_seconds: float, seed: int = 0
 ) -> tuple[Rounds, Rounds]:
     """Time `work` as two sides, alternating in a seeded order; return the rounds of both."""
-    start = perf_counter()
-    work()
-    loops = max(1, round(sample_seconds / (perf_counter() - start)))
+
+    def sample(loops: int) -> float:
+        start = perf_counter()
+        for _ in range(loops):
+            work()
+        return perf_counter() - start
+
+    loops = max(1, round(sample_seconds / sample(1)))
     chance = Random(seed)
     sides: tuple[list[list[float]], list[list[float]]] = ([], [])
     for _ in range(n_rounds):
-        order = [side for side in (0, 1) for _ in range(samples_per_round)]
+        for side in sides:
+            side.append([])
+        order = [side[-1] for side in sides for _ in range(samples_per_round)]
         chance.shuffle(order)
-        for side in (0, 1):
-            sides[side].append([])
-        for side in order:
-            start = perf_counter()
-            for _ in range(loops):
-                work()
-            sides[side][-1].append(perf_counter() - start)
+        for samples in order:
+            samples.append(sample(loops))
     return sides
 
 
@@ -158,3 +167,35 @@ def _memory_loop() -> Callable[[], object]:
     """Strided reads over 16 MB."""
     field = np.arange(4_000_000, dtype=np.int32)
     return lambda: int(field[::16].sum())
+
+
+class NoOpTokenizer(Tokenizer):
+    """Returns no ids, at once."""
+
+    name = "empty"
+
+    def encode(self, text: str, **_: Any) -> list[int]:
+        """Return no ids."""
+        return []
+
+
+def overhead_seconds_per_call(n_calls: int = 2_000, n_passes: int = 50) -> float:
+    """Return the seconds per call that a pass of `encode-short` adds to a bare loop of calls that do nothing.
+
+    Medians over `n_passes`, the bare loop and the pass alternating.
+    """
+    tokenizer = NoOpTokenizer(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "texts"
+        write_texts(path, [b"x" * 50] * n_calls)
+        work = prepare(Job(task="encode-short", state="warm-same", texts=str(path)), tokenizer, NoOpTokenizer)
+    inputs = work.fresh(work.texts)
+    bare: list[float] = []
+    through: list[float] = []
+    for _ in range(n_passes):
+        start = perf_counter()
+        for text in inputs:
+            tokenizer.encode(text, disallowed_special=())
+        bare.append(perf_counter() - start)
+        through.append(timed(work.run, inputs)[0])
+    return float(np.median(through) - np.median(bare)) / n_calls

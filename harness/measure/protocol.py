@@ -10,6 +10,9 @@ import msgspec
 from harness.measure.workloads import State, Task
 from harness.records import Counterexample, Status
 
+FIRST_TEXT = "hello world"
+"""The text `load` encodes to get its first id."""
+
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A workload as a worker sees it: files written by the parent instead of names."""
@@ -42,8 +45,7 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True, tag="expected"):
 class Open(msgspec.Struct, frozen=True, kw_only=True, tag="open"):
     """Import an implementation and, where `model` names a file, build it on that model."""
 
-    implementations: tuple[str, ...]
-    """The first that can run the model is used (several only for the reference)."""
+    implementation: str
     model: str = ""
     """Pickled `Model`; empty: import only."""
     cores: tuple[int, ...] = ()
@@ -122,18 +124,15 @@ Request = Open | Size | AskReference | Measure | MeasureMemory | Recall | Shrink
 class Opened(msgspec.Struct, frozen=True, kw_only=True, tag="opened"):
     """The implementation is imported and, where a model was given, built."""
 
-    implementation: str
     exact: bool
     pinned: bool
-    lossy: bool
 
 
 class Sized(msgspec.Struct, frozen=True, kw_only=True, tag="sized"):
-    """A pass over `n_bytes` took `seconds`."""
+    """A pass over `n_bytes` of the `full_bytes` fits the time."""
 
     n_bytes: int
     full_bytes: int
-    seconds: float
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True, tag="measured"):

@@ -157,7 +157,7 @@ class TextMemory(Record, tag="text-memory"):
     new_seconds: list[float] = msgspec.field(default_factory=list)
     """One figure per pair: the call on a new text."""
     remembers: bool = False
-    """The conclusion from both, by the rule of `measure.recall`."""
+    """The conclusion from both, by the rule of `measure.jobs.recall`."""
 
 
 class Compression(Record, tag="compression"):

@@ -14,7 +14,8 @@ import msgspec
 import psutil
 import pytest
 
-from harness.measure import session
+from harness.measure.recording import PLAN_FILE
+from harness.measure.run import session
 from harness.measure.schedule import Plan, Profile, estimate_seconds, keys, turns
 from harness.measure.workloads import Workload
 from harness.records import (
@@ -129,7 +130,7 @@ def test_a_run_leaves_records_compression_machine_and_plan(tmp_path: Path) -> No
         assert key in facts, key
     assert facts["unicode"]["regex"] == "16.0"
     assert facts["digests"]["corpora"] == {"one": "of one text"}
-    assert msgspec.json.decode((folder / session.PLAN_FILE).read_bytes(), type=Plan) == plan
+    assert msgspec.json.decode((folder / PLAN_FILE).read_bytes(), type=Plan) == plan
 
 
 def test_what_is_published_names_no_host_no_user_and_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,7 +202,7 @@ def test_names_of_models_keep_what_is_not_a_folder() -> None:
 def test_the_expected_digests_are_those_of_two_implementations() -> None:
     import impls
     from harness.data import load_model
-    from harness.measure.answers import digest_of_ids
+    from harness.measure.jobs.answers import digest_of_ids
     from harness.measure.texts import shuffled, take
 
     checked = 0

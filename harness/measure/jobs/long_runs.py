@@ -1,6 +1,6 @@
 """Effects that show only over time: a stream of new documents, the second call on a long text, calls after a pause.
 
-Runs in the worker, each state in its own process. Besides times it records page faults, system time and the resident
+Each state runs in its own process. Besides times it records page faults, system time and the resident
 memory of the process.
 """
 
@@ -18,10 +18,13 @@ from typing import Any
 import msgspec
 
 from harness import memory
-from harness.measure import tasks, timing, verify
-from harness.measure.answers import NotIds
-from harness.measure.latency import binned
-from harness.measure.protocol import Failed, Job, Measure, Measured
+from harness.measure.jobs import timing
+from harness.measure.jobs.answers import Wrong, digest, digest_of_parts
+from harness.measure.jobs.judge import judge
+from harness.measure.jobs.opening import Opening
+from harness.measure.jobs.prepared import Pass, PreparedJob, bind, prepare, strings
+from harness.measure.protocol import Expected, Job, Measure, Measured
+from harness.measure.stats import binned
 from harness.measure.texts import chunks, read_texts, take
 from harness.measure.workloads import N_PARTS
 from impls import Tokenizer
@@ -42,9 +45,9 @@ while perf_counter() < end:
 class CallMonitor(msgspec.Struct):
     """Times, page faults and system time by call; the latter two are empty where the system does not report them."""
 
-    seconds: list[float] = msgspec.field(default_factory=list)
-    page_faults: list[int] = msgspec.field(default_factory=list)
-    system_seconds: list[float] = msgspec.field(default_factory=list)
+    seconds: list[float] = []
+    page_faults: list[int] = []
+    system_seconds: list[float] = []
 
     def call(self, run: Callable[[Any], Any], inputs: Any) -> Any:
         """Time one call and return its answer."""
@@ -72,13 +75,15 @@ def _usage() -> tuple[int, float] | None:
     return usage.ru_minflt, usage.ru_stime
 
 
-def sustained(request: Measure, tokenizer: Tokenizer, baseline_bytes: int) -> Measured | Failed:
+def sustained(request: Measure, opening: Opening) -> Measured:
     """Encode the parts of a text that never repeats, document by document: as many as time allows, but at least one.
 
-    A sample is the total time of the calls of one part. Between parts the answers are verified, outside the timing.
+    A sample is the total time of the calls of one part. Between parts the answers are verified, outside the timing;
+    raise `Wrong`.
     """
-    job, expected = request.job, request.expected
-    encode = tasks.bind(job, tokenizer)
+    job, tokenizer = request.job, opening.tokenizer
+    assert tokenizer is not None
+    encode = bind(job, tokenizer)
     monitor, calls, resident = CallMonitor(), Counter[int](), list[int]()
     n_texts = n_bytes = n_tokens = 0
     digests: list[str] = []
@@ -87,15 +92,14 @@ def sustained(request: Measure, tokenizer: Tokenizer, baseline_bytes: int) -> Me
     begin = time.perf_counter()
     for part in range(N_PARTS):
         texts = read_texts(Path(f"{job.texts}-{part}"))
-        seconds, answers = _each(encode, tasks.strings(texts), monitor)
+        seconds, answers = _each(encode, strings(texts), monitor)
         calls += binned(seconds)
-        found = _verified(job, texts, answers, tokenizer, "" if expected is None else expected.parts[part])
-        if isinstance(found, Failed):
-            return found
+        work = PreparedJob(job=job, tokenizer=tokenizer, passes=[texts], run=encode)
+        found = _verified(work, answers, None if request.expected is None else request.expected.parts[part])
         digests.append(found[0])
         n_texts, n_bytes, n_tokens = n_texts + len(texts), n_bytes + sum(map(len, texts)), n_tokens + found[1]
-        del texts, answers, seconds
-        resident.append(max(0, memory.resident_bytes() - baseline_bytes))
+        del texts, answers, seconds, work
+        resident.append(max(0, memory.resident_bytes() - opening.baseline_bytes))
         if time.perf_counter() - begin > request.most_seconds:
             break
     done = len(digests)
@@ -106,7 +110,7 @@ def sustained(request: Measure, tokenizer: Tokenizer, baseline_bytes: int) -> Me
         n_bytes=n_bytes // done,
         n_tokens=n_tokens // done,
         n_calls=n_texts // done,
-        digest=tasks.digest_of_parts(digests),
+        digest=digest_of_parts(digests),
         peak_memory_bytes=None,
         samples_wanted=N_PARTS,
         page_faults=monitor.page_faults,
@@ -116,7 +120,7 @@ def sustained(request: Measure, tokenizer: Tokenizer, baseline_bytes: int) -> Me
     )
 
 
-def _each(encode: tasks.Pass, inputs: Sequence[str], monitor: CallMonitor) -> tuple[list[float], list[Any]]:
+def _each(encode: Pass, inputs: Sequence[str], monitor: CallMonitor) -> tuple[list[float], list[Any]]:
     """Encode each text in a call of its own; return the seconds of every call, and the answers."""
     seconds: list[float] = []
     answers: list[Any] = []
@@ -129,55 +133,44 @@ def _each(encode: tasks.Pass, inputs: Sequence[str], monitor: CallMonitor) -> tu
     return seconds, answers
 
 
-def _verified(
-    job: Job, texts: list[bytes], answers: list[Any], tokenizer: Tokenizer, wanted: str
-) -> tuple[str, int] | Failed:
-    """Return the digest and number of tokens of the answers to a part, or the mismatch.
+def _verified(work: PreparedJob, answers: list[Any], wanted: str | None) -> tuple[str, int]:
+    """Return the digest and number of tokens of the answers to a part; raise `Wrong`.
 
     Ids are compared with the reference's digest `wanted`; without one, or for an inexact implementation, the ids must
     decode to their documents.
     """
-    if not (wanted and tokenizer.exact):
-        work = tasks.PreparedJob(
-            passes=[texts], other=[], run=tasks.bind(job, tokenizer), fresh=tasks.strings, n_calls=1
-        )
-        return verify.judge(job, work, [answers], tokenizer, None)
-    try:
-        found = tasks.digest(job, answers)
-    except NotIds as error:
-        return Failed(status="mismatch", reason=str(error))
-    if found[0] == wanted:
-        return found
-    shortest = tuple(sorted(texts, key=len)[:1000])
-    return Failed(status="mismatch", reason="other ids than the reference on new documents", candidates=shortest)
+    if wanted is None or not (work.tokenizer and work.tokenizer.exact):
+        return judge(work, [answers], None)
+    found = digest(work.job, answers)
+    if found[0] != wanted:
+        shortest = sorted(work.texts, key=len)[:1000]
+        raise Wrong("other ids than the reference on new documents", candidates=shortest)
+    return found
 
 
-def part_digests(job: Job, tokenizer: Tokenizer) -> tuple[list[str], int]:
+def expected(job: Job, tokenizer: Tokenizer) -> Expected:
     """Return the digests of the ids of every part of a text that never repeats, and the number of all tokens.
 
     Of a job limited to `n_bytes`, only those of the beginning of the first part.
     """
-    encode = tasks.bind(job, tokenizer)
-    digests: list[str] = []
-    n_tokens = 0
+    encode = bind(job, tokenizer)
+    parts = []
     for part in range(1 if job.n_bytes else N_PARTS):
         texts = take(read_texts(Path(f"{job.texts}-{part}")), job.n_bytes)
-        digest, n = tasks.digest(job, encode(tasks.strings(texts)))
-        digests.append(digest)
-        n_tokens += n
-    return digests, n_tokens
+        parts.append(digest(job, encode(strings(texts))))
+    digests = [found for found, _ in parts]
+    return Expected(
+        digest=digest_of_parts(digests), n_tokens=sum(n for _, n in parts), reference=tokenizer.name, parts=digests
+    )
 
 
-def long_text(
-    request: Measure, tokenizer: Tokenizer, implementation: type[Tokenizer], highest: Callable[[], int | None]
-) -> Measured | Failed:
+def long_text(request: Measure, opening: Opening) -> Measured:
     """Time the second call on a long text, or calls after pauses, after documents of other text.
 
-    Each answer is freed before the next call, which can then reuse its memory; the last one is verified.
+    Each answer is freed before the next call, which can then reuse its memory; the last one is verified: raise `Wrong`.
     """
-    job, expected = request.job, request.expected
-    memory.reset_peak()
-    work = tasks.prepare(job, tokenizer, implementation)
+    job = request.job
+    work = prepare(job, opening.tokenizer, opening.implementation)
     gc.collect()
     gc.freeze()
     for text in work.other:
@@ -198,22 +191,10 @@ def long_text(
                 wait()
                 answer = monitor.call(work.run, inputs)
                 parts.setdefault(kind, []).append(monitor.seconds[-1])
-    peak = highest()
-    verdict = verify.judge(job, work, [answer], tokenizer, expected)
-    if isinstance(verdict, Failed):
-        return verdict
-    return Measured(
-        samples_seconds=monitor.seconds,
-        loops=1,
-        n_texts=len(work.texts),
-        n_bytes=work.n_bytes,
-        n_tokens=verdict[1],
-        n_calls=work.n_calls,
-        digest=verdict[0],
-        peak_memory_bytes=peak,
-        parts_seconds=parts,
-        page_faults=monitor.page_faults,
-        system_seconds=monitor.system_seconds,
+    peak = opening.highest_memory()
+    reply = work.reply(judge(work, [answer], request.expected), timing.Samples(monitor.seconds, 1), peak)
+    return msgspec.structs.replace(
+        reply, parts_seconds=parts, page_faults=monitor.page_faults, system_seconds=monitor.system_seconds
     )
 
 

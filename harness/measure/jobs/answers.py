@@ -1,22 +1,42 @@
-"""Comparing the answers of a task: digests of ids, files of ids, and where two answers first differ."""
+"""The answers of a task: their kinds, digests of ids, files of ids, and where two answers first differ."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.measure.texts import boundary
+from harness.data.documents import boundary
+from harness.measure.protocol import Failed, Job
+from harness.measure.workloads import ARRAYS, ENCODING
+from harness.records import Counterexample, Status
+from impls import Model
 
 Ids = Sequence[Any]
 """One text's ids: a list of int, or an array."""
 
 
-class NotIds(Exception):
-    """An answer that is not a sequence of ids."""
+class Wrong(Exception):
+    """An answer that is wrong, or not known to be right."""
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        status: Status = "mismatch",
+        candidates: Iterable[bytes] = (),
+        counterexample: Counterexample | None = None,
+    ) -> None:
+        self.failed = Failed(status=status, reason=reason, candidates=tuple(candidates), counterexample=counterexample)
+        super().__init__(reason)
+
+
+class NotIds(Wrong):
+    """An answer that is not a sequence of ids, or not of the type the task asks for."""
 
 
 def as_uint32(ids: Ids) -> np.ndarray:
@@ -34,23 +54,6 @@ def as_uint32(ids: Ids) -> np.ndarray:
     if array.min() < 0 or array.max() > 0xFFFFFFFF:
         raise NotIds("an answer with ids out of range")
     return array.astype("<u4")
-
-
-def require_lists(texts_ids: Iterable[object]) -> None:
-    """Raise `NotIds` where the ids of a text are anything but a list of int."""
-    for ids in texts_ids:
-        if type(ids) is not list:
-            raise NotIds(f"{type(ids).__name__} in place of a list of ids")
-        others = {type(i).__name__ for i in ids if type(i) is not int}
-        if others:
-            raise NotIds(f"a list of {', '.join(sorted(others))} in place of int")
-
-
-def require_arrays(texts_ids: Iterable[object]) -> None:
-    """Raise `NotIds` where the ids of a text are anything but an array."""
-    for ids in texts_ids:
-        if not isinstance(ids, np.ndarray):
-            raise NotIds(f"{type(ids).__name__} in place of an array of ids")
 
 
 def digest_of_ids(texts_ids: Iterable[Ids]) -> tuple[str, int]:
@@ -90,6 +93,78 @@ def digest_of_merges(tokens: Iterable[bytes | None], merges: Iterable[tuple[int,
         content = b"" if token is None else token
         hasher.update(len(content).to_bytes(4, "little") + content)
     return hasher.hexdigest()
+
+
+def digest_of_model(model: Model) -> str:
+    """Return the digest of what training learned."""
+    return digest_of_merges(model.tokens, model.merges)
+
+
+def digest_of_parts(digests: Iterable[str]) -> str:
+    """Combine the digests of the parts of a text into one."""
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def digest(job: Job, answer: Any) -> tuple[str, int]:
+    """Return the digest of a pass's answer and its number of tokens (of merges, for `train`); raise `NotIds`."""
+    if job.task == "train":
+        return digest_of_model(answer), len(answer.merges)
+    if job.task == "count":
+        return digest_of_counts(answer)
+    if job.task == "decode":
+        return digest_of_texts(answer), 0
+    return digest_of_ids(answer)
+
+
+def same_answer(job: Job, a: Any, b: Any) -> bool:
+    """Return whether two passes have the same answer."""
+    if job.task in ARRAYS:
+        return len(a) == len(b) and all(map(np.array_equal, a, b))
+    if job.task == "train":
+        return digest_of_model(a) == digest_of_model(b)
+    return bool(a == b)
+
+
+def join_answers(job: Job, answers: Sequence[Any]) -> Any:
+    """Concatenate the answers of passes, one entry per text; raise `NotIds`."""
+    if job.task == "train":
+        return answers[-1]
+    return [entry for answer in answers for entry in (_rows(answer) if job.task == "encode-ragged" else answer)]
+
+
+def _rows(answer: Any) -> list[np.ndarray]:
+    """Split one array of all ids at its offsets into the ids of each text; raise `NotIds`."""
+    try:
+        ids, offsets = answer
+        borders = [int(border) for border in offsets]
+    except (TypeError, ValueError) as error:
+        raise NotIds(f"an answer that is not an array of ids and one of offsets: {error}") from None
+    if borders[:1] != [0] or borders[-1] != len(ids) or any(a > b for a, b in pairwise(borders)):
+        raise NotIds(f"offsets that do not divide {len(ids)} ids")
+    return [ids[a:b] for a, b in pairwise(borders)]
+
+
+def require_kind(job: Job, answer: Any) -> None:
+    """Raise `NotIds` for an answer of another type than the task asks for: making it is different work."""
+    if job.task in ARRAYS:
+        for ids in answer:
+            if not isinstance(ids, np.ndarray):
+                raise NotIds(f"{type(ids).__name__} in place of an array of ids")
+    elif job.task in ENCODING:
+        for ids in answer:
+            if type(ids) is not list:
+                raise NotIds(f"{type(ids).__name__} in place of a list of ids")
+            if others := _others(ids, int):
+                raise NotIds(f"a list of {others} in place of int")
+    elif job.task in ("count", "decode"):
+        kind = int if job.task == "count" else str
+        if others := _others(answer, kind):
+            raise NotIds(f"{others} in place of {kind.__name__}")
+
+
+def _others(entries: Iterable[object], kind: type) -> str:
+    """Return the names of the types of entries other than `kind`."""
+    return ", ".join(sorted({type(entry).__name__ for entry in entries if type(entry) is not kind}))
 
 
 def write_ids(path: Path, texts_ids: Sequence[Ids]) -> None:
