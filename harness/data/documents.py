@@ -24,14 +24,6 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def boundary(content: bytes, position: int) -> int:
-    """Return the last border between characters of UTF-8 at or before `position`."""
-    position = max(0, min(position, len(content)))
-    while 0 < position < len(content) and content[position] & 0xC0 == 0x80:
-        position -= 1
-    return position
-
-
 def pack(documents: Iterable[str]) -> Iterator[bytes]:
     """Yield the parts of a documents file."""
     for document in documents:
@@ -70,7 +62,10 @@ def take_bytes(documents: Iterable[str], max_bytes: int | None) -> Iterator[str]
     for document in documents:
         content = encoded(document)
         if len(content) > room:
-            if end := boundary(content, room):
+            end = room
+            while end and content[end] & 0xC0 == 0x80:
+                end -= 1
+            if end:
                 yield content[:end].decode("utf-8", "surrogatepass")
             return
         yield document

@@ -11,7 +11,6 @@ from random import Random
 
 import msgspec
 
-from harness.data.documents import boundary, encoded
 from harness.measure.workloads import DOCUMENTS, STRETCHES, State, Workload
 
 SHUFFLED_CHARACTERS = 64_000_000
@@ -62,6 +61,11 @@ def stretches(texts: list[bytes], workload_state: State) -> list[list[bytes]]:
     return [texts[start : start + size] for start in range(0, len(texts), size)] if size else []
 
 
+def encoded(text: str) -> bytes:
+    """Encode as UTF-8, with lone surrogates (surrogatepass)."""
+    return text.encode("utf-8", "surrogatepass")
+
+
 def _whole_documents(documents: Iterable[str], skip: int, limit: int) -> Iterator[bytes]:
     """Yield documents that are not empty, from the first that ends after `skip`; the last one is cut at `limit`."""
     position, room = 0, limit
@@ -89,6 +93,14 @@ def _joined(documents: Iterable[str], skip: int, limit: int) -> bytes:
             break
     whole = bytes(content)
     return whole[boundary(whole, skip) : boundary(whole, skip + limit)]
+
+
+def boundary(content: bytes, position: int) -> int:
+    """Return the last border between characters at or before `position`."""
+    position = max(0, min(position, len(content)))
+    while 0 < position < len(content) and content[position] & 0xC0 == 0x80:
+        position -= 1
+    return position
 
 
 def chunks(content: bytes, size: int) -> Iterator[bytes]:

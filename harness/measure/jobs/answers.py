@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.data.documents import boundary
 from harness.measure.protocol import Failed, Job
+from harness.measure.texts import boundary
 from harness.measure.workloads import ARRAYS, ENCODING
 from harness.records import Counterexample, Status
 from impls import Model

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.data.documents import boundary
-from harness.measure.texts import shuffled, stretches, take, workload_texts
+from harness.measure.texts import boundary, shuffled, stretches, take, workload_texts
 from harness.measure.workloads import State, Task, Workload
 
 documents = st.lists(st.text(max_size=60), max_size=12)
