@@ -35,7 +35,7 @@ def read(folder: Path, content: str) -> None:
 
 def test_a_table_is_spread_over_its_models_and_corpora(tmp_path: Path) -> None:
     (tmp_path / "some.toml").write_text(GOOD)
-    assert [workload.name for workload in load_workloads(tmp_path)] == [
+    assert [workload.name for workload in expand(load_templates(tmp_path))] == [
         "encode/m1/turkish",
         "encode/m1/gen/spaces:1000",
         "encode/m2/turkish",
