@@ -38,27 +38,20 @@ class Fetched:
     """Whether it was fetched now rather than already cached."""
 
 
-def fetchable_names() -> list[str]:
-    """Return the names `fetch` accepts: vocabularies and corpora; `parallel` means all its languages."""
-    return [*vocabularies(), *real_corpora()]
-
-
 def items_named(names: Iterable[str] | None) -> list[Item]:
-    """Return the files of the cache for `names`, all for None; raise `UnknownName`."""
+    """Return the files of the cache for `names`, all for None; raise `UnknownName`.
+
+    The name of a corpus in several languages means all of them.
+    """
     items = all_items()
     if names is None:
         return list(items.values())
     chosen: dict[str, Item] = {}
     for name in names:
-        vocabulary = vocabulary_named(name)
-        if vocabulary is not None:
-            chosen |= {item.name: item for item in vocabulary.items}
-        elif name in items:
-            chosen[name] = items[name]
-        elif name in real_corpora():
-            chosen |= {item.name: item for item in real_corpora()[name].items}
-        else:
-            raise UnknownName("corpus or vocabulary", name, fetchable_names())
+        whole = vocabulary_named(name) or real_corpora().get(name)
+        if whole is None and name not in items:
+            raise UnknownName("corpus or vocabulary", name, [*vocabularies(), *real_corpora()])
+        chosen |= {item.name: item for item in (whole.items if whole else [items[name]])}
     return list(chosen.values())
 
 

@@ -177,36 +177,32 @@ _NO_NETWORK = {
     ),
 }
 """Pattern in pip's output when it cannot reach an index, the most specific first -> the reason in a few words."""
+_FAILURES = {
+    r"No module named pip": "this Python has no pip to download with; run `python -m ensurepip` first",
+    **{
+        pattern: f"the package index cannot be reached ({words}); check the network and `pip config list`, then run "
+        "`bpebench fetch` again: what is fetched already stays"
+        for pattern, words in _NO_NETWORK.items()
+    },
+    r"from versions: none": "the package index that pip asks has nothing of that name; `pip config list` shows which "
+    "it is, and whether pip is set to stay offline",
+    r"No matching distribution|Could not find a version": "gone from the package index, or not for Python "
+    f"{sys.version_info.major}.{sys.version_info.minor}; a newer release of bpebench may name another version",
+}
+"""Pattern in pip's output -> what it means, and what to do; the first counts."""
 
 
 def _failure(package: Package, output: str) -> DataError:
-    wanted = f"{package.name} {package.version}"
-    if "No module named pip" in output:
-        return DataError(f"{wanted}: this Python has no pip to download with; run `python -m ensurepip` first")
-    got = re.search(r"Got\s+([0-9a-f]{64})", output)
-    if got:
-        return _wrong_digest(package, got.group(1))
+    if got := re.search(r"Got\s+([0-9a-f]{64})", output):
+        return _wrong_digest(package, got[1])
     if os.strerror(errno.ENOSPC) in output or os.strerror(errno.EDQUOT) in output:
-        return disk_error(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), cache_folder())
-    reason = next((words for found, words in _NO_NETWORK.items() if re.search(found, output, re.IGNORECASE)), None)
-    if reason is not None:
-        return DataError(
-            f"{wanted}: the package index cannot be reached ({reason}); check the network and `pip config list`, "
-            "then run `bpebench fetch` again: what is fetched already stays"
-        )
-    if "from versions: none" in output:
-        return DataError(
-            f"{wanted}: the package index that pip asks has nothing of that name; `pip config list` shows which it "
-            "is, and whether pip is set to stay offline"
-        )
-    if "No matching distribution" in output or "Could not find a version" in output:
-        return DataError(
-            f"{wanted}: gone from the package index, or not for Python {sys.version_info.major}."
-            f"{sys.version_info.minor}; a newer release of bpebench may name another version"
-        )
-    errors = [line.strip() for line in output.splitlines() if line.startswith("ERROR")]
-    last = errors[-1] if errors else (output.strip().splitlines() or ["it said nothing"])[-1]
-    return DataError(f"{wanted}: pip could not download it: {last[:300]}")
+        return disk_error(OSError(errno.ENOSPC, ""), cache_folder())
+    why = next((words for pattern, words in _FAILURES.items() if re.search(pattern, output, re.IGNORECASE)), None)
+    if why is None:
+        lines = [line.strip() for line in output.splitlines() if line.strip()] or ["it said nothing"]
+        errors = [line for line in lines if line.startswith("ERROR")] or lines
+        why = f"pip could not download it: {errors[-1][:300]}"
+    return DataError(f"{package.name} {package.version}: {why}")
 
 
 def _wrong_digest(package: Package, got: str) -> DataError:

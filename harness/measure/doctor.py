@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from random import Random
 from time import perf_counter
@@ -22,7 +23,7 @@ from harness.measure.cautions import MOST_SPREAD, machine_warnings
 from harness.measure.jobs.prepared import prepare
 from harness.measure.jobs.timing import timed
 from harness.measure.protocol import Job
-from harness.measure.stats import Rounds, noise_floor, summary
+from harness.measure.stats import Rounds, noise_floor, spread
 from harness.measure.texts import write_texts
 from impls import Model, Tokenizer
 
@@ -77,7 +78,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
         if pinned:
             placement.pin_to(cores)
     floor = noise_floor(parts) or 0.0
-    spread = max(summary([sample for of in (*a, *b) for sample in of]).spread for a, b in parts)
+    widest = max(spread(list(chain(*a, *b))) for a, b in parts)
     touch, slow_touch = (float(share) for share in np.quantile(first_touches(), [0.5, 0.95]))
     facts: dict[str, Any] = {
         "governor": provenance.governor(),
@@ -97,8 +98,8 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
         warnings.append(
             f"the same loop differs from itself by {floor:.1%}; use --profile rigorous for smaller differences"
         )
-    if spread > MOST_SPREAD:
-        warnings.append(f"samples of one loop spread by {spread:.0%}; stop other work and try again")
+    if widest > MOST_SPREAD:
+        warnings.append(f"samples of one loop spread by {widest:.0%}; stop other work and try again")
     if slow_touch > TOLERABLE_TOUCH * touch:
         warnings.append(
             f"some memory takes {slow_touch / touch:.0f} times as long as most at its first touch; give cold workloads "
@@ -106,7 +107,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
         )
     return Diagnosis(
         floor=floor,
-        spread=spread,
+        spread=widest,
         load=load,
         governor=facts["governor"],
         turbo=facts["turbo"],

@@ -39,21 +39,6 @@ _T_975 = (
 """Student's t at 0.975, by degrees of freedom from 1."""
 
 
-class Summary(NamedTuple):
-    """Summary of a set of samples, in their unit."""
-
-    median: float
-    mad: float
-    """Median absolute deviation from the median, unscaled."""
-    minimum: float
-    n: int
-
-    @property
-    def spread(self) -> float:
-        """Return the MAD as a share of the median."""
-        return self.mad / self.median if self.median else 0.0
-
-
 class Interval(NamedTuple):
     """An estimate and its 95 % interval."""
 
@@ -71,13 +56,10 @@ def student_t_975(degrees_of_freedom: int) -> float:
     return z + (z**3 + z) / (4 * degrees_of_freedom)
 
 
-def summary(samples: Sequence[float]) -> Summary:
-    """Return median, MAD, minimum and number of samples; raise `ValueError` without samples."""
-    if not len(samples):
-        raise ValueError("no samples")
-    values = np.asarray(samples, dtype=float)
-    median = float(np.median(values))
-    return Summary(median, float(np.median(np.abs(values - median))), float(values.min()), len(values))
+def spread(samples: Sequence[float]) -> float:
+    """Return the median absolute deviation of samples from their median, as a share of it."""
+    median = float(np.median(samples))
+    return float(np.median(np.abs(np.asarray(samples) - median))) / median if median else 0.0
 
 
 def ratio_interval(a: Rounds, b: Rounds, *, paired: bool = True, seed: int = 0, resamples: int = RESAMPLES) -> Interval:

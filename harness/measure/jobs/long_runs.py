@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from harness.measure.jobs import timing
 from harness.measure.jobs.answers import Wrong, digest, digest_of_parts
 from harness.measure.jobs.judge import judge
 from harness.measure.jobs.opening import Opening
-from harness.measure.jobs.prepared import Pass, PreparedJob, bind, prepare, strings
+from harness.measure.jobs.prepared import PreparedJob, bind, prepare, strings
 from harness.measure.protocol import Expected, Job, Measure, Measured
 from harness.measure.stats import binned
 from harness.measure.texts import chunks, read_texts, take
@@ -49,20 +50,17 @@ class CallMonitor(msgspec.Struct):
     page_faults: list[int] = []
     system_seconds: list[float] = []
 
-    def call(self, run: Callable[[Any], Any], inputs: Any) -> Any:
-        """Time one call and return its answer."""
+    def calls(self, run: Callable[[Any], Any], inputs: Sequence[Any]) -> tuple[list[float], list[Any]]:
+        """Record calls, one on each of `inputs`, as one sample; return the seconds and the answer of each."""
         before = _usage()
-        seconds, answer = timing.timed(run, inputs)
-        self.note(seconds, before)
-        return answer
-
-    def note(self, seconds: float, before: tuple[int, float] | None) -> None:
-        """Record a call: its seconds, and the resources used since `before`."""
+        timed = [timing.timed(run, some) for some in inputs]
         after = _usage()
-        self.seconds.append(seconds)
+        seconds, answers = [taken for taken, _ in timed], [answer for _, answer in timed]
+        self.seconds.append(sum(seconds))
         if before is not None and after is not None:
             self.page_faults.append(after[0] - before[0])
             self.system_seconds.append(after[1] - before[1])
+        return seconds, answers
 
 
 def _usage() -> tuple[int, float] | None:
@@ -92,10 +90,12 @@ def sustained(request: Measure, opening: Opening) -> Measured:
     begin = time.perf_counter()
     for part in range(N_PARTS):
         texts = read_texts(Path(f"{job.texts}-{part}"))
-        seconds, answers = _each(encode, strings(texts), monitor)
+        seconds, answers = monitor.calls(encode, [(text,) for text in strings(texts)])
         calls += binned(seconds)
         work = PreparedJob(job=job, tokenizer=tokenizer, passes=[texts], run=encode)
-        found = _verified(work, answers, None if request.expected is None else request.expected.parts[part])
+        found = _verified(
+            work, list(chain.from_iterable(answers)), None if request.expected is None else request.expected.parts[part]
+        )
         digests.append(found[0])
         n_texts, n_bytes, n_tokens = n_texts + len(texts), n_bytes + sum(map(len, texts)), n_tokens + found[1]
         del texts, answers, seconds, work
@@ -118,19 +118,6 @@ def sustained(request: Measure, opening: Opening) -> Measured:
         resident_bytes=resident,
         call_times=sorted(calls.items()),
     )
-
-
-def _each(encode: Pass, inputs: Sequence[str], monitor: CallMonitor) -> tuple[list[float], list[Any]]:
-    """Encode each text in a call of its own; return the seconds of every call, and the answers."""
-    seconds: list[float] = []
-    answers: list[Any] = []
-    before = _usage()
-    for text in inputs:
-        taken, answer = timing.timed(encode, (text,))
-        seconds.append(taken)
-        answers += answer
-    monitor.note(sum(seconds), before)
-    return seconds, answers
 
 
 def _verified(work: PreparedJob, answers: list[Any], wanted: str | None) -> tuple[str, int]:
@@ -180,7 +167,7 @@ def long_text(request: Measure, opening: Opening) -> Measured:
     parts: dict[str, list[float]] = {}
     if job.state == "second-call":
         work.run(work.fresh(work.texts))
-        answer = monitor.call(work.run, work.fresh(work.texts))
+        _, [answer] = monitor.calls(work.run, [work.fresh(work.texts)])
     else:
         for _ in range(3):
             work.run(work.fresh(work.texts))
@@ -189,7 +176,7 @@ def long_text(request: Measure, opening: Opening) -> Measured:
                 inputs = work.fresh(work.texts)
                 answer = None
                 wait()
-                answer = monitor.call(work.run, inputs)
+                _, [answer] = monitor.calls(work.run, [inputs])
                 parts.setdefault(kind, []).append(monitor.seconds[-1])
     peak = opening.highest_memory()
     reply = work.reply(judge(work, [answer], request.expected), timing.Samples(monitor.seconds, 1), peak)
