@@ -57,8 +57,8 @@ class Size(msgspec.Struct, frozen=True, kw_only=True, tag="size"):
 
     job: Job
     budget_seconds: float
-    ids_file: str = ""
-    """Ids of the whole texts, for `decode`."""
+    expected: Expected | None = None
+    """Its ids are decoded, for `decode`."""
 
 
 class AskReference(msgspec.Struct, frozen=True, kw_only=True, tag="ask-reference"):
@@ -83,8 +83,8 @@ class MeasureMemory(msgspec.Struct, frozen=True, kw_only=True, tag="measure-memo
     """Measure the peak memory of one pass of the job."""
 
     job: Job
-    ids_file: str = ""
-    """Ids of the texts, for `decode`."""
+    expected: Expected | None = None
+    """Its ids are decoded, for `decode`."""
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True, tag="recall"):

@@ -11,7 +11,7 @@ import msgspec
 
 from harness import memory
 from harness.measure.jobs import long_runs, timing
-from harness.measure.jobs.answers import Wrong, digest, join_answers, read_ids, same_answer, write_ids
+from harness.measure.jobs.answers import Wrong, digest, join_answers, same_answer, write_ids
 from harness.measure.jobs.judge import judge, other_ids
 from harness.measure.jobs.opening import Opening
 from harness.measure.jobs.prepared import PreparedJob, bind, prepare
@@ -36,12 +36,12 @@ _FIRST_BYTES = 2000
 def size(request: Size, opening: Opening) -> Sized:
     """Return the largest slice of a job's texts whose pass fits the budget."""
     job = request.job
-    whole = prepare(job, opening.tokenizer, opening.implementation, request.ids_file)
+    whole = prepare(job, opening.tokenizer, opening.implementation, request.expected)
     full_bytes = max(sum(map(len, texts)) for texts in whole.passes)
 
     def seconds(n_bytes: int) -> float:
         if job.task == "decode":
-            inputs = [ids[: len(ids) * n_bytes // full_bytes] for ids in read_ids(Path(request.ids_file))]
+            inputs = [ids[: len(ids) * n_bytes // full_bytes] for ids in whole.fresh(whole.texts)]
             return timing.timed(whole.run, inputs)[0]
         work = prepare(msgspec.structs.replace(job, n_bytes=n_bytes), opening.tokenizer, opening.implementation)
         return timing.timed(work.run, work.fresh(work.passes[0]))[0]
@@ -76,7 +76,7 @@ def measure(request: Measure, opening: Opening) -> Measured:
         return long_runs.sustained(request, opening)
     if job.state in LONG_TEXT:
         return long_runs.long_text(request, opening)
-    work = prepare(job, opening.tokenizer, opening.implementation, "" if expected is None else expected.ids_file)
+    work = prepare(job, opening.tokenizer, opening.implementation, expected)
     samples, answers = _first_passes(work)
     # Read before verification, whose own memory says nothing about the implementation.
     peak = opening.highest_memory()
@@ -99,7 +99,7 @@ def measure(request: Measure, opening: Opening) -> Measured:
 def measure_memory(request: MeasureMemory, opening: Opening) -> MemoryMeasured:
     """Return the peak memory of one pass of a job; meaningful in a process that has done nothing else."""
     memory.reset_peak()
-    _first_passes(prepare(request.job, opening.tokenizer, opening.implementation, request.ids_file))
+    _first_passes(prepare(request.job, opening.tokenizer, opening.implementation, request.expected))
     return MemoryMeasured(peak_memory_bytes=opening.highest_memory())
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from harness.measure.jobs.answers import read_ids
 from harness.measure.jobs.timing import Samples
-from harness.measure.protocol import Job, Measured
+from harness.measure.protocol import Expected, Job, Measured
 from harness.measure.texts import read_texts, stretches, take
 from harness.measure.workloads import ARRAYS, BATCHES, STRETCHES
 from impls import Tokenizer, TrainingSpec
@@ -68,8 +68,10 @@ class PreparedJob(msgspec.Struct, kw_only=True):
         )
 
 
-def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenizer], ids_file: str = "") -> PreparedJob:
-    """Read a job's texts and bind the call to be timed; `ids_file` holds what `decode` decodes."""
+def prepare(
+    job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenizer], expected: Expected | None = None
+) -> PreparedJob:
+    """Read a job's texts and bind the call to be timed; `decode` decodes the `expected` ids."""
     passes = [take(texts, job.n_bytes) for texts in stretches(read_texts(Path(job.texts)), job.state)]
     other = passes.pop(0) if job.state in STRETCHES else []
     if job.task == "train":
@@ -80,7 +82,8 @@ def prepare(job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenize
     assert tokenizer is not None, "only training runs without a model"
     work = PreparedJob(job=job, tokenizer=tokenizer, passes=passes, other=other, run=bind(job, tokenizer))
     if job.task == "decode":
-        ids = read_ids(Path(ids_file))
+        assert expected is not None, "there is nothing to decode"
+        ids = read_ids(Path(expected.ids_file))
         work.fresh = lambda _: [list(some) for some in ids]
     elif job.state == "same-object":
         kept = strings(passes[0])

@@ -12,7 +12,7 @@ from itertools import chain, cycle
 from pathlib import Path
 from random import Random
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -40,13 +40,30 @@ _LATER = 10_000
 """Added to the numbers of all other texts in a process that asks for what an earlier one was given."""
 
 
-class Texts(NamedTuple):
+class Texts:
     """The inputs of a call, by the number of the text."""
 
-    inputs: Callable[[int], Any]
-    """New objects at every call."""
-    give: Callable[[int], Any]
-    """Have a text read in every way that may leave it in a cache."""
+    def __init__(self, request: Recall, made: Recombined, tokenizer: Tokenizer, run: Pass) -> None:
+        self._job, self._made, self._tokenizer, self._run = request.job, made, tokenizer, run
+        self._kept: dict[int, list[str]] = {}
+        self._ids = [list(map(int, self._encode(unit))) for unit in made.units] if request.job.task == "decode" else []
+
+    def _encode(self, text: str) -> Any:
+        return self._tokenizer.encode(text, disallowed_special=())
+
+    def inputs(self, number: int) -> list[Any]:
+        """Return a text's inputs: new objects at every call, or the very same ones where that is what is timed."""
+        if self._job.task == "decode":
+            return [list(chain.from_iterable(self._ids[i] for i in row)) for row in self._made.order(number)]
+        texts = self._made.texts(number)
+        return self._kept.setdefault(number, texts) if self._job.state == "same-object" else texts
+
+    def give(self, number: int) -> None:
+        """Have a text read in every way that may leave it in a cache: an encoder may cache what a decoder returns."""
+        if self._job.task == "decode":
+            for row in self._made.order(number):
+                self._encode(self._made.joined(row))
+        self._run(self.inputs(number))
 
 
 def remembers(met_seconds: Sequence[float], new_seconds: Sequence[float]) -> bool:
@@ -71,7 +88,7 @@ def recall(request: Recall, tokenizer: Tokenizer, clock: Callable[[], float] | N
     run = bind(request.job, tokenizer)
 
     def made(n_bytes: int) -> Texts:
-        return _texts(request, Recombined(units, n_bytes, request.text_bytes, request.seed), tokenizer, run)
+        return Texts(request, Recombined(units, n_bytes, request.text_bytes, request.seed), tokenizer, run)
 
     start = _LATER if request.earlier else 0
 
@@ -114,30 +131,6 @@ def sample(
         if pair + 1 >= N_PAIRS and (_times_new(met, new).high < REMEMBERED_FACTOR or remembers(met, new)):
             break
     return met, new
-
-
-def _texts(request: Recall, made: Recombined, tokenizer: Tokenizer, run: Pass) -> Texts:
-    if request.job.task == "decode":
-        ids = [[int(i) for i in tokenizer.encode(unit, disallowed_special=())] for unit in made.units]
-
-        def rows(number: int) -> list[list[int]]:
-            return [list(chain.from_iterable(ids[i] for i in positions)) for positions in made.order(number)]
-
-        def give_both(number: int) -> None:
-            # An encoder may have cached what a decoder returns.
-            for positions in made.order(number):
-                tokenizer.encode(made.joined(positions), disallowed_special=())
-            run(rows(number))
-
-        return Texts(rows, give_both)
-    if request.job.state == "same-object":
-        kept: dict[int, list[str]] = {}
-
-        def same(number: int) -> list[str]:
-            return kept.setdefault(number, made.texts(number))
-
-        return Texts(same, lambda number: run(same(number)))
-    return Texts(made.texts, lambda number: run(made.texts(number)))
 
 
 _MOST_WORD_CHARACTERS = 30

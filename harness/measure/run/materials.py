@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -22,19 +22,8 @@ from impls import BPEError, Model
 M = TypeVar("M")
 
 
-class CorpusLike(Protocol):
-    """What a run needs of a corpus (`harness.data.Corpus`)."""
-
-    @property
-    def digest(self) -> str:
-        """Return the SHA-256 of its documents."""
-
-    def documents(self) -> Iterable[str]:
-        """Yield its documents in order."""
-
-
-LoadCorpus = Callable[[str, Any], CorpusLike]
-"""(name, split) -> corpus"""
+LoadCorpus = Callable[[str, Any], Any]
+"""(name, split) -> corpus, of which a run needs `documents()` and `digest`"""
 LoadModel = Callable[[str], Model]
 """name or path -> model"""
 

@@ -36,8 +36,6 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a run."""
 
     records: list[AnyRecord]
-    floor: float | None
-    """Noise floor as a share, or None where no copy was run."""
     warnings: list[str]
 
     @property
@@ -76,7 +74,7 @@ def measure(
             facts["noise_floor"] = measured_floor(measurements)
             facts["resolution"] = measured_resolution(measurements)
             facts["warnings"] = cautions.sample_warnings(measurements)
-    return RunResult(records=records, floor=facts["noise_floor"], warnings=facts["warnings"])
+    return RunResult(records=records, warnings=facts["warnings"])
 
 
 def run(

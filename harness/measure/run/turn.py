@@ -175,11 +175,8 @@ class TurnRunner:
         if known not in self._slices:
             profile, once = self._plan.profile, workload.state in ONCE_ONLY
             expected = self._expected(workload, job) if workload.task == "decode" else None
-            request = Size(
-                job=job,
-                budget_seconds=profile.pass_seconds * (_ONCE_FACTOR if once else 1),
-                ids_file="" if expected is None else expected.ids_file,
-            )
+            budget = profile.pass_seconds * (_ONCE_FACTOR if once else 1)
+            request = Size(job=job, budget_seconds=budget, expected=expected)
             if once:
                 sized = self._ask_alone(turn, workload, request, Sized)
             else:
@@ -189,8 +186,8 @@ class TurnRunner:
 
     def _peak_memory_bytes(self, turn: Turn, workload: Workload, job: Job, expected: Expected | None) -> int | None:
         """Return the peak memory of a job in a process that runs nothing else; None where that fails."""
-        request = MeasureMemory(job=job, ids_file="" if expected is None else expected.ids_file)
         try:
+            request = MeasureMemory(job=job, expected=expected)
             return self._ask_alone(turn, workload, request, MemoryMeasured).peak_memory_bytes
         except WorkerFailed:
             return None

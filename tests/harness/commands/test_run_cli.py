@@ -16,7 +16,7 @@ PLAN = Plan(profile=PROFILES["smoke"], implementations=("naive",), workloads=(),
 
 
 def faults_of(monkeypatch: pytest.MonkeyPatch, *records: AnyRecord) -> int:
-    outcome = RunResult(records=list(records), floor=None, warnings=[])
+    outcome = RunResult(records=list(records), warnings=[])
     monkeypatch.setattr("harness.measure.run.session.measure", lambda *_, **__: outcome)
     return carry_out(PLAN, Path("nowhere"), resume=False)
 

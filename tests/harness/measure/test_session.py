@@ -123,11 +123,11 @@ def test_a_run_leaves_records_compression_machine_and_plan(tmp_path: Path) -> No
     (compression,) = of_kind(outcome.records, Compression)
     assert compression.n_bytes == compression.n_characters == compression.n_tokens == 2_000
     assert compression.n_words == len(TEXT[:2000].split())
-    assert outcome.floor is not None
     facts = msgspec.json.decode((folder / MACHINE_FILE).read_bytes())
     assert facts["command"] == "bpebench run --out run"
     for key in ("cpu", "cores", "memory_bytes", "os", "python", "packages", "unicode", "suite", "load_before"):
         assert key in facts, key
+    assert facts["noise_floor"] is not None
     assert facts["unicode"]["regex"] == "16.0"
     assert facts["digests"]["corpora"] == {"one": "of one text"}
     assert msgspec.json.decode((folder / PLAN_FILE).read_bytes(), type=Plan) == plan

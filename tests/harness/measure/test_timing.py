@@ -15,7 +15,7 @@ from harness.measure import doctor
 from harness.measure.jobs import timing
 from harness.measure.jobs.answers import NotIds, join_answers, write_ids
 from harness.measure.jobs.prepared import PreparedJob, prepare
-from harness.measure.protocol import Job
+from harness.measure.protocol import Expected, Job
 from harness.measure.texts import write_texts
 from harness.measure.workloads import State, Task
 from impls import Model, Tokenizer
@@ -172,7 +172,8 @@ def work_of(task: Task, folder: Path, state: State = "warm-same", threads: int =
     write_ids(ids, [list(b"first text"), list(b"second text")])
     tokenizer = Listening(BYTES)
     job = Job(task=task, state=state, texts=str(path), threads=threads)
-    return prepare(job, tokenizer, Listening, str(ids)), tokenizer
+    expected = Expected(digest="", n_tokens=0, reference="r", ids_file=str(ids))
+    return prepare(job, tokenizer, Listening, expected), tokenizer
 
 
 @pytest.mark.parametrize("task", ["encode", "encode-documents", "encode-documents-array", "encode-short", "count"])
