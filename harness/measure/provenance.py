@@ -180,17 +180,14 @@ def _probed(worker: WorkerProcess, left: list[tuple[str, ...]], found: dict[str,
 def suite() -> dict[str, Any]:
     """Return the suite's version, and in a checkout its commit and whether files differ (except `results/`)."""
     root = Path(harness.__file__).parent.parent
-    commit = _git(root, "rev-parse", "HEAD") if _is_checkout(root) else None
+    # This project's own checkout, not another repository around an installed package.
+    is_checkout = (root / ".git").exists() and (root / "pyproject.toml").is_file()
+    commit = _git(root, "rev-parse", "HEAD") if is_checkout else None
     dirty: bool | None = None
     if commit is not None:
         changes = _git(root, "status", "--porcelain", "--", ".", ":(exclude)results")
         dirty = None if changes is None else bool(changes)
     return {"version": versions(["bpebench"])["bpebench"], "commit": commit, "dirty": dirty}
-
-
-def _is_checkout(root: Path) -> bool:
-    """Return whether `root` is this project's own checkout, not another repository around an installed package."""
-    return (root / ".git").exists() and (root / "pyproject.toml").is_file()
 
 
 def _git(root: Path, *arguments: str) -> str | None:

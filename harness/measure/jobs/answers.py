@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.measure.protocol import Failed, Job
-from harness.measure.texts import boundary
+from harness.measure.texts import boundary, encoded
 from harness.measure.workloads import ARRAYS, ENCODING
 from harness.records import Counterexample, Status
 from impls import Model
@@ -56,43 +56,40 @@ def as_uint32(ids: Ids) -> np.ndarray:
     return array.astype("<u4")
 
 
+def _packed(ids: Ids) -> bytes:
+    """Return a text's number of ids, then the ids, all little-endian uint32."""
+    array = as_uint32(ids)
+    return len(array).to_bytes(4, "little") + array.tobytes()
+
+
+def _sha256(parts: Iterable[bytes]) -> str:
+    hasher = hashlib.sha256()
+    for part in parts:
+        hasher.update(part)
+    return hasher.hexdigest()
+
+
 def digest_of_ids(texts_ids: Iterable[Ids]) -> tuple[str, int]:
     """Return the SHA-256 (hex) of each text's token count and ids, all little-endian uint32, and the token count."""
-    hasher = hashlib.sha256()
-    n_tokens = 0
-    for ids in texts_ids:
-        array = as_uint32(ids)
-        hasher.update(len(array).to_bytes(4, "little"))
-        hasher.update(array.tobytes())
-        n_tokens += len(array)
-    return hasher.hexdigest(), n_tokens
+    packed = list(map(_packed, texts_ids))
+    return _sha256(packed), sum(len(content) // 4 - 1 for content in packed)
 
 
 def digest_of_counts(counts: Iterable[int]) -> tuple[str, int]:
     """Return the SHA-256 (hex) of token counts as little-endian uint32, and their sum."""
     counts = list(counts)
-    return hashlib.sha256(as_uint32(counts).tobytes()).hexdigest(), sum(counts)
+    return _sha256([as_uint32(counts).tobytes()]), sum(counts)
 
 
 def digest_of_texts(texts: Iterable[str]) -> str:
     """Return the SHA-256 (hex) of each text's length and UTF-8 (surrogatepass)."""
-    hasher = hashlib.sha256()
-    for text in texts:
-        content = text.encode("utf-8", "surrogatepass")
-        hasher.update(len(content).to_bytes(8, "little"))
-        hasher.update(content)
-    return hasher.hexdigest()
+    return _sha256(len(content).to_bytes(8, "little") + content for content in map(encoded, texts))
 
 
 def digest_of_merges(tokens: Iterable[bytes | None], merges: Iterable[tuple[int, int]]) -> str:
     """Return the SHA-256 (hex) of the merges as pairs of little-endian uint32 in rank order, then the tokens by id."""
-    hasher = hashlib.sha256()
-    for left, right in merges:
-        hasher.update(left.to_bytes(4, "little") + right.to_bytes(4, "little"))
-    for token in tokens:
-        content = b"" if token is None else token
-        hasher.update(len(content).to_bytes(4, "little") + content)
-    return hasher.hexdigest()
+    pairs = (left.to_bytes(4, "little") + right.to_bytes(4, "little") for left, right in merges)
+    return _sha256(chain(pairs, (len(token or b"").to_bytes(4, "little") + (token or b"") for token in tokens)))
 
 
 def digest_of_model(model: Model) -> str:
@@ -102,7 +99,7 @@ def digest_of_model(model: Model) -> str:
 
 def digest_of_parts(digests: Iterable[str]) -> str:
     """Combine the digests of the parts of a text into one."""
-    return hashlib.sha256("".join(digests).encode()).hexdigest()
+    return _sha256(digest.encode() for digest in digests)
 
 
 def digest(job: Job, answer: Any) -> tuple[str, int]:
@@ -170,10 +167,7 @@ def _others(entries: Iterable[object], kind: type) -> str:
 def write_ids(path: Path, texts_ids: Sequence[Ids]) -> None:
     """Write every text's ids: count, then ids, all little-endian uint32."""
     with path.open("wb") as file:
-        for ids in texts_ids:
-            array = as_uint32(ids)
-            file.write(len(array).to_bytes(4, "little"))
-            file.write(array.tobytes())
+        file.writelines(map(_packed, texts_ids))
 
 
 def read_ids(path: Path) -> list[list[int]]:
