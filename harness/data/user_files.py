@@ -52,9 +52,8 @@ def documents_of(content: bytes, name: str) -> Iterator[str]:
 def _lines(source: io.TextIOWrapper, name: str, max_characters: int = -1) -> Iterator[str]:
     """Yield lines with their ends (`\\n`), a longer one in pieces; without a byte order mark at the start."""
     try:
-        first = source.readline(max_characters)
-        if first:
-            yield first.removeprefix("\ufeff")
+        if first := source.readline(max_characters).removeprefix("\ufeff"):
+            yield first
         yield from iter(lambda: source.readline(max_characters), "")
     except UnicodeDecodeError as error:
         place = f" at byte {source.buffer.tell() - len(error.object) + error.start}" if source.seekable() else ""

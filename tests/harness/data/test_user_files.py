@@ -39,6 +39,7 @@ def _written(folder: Path, content: bytes, name: str = "text.txt") -> Path:
         ("  bir \n \t \n iki", ["  bir \n \t \n", " iki"]),
         ("bir\r\niki\r\n\r\nüç\r\n", ["bir\r\niki\r\n\r\n", "üç\r\n"]),
         ("\ufeffbir\n\n\ufeffiki", ["bir\n\n", "\ufeffiki"]),
+        ("\ufeff", []),
         ("   ", ["   "]),
         ("a\x00b\u2028c\x0cd\n", ["a\x00b\u2028c\x0cd\n"]),
     ],
