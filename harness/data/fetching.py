@@ -7,6 +7,7 @@ work twice, and both leave the same complete files.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 import time
@@ -97,19 +98,14 @@ def _fetch_package(package: Package, items: Sequence[Item], bar: Bar) -> None:
 
     try:
         make_folder(downloads)
-        folder = Path(tempfile.mkdtemp(prefix="fetch-", dir=downloads))
+        with tempfile.TemporaryDirectory(prefix="fetch-", dir=downloads, ignore_cleanup_errors=True) as folder:
+            report("downloading", 0)
+            file = download(package, Path(folder), lambda n_bytes: report("downloading", n_bytes))
+            report("unpacking", package.n_bytes)
+            for group in _by_reader(items):
+                _unpack(package, file, group)
     except OSError as error:
         raise disk_error(error, cache_folder()) from None
-    try:
-        report("downloading", 0)
-        file = download(package, folder, lambda n_bytes: report("downloading", n_bytes))
-        report("unpacking", package.n_bytes)
-        for group in _by_reader(items):
-            _unpack(package, file, group)
-    except OSError as error:
-        raise disk_error(error, cache_folder()) from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _by_reader(items: Sequence[Item]) -> list[list[Item]]:
@@ -159,12 +155,7 @@ def is_fetched(name: str) -> bool:
 
 def _remove_stale(downloads: Path) -> None:
     """Remove what a killed fetch left behind."""
-    if not downloads.is_dir():
-        return
-    for folder in downloads.iterdir():
-        try:
-            stale = time.time() - folder.stat().st_mtime > _SECONDS_UNTIL_STALE
-        except FileNotFoundError:
-            continue
-        if stale:
-            shutil.rmtree(folder, ignore_errors=True)
+    for folder in downloads.glob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - folder.stat().st_mtime > _SECONDS_UNTIL_STALE:
+                shutil.rmtree(folder, ignore_errors=True)

@@ -141,14 +141,15 @@ class TurnRunner:
             measured = msgspec.structs.replace(measured, peak_memory_bytes=peak)
         return measured
 
-    def _job(self, workload: Workload, **files: str) -> Job:
+    def _job(self, workload: Workload, *, texts: str = "", model_file: str = "") -> Job:
         return Job(
             task=workload.task,
             state=workload.state,
             threads=self._threads(workload),
             training=workload.training,
             document_bytes=workload.document_bytes,
-            **files,
+            texts=texts,
+            model_file=model_file,
         )
 
     def _first_text_job(self) -> Job:
