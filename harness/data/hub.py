@@ -60,7 +60,7 @@ def is_cached(name: str) -> bool:
 @cache
 def why_silent(endpoint: str) -> str:
     """Return why the hub cannot be asked, empty where it answers within `LIMIT_SECONDS`; each hub is asked once."""
-    from huggingface_hub.utils import get_session
+    from huggingface_hub import get_session
 
     session = get_session()
     statuses: list[int] = []

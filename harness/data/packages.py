@@ -95,7 +95,7 @@ def _pip(
     requirements.write_text(f"{package.name}=={package.version} {hashes}\n", "utf-8")
     arguments = [sys.executable, "-m", "pip", verb, "--no-deps", "--require-hashes", "--retries", "2", *options]
     arguments += ["--requirement", str(requirements)]
-    status, output = run_pip(arguments, _environment(scratch) | environment, look)
+    status, output = run_pip(arguments, _environment(scratch) | dict(environment), look)
     if status:
         raise _failure(package, output)
 

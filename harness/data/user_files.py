@@ -12,6 +12,7 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from harness.data.errors import DataError
 
@@ -56,7 +57,8 @@ def _lines(source: io.TextIOWrapper, name: str, max_characters: int = -1) -> Ite
             yield first
         yield from iter(lambda: source.readline(max_characters), "")
     except UnicodeDecodeError as error:
-        place = f" at byte {source.buffer.tell() - len(error.object) + error.start}" if source.seekable() else ""
+        read: IO[bytes] = source.buffer  # type: ignore[assignment]  # its stub is of what every such object has
+        place = f" at byte {read.tell() - len(error.object) + error.start}" if read.seekable() else ""
         raise DataError(
             f"{name}: not UTF-8{place} (0x{error.object[error.start]:02X}); convert it to UTF-8 first"
         ) from None

@@ -11,7 +11,7 @@ import pytest
 
 from harness.measure.run.scratch import Scratch
 
-_HOLD = "from harness.measure.run.scratch import Scratch\nprint(Scratch().folder, flush=True)\ninput()\n"
+_HOLD = "from harness.measure.run.scratch import Scratch\nheld = Scratch()\nprint(held.folder, flush=True)\ninput()\n"
 
 
 @pytest.fixture(autouse=True)
