@@ -7,15 +7,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Protocol
 
 from harness.printable import printable
 
 _SECONDS_BETWEEN_LINES = 5.0
 
 
-class Bar(Protocol):
-    """Receives the progress of long work."""
+class Bar:
+    """Receives the progress of long work; this one shows nothing."""
 
     def advance(self, steps: float = 1, what: str = "") -> None:
         """Count `steps` more as done; `what` names them."""
@@ -27,7 +26,7 @@ class Bar(Protocol):
         """Print a line above the bar."""
 
 
-class _Lines:
+class _Lines(Bar):
     def __init__(self, title: str, total: float | None) -> None:
         self._title, self._total, self._done = printable(title), total, 0.0
         self._printed = time.monotonic()
@@ -70,7 +69,7 @@ def progress(title: str, total: float | None = None) -> Iterator[Bar]:
     with Progress(*columns, console=console, transient=True) as display:
         task = display.add_task(escape(printable(title)), total=total, what="")
 
-        class _Rich:
+        class _Rich(Bar):
             def advance(self, steps: float = 1, what: str = "") -> None:
                 display.update(task, advance=steps, what=escape(printable(what)[:60]))
 

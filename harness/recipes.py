@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import impls
 from harness.data import load_corpus, trained_model_path
 from harness.data.overlap import training_documents
 from harness.records import Text, Trained
-from impls.core.model.model import Model
 
 TRAINER = "compiled"
 N_FIRST_TOKENS = 20
@@ -40,7 +38,11 @@ SAMPLES = Recipe("samples-2k", ("samples",), "gpt2", vocab_size=2000)
 
 def train_recipe(recipe: Recipe) -> Trained:
     """Train one vocabulary, save it under its name, and return the record of it (runs in a worker)."""
-    texts = [text for name in recipe.corpora for text in _training_texts(name, recipe.max_bytes)]
+    corpora = (
+        load_corpus(name, split=None if name == "samples" else "train", max_bytes=recipe.max_bytes)
+        for name in recipe.corpora
+    )
+    texts = [text for corpus in corpora for text in corpus.documents()]
     start = time.perf_counter()
     model = impls.get(TRAINER).train_model(texts, recipe.spec)
     seconds = time.perf_counter() - start
@@ -56,13 +58,8 @@ def train_recipe(recipe: Recipe) -> Trained:
         digest=model.digest,
         ties=recipe.spec.ties,
         merge_counts=list(model.merge_counts or ()),
-        first_tokens=[Text.of(_readable(model, i)) for i in model.merge_results[:N_FIRST_TOKENS]],
+        first_tokens=[
+            Text.of((model.tokens[i] or b"").decode("utf-8", "backslashreplace"))
+            for i in model.merge_results[:N_FIRST_TOKENS]
+        ],
     )
-
-
-def _training_texts(name: str, max_bytes: int | None) -> Iterable[str]:
-    return load_corpus(name, split="train" if name != "samples" else None, max_bytes=max_bytes).documents()
-
-
-def _readable(model: Model, i: int) -> str:
-    return (model.tokens[i] or b"").decode("utf-8", "backslashreplace")

@@ -8,16 +8,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 
 import impls
 from harness.check import CheckPlan, CheckResult, check
 from harness.data import load_corpus, load_model, turkish_paragraph
 from harness.data.hub import PREFIX, is_cached
-from harness.measure.compression import compression
+from harness.measure.compression import compression, uncounted
 from harness.process.pool import WorkerDied, run_tasks
 from harness.recipes import ENGLISH_CODE, TURKISH, train_recipe
-from harness.records import Compression, RecordWriter
+from harness.records import RecordWriter
 
 COMPARED = ("o200k_base", "cl100k_base", "gpt2", "hf:Trendyol/Trendyol-LLM-7b-base-v1.0", "hf:vngrs-ai/Kumru-2B")
 """Vocabularies compared with our own on Turkish; those of the hub only where they have been fetched before."""
@@ -57,33 +58,16 @@ def weigh(plan: TourPlan, writer: RecordWriter) -> None:
         try:
             tokenizer = impls.load("tiktoken", load_model(model))
         except impls.BPEError as error:
-            writer.write(*(_unavailable(model, corpus, error) for corpus in texts if "turkish" in corpus))
+            reason = str(error).removeprefix(f"{model}: ")
+            of_turkish = (corpus for corpus in texts if "turkish" in corpus)
+            writer.write(*(uncounted(model, corpus, "tiktoken", "missing", reason) for corpus in of_turkish))
             continue
         writer.write(*(compression(tokenizer, some, model=model, corpus=corpus) for corpus, some in texts.items()))
 
 
-def _unavailable(model: str, corpus: str, error: impls.BPEError) -> Compression:
-    return Compression(
-        model=model,
-        corpus=corpus,
-        implementation="tiktoken",
-        n_texts=0,
-        n_bytes=0,
-        n_characters=0,
-        n_words=0,
-        n_tokens=0,
-        vocab_size=0,
-        status="missing",
-        reason=str(error).removeprefix(f"{model}: "),
-    )
-
-
 def check_all(plan: TourPlan, writer: RecordWriter, done: Callable[[str], None]) -> CheckResult:
     """Check every pair of implementations on every model and corpus."""
-    result = check(
-        CheckPlan(plan.implementations, plan.models, plan.corpora, max_bytes=plan.check_bytes),
-        done,
-    )
+    result = check(CheckPlan(plan.implementations, plan.models, plan.corpora, max_bytes=plan.check_bytes), done)
     writer.write(*result.verdicts, *result.agreements, *result.not_compared)
     return result
 
@@ -96,8 +80,5 @@ def n_steps(plan: TourPlan) -> int:
 def new_folder(parent: Path) -> Path:
     """Return a new folder name for this run inside `parent`, after the time; it is not created."""
     base = time.strftime("tour-%Y%m%d-%H%M%S")
-    folder, number = parent / base, 1
-    while folder.exists():
-        number += 1
-        folder = parent / f"{base}-{number}"
-    return folder
+    names = chain([base], (f"{base}-{number}" for number in count(2)))
+    return next(parent / name for name in names if not (parent / name).exists())

@@ -32,8 +32,7 @@ def command(old: Path, new: Path, fail_if: str | None, as_json: bool) -> None:
     2 where it cannot be judged: for two machines, and where a run has not measured its own noise.
     """
     from harness.measure.comparison import machine_difference, parse_condition
-    from harness.measure.provenance import read_machine
-    from harness.records import Measurement, of_kind, read_records
+    from harness.records import Measurement, of_kind, read_machine, read_records
 
     condition = None if fail_if is None else parse_condition(fail_if)
     runs = [list(of_kind(read_records(folder), Measurement)) for folder in (old, new)]

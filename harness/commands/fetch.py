@@ -17,19 +17,11 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
     Cached files are not fetched again; afterwards everything works offline. The cache is the user's cache folder, or
     BPEBENCH_CACHE.
     """
-    from harness.data import FetchProgress, fetch, items_named
+    from harness.data import fetch, items_named
 
     items_named(names or None)
-    done = 0
     with progress("fetching") as bar:
-
-        def watch(state: FetchProgress) -> None:
-            nonlocal done
-            bar.total(state.total_bytes)
-            bar.advance(state.done_bytes - done, state.what)
-            done = state.done_bytes
-
-        fetched = fetch(names or None, watch)
+        fetched = fetch(names or None, bar)
     if as_json:
         options.print_json(
             {"files": [{"name": f.name, "n_bytes": f.n_bytes, "fresh": f.fresh, "file": str(f.file)} for f in fetched]}

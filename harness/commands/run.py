@@ -9,7 +9,7 @@ import click
 
 from harness.commands import options
 from harness.commands.records import DEFAULT_OUT, print_records, terminal_width
-from harness.progress import Bar, progress
+from harness.progress import progress
 
 if TYPE_CHECKING:
     from harness.measure.schedule import Plan
@@ -94,37 +94,16 @@ def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
 
     Where none was timed, all count as faults.
     """
-    from harness.measure.session import measure
+    from harness.measure.run.session import measure
 
     with progress("measuring") as bar:
-        outcome = measure(plan, out, resume=resume, command=options.command_line(), progress=_Watcher(bar))
+        outcome = measure(plan, out, resume=resume, command=options.command_line(), bar=bar)
         for warning in outcome.warnings:
             bar.note(f"warning: {warning}")
     if all(m.status != "ok" for m in outcome.measurements):
         click.echo(f"bpebench: {NOTHING_TIMED}", err=True)
         return max(1, len(outcome.measurements))
     return sum(1 for m in outcome.measurements if m.exact and m.status in FAULTS)
-
-
-class _Watcher:
-    """A run's progress as a bar, one step per record."""
-
-    def __init__(self, bar: Bar) -> None:
-        self._bar = bar
-        self._who = ""
-
-    def started(self, n_records: int, n_done: int) -> None:
-        self._bar.total(n_records)
-        self._bar.advance(n_done)
-
-    def turn(self, turn: object) -> None:
-        self._who = getattr(turn, "implementation", "")
-
-    def recorded(self, record: object) -> None:
-        self._bar.advance(1, f"{self._who} · {getattr(record, 'workload', '')}")
-
-    def passed_over(self, n_records: int) -> None:
-        self._bar.advance(n_records)
 
 
 def show(out: Path, as_json: bool) -> None:

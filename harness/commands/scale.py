@@ -57,10 +57,11 @@ def command(
     1 is linear, 2 quadratic. A curve ends at the first length that fails or exceeds the limit; a timeout gives a lower
     bound, a panic or a refusal is reported with its length. Every text is new to the process, so no cache answers.
     """
-    from harness.data import load_corpus, load_model
-    from harness.measure.materials import Materials
+    from harness.data import load_model
     from harness.measure.recording import recording
-    from harness.measure.scaling import Scale, ends, exponents, measure_scaling
+    from harness.measure.run.curves import measure_scaling
+    from harness.measure.run.materials import Materials
+    from harness.measure.scaling import Scale, ends, exponents
     from harness.records import read_records
 
     load_model(model)
@@ -82,7 +83,7 @@ def command(
             kept.write(record)
             bar.advance(1, f"{record.implementation} · {record.corpus}")
 
-        with Materials(load_model, lambda name, split: load_corpus(name, split=split)) as materials:
+        with Materials() as materials:
             done = read_records(out) if out is not None and resume else []
             records = measure_scaling(scale, materials, keep, done=done)
             kept.facts["digests"] = materials.digests()

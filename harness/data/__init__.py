@@ -14,38 +14,12 @@ from harness.data.corpora import (
     turkish_paragraph,
 )
 from harness.data.errors import DataError
-from harness.data.fetching import Fetched, FetchProgress, fetch, fetchable_names, is_fetched, items_named
+from harness.data.fetching import fetch, is_fetched, items_named
 from harness.data.models import (
     available_models,
     describe_models,
     load_model,
     model_names,
-    rank_file,
     trained_model_names,
     trained_model_path,
 )
-
-__all__ = [
-    "Corpus",
-    "DataError",
-    "FetchProgress",
-    "Fetched",
-    "available_models",
-    "cache_folder",
-    "corpus_names",
-    "datasets_folder",
-    "describe_corpora",
-    "describe_models",
-    "fetch",
-    "fetchable_names",
-    "is_fetched",
-    "items_named",
-    "load_corpus",
-    "load_model",
-    "model_names",
-    "rank_file",
-    "sample_parts",
-    "trained_model_names",
-    "trained_model_path",
-    "turkish_paragraph",
-]

@@ -8,10 +8,8 @@ from pathlib import Path
 
 from harness.data.errors import DataError
 from harness.records import write_atomically
-from impls.core.cache import cache_folder
+from impls.core.cache import cache_folder as cache_folder
 from impls.core.private_files import make_folder
-
-__all__ = ["cache_folder", "disk_error", "is_stored", "read_stored", "sha256_of", "store"]
 
 
 def sha256_of(content: bytes) -> str:

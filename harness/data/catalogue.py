@@ -66,6 +66,11 @@ class Vocabulary:
     round_trip: str = "exact"
     """`Model.round_trip` of its model, given here so that listing need not load it."""
 
+    @property
+    def n_bytes(self) -> int:
+        """Return the size of its files together."""
+        return sum(item.n_bytes for item in self.items)
+
 
 @dataclass(frozen=True, slots=True)
 class RealCorpus:

@@ -19,6 +19,7 @@ from impls.core.errors import UnknownName
 
 _SAMPLES = "samples"
 _PARAGRAPH = "paragraph"
+_COLUMNS = ("name", "language", "licence", "bytes", "cached", "about", "parts")
 
 Source = Callable[[], Iterator[tuple[str, str]]]
 """Yields each document with the text that decides its side of the split: the document itself, except in parallel
@@ -180,20 +181,12 @@ def corpus_names() -> list[str]:
 def describe_corpora() -> list[dict[str, Any]]:
     """Return a row per corpus: name, language, licence, bytes of text, whether it is cached, description, parts."""
     samples = sample_parts()
-    rows = [
-        _row(corpus.name, corpus.language, corpus.licence, corpus.n_bytes)
-        | {"cached": is_fetched(corpus.name), "about": corpus.description}
-        | {"parts": " ".join(item.part for item in corpus.parts)}
-        for corpus in real_corpora().values()
+    n_bytes = sum(file.stat().st_size for file in samples.values())
+    rows: list[tuple[Any, ...]] = [
+        (c.name, c.language, c.licence, c.n_bytes, is_fetched(c.name), c.description, " ".join(i.part for i in c.parts))
+        for c in real_corpora().values()
     ]
-    rows.append(
-        _row(_SAMPLES, f"{len(samples)} parts", "MIT", sum(file.stat().st_size for file in samples.values()))
-        | {"cached": True, "about": "the suite's own sentences and oddities", "parts": " ".join(samples)}
-    )
-    for family, (_, about) in FAMILIES.items():
-        rows.append(_row(f"gen/{family}", "", "MIT", None) | {"cached": True, "about": about, "parts": ""})
-    return rows
-
-
-def _row(name: str, language: str, licence: str, n_bytes: int | None) -> dict[str, Any]:
-    return {"name": name, "language": language, "licence": licence, "bytes": n_bytes}
+    about = "the suite's own sentences and oddities"
+    rows.append((_SAMPLES, f"{len(samples)} parts", "MIT", n_bytes, True, about, " ".join(samples)))
+    rows += [(f"gen/{family}", "", "MIT", None, True, about, "") for family, (_, about) in FAMILIES.items()]
+    return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]

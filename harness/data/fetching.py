@@ -7,10 +7,11 @@ work twice, and both leave the same complete files.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,19 +20,11 @@ from harness.data.catalogue import Item, Package, all_items, real_corpora, vocab
 from harness.data.errors import DataError
 from harness.data.packages import download, members_of
 from harness.data.readers import READERS
+from harness.progress import Bar, progress
 from impls.core.errors import UnknownName
 from impls.core.private_files import make_folder
 
 _SECONDS_UNTIL_STALE = 86_400
-
-
-@dataclass(frozen=True, slots=True)
-class FetchProgress:
-    """Progress of a fetch: bytes of all downloads together, and the current step."""
-
-    what: str
-    done_bytes: int
-    total_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,81 +39,73 @@ class Fetched:
     """Whether it was fetched now rather than already cached."""
 
 
-Progress = Callable[[FetchProgress], None]
-
-
-def fetchable_names() -> list[str]:
-    """Return the names `fetch` accepts: vocabularies and corpora; `parallel` means all its languages."""
-    return [*vocabularies(), *real_corpora()]
-
-
 def items_named(names: Iterable[str] | None) -> list[Item]:
-    """Return the files of the cache for `names`, all for None; raise `UnknownName`."""
+    """Return the files of the cache for `names`, all for None; raise `UnknownName`.
+
+    The name of a corpus in several languages means all of them.
+    """
     items = all_items()
     if names is None:
         return list(items.values())
     chosen: dict[str, Item] = {}
     for name in names:
-        vocabulary = vocabulary_named(name)
-        if vocabulary is not None:
-            chosen |= {item.name: item for item in vocabulary.items}
-        elif name in items:
-            chosen[name] = items[name]
-        elif name in real_corpora():
-            chosen |= {item.name: item for item in real_corpora()[name].items}
-        else:
-            raise UnknownName("corpus or vocabulary", name, fetchable_names())
+        whole = vocabulary_named(name) or real_corpora().get(name)
+        if whole is None and name not in items:
+            raise UnknownName("corpus or vocabulary", name, [*vocabularies(), *real_corpora()])
+        chosen |= {item.name: item for item in (whole.items if whole else [items[name]])}
     return list(chosen.values())
 
 
-def fetch(names: Iterable[str] | None = None, progress: Progress | None = None) -> list[Fetched]:
+def fetch(names: Iterable[str] | None = None, bar: Bar | None = None) -> list[Fetched]:
     """Put the files for `names` (all, for None) into the cache, downloading only what is missing.
 
-    Raise `DataError`: no network, wrong digest, full disk, version removed. Files fetched before the error stay.
+    The steps of `bar` are the bytes of all downloads. Raise `DataError`: no network, wrong digest, full disk, version
+    removed. Files fetched before the error stay.
     """
     items = items_named(names)
-    there = {item.name for item in items if read_stored(item.path, item.sha256) is not None}
-    missing: dict[Package, list[Item]] = {}
+    missing = _missing(items)
+    _fetch_all(missing, bar or Bar())
+    fetched = []
     for item in items:
-        if item.name not in there:
-            missing.setdefault(item.package, []).append(item)
-    total = sum(package.n_bytes for package in missing)
-    done = 0
-    for package, wanted in missing.items():
-
-        def report(what: str, n_bytes: int, package: Package = package, done: int = done) -> None:
-            if progress is not None:
-                progress(FetchProgress(what, done + min(n_bytes, package.n_bytes), total))
-
-        _fetch_package(package, wanted, report)
-        done += package.n_bytes
-    return [_fetched(item, item.name not in there) for item in items]
+        file = cache_folder() / item.path
+        fetched.append(Fetched(item.name, file, file.stat().st_size, item in missing))
+    return fetched
 
 
-def _fetched(item: Item, fresh: bool) -> Fetched:
-    file = cache_folder() / item.path
-    return Fetched(item.name, file, file.stat().st_size, fresh)
+def _missing(items: Sequence[Item]) -> list[Item]:
+    return [item for item in items if read_stored(item.path, item.sha256) is None]
 
 
-def _fetch_package(package: Package, items: Sequence[Item], report: Callable[[str, int], None]) -> None:
+def _fetch_all(items: Sequence[Item], bar: Bar) -> None:
+    wanted: dict[Package, list[Item]] = {}
+    for item in items:
+        wanted.setdefault(item.package, []).append(item)
+    bar.total(sum(package.n_bytes for package in wanted))
+    for package, of_package in wanted.items():
+        _fetch_package(package, of_package, bar)
+
+
+def _fetch_package(package: Package, items: Sequence[Item], bar: Bar) -> None:
     downloads = cache_folder() / "downloads"
     _remove_stale(downloads)
+    reported = 0
+
+    def report(verb: str, n_bytes: int) -> None:
+        nonlocal reported
+        done = max(reported, min(n_bytes, package.n_bytes))
+        bar.advance(done - reported, f"{verb} {package.name} {package.version}")
+        reported = done
+
     try:
         make_folder(downloads)
-        folder = Path(tempfile.mkdtemp(prefix="fetch-", dir=downloads))
+        with tempfile.TemporaryDirectory(prefix="fetch-", dir=downloads, ignore_cleanup_errors=True) as folder:
+            report("downloading", 0)
+            file = download(package, Path(folder), lambda n_bytes: report("downloading", n_bytes))
+            report("unpacking", package.n_bytes)
+            for group in _by_reader(items):
+                _unpack(package, file, group)
     except OSError as error:
         raise disk_error(error, cache_folder()) from None
-    try:
-        what = f"downloading {package.name} {package.version}"
-        report(what, 0)
-        file = download(package, folder, lambda n_bytes: report(what, n_bytes))
-        report(f"unpacking {package.name} {package.version}", package.n_bytes)
-        for group in _by_reader(items):
-            _unpack(package, file, group)
-    except OSError as error:
-        raise disk_error(error, cache_folder()) from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _by_reader(items: Sequence[Item]) -> list[list[Item]]:
@@ -146,22 +131,10 @@ def _unpack(package: Package, file: Path, items: Sequence[Item]) -> None:
 
 def ensure(items: Sequence[Item]) -> None:
     """Fetch the missing ones of `items`, with progress on standard error."""
-    absent = [item for item in items if read_stored(item.path, item.sha256) is None]
-    if not absent:
-        return
-    from harness.progress import progress
-
-    missing = [item.name for item in absent]
-    title = missing[0] if len(missing) == 1 else missing[0].partition("/")[0]
-    with progress(f"fetching {title}", sum(package.n_bytes for package in {item.package for item in absent})) as bar:
-        done = 0
-
-        def show(state: FetchProgress) -> None:
-            nonlocal done
-            bar.advance(state.done_bytes - done, state.what)
-            done = state.done_bytes
-
-        fetch(missing, show)
+    if missing := _missing(items):
+        title = missing[0].name if len(missing) == 1 else missing[0].name.partition("/")[0]
+        with progress(f"fetching {title}") as bar:
+            _fetch_all(missing, bar)
 
 
 def read_item(item: Item) -> bytes:
@@ -182,12 +155,7 @@ def is_fetched(name: str) -> bool:
 
 def _remove_stale(downloads: Path) -> None:
     """Remove what a killed fetch left behind."""
-    if not downloads.is_dir():
-        return
-    for folder in downloads.iterdir():
-        try:
-            stale = time.time() - folder.stat().st_mtime > _SECONDS_UNTIL_STALE
-        except FileNotFoundError:
-            continue
-        if stale:
-            shutil.rmtree(folder, ignore_errors=True)
+    for folder in downloads.glob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - folder.stat().st_mtime > _SECONDS_UNTIL_STALE:
+                shutil.rmtree(folder, ignore_errors=True)

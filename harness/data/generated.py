@@ -6,7 +6,7 @@ Source of randomness: Python's Mersenne Twister, seeded by the family's name and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 from harness.data.errors import DataError
@@ -19,29 +19,14 @@ _MIXED_DOCUMENT_CHARACTERS = 1_000
 _Family = Callable[[int, Random], Iterator[str]]
 
 
-def _repeated(part: str) -> _Family:
-    """Return a generator of `part` repeated, cut to the size."""
-    return lambda size, random: iter([(part * (size // len(part) + 1))[:size]])
+def _repeated(part: str, end: str = "") -> _Family:
+    """Return a generator of `part` repeated, cut to the size with `end` at its end."""
+    return lambda size, random: iter([(part * (size // len(part) + 1))[: size - len(end)] + end])
 
 
-def _tabs(size: int, random: Random) -> Iterator[str]:
-    yield ("\t  " * (size // 3 + 1))[: size - 1] + "x"
-
-
-def _hundreds(size: int, random: Random) -> Iterator[str]:
-    yield (f"{'a' * 99} {'a' * 100} {'a' * 101} " * (size // 303 + 1))[:size]
-
-
-def _letters(size: int, random: Random) -> Iterator[str]:
-    yield "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=size))
-
-
-def _digits(size: int, random: Random) -> Iterator[str]:
-    yield "".join(random.choices("0123456789", k=size))
-
-
-def _cjk(size: int, random: Random) -> Iterator[str]:
-    yield "".join(map(chr, random.choices(range(0x4E00, 0x9FA6), k=size)))
+def _drawn(characters: Sequence[str]) -> _Family:
+    """Return a generator of random characters."""
+    return lambda size, random: iter(["".join(random.choices(characters, k=size))])
 
 
 def _surrogates(size: int, random: Random) -> Iterator[str]:
@@ -95,13 +80,16 @@ def _strings(size: int, random: Random) -> Iterator[str]:
 
 FAMILIES: dict[str, tuple[_Family, str]] = {
     "repeats": (_repeated("ab"), "`ab` repeated: one piece, quadratic where merging is"),
-    "letters": (_letters, "random letters without a space: one piece that merges little"),
+    "letters": (_drawn("abcdefghijklmnopqrstuvwxyz"), "random letters without a space: one piece that merges little"),
     "spaces": (_repeated(" "), "spaces only"),
-    "digits": (_digits, "random digits: cut in threes or one piece, depending on the pattern"),
-    "cjk": (_cjk, "random CJK ideographs without a space"),
+    "digits": (_drawn("0123456789"), "random digits: cut in threes or one piece, depending on the pattern"),
+    "cjk": (_drawn([chr(code) for code in range(0x4E00, 0x9FA6)]), "random CJK ideographs without a space"),
     "one-letter": (_repeated("a"), "one letter: every pair ties with every other"),
-    "hundreds": (_hundreds, "words of 99, 100 and 101 letters: tiktoken switches to another algorithm at 100 bytes"),
-    "tabs": (_tabs, "tab and two spaces repeated, then a letter: the space before it belongs to it"),
+    "hundreds": (
+        _repeated(f"{'a' * 99} {'a' * 100} {'a' * 101} "),
+        "words of 99, 100 and 101 letters: tiktoken switches to another algorithm at 100 bytes",
+    ),
+    "tabs": (_repeated("\t  ", "x"), "tab and two spaces repeated, then a letter: the space before it belongs to it"),
     "line-ends": (_repeated("\r\n"), "carriage return and line feed repeated"),
     "punctuation": (_repeated("-="), "one run of punctuation"),
     "apostrophes": (_repeated("'s"), "contractions without a word: the shortest pieces there are"),

@@ -1,25 +1,29 @@
-"""Models of the Hugging Face hub by name: their files where the hub answers in time, else a clear error.
+"""Models of the Hugging Face hub by name: their files where the hub answers in time, else those fetched before.
 
 `HF_ENDPOINT` names another hub, as it does for the hub's own library.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
+import warnings
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 from harness.data.cache import cache_folder
 from harness.data.errors import DataError
 
 PREFIX = "hf:"
-LIMIT_SECONDS = 5.0
-"""Time limit for an answer of the hub; cached files need none."""
+LIMIT_SECONDS = 1.0
+"""Time limit for the hub to answer at all, which is asked once; a download has none."""
 
 _FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
 """The files a model may be read from; the first that exists is used."""
+_NO_SUCH_FILE = ("EntryNotFoundError", "RemoteEntryNotFoundError")
 
 
 def hub_tokenizer_file(name: str) -> Path:
@@ -28,56 +32,83 @@ def hub_tokenizer_file(name: str) -> Path:
     owner, _, model = repository.partition("/")
     if not owner or not model or "/" in model:
         raise DataError(f"{name!r} is no model of the hub; write hf:OWNER/NAME")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     try:
-        import huggingface_hub  # noqa: F401
+        from huggingface_hub import constants
     except ModuleNotFoundError:
         raise DataError(f"{name}: needs the package huggingface-hub; pip install 'bpebench[hub]'") from None
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    logging.getLogger("huggingface_hub").setLevel(logging.CRITICAL)  # it logs every attempt; one reason is enough
-    answer: list[Path | Exception] = []
-
-    def ask() -> None:
+    endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
+    with _quiet():
+        silence = why_silent(endpoint)
         try:
-            answer.append(_first_file(repository))
+            file = _cached_file(repository) if silence else _first_file(repository, endpoint)
         except Exception as error:
-            answer.append(error)
-
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
-    asking.join(LIMIT_SECONDS)
-    if not answer:
-        raise DataError(f"{name}: unavailable offline: the hub did not answer within {LIMIT_SECONDS:.0f} s")
-    if isinstance(answer[0], Exception):
-        raise DataError(f"{name}: {_reason(answer[0])}")
-    return answer[0]
+            raise DataError(f"{name}: {_reason(error)}") from None
+    if file is None:
+        raise DataError(f"{name}: unavailable offline: {silence}")
+    return file
 
 
 def is_cached(name: str) -> bool:
     """Return whether a model `hf:OWNER/NAME` can be read without asking the hub."""
     try:
-        from huggingface_hub import try_to_load_from_cache
+        return _cached_file(name.removeprefix(PREFIX)) is not None
     except ModuleNotFoundError:
         return False
-    repository, folder = name.removeprefix(PREFIX), cache_folder() / "hub"
-    return any(isinstance(try_to_load_from_cache(repository, file, cache_dir=folder), str) for file in _FILES)
 
 
-def _first_file(repository: str) -> Path:
+@cache
+def why_silent(endpoint: str) -> str:
+    """Return why the hub cannot be asked, empty where it answers within `LIMIT_SECONDS`; each hub is asked once."""
+    from huggingface_hub import get_session
+
+    session = get_session()
+    statuses: list[int] = []
+
+    def ask() -> None:
+        with contextlib.suppress(Exception):
+            statuses.append(session.head(endpoint, timeout=2 * LIMIT_SECONDS).status_code)
+
+    asking = threading.Thread(target=ask, daemon=True)  # looking up a name knows no time limit
+    asking.start()
+    asking.join(LIMIT_SECONDS)
+    if asking.is_alive():
+        return f"the hub did not answer within {LIMIT_SECONDS:g} s"
+    return "" if statuses and statuses[0] < 500 else "the hub cannot be reached"
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep off the terminal what the hub's library and those below it report of retries and addresses.
+
+    All logging is switched off, because the library sets the levels of its loggers itself, when it is first used.
+    """
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            yield
+    finally:
+        logging.disable(before)
+
+
+def _cached_file(repository: str) -> Path | None:
+    from huggingface_hub import try_to_load_from_cache
+
+    found = (try_to_load_from_cache(repository, file, cache_dir=cache_folder() / "hub") for file in _FILES)
+    return next((Path(file) for file in found if isinstance(file, str)), None)
+
+
+def _first_file(repository: str, endpoint: str) -> Path:
     from huggingface_hub import hf_hub_download
 
-    options: dict[str, Any] = {"cache_dir": cache_folder() / "hub", "etag_timeout": LIMIT_SECONDS}
-    if endpoint := os.environ.get("HF_ENDPOINT"):
-        options["endpoint"] = endpoint
     for file in _FILES:
         try:
-            return Path(hf_hub_download(repository, file, **options))
+            return Path(hf_hub_download(repository, file, cache_dir=cache_folder() / "hub", endpoint=endpoint))
         except Exception as error:
             if type(error).__name__ not in _NO_SUCH_FILE or file == _FILES[-1]:
                 raise
     raise AssertionError("the last file was returned or raised for")
-
-
-_NO_SUCH_FILE = ("EntryNotFoundError", "RemoteEntryNotFoundError")
 
 
 def _reason(error: Exception) -> str:

@@ -6,6 +6,7 @@ name that matches one: the file's, its folder's, then those in `package.json` an
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -47,6 +48,15 @@ _MAX_NAMING_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
+class _Label:
+    source: str
+    """What has the name."""
+    text: str
+    """The matching part of it."""
+    meant: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Inspection:
     """The result of inspecting a file."""
 
@@ -80,9 +90,9 @@ def inspect(path: Path) -> Inspection:
     content = path.read_bytes() if path.is_file() else None
     sha256 = None if content is None else hashlib.sha256(content).hexdigest()
     known = KNOWN.get(digest_of(model.id_by_token))
-    source, label = _label(path)
+    label = _label(path)
     findings = [
-        *_mislabelled(path, known, source, label),
+        *_mislabelled(path, known, label),
         *_other_rules(model, known),
         *(f"irregular: {line}" for line in model.irregularities if known is None),
     ]
@@ -93,7 +103,7 @@ def inspect(path: Path) -> Inspection:
         n_bytes=len(content) if content is not None else sum(file.stat().st_size for file in path.iterdir()),
         published_file=_published_as(sha256),
         vocabulary=None if known is None else known.name,
-        label=label,
+        label=None if label is None else label.text,
         model=model,
         n_unreachable=len(unreachable(model)),
         n_cut_by_pattern=_n_cut(model),
@@ -111,41 +121,33 @@ def round_trip(model: Model) -> str:
     return model.round_trip if model.lossy is None else f"{model.round_trip}: {model.lossy}"
 
 
-def _label(path: Path) -> tuple[str, str | None]:
-    """Return the source of the nearest name that matches a label, and the matching part of it."""
+def _label(path: Path) -> _Label | None:
+    """Return the nearest name that matches a label, None where there is none."""
     whole = path.resolve()
     folder = whole if whole.is_dir() else whole.parent
-    named = [("its name", whole.name)]
-    if folder != whole:
-        named.append(("its folder", folder.name))
-    for file, key in _NAMING_FILES.items():
-        named += [(f"{file} beside it", name) for name in _named_in(folder / file, key)]
-    for source, name in named:
-        for pattern in _LABELS:
+    names = {"its name": whole.name} | ({} if folder == whole else {"its folder": folder.name})
+    names |= {f"{file} beside it": _named_in(folder / file, key) for file, key in _NAMING_FILES.items()}
+    for source, name in names.items():
+        for pattern, meant in _LABELS.items():
             if found := re.search(pattern, name, re.IGNORECASE):
-                return source, found[0].lower()
-    return "", None
+                return _Label(source, found[0].lower(), meant)
+    return None
 
 
-def _named_in(file: Path, key: str) -> list[str]:
+def _named_in(file: Path, key: str) -> str:
     try:
-        if file.stat().st_size > _MAX_NAMING_BYTES:
-            return []
-        document = json.loads(file.read_bytes())
+        document = json.loads(file.read_bytes()) if file.stat().st_size <= _MAX_NAMING_BYTES else None
     except (OSError, ValueError, RecursionError):
-        return []
+        return ""
     name = document.get(key) if isinstance(document, dict) else None
-    return [name] if isinstance(name, str) else []
+    return name if isinstance(name, str) else ""
 
 
-def _mislabelled(path: Path, known: Known | None, source: str, label: str | None) -> list[str]:
-    if label is None:
-        return []
-    meant = next(names for pattern, names in _LABELS.items() if re.search(pattern, label, re.IGNORECASE))
-    if known is not None and known.name not in meant:
-        return [f"mislabelled: {source} says {label}, but its tokens are those of {known.name}"]
+def _mislabelled(path: Path, known: Known | None, label: _Label | None) -> list[str]:
+    if label is not None and known is not None and known.name not in label.meant:
+        return [f"mislabelled: {label.source} says {label.text}, but its tokens are those of {known.name}"]
     stem = path.name.partition(".")[0]
-    if known is None and stem in vocabularies():
+    if label is not None and known is None and stem in vocabularies():
         return [f"mislabelled: it is called {stem}, but its tokens are not those of {stem}, nor of another known one"]
     return []
 
@@ -165,10 +167,6 @@ def _n_cut(model: Model) -> int:
     splitter = Splitter(model.pattern)
     n_cut = 0
     for token in model.tokens:
-        if token is None or len(token) < 2:
-            continue
-        try:
-            n_cut += len(splitter.split(token.decode())) > 1
-        except (UnicodeDecodeError, BPEError):
-            continue
+        with contextlib.suppress(UnicodeDecodeError, BPEError):
+            n_cut += token is not None and len(token) > 1 and len(splitter.split(token.decode())) > 1
     return n_cut

@@ -16,6 +16,7 @@ from impls.core.model.model import Model
 from impls.registry import OWN_VOCABULARIES, availability, own_model
 
 _TRAINED_SUFFIX = ".json"
+_COLUMNS = ("name", "language", "licence", "round_trip", "bytes", "cached", "about")
 
 
 def load_model(name_or_path: str | Path) -> Model:
@@ -63,20 +64,6 @@ def _published(vocabulary: Vocabulary) -> Model:
     return model if vocabulary.normalization is None else model.with_(normalization=vocabulary.normalization)
 
 
-def rank_file(name: str) -> Path:
-    """Return the published rank file of a vocabulary in the cache, fetched where it is missing.
-
-    Raise `DataError` where it is published in another format.
-    """
-    vocabulary = vocabulary_named(name)
-    if vocabulary is None:
-        raise UnknownName("vocabulary", name, list(vocabularies()))
-    if not vocabulary.path.endswith(".tiktoken"):
-        raise DataError(f"{name}: is not published as a rank file, but as {Path(vocabulary.path).name}")
-    ensure(vocabulary.items)
-    return cache_folder() / vocabulary.path
-
-
 def _is_plain(name: str) -> bool:
     return re.fullmatch(r"[\w+-][\w.+-]*", name) is not None
 
@@ -108,27 +95,17 @@ def available_models() -> list[str]:
 
 def describe_models() -> list[dict[str, Any]]:
     """Return a row per model: name, language, licence, file size in bytes, whether it is cached, description."""
-    rows: list[dict[str, Any]] = [
-        {
-            "name": vocabulary.name,
-            "language": vocabulary.language,
-            "licence": vocabulary.licence,
-            "round_trip": vocabulary.round_trip,
-            "bytes": sum(item.n_bytes for item in vocabulary.items),
-            "cached": is_fetched(vocabulary.name),
-            "about": vocabulary.description,
-        }
-        for vocabulary in vocabularies().values()
+    rows = [
+        (v.name, v.language, v.licence, v.round_trip, v.n_bytes, is_fetched(v.name), v.description)
+        for v in vocabularies().values()
     ]
     for name in OWN_VOCABULARIES:
-        row = {"name": name, "language": "tr", "licence": "MIT", "round_trip": "lossy", "bytes": 0}
-        here = availability(name).state == "installed"
-        rows.append({**row, "cached": here, "about": f"the own vocabulary of the package {name}, which alone runs it"})
+        about = f"the own vocabulary of the package {name}, which alone runs it"
+        rows.append((name, "tr", "MIT", "lossy", 0, availability(name).state == "installed", about))
     for name in trained_model_names():
         size = trained_model_path(name).stat().st_size
-        row = {"name": name, "language": "", "licence": "", "round_trip": _round_trip(name), "bytes": size}
-        rows.append({**row, "cached": True, "about": "trained here"})
-    return rows
+        rows.append((name, "", "", _round_trip(name), size, True, "trained here"))
+    return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
 
 
 def _round_trip(name: str) -> str:

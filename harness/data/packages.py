@@ -7,6 +7,7 @@ setuptools, so that no line of the distribution runs. Hashes are checked before 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fnmatch
 import os
@@ -18,7 +19,7 @@ import threading
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -49,15 +50,12 @@ def download(package: Package, folder: Path, watch: Callable[[int], None]) -> Pa
     Everything on disk stays below `folder`, which the caller removes. Raise `DataError`.
     """
     target = folder / "target"
-    scratch = folder / "scratch"
-    for made in (target, scratch):
-        made.mkdir(parents=True)
-    environment = _environment(scratch)
+    target.mkdir(parents=True)
+    options, environment = ["--dest", str(target), "--only-binary=:all:"], {}
     if package.kind == "sdist":
-        environment |= {"PIP_USE_PEP517": "1", "PYTHONPATH": str(_neutral_backend(folder))}
-    status, output = run_pip(_arguments(package, folder, target), environment, lambda: watch(_bytes_below(folder)))
-    if status:
-        raise _failure(package, output)
+        options[-1] = "--no-build-isolation"
+        environment = {"PIP_USE_PEP517": "1", "PYTHONPATH": str(_neutral_backend(folder))}
+    _pip("download", package, [package.sha256], options, folder, environment, lambda: watch(_bytes_below(folder)))
     file = target / package.file
     if not file.is_file():
         raise DataError(
@@ -76,16 +74,30 @@ def install(name: str, version: str, sha256s: Sequence[str], folder: Path) -> No
 
     Everything on disk stays below `folder`, which the caller removes. Raise `DataError`.
     """
-    target, scratch = folder / "target", folder / "scratch"
+    package = Package(name, version, "wheel", f"{name} {version}", " or ".join(sha256s), 0)
+    options = ["--only-binary=:all:", "--no-compile", "--target", str(folder / "target")]
+    _pip("install", package, sha256s, options, folder, {}, lambda: None)
+
+
+def _pip(
+    verb: str,
+    package: Package,
+    sha256s: Sequence[str],
+    options: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    look: Callable[[], None],
+) -> None:
+    """Run a verb of pip on the pinned package alone, calling `look` meanwhile; raise `DataError` where it fails."""
+    scratch, requirements = folder / "scratch", folder / "requirements.txt"
     scratch.mkdir(parents=True)
-    requirements = folder / "requirements.txt"
     hashes = " ".join(f"--hash=sha256:{digest}" for digest in sha256s)
-    requirements.write_text(f"{name}=={version} {hashes}\n", "utf-8")
-    arguments = [sys.executable, "-m", "pip", "install", "--no-deps", "--require-hashes", "--only-binary=:all:"]
-    arguments += ["--no-compile", "--retries", "2", "--target", str(target), "--requirement", str(requirements)]
-    status, output = run_pip(arguments, _environment(scratch), lambda: None)
+    requirements.write_text(f"{package.name}=={package.version} {hashes}\n", "utf-8")
+    arguments = [sys.executable, "-m", "pip", verb, "--no-deps", "--require-hashes", "--retries", "2", *options]
+    arguments += ["--requirement", str(requirements)]
+    status, output = run_pip(arguments, _environment(scratch) | dict(environment), look)
     if status:
-        raise _failure(Package(name, version, "wheel", f"{name} {version}", " or ".join(sha256s), 0), output)
+        raise _failure(package, output)
 
 
 def _environment(scratch: Path) -> dict[str, str]:
@@ -95,14 +107,6 @@ def _environment(scratch: Path) -> dict[str, str]:
     }  # fmt: skip
     environment.pop("PIP_QUIET", None)
     return environment
-
-
-def _arguments(package: Package, folder: Path, target: Path) -> list[str]:
-    requirements = folder / "requirements.txt"
-    requirements.write_text(f"{package.name}=={package.version} --hash=sha256:{package.sha256}\n", "utf-8")
-    arguments = [sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes", "--retries", "2"]
-    arguments += ["--dest", str(target), "--requirement", str(requirements)]
-    return arguments + (["--no-build-isolation"] if package.kind == "sdist" else ["--only-binary=:all:"])
 
 
 def _neutral_backend(folder: Path) -> Path:
@@ -155,10 +159,8 @@ def _bytes_below(folder: Path) -> int:
     largest = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            try:
-                largest = max(largest, (Path(place) / name).stat().st_size)
-            except OSError:
-                continue
+            with contextlib.suppress(OSError):  # gone in the meantime
+                largest = max(largest, Path(place, name).stat().st_size)
     return largest
 
 
@@ -175,36 +177,32 @@ _NO_NETWORK = {
     ),
 }
 """Pattern in pip's output when it cannot reach an index, the most specific first -> the reason in a few words."""
+_FAILURES = {
+    r"No module named pip": "this Python has no pip to download with; run `python -m ensurepip` first",
+    **{
+        pattern: f"the package index cannot be reached ({words}); check the network and `pip config list`, then run "
+        "`bpebench fetch` again: what is fetched already stays"
+        for pattern, words in _NO_NETWORK.items()
+    },
+    r"from versions: none": "the package index that pip asks has nothing of that name; `pip config list` shows which "
+    "it is, and whether pip is set to stay offline",
+    r"No matching distribution|Could not find a version": "gone from the package index, or not for Python "
+    f"{sys.version_info.major}.{sys.version_info.minor}; a newer release of bpebench may name another version",
+}
+"""Pattern in pip's output -> what it means, and what to do; the first counts."""
 
 
 def _failure(package: Package, output: str) -> DataError:
-    wanted = f"{package.name} {package.version}"
-    if "No module named pip" in output:
-        return DataError(f"{wanted}: this Python has no pip to download with; run `python -m ensurepip` first")
-    got = re.search(r"Got\s+([0-9a-f]{64})", output)
-    if got:
-        return _wrong_digest(package, got.group(1))
+    if got := re.search(r"Got\s+([0-9a-f]{64})", output):
+        return _wrong_digest(package, got[1])
     if os.strerror(errno.ENOSPC) in output or os.strerror(errno.EDQUOT) in output:
-        return disk_error(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), cache_folder())
-    reason = next((words for found, words in _NO_NETWORK.items() if re.search(found, output, re.IGNORECASE)), None)
-    if reason is not None:
-        return DataError(
-            f"{wanted}: the package index cannot be reached ({reason}); check the network and `pip config list`, "
-            "then run `bpebench fetch` again: what is fetched already stays"
-        )
-    if "from versions: none" in output:
-        return DataError(
-            f"{wanted}: the package index that pip asks has nothing of that name; `pip config list` shows which it "
-            "is, and whether pip is set to stay offline"
-        )
-    if "No matching distribution" in output or "Could not find a version" in output:
-        return DataError(
-            f"{wanted}: gone from the package index, or not for Python {sys.version_info.major}."
-            f"{sys.version_info.minor}; a newer release of bpebench may name another version"
-        )
-    errors = [line.strip() for line in output.splitlines() if line.startswith("ERROR")]
-    last = errors[-1] if errors else (output.strip().splitlines() or ["it said nothing"])[-1]
-    return DataError(f"{wanted}: pip could not download it: {last[:300]}")
+        return disk_error(OSError(errno.ENOSPC, ""), cache_folder())
+    why = next((words for pattern, words in _FAILURES.items() if re.search(pattern, output, re.IGNORECASE)), None)
+    if why is None:
+        lines = [line.strip() for line in output.splitlines() if line.strip()] or ["it said nothing"]
+        errors = [line for line in lines if line.startswith("ERROR")] or lines
+        why = f"pip could not download it: {errors[-1][:300]}"
+    return DataError(f"{package.name} {package.version}: {why}")
 
 
 def _wrong_digest(package: Package, got: str) -> DataError:

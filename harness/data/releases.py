@@ -5,7 +5,6 @@ Nothing of them is imported here; to run one, put its folder first on PYTHONPATH
 
 from __future__ import annotations
 
-import shutil
 import sys
 import sysconfig
 import tempfile
@@ -69,24 +68,20 @@ def installed(release: Release) -> Path:
     try:
         make_folder(folder.parent)
         check_folder(folder)
+        if folder.is_dir():
+            return folder
+        print(f"installing {release.package} {release.version} separately …", file=sys.stderr, flush=True)
+        with tempfile.TemporaryDirectory(
+            prefix=".installing-", dir=folder.parent, ignore_cleanup_errors=True
+        ) as scratch:
+            install(release.package, release.version, release.sha256, Path(scratch))
+            try:
+                Path(scratch, "target").replace(folder)
+            except OSError:
+                if not folder.is_dir():  # otherwise another process was faster, with the same files
+                    raise
     except Unsafe as error:
         raise DataError(f"{error}; or set BPEBENCH_CACHE to a folder of your own") from None
     except OSError as error:
         raise disk_error(error, folder) from None
-    if folder.is_dir():
-        return folder
-    print(f"installing {release.package} {release.version} separately …", file=sys.stderr, flush=True)
-    try:
-        scratch = Path(tempfile.mkdtemp(prefix=".installing-", dir=folder.parent))
-    except OSError as error:
-        raise disk_error(error, folder) from None
-    try:
-        install(release.package, release.version, release.sha256, scratch)
-        try:
-            (scratch / "target").replace(folder)
-        except OSError as error:
-            if not folder.is_dir():  # otherwise another process was faster, with the same files
-                raise disk_error(error, folder) from None
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     return folder

@@ -7,16 +7,16 @@ together are the text of the file, without a byte order mark.
 
 from __future__ import annotations
 
-import codecs
 import glob
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from harness.data.errors import DataError
 
 MAX_DOCUMENT_CHARACTERS = 1_000_000
-_CHUNK_BYTES = 1 << 18
 
 
 def matching_files(pattern: str) -> list[Path]:
@@ -39,70 +39,51 @@ def matching_files(pattern: str) -> list[Path]:
 def read_documents(file: Path) -> Iterator[str]:
     """Yield the documents of one file. Raise `DataError` naming the invalid place."""
     try:
-        with file.open("rb") as source:
-            if file.suffix == ".jsonl":
-                yield from _json_lines(file, iter(source))
-            else:
-                yield from _paragraphs(_decoded(file, iter(lambda: source.read(_CHUNK_BYTES), b"")))
+        with file.open(encoding="utf-8", newline="\n") as source:
+            yield from (_json_lines if file.suffix == ".jsonl" else _paragraphs)(source, str(file))
     except OSError as error:
         raise DataError(f"{file}: cannot be read: {error.strerror}") from None
 
 
 def documents_of(content: bytes, name: str) -> Iterator[str]:
     """Yield the documents of a text that is not in a file. Raise `DataError` naming the invalid byte."""
-    return _paragraphs(_decoded(name, iter([content])))
+    return _paragraphs(io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="\n"), name)
 
 
-def _json_lines(file: Path, lines: Iterator[bytes]) -> Iterator[str]:
-    position = 0
-    for number, line in enumerate(lines, 1):
-        try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise _not_utf8(file, position + error.start, error) from None
-        position += len(line)
-        if not text.strip():
+def _lines(source: io.TextIOWrapper, name: str, max_characters: int = -1) -> Iterator[str]:
+    """Yield lines with their ends (`\\n`), a longer one in pieces; without a byte order mark at the start."""
+    try:
+        if first := source.readline(max_characters).removeprefix("\ufeff"):
+            yield first
+        yield from iter(lambda: source.readline(max_characters), "")
+    except UnicodeDecodeError as error:
+        read: IO[bytes] = source.buffer  # type: ignore[assignment]  # its stub is of what every such object has
+        place = f" at byte {read.tell() - len(error.object) + error.start}" if read.seekable() else ""
+        raise DataError(
+            f"{name}: not UTF-8{place} (0x{error.object[error.start]:02X}); convert it to UTF-8 first"
+        ) from None
+
+
+def _json_lines(source: io.TextIOWrapper, name: str) -> Iterator[str]:
+    for number, line in enumerate(_lines(source, name), 1):
+        if not line.strip():
             continue
         try:
-            entry = json.loads(text)
+            entry = json.loads(line)
         except (ValueError, RecursionError) as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else "too deep or too large"
-            raise DataError(f"{file}: line {number} is not JSON: {reason}") from None
+            raise DataError(f"{name}: line {number} is not JSON: {reason}") from None
         found = entry.get("text") if isinstance(entry, dict) else None
         if not isinstance(found, str):
-            raise DataError(f'{file}: line {number} has no field "text" that is a string')
+            raise DataError(f'{name}: line {number} has no field "text" that is a string')
         yield found
 
 
-def _decoded(file: Path | str, chunks: Iterator[bytes]) -> Iterator[str]:
-    """Decode `chunks`, which may be cut inside characters, without a byte order mark at the start."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    position = 0
-    for chunk in chunks:
-        pending = len(decoder.getstate()[0])
-        try:
-            text = decoder.decode(chunk)
-        except UnicodeDecodeError as error:
-            raise _not_utf8(file, position - pending + error.start, error) from None
-        yield text.removeprefix("\ufeff") if position == 0 else text
-        position += len(chunk)
-    try:
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError as error:
-        raise _not_utf8(file, position - len(error.object) + error.start, error) from None
-
-
-def _not_utf8(file: Path | str, offset: int, error: UnicodeDecodeError) -> DataError:
-    return DataError(
-        f"{file}: not UTF-8 at byte {offset} (0x{error.object[error.start]:02X}); convert it to UTF-8 first"
-    )
-
-
-def _paragraphs(parts: Iterator[str]) -> Iterator[str]:
+def _paragraphs(source: io.TextIOWrapper, name: str) -> Iterator[str]:
     lines: list[str] = []
     size = 0
     has_text = ended = False
-    for line in _lines(parts):
+    for line in _lines(source, name, MAX_DOCUMENT_CHARACTERS):
         is_blank = not line.strip() and line.endswith("\n")
         if lines and ((ended and not is_blank) or size + len(line) > MAX_DOCUMENT_CHARACTERS):
             yield "".join(lines)
@@ -113,29 +94,3 @@ def _paragraphs(parts: Iterator[str]) -> Iterator[str]:
         size += len(line)
     if lines:
         yield "".join(lines)
-
-
-def _lines(parts: Iterator[str]) -> Iterator[str]:
-    """Yield lines with their ends (`\\n`), a very long one in pieces of `MAX_DOCUMENT_CHARACTERS`."""
-    rest: list[str] = []
-    size = 0
-    for part in parts:
-        for piece in _split_keeping_ends(part):
-            rest.append(piece)
-            size += len(piece)
-            ended = piece.endswith("\n")
-            if ended or size > MAX_DOCUMENT_CHARACTERS:
-                line = "".join(rest)
-                while len(line) > MAX_DOCUMENT_CHARACTERS:
-                    yield line[:MAX_DOCUMENT_CHARACTERS]
-                    line = line[MAX_DOCUMENT_CHARACTERS:]
-                if ended:
-                    yield line
-                rest, size = ([], 0) if ended else ([line], len(line))
-    if size:
-        yield "".join(rest)
-
-
-def _split_keeping_ends(text: str) -> list[str]:
-    lines = text.split("\n")
-    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])

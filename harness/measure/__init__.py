@@ -1,8 +1,7 @@
 """Timing, memory and compression: workloads, schedule, worker processes, statistics, provenance.
 
-`session.measure(plan, folder)` is a whole run. `templates` reads the workloads, `schedule` puts the turns of a plan in
-order, `references` says what is right; `run` goes through the turns with `runner`, which talks to worker processes
-through `processes`; `worker`, `tasks`, `timing` and `verify` run inside the worker. `stats` computes on numbers,
-`samples` extracts them from records, `comparison` decides what may be claimed. Nothing here parses a command line,
-prints, or knows a table.
+From a workload to a record: `templates` reads the `workloads`, `schedule` puts the turns of a plan in order; the room
+`run` goes through them and asks worker processes (`processes`, `protocol`), whose side is `worker`; the room `jobs` is
+what a worker does with a job; `recording` keeps a run's folder. `stats` computes on numbers, `samples` extracts them
+from records, `comparison` decides what may be claimed. Nothing here parses a command line, prints, or knows a table.
 """

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from harness.measure.samples import measured_resolution, rounds_by_contestant
-from harness.measure.stats import Rounds, summary
+from harness.measure.stats import Rounds, spread
 from harness.records import Measurement
 
 MOST_SPREAD = 0.10
@@ -53,16 +54,16 @@ def sample_warnings(records: Iterable[Measurement]) -> list[str]:
     found: list[str] = []
     rounds = rounds_by_contestant(records)
     wide = [
-        (summary([sample for samples in of for sample in samples]).spread, name, workload)
+        (spread(list(chain.from_iterable(of))), name, workload)
         for workload, contestants in rounds.items()
         for (name, _), of in contestants.items()
     ]
     wide = sorted((entry for entry in wide if entry[0] > MOST_SPREAD), reverse=True)
     if wide:
-        spread, name, workload = wide[0]
+        widest, name, workload = wide[0]
         found.append(
             f"{len(wide)} of the measurements spread by more than {MOST_SPREAD:.0%} (most: {name} on {workload}, "
-            f"{spread:.0%}); stop other work and run again, or use more rounds (--profile rigorous)"
+            f"{widest:.0%}); stop other work and run again, or use more rounds (--profile rigorous)"
         )
     change = drift([of for contestants in rounds.values() for of in contestants.values()])
     if change is not None and abs(change) > MOST_DRIFT:

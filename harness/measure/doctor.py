@@ -7,7 +7,10 @@ between the two is noise.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
 from random import Random
 from time import perf_counter
 from typing import Any
@@ -15,9 +18,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.measure import overhead, placement, provenance
+from harness.measure import placement, provenance
 from harness.measure.cautions import MOST_SPREAD, machine_warnings
-from harness.measure.stats import Rounds, noise_floor, summary
+from harness.measure.jobs.prepared import prepare
+from harness.measure.jobs.timing import timed
+from harness.measure.protocol import Job
+from harness.measure.stats import Rounds, noise_floor, spread
+from harness.measure.texts import write_texts
+from impls import Model, Tokenizer
 
 QUIET_FLOOR = 0.01
 """Below this A/A difference small effects can be measured."""
@@ -70,7 +78,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
         if pinned:
             placement.pin_to(cores)
     floor = noise_floor(parts) or 0.0
-    spread = max(summary([sample for of in (*a, *b) for sample in of]).spread for a, b in parts)
+    widest = max(spread(list(chain(*a, *b))) for a, b in parts)
     touch, slow_touch = (float(share) for share in np.quantile(first_touches(), [0.5, 0.95]))
     facts: dict[str, Any] = {
         "governor": provenance.governor(),
@@ -90,8 +98,8 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
         warnings.append(
             f"the same loop differs from itself by {floor:.1%}; use --profile rigorous for smaller differences"
         )
-    if spread > MOST_SPREAD:
-        warnings.append(f"samples of one loop spread by {spread:.0%}; stop other work and try again")
+    if widest > MOST_SPREAD:
+        warnings.append(f"samples of one loop spread by {widest:.0%}; stop other work and try again")
     if slow_touch > TOLERABLE_TOUCH * touch:
         warnings.append(
             f"some memory takes {slow_touch / touch:.0f} times as long as most at its first touch; give cold workloads "
@@ -99,7 +107,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
         )
     return Diagnosis(
         floor=floor,
-        spread=spread,
+        spread=widest,
         load=load,
         governor=facts["governor"],
         turbo=facts["turbo"],
@@ -108,7 +116,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
         pinned=pinned,
         first_touch_seconds_per_mb=touch,
         slow_touch_seconds_per_mb=slow_touch,
-        overhead_seconds_per_call=overhead.seconds_per_call(),
+        overhead_seconds_per_call=overhead_seconds_per_call(),
         warnings=warnings,
     )
 
@@ -117,21 +125,23 @@ def against_itself(
     work: Callable[[], object], n_rounds: int, samples_per_round: int, sample_seconds: float, seed: int = 0
 ) -> tuple[Rounds, Rounds]:
     """Time `work` as two sides, alternating in a seeded order; return the rounds of both."""
-    start = perf_counter()
-    work()
-    loops = max(1, round(sample_seconds / (perf_counter() - start)))
+
+    def sample(loops: int) -> float:
+        start = perf_counter()
+        for _ in range(loops):
+            work()
+        return perf_counter() - start
+
+    loops = max(1, round(sample_seconds / sample(1)))
     chance = Random(seed)
     sides: tuple[list[list[float]], list[list[float]]] = ([], [])
     for _ in range(n_rounds):
-        order = [side for side in (0, 1) for _ in range(samples_per_round)]
+        for side in sides:
+            side.append([])
+        order = [side[-1] for side in sides for _ in range(samples_per_round)]
         chance.shuffle(order)
-        for side in (0, 1):
-            sides[side].append([])
-        for side in order:
-            start = perf_counter()
-            for _ in range(loops):
-                work()
-            sides[side][-1].append(perf_counter() - start)
+        for samples in order:
+            samples.append(sample(loops))
     return sides
 
 
@@ -158,3 +168,35 @@ def _memory_loop() -> Callable[[], object]:
     """Strided reads over 16 MB."""
     field = np.arange(4_000_000, dtype=np.int32)
     return lambda: int(field[::16].sum())
+
+
+class NoOpTokenizer(Tokenizer):
+    """Returns no ids, at once."""
+
+    name = "empty"
+
+    def encode(self, text: str, **_: Any) -> list[int]:
+        """Return no ids."""
+        return []
+
+
+def overhead_seconds_per_call(n_calls: int = 2_000, n_passes: int = 50) -> float:
+    """Return the seconds per call that a pass of `encode-short` adds to a bare loop of calls that do nothing.
+
+    Medians over `n_passes`, the bare loop and the pass alternating.
+    """
+    tokenizer = NoOpTokenizer(Model(tokens=tuple(bytes([byte]) for byte in range(256))))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "texts"
+        write_texts(path, [b"x" * 50] * n_calls)
+        work = prepare(Job(task="encode-short", state="warm-same", texts=str(path)), tokenizer, NoOpTokenizer)
+    inputs = work.fresh(work.texts)
+    bare: list[float] = []
+    through: list[float] = []
+    for _ in range(n_passes):
+        start = perf_counter()
+        for text in inputs:
+            tokenizer.encode(text, disallowed_special=())
+        bare.append(perf_counter() - start)
+        through.append(timed(work.run, inputs)[0])
+    return float(np.median(through) - np.median(bare)) / n_calls

@@ -11,6 +11,9 @@ from harness.measure.workloads import State, Task
 from harness.process.protocol import Protocol
 from harness.records import Counterexample, Status
 
+FIRST_TEXT = "hello world"
+"""The text `load` encodes to get its first id."""
+
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A workload as a worker sees it: files written by the parent instead of names."""
@@ -43,8 +46,7 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True, tag="expected"):
 class Open(msgspec.Struct, frozen=True, kw_only=True, tag="open"):
     """Import an implementation and, where `model` names a file, build it on that model."""
 
-    implementations: tuple[str, ...]
-    """The first that can run the model is used (several only for the reference)."""
+    implementation: str
     model: str = ""
     """Pickled `Model`; empty: import only."""
     cores: tuple[int, ...] = ()
@@ -56,8 +58,8 @@ class Size(msgspec.Struct, frozen=True, kw_only=True, tag="size"):
 
     job: Job
     budget_seconds: float
-    ids_file: str = ""
-    """Ids of the whole texts, for `decode`."""
+    expected: Expected | None = None
+    """Its ids are decoded, for `decode`."""
 
 
 class AskReference(msgspec.Struct, frozen=True, kw_only=True, tag="ask-reference"):
@@ -82,8 +84,8 @@ class MeasureMemory(msgspec.Struct, frozen=True, kw_only=True, tag="measure-memo
     """Measure the peak memory of one pass of the job."""
 
     job: Job
-    ids_file: str = ""
-    """Ids of the texts, for `decode`."""
+    expected: Expected | None = None
+    """Its ids are decoded, for `decode`."""
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True, tag="recall"):
@@ -123,18 +125,15 @@ Request = Open | Size | AskReference | Measure | MeasureMemory | Recall | Shrink
 class Opened(msgspec.Struct, frozen=True, kw_only=True, tag="opened"):
     """The implementation is imported and, where a model was given, built."""
 
-    implementation: str
     exact: bool
     pinned: bool
-    lossy: bool
 
 
 class Sized(msgspec.Struct, frozen=True, kw_only=True, tag="sized"):
-    """A pass over `n_bytes` took `seconds`."""
+    """A pass over `n_bytes` of the `full_bytes` fits the time."""
 
     n_bytes: int
     full_bytes: int
-    seconds: float
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True, tag="measured"):

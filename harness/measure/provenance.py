@@ -16,18 +16,17 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 import harness
 from harness.measure import placement
 from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import Probe, Probed
-from harness.records import MACHINE_FILE, write_atomically
 
 PROBE_SECONDS = 60.0
 
+_CPUINFO = Path("/proc/cpuinfo")
 _CPU = Path("/sys/devices/system/cpu")
 _VIRTIO = Path("/sys/bus/virtio/devices")
+_KINDS_OF_CACHE = {"Data": "d", "Instruction": "i"}
 _BALLOON, _REPORTING = 5, 5
 """Number of virtio's memory balloon, and of its feature of reporting free memory to the host ("Virtual I/O Device
 (VIRTIO)" 1.2, 5.5)."""
@@ -75,11 +74,8 @@ def operating_system() -> str:
 
 def cpu_model() -> str | None:
     """Return the model name of the processor, None where unknown."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            key, _, value = line.partition(":")
-            if key.strip() == "model name":
-                return " ".join(value.split())
+    if named := re.search(r"^model name\s*:(.*)$", _read(_CPUINFO), re.MULTILINE):
+        return " ".join(named[1].split())
     with contextlib.suppress(Exception):
         import cpuinfo
 
@@ -87,14 +83,20 @@ def cpu_model() -> str | None:
     return None
 
 
+def _read(path: Path) -> str:
+    """Return what the system has to say in a file, empty where it does not have it."""
+    with contextlib.suppress(OSError):
+        return path.read_text().strip()
+    return ""
+
+
 def caches() -> dict[str, int]:
     """Return the bytes of each cache of the first core: L1d, L1i, L2, L3."""
     found: dict[str, int] = {}
     for index in sorted((_CPU / "cpu0" / "cache").glob("index*")):
-        with contextlib.suppress(OSError, ValueError):
-            level = (index / "level").read_text().strip()
-            kind = {"Data": "d", "Instruction": "i"}.get((index / "type").read_text().strip(), "")
-            found[f"L{level}{kind}"] = _size((index / "size").read_text().strip())
+        level, kind, size = (_read(index / name) for name in ("level", "type", "size"))
+        with contextlib.suppress(ValueError):
+            found[f"L{level}{_KINDS_OF_CACHE.get(kind, '')}"] = _size(size)
     return found
 
 
@@ -106,27 +108,22 @@ def _size(text: str) -> int:
 
 def governor() -> str | None:
     """Return the frequency governor of the cores (several, if they differ), None where the system does not say."""
-    found: set[str] = set()
-    for path in _CPU.glob("cpu*/cpufreq/scaling_governor"):
-        with contextlib.suppress(OSError):
-            found.add(path.read_text().strip())
-    return ", ".join(sorted(found)) or None
+    found = set(map(_read, _CPU.glob("cpu*/cpufreq/scaling_governor")))
+    return ", ".join(sorted(filter(None, found))) or None
 
 
 def turbo() -> bool | None:
     """Return whether the processor may raise its frequency on its own, None where the system does not say."""
     for path, on in (("intel_pstate/no_turbo", "0"), ("cpufreq/boost", "1")):
-        with contextlib.suppress(OSError):
-            return (_CPU / path).read_text().strip() == on
+        if said := _read(_CPU / path):
+            return said == on
     return None
 
 
 def is_virtual() -> bool | None:
     """Return whether this is a virtual machine, whose host may be busy with others; None where unknown."""
-    with contextlib.suppress(OSError):
-        flags = next((line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags")), "")
-        return "hypervisor" in flags.split() if flags else None
-    return None
+    flags = re.search(r"^flags.*$", _read(_CPUINFO), re.MULTILINE)
+    return "hypervisor" in flags[0].split() if flags else None
 
 
 def free_memory_taken_back() -> bool | None:
@@ -136,9 +133,9 @@ def free_memory_taken_back() -> bool | None:
     """
     found: bool | None = None
     for device in _VIRTIO.glob("*"):
-        with contextlib.suppress(OSError, ValueError):
-            if int((device / "device").read_text(), 16) == _BALLOON:
-                found = (device / "features").read_text()[_REPORTING : _REPORTING + 1] == "1"
+        with contextlib.suppress(ValueError):
+            if int(_read(device / "device"), 16) == _BALLOON:
+                found = _read(device / "features")[_REPORTING : _REPORTING + 1] == "1"
     return found
 
 
@@ -151,12 +148,10 @@ def load() -> float | None:
 
 def versions(packages: Iterable[str]) -> dict[str, str | None]:
     """Return installed versions by package; None for what is not installed."""
-    found: dict[str, str | None] = {}
-    for name in packages:
-        try:
+    found: dict[str, str | None] = dict.fromkeys(packages)
+    for name in found:
+        with contextlib.suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = None
     return found
 
 
@@ -185,17 +180,14 @@ def _probed(worker: WorkerProcess, left: list[tuple[str, ...]], found: dict[str,
 def suite() -> dict[str, Any]:
     """Return the suite's version, and in a checkout its commit and whether files differ (except `results/`)."""
     root = Path(harness.__file__).parent.parent
-    commit = _git(root, "rev-parse", "HEAD") if _is_checkout(root) else None
+    # This project's own checkout, not another repository around an installed package.
+    is_checkout = (root / ".git").exists() and (root / "pyproject.toml").is_file()
+    commit = _git(root, "rev-parse", "HEAD") if is_checkout else None
     dirty: bool | None = None
     if commit is not None:
         changes = _git(root, "status", "--porcelain", "--", ".", ":(exclude)results")
         dirty = None if changes is None else bool(changes)
     return {"version": versions(["bpebench"])["bpebench"], "commit": commit, "dirty": dirty}
-
-
-def _is_checkout(root: Path) -> bool:
-    """Return whether `root` is this project's own checkout, not another repository around an installed package."""
-    return (root / ".git").exists() and (root / "pyproject.toml").is_file()
 
 
 def _git(root: Path, *arguments: str) -> str | None:
@@ -206,16 +198,3 @@ def _git(root: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip()
-
-
-def write_machine(folder: Path, facts: dict[str, Any]) -> None:
-    """Write `machine.json` atomically."""
-    write_atomically(folder / MACHINE_FILE, msgspec.json.format(msgspec.json.encode(facts), indent=2) + b"\n")
-
-
-def read_machine(folder: Path) -> dict[str, Any]:
-    """Return what `write_machine` wrote, empty where there is none."""
-    path = folder / MACHINE_FILE
-    if not path.is_file():
-        return {}
-    return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])

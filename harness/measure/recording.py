@@ -1,4 +1,4 @@
-"""A run's folder as every command writes it: the records, and `machine.json` with where and how they were made.
+"""A run's folder as every command writes it: the records, `machine.json` with where and how they were made, the plan.
 
 Knows no task: the caller decides what is written and which facts its command adds.
 """
@@ -14,9 +14,13 @@ from typing import Any
 
 import msgspec
 
+from harness.data import load_corpus, load_model
 from harness.measure import cautions, provenance
+from harness.measure.schedule import Plan
 from harness.measure.workloads import short_corpus, short_name
-from harness.records import RecordWriter
+from harness.records import RecordError, RecordWriter, read_machine, write_atomically, write_machine
+
+PLAN_FILE = "plan.json"
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -35,7 +39,7 @@ def machine_facts(folder: Path, implementations: Sequence[str], command: str, **
     Yield the facts, to which the body may add; `own` are the command's. Folders are removed from `command`. A resumed
     run keeps the date and the load of its first start.
     """
-    before = provenance.read_machine(folder)
+    before = read_machine(folder)
     facts = {
         "command": re.sub(r"(?<=[\s='\"])/\S*/", "", command),
         **own,
@@ -43,11 +47,11 @@ def machine_facts(folder: Path, implementations: Sequence[str], command: str, **
         "resumed": before.get("resumed", -1) + 1,
         "load_before": before.get("load_before", provenance.load()),
     } | provenance.machine(implementations)
-    provenance.write_machine(folder, facts)
+    write_machine(folder, facts)
     yield facts
     facts["load_after"] = provenance.load()
     facts["warnings"] = [*cautions.machine_warnings(facts, facts["load_before"]), *facts.get("warnings", ())]
-    provenance.write_machine(folder, facts)
+    write_machine(folder, facts)
 
 
 @contextmanager
@@ -67,11 +71,26 @@ def recording(
 
 def digests(models: Iterable[str], corpora: Iterable[str], split: str | None = None) -> dict[str, dict[str, str]]:
     """Return the digest of each model, and of each corpus (of the given split of it), by name."""
-    from harness.data import load_corpus, load_model
-
     return {
         "models": {short_name(name): load_model(name).digest for name in models},
         "corpora": {
             f"{short_corpus(name)} {split or ''}".strip(): load_corpus(name, split=split).digest for name in corpora
         },
     }
+
+
+def keep_plan(folder: Path, plan: Plan, *, has_records: bool) -> None:
+    """Write the plan beside its records, without paths; raise `RecordError` rather than mix two plans in one folder."""
+    workloads = tuple(
+        msgspec.structs.replace(workload, model=short_name(workload.model), corpus=short_corpus(workload.corpus))
+        for workload in plan.workloads
+    )
+    publishable = msgspec.structs.replace(plan, workloads=workloads)
+    content = msgspec.json.format(msgspec.json.encode(publishable), indent=2) + b"\n"
+    path = folder / PLAN_FILE
+    if has_records and path.exists() and path.read_bytes() != content:
+        raise RecordError(
+            f"{folder}: holds the records of another plan (profile, implementations, workloads or seed differ); "
+            "resume with the options it was started with, or use another --out"
+        )
+    write_atomically(path, content)

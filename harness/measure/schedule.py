@@ -19,57 +19,25 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     rounds: int
-    n_samples: int
+    n_samples: int = 5
     """Samples of a workload in one round (one where a pass needs a process of its own)."""
-    sample_seconds: float
+    sample_seconds: float = 0.1
     """Minimum length of a sample."""
     pass_seconds: float
     """A pass is made small enough to take no longer than this."""
     time_limit_seconds: float
     """A workload that takes longer in one process is recorded as `timeout`."""
-    copies: bool
+    copies: bool = True
     """Run one implementation twice, to measure the noise floor."""
 
 
 PROFILES: Mapping[str, Profile] = {
     profile.name: profile
     for profile in (
-        Profile(
-            name="smoke",
-            rounds=1,
-            n_samples=5,
-            sample_seconds=0.1,
-            pass_seconds=0.05,
-            time_limit_seconds=10,
-            copies=False,
-        ),
-        Profile(
-            name="quick",
-            rounds=1,
-            n_samples=5,
-            sample_seconds=0.1,
-            pass_seconds=0.08,
-            time_limit_seconds=15,
-            copies=False,
-        ),
-        Profile(
-            name="default",
-            rounds=3,
-            n_samples=5,
-            sample_seconds=0.1,
-            pass_seconds=0.12,
-            time_limit_seconds=30,
-            copies=True,
-        ),
-        Profile(
-            name="rigorous",
-            rounds=10,
-            n_samples=5,
-            sample_seconds=0.15,
-            pass_seconds=0.2,
-            time_limit_seconds=120,
-            copies=True,
-        ),
+        Profile(name="smoke", rounds=1, pass_seconds=0.05, time_limit_seconds=10, copies=False),
+        Profile(name="quick", rounds=1, pass_seconds=0.08, time_limit_seconds=15, copies=False),
+        Profile(name="default", rounds=3, pass_seconds=0.12, time_limit_seconds=30),
+        Profile(name="rigorous", rounds=10, sample_seconds=0.15, pass_seconds=0.2, time_limit_seconds=120),
     )
 }
 

@@ -11,7 +11,8 @@ Bootstrap").
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -28,27 +29,14 @@ the ratio of two implementations changed between two rounds of a run by a factor
 one implementation was 2.03 at most, and the mean over all workloads changed by a factor of 1.46 at most.
 """
 RESAMPLES = 2000
+_BIN_WIDTH = 1.02
+"""Call times are counted in bins 2 % wide."""
 _NORMAL_975 = 1.959964
 _T_975 = (
     12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
     2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860,
 )  # fmt: skip
 """Student's t at 0.975, by degrees of freedom from 1."""
-
-
-class Summary(NamedTuple):
-    """Summary of a set of samples, in their unit."""
-
-    median: float
-    mad: float
-    """Median absolute deviation from the median, unscaled."""
-    minimum: float
-    n: int
-
-    @property
-    def spread(self) -> float:
-        """Return the MAD as a share of the median."""
-        return self.mad / self.median if self.median else 0.0
 
 
 class Interval(NamedTuple):
@@ -68,13 +56,10 @@ def student_t_975(degrees_of_freedom: int) -> float:
     return z + (z**3 + z) / (4 * degrees_of_freedom)
 
 
-def summary(samples: Sequence[float]) -> Summary:
-    """Return median, MAD, minimum and number of samples; raise `ValueError` without samples."""
-    if not len(samples):
-        raise ValueError("no samples")
-    values = np.asarray(samples, dtype=float)
-    median = float(np.median(values))
-    return Summary(median, float(np.median(np.abs(values - median))), float(values.min()), len(values))
+def spread(samples: Sequence[float]) -> float:
+    """Return the median absolute deviation of samples from their median, as a share of it."""
+    median = float(np.median(samples))
+    return float(np.median(np.abs(np.asarray(samples) - median))) / median if median else 0.0
 
 
 def ratio_interval(a: Rounds, b: Rounds, *, paired: bool = True, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
@@ -237,3 +222,21 @@ def fit_exponent(
         n, seconds = usable[-1]
         bound = math.log(timeout[1] / seconds) / math.log(timeout[0] / n)
     return Exponent(slope, slope - half, slope + half, len(usable), bound)
+
+
+def binned(seconds: Iterable[float]) -> Counter[int]:
+    """Count times by bin; bin b holds 1.02^b to 1.02^(b+1) nanoseconds."""
+    return Counter(math.floor(math.log(max(1.0, time * 1e9)) / math.log(_BIN_WIDTH)) for time in seconds)
+
+
+def percentile(bins: Mapping[int, int], share: float) -> float:
+    """Return the seconds that `share` of the times do not exceed, within 1 %; raise `ValueError` without times."""
+    total = sum(bins.values())
+    if not total:
+        raise ValueError("no times")
+    passed = 0
+    for number in sorted(bins):
+        passed += bins[number]
+        if passed >= share * total:
+            break
+    return float(_BIN_WIDTH ** (number + 0.5)) / 1e9

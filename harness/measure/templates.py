@@ -9,15 +9,18 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from harness.data import datasets_folder
 from harness.measure.workloads import (
     ALONE,
     BATCHES,
     ENCODING,
+    LONG_TEXT,
     STRETCHES,
     State,
     Task,
@@ -27,6 +30,9 @@ from harness.measure.workloads import (
     short_name,
 )
 from impls import BPEError, TrainingSpec
+
+_Positive = Annotated[int, msgspec.Meta(ge=1)]
+_NotNegative = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,16 +46,16 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     models: tuple[str, ...] = ()
     corpora: tuple[str, ...] = ()
     split: Literal["train", "held-out"] | None = None
-    skip_bytes: int = 0
-    max_bytes: int = 1_000_000
+    skip_bytes: _NotNegative = 0
+    max_bytes: _Positive = 1_000_000
     whole: bool = False
     process: str = ""
-    document_bytes: int = 4096
-    text_characters: int = 50
-    threads: int | Literal["all"] = 1
+    document_bytes: _Positive = 4096
+    text_characters: _Positive = 50
+    threads: _Positive | Literal["all"] = 1
     training: Mapping[str, Any] = {}
     implementations: tuple[str, ...] = ()
-    rounds: int = 0
+    rounds: _NotNegative = 0
     digests: Mapping[str, str] = {}
     """Workload name -> expected digest."""
 
@@ -58,16 +64,12 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     workload: tuple[Template, ...]
 
 
-def workloads_folder() -> Path:
-    """Return the folder of the shipped workloads."""
-    from harness.data import datasets_folder
-
-    return datasets_folder() / "workloads"
-
-
 def load_templates(folder: Path | None = None) -> list[Template]:
-    """Return every table of every TOML file in `folder`, by file name; raise `WorkloadError` naming file and key."""
-    folder = workloads_folder() if folder is None else folder
+    """Return every table of every TOML file in `folder`, by file name; raise `WorkloadError` naming file and key.
+
+    The default is the folder of the shipped workloads.
+    """
+    folder = folder or datasets_folder() / "workloads"
     paths = sorted(folder.glob("*.toml"))
     if not paths:
         raise WorkloadError(f"{folder}: holds no workload files (*.toml)")
@@ -109,19 +111,10 @@ def _problem(template: Template) -> str | None:
         return f"state: {state!r} is for the tasks {', '.join(ENCODING)}, not {task!r}"
     if state == "sustained" and task not in ("encode-documents", "encode-documents-array"):
         return "state: 'sustained' is for the tasks encode-documents and encode-documents-array"
-    if state in ("second-call", "after-pause") and task not in ("encode", "encode-array"):
+    if state in LONG_TEXT and task not in ("encode", "encode-array"):
         return f"state: {state!r} is for the tasks encode and encode-array"
     if state == "same-object" and task in ("load", "train", "decode"):
         return f"state: 'same-object' is for tasks that read texts again, not {task!r}"
-    for key in ("max_bytes", "document_bytes", "text_characters"):
-        if getattr(template, key) < 1:
-            return f"{key}: must be at least 1, not {getattr(template, key)}"
-    if template.rounds < 0:
-        return f"rounds: must not be negative, not {template.rounds}"
-    if template.skip_bytes < 0:
-        return f"skip_bytes: must not be negative, not {template.skip_bytes}"
-    if isinstance(template.threads, int) and template.threads < 1:
-        return f'threads: must be at least 1, or "all", not {template.threads}'
     if template.threads != 1 and task not in BATCHES:
         return f"threads: is for the tasks {' and '.join(BATCHES)}, not {task!r}"
     for expression in template.implementations:
@@ -136,22 +129,17 @@ def expand(templates: Iterable[Template], models: Sequence[str] = (), corpora: S
     """Return the workloads of `templates`; `models` and `corpora`, where given, replace those the templates name."""
     found: dict[str, Workload] = {}
     for template in templates:
-        chosen_models = models or template.models
-        if template.task == "train":
-            chosen_models = (training_label(template.training),)
-        for model in chosen_models:
-            for corpus in () if template.task == "load" else corpora or template.corpora:
-                workload = _workload(template, model, corpus)
-                found.setdefault(workload.name, workload)
-            if template.task == "load":
-                workload = _workload(template, model, "")
-                found.setdefault(workload.name, workload)
+        is_training, is_loading = template.task == "train", template.task == "load"
+        chosen_models = (training_label(template.training),) if is_training else models or template.models
+        for model, corpus in product(chosen_models, ("",) if is_loading else corpora or template.corpora):
+            workload = _workload(template, model, corpus)
+            found.setdefault(workload.name, workload)
     return list(found.values())
 
 
-def load_workloads(folder: Path | None = None) -> list[Workload]:
+def load_workloads() -> list[Workload]:
     """Return every shipped workload, over the models and corpora its table names."""
-    return expand(load_templates(folder))
+    return expand(load_templates())
 
 
 def training_label(training: Mapping[str, Any]) -> str:

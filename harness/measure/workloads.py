@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -29,24 +29,20 @@ State = Literal[
 ]
 ONCE_ONLY: tuple[State, ...] = ("warm-other", "cold", "sustained")
 """States whose every pass needs text the process has not seen."""
-ENCODING: tuple[Task, ...] = (
-    "encode",
-    "encode-array",
-    "encode-batch",
-    "encode-ragged",
-    "encode-documents",
-    "encode-documents-array",
-    "encode-short",
-)
+ENCODING: tuple[Task, ...] = tuple(task for task in get_args(Task) if task.startswith("encode"))
 """Tasks that encode texts and return ids."""
 BATCHES: tuple[Task, ...] = ("encode-batch", "encode-ragged")
 """Tasks that pass all texts to one call, which may use several threads."""
+ARRAYS: tuple[Task, ...] = ("encode-array", "encode-ragged", "encode-documents-array")
+"""Tasks that return arrays."""
 DOCUMENTS: tuple[Task, ...] = (*BATCHES, "encode-documents", "encode-documents-array")
 """Tasks on texts of `document_bytes`."""
+LONG_TEXT: tuple[State, ...] = ("second-call", "after-pause")
+"""States of one long text, read after documents of other text."""
 STRETCHES: Mapping[State, int] = {"warm-between": 2, "warm-other": 6, "second-call": 2, "after-pause": 2}
 """Number of equal stretches a text is cut into: the first is read before timing, each of the others is one pass; other
 states read one."""
-ALONE: tuple[State, ...] = ("cold", "sustained", "second-call", "after-pause")
+ALONE: tuple[State, ...] = ("cold", "sustained", *LONG_TEXT)
 """States that need a process of their own."""
 N_PARTS = 100
 """Number of parts the text of a `sustained` workload is cut into; each is a sample."""
@@ -99,7 +95,7 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_whole(self) -> bool:
         """Return whether its text is never sliced."""
-        return self.whole or self.task == "train" or self.state in ("sustained", "second-call", "after-pause")
+        return self.whole or self.task == "train" or self.state in ("sustained", *LONG_TEXT)
 
     @property
     def n_passes(self) -> int:
@@ -124,28 +120,19 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text_key(self) -> tuple[Any, ...]:
         """Return a key that is equal for workloads on the same texts."""
+        cut: tuple[Any, ...] = ("one text",)
         if self.task in DOCUMENTS:
-            cut: tuple[Any, ...] = ("documents", self.document_bytes)
+            cut = ("documents", self.document_bytes)
         elif self.task == "encode-short":
             cut = ("short", self.text_characters)
         elif self.task == "train":
             cut = ("whole documents",)
-        else:
-            cut = ("one text",)
-        return (
-            *cut,
-            self.state if self.state == "sustained" else STRETCHES.get(self.state),
-            self.corpus,
-            self.split,
-            self.skip_bytes,
-            self.max_bytes,
-        )
+        state = self.state if self.state == "sustained" else STRETCHES.get(self.state)
+        return (*cut, state, self.corpus, self.split, self.skip_bytes, self.max_bytes)
 
     def applies_to(self, implementation: str) -> bool:
         """Return whether the workload is meant for `implementation`."""
-        return not self.implementations or any(
-            re.fullmatch(expression, implementation) for expression in self.implementations
-        )
+        return not self.implementations or any(re.fullmatch(one, implementation) for one in self.implementations)
 
 
 def short_name(model: str) -> str:
@@ -175,8 +162,7 @@ def select(
     """
     workloads = list(workloads)
     try:
-        wanted = [re.compile(pattern) for pattern in include]
-        unwanted = [re.compile(pattern) for pattern in exclude]
+        wanted, unwanted = ([re.compile(pattern) for pattern in patterns] for patterns in (include, exclude))
     except re.error as error:
         raise WorkloadError(f"{error.pattern!r} is not a regular expression: {error}") from None
     chosen = [

@@ -1,71 +1,38 @@
 """The records of runs, and their files. Everything shown to people is made from these."""
 
-from __future__ import annotations
-
-from harness.records.schema import (
+from harness.records.comparisons import (
     Agreement,
     AgreementClass,
-    AnyRecord,
-    Compression,
-    Counterexample,
     Difference,
     Disagreement,
     FirstDifference,
-    Measurement,
     MergeChoice,
     NotCompared,
-    Record,
+    TrainerAgreement,
+)
+from harness.records.schema import (
+    Compression,
+    Counterexample,
+    Measurement,
     Remembered,
     Status,
     Text,
     TextMemory,
     Trained,
-    TrainerAgreement,
     Verdict,
 )
 from harness.records.store import (
-    COUNTEREXAMPLES_FILE,
     MACHINE_FILE,
     RECORDS_FILE,
+    AnyRecord,
     RecordError,
     RecordWriter,
     encode_record,
     key_of,
     of_kind,
     read_lines,
+    read_machine,
     read_records,
+    write_machine,
 )
 from impls.formats.files import write_atomically
-
-__all__ = [
-    "COUNTEREXAMPLES_FILE",
-    "MACHINE_FILE",
-    "RECORDS_FILE",
-    "Agreement",
-    "AgreementClass",
-    "AnyRecord",
-    "Compression",
-    "Counterexample",
-    "Difference",
-    "Disagreement",
-    "FirstDifference",
-    "Measurement",
-    "MergeChoice",
-    "NotCompared",
-    "Record",
-    "RecordError",
-    "RecordWriter",
-    "Remembered",
-    "Status",
-    "Text",
-    "TextMemory",
-    "Trained",
-    "TrainerAgreement",
-    "Verdict",
-    "encode_record",
-    "key_of",
-    "of_kind",
-    "read_lines",
-    "read_records",
-    "write_atomically",
-]

@@ -20,14 +20,13 @@ Change from one run to another on the same machine:
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from harness.records.schema import Measurement
-from harness.records.store import MACHINE_FILE, read_records
+from harness.records.store import of_kind, read_machine, read_records
 
 COLUMNS = (
     "run", "date", "cpu", "workload", "task", "state", "model", "corpus", "threads", "implementation", "exact",
@@ -48,16 +47,9 @@ def measurements_frame(*folders: Path) -> pd.DataFrame:
 
 
 def _rows(folder: Path) -> list[dict[str, Any]]:
-    machine = _machine(folder)
+    machine = read_machine(folder)
     where = {"run": folder.name, "date": machine.get("date"), "cpu": machine.get("cpu")}
-    measured = (record for record in read_records(folder) if isinstance(record, Measurement))
-    return [where | row for record in measured for row in _samples(record)]
-
-
-def _machine(folder: Path) -> dict[str, Any]:
-    path = folder / MACHINE_FILE
-    found = json.loads(path.read_bytes()) if path.is_file() else {}
-    return found if isinstance(found, dict) else {}
+    return [where | row for record in of_kind(read_records(folder), Measurement) for row in _samples(record)]
 
 
 def _samples(record: Measurement) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Files of records: one JSON object per line, written by one process at a time.
+"""Files of records: one JSON object per line, written by one process at a time, and the machine's facts beside them.
 
 An incomplete last line is skipped with a warning on reading and cut off on resuming.
 """
@@ -7,17 +7,29 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from filelock import FileLock, Timeout
 
-from harness.records.schema import Agreement, AnyRecord, Compression, Measurement, TextMemory, Verdict
+from harness.records.comparisons import Agreement, Disagreement, NotCompared, TrainerAgreement
+from harness.records.schema import Compression, Measurement, Record, TextMemory, Trained, Verdict
+from impls.formats.files import write_atomically
 
+AnyRecord = (
+    Verdict
+    | Agreement
+    | NotCompared
+    | Measurement
+    | TextMemory
+    | Compression
+    | Trained
+    | TrainerAgreement
+    | Disagreement
+)
 RECORDS_FILE = "records.jsonl"
-COUNTEREXAMPLES_FILE = "counterexamples.jsonl"
 MACHINE_FILE = "machine.json"
 
 
@@ -81,19 +93,20 @@ def read_lines(path: Path) -> list[AnyRecord]:
     return records
 
 
+_KEY_FIELDS: Mapping[type[Record], tuple[str, ...]] = {
+    Measurement: ("workload", "implementation", "copy", "round"),
+    TextMemory: ("implementation", "model", "task", "state", "earlier"),
+    Verdict: ("check", "implementation", "model", "corpus"),
+    Agreement: ("a", "b", "model", "corpus"),
+    Compression: ("implementation", "model", "corpus"),
+}
+
+
 def key_of(record: AnyRecord) -> Key:
     """Return the key that identifies a record in its file; empty for kinds that may repeat."""
-    if isinstance(record, Measurement):
-        return record.workload, record.implementation, record.copy, record.round
-    if isinstance(record, TextMemory):
-        return "text-memory", record.implementation, record.model, record.task, record.state, record.earlier
-    if isinstance(record, Verdict):
-        return "verdict", record.check, record.implementation, record.model, record.corpus
-    if isinstance(record, Agreement):
-        return "agreement", record.a, record.b, record.model, record.corpus
-    if isinstance(record, Compression):
-        return "compression", record.implementation, record.model, record.corpus
-    return ()
+    fields = _KEY_FIELDS.get(type(record), ())
+    kind = () if isinstance(record, Measurement) else (str(record.__struct_config__.tag),)
+    return (*kind, *(getattr(record, field) for field in fields)) if fields else ()
 
 
 class RecordWriter:
@@ -162,3 +175,16 @@ def _cut_half_written_line(path: Path) -> None:
 def of_kind(records: Iterable[object], kind: type[R]) -> Iterator[R]:
     """Return the records of one kind, in order."""
     return (record for record in records if isinstance(record, kind))
+
+
+def write_machine(folder: Path, facts: dict[str, Any]) -> None:
+    """Write where and with what the records of `folder` were made, atomically."""
+    write_atomically(folder / MACHINE_FILE, msgspec.json.format(msgspec.json.encode(facts), indent=2) + b"\n")
+
+
+def read_machine(folder: Path) -> dict[str, Any]:
+    """Return what `write_machine` wrote, empty where there is nothing that can be read."""
+    try:
+        return msgspec.json.decode((folder / MACHINE_FILE).read_bytes(), type=dict[str, Any])
+    except (OSError, msgspec.MsgspecError):
+        return {}

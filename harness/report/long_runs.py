@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from harness.measure.latency import percentile
+from harness.measure.stats import percentile
 from harness.records import Measurement, TextMemory, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, frame_of

@@ -56,7 +56,7 @@ def test_model_construction(benchmark: Any, model: impls.Model) -> None:
 
 
 def test_digest_of_ids(benchmark: Any) -> None:
-    from harness.measure.answers import digest_of_ids
+    from harness.measure.jobs.answers import digest_of_ids
 
     answers = [list(range(start, start + 1000)) for start in range(100)]
     benchmark(lambda: digest_of_ids(answers))

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from rank_files import rank_file
 
 import impls
 from harness.commands.inspect import command
 from harness.data import load_model
 from harness.data.inspection import inspect
-from harness.data.models import rank_file
 from impls.core.model.model import Model
 from impls.formats import save
 from impls.formats.known import KNOWN, Known

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from harness.measure.materials import Materials
-from harness.measure.references import References
-from harness.measure.run import run
+from harness.measure.run.materials import Materials
+from harness.measure.run.references import References
+from harness.measure.run.session import run
 from harness.measure.schedule import Plan, Profile
 from harness.measure.workloads import Workload
 from harness.records import AnyRecord, Measurement, of_kind
@@ -74,7 +74,7 @@ def everything(
         References(materials, encoders=references, confirming=references) as asked,
     ):
         try:
-            run(plan, materials, write, done=done, references=asked, memory_limit_bytes=600_000_000)
+            run(plan, materials, asked, write, done=done, memory_limit_bytes=600_000_000)
         except KeyboardInterrupt:
             assert stop_after is not None
     return records

@@ -10,8 +10,7 @@ import pytest
 from records_by_hand import steady, timed
 
 from harness.measure.comparison import machine_difference
-from harness.measure.provenance import write_machine
-from harness.records import Measurement, RecordWriter
+from harness.records import Measurement, RecordWriter, write_machine
 
 XEON = {
     "cpu": "Xeon", "architecture": "x86_64", "cores": 2, "physical_cores": 2, "usable_cores": 2,

@@ -8,16 +8,16 @@ import pytest
 from records_by_hand import steady, timed
 
 from harness.commands.run import NOTHING_TIMED, carry_out
+from harness.measure.run.session import RunResult
 from harness.measure.schedule import PROFILES, Plan
-from harness.measure.session import RunResult
 from harness.records import AnyRecord
 
 PLAN = Plan(profile=PROFILES["smoke"], implementations=("naive",), workloads=(), seed=0)
 
 
 def faults_of(monkeypatch: pytest.MonkeyPatch, *records: AnyRecord) -> int:
-    outcome = RunResult(records=list(records), floor=None, warnings=[])
-    monkeypatch.setattr("harness.measure.session.measure", lambda *_, **__: outcome)
+    outcome = RunResult(records=list(records), warnings=[])
+    monkeypatch.setattr("harness.measure.run.session.measure", lambda *_, **__: outcome)
     return carry_out(PLAN, Path("nowhere"), resume=False)
 
 

@@ -13,6 +13,7 @@ from package_index import TEXTS, Index, in_order, sha256
 from harness.data import DataError, fetch, is_fetched, load_corpus
 from harness.data import catalogue as catalogue_module
 from harness.data.documents import pack
+from harness.progress import Bar
 from impls.core.errors import UnknownName
 
 
@@ -139,10 +140,20 @@ def test_a_full_disk_while_downloading_is_named(stand_in: Index) -> None:
 
 
 def test_progress_never_goes_back_and_ends_at_the_total(stand_in: Index) -> None:
-    states: list[tuple[int, int]] = []
-    fetch(progress=lambda state: states.append((state.done_bytes, state.total_bytes)))
-    assert states == sorted(states)
-    assert states[-1][0] == states[-1][1] == sum(file.stat().st_size for file in stand_in.folder.iterdir())
+    class Kept(Bar):
+        def __init__(self) -> None:
+            self.steps: list[float] = []
+
+        def advance(self, steps: float = 1, what: str = "") -> None:
+            self.steps.append(steps)
+
+        def total(self, steps: float) -> None:
+            self.whole = steps
+
+    bar = Kept()
+    fetch(bar=bar)
+    assert min(bar.steps) >= 0
+    assert sum(bar.steps) == bar.whole == sum(file.stat().st_size for file in stand_in.folder.iterdir())
 
 
 def test_an_unknown_name_lists_what_there_is(stand_in: Index) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,13 @@ import impls
 from harness.data import DataError, load_model
 
 
+@pytest.fixture(autouse=True)
+def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.data.hub.why_silent", lambda endpoint: "")
+
+
 def _answering(answer: Any) -> Any:
     def hf_hub_download(*_: Any, **__: Any) -> Any:
-        if callable(answer):
-            return answer()
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -27,13 +29,6 @@ def _answering(answer: Any) -> Any:
 def test_a_hub_that_cannot_be_reached_makes_the_model_unavailable_offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", _answering(ConnectionError("refused")))
     with pytest.raises(DataError, match=r"^hf:OWNER/NAME: unavailable offline: the hub cannot be reached$"):
-        load_model("hf:OWNER/NAME")
-
-
-def test_a_hub_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.data.hub.LIMIT_SECONDS", 0.05)
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", _answering(lambda: time.sleep(1)))
-    with pytest.raises(DataError, match="did not answer"):
         load_model("hf:OWNER/NAME")
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,6 +16,7 @@ import pytest
 
 import impls
 from harness.data import DataError, load_model
+from harness.data.hub import LIMIT_SECONDS, why_silent
 from impls.formats import save
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -29,6 +33,9 @@ class Hub(ThreadingHTTPServer):
         self.files = files
         self.status = 200
         self.hangs = False
+        self.slow_seconds = 0.0
+        self.n_failures = 0
+        """How many requests for a file are answered by 503 before any by the file."""
         self.released = threading.Event()
         self.asked: list[str] = []
 
@@ -52,6 +59,10 @@ class _Answer(BaseHTTPRequestHandler):
         file = self.path.removeprefix(f"/{REPOSITORY}/resolve/main/").removeprefix(f"/{REPOSITORY}/resolve/{COMMIT}/")
         content = hub.files.get(file)
         status = hub.status if hub.status != 200 else 200 if content is not None else 404
+        if content is not None:
+            time.sleep(hub.slow_seconds)
+            if hub.n_failures:
+                hub.n_failures, status = hub.n_failures - 1, 503
         body = content if status == 200 and content is not None else b""
         self.send_response(status)
         if status == 404:
@@ -82,6 +93,7 @@ def hub(model: impls.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("HF_ENDPOINT", server.address)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "HF_HUB_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
+    why_silent.cache_clear()
     yield server
     server.released.set()
     server.shutdown()
@@ -127,20 +139,39 @@ def test_a_missing_repository_is_reported(hub: Hub) -> None:
 
 
 @pytest.mark.parametrize("status", [500, 503])
-def test_a_hub_that_is_broken_makes_the_model_unavailable(
-    hub: Hub, status: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("harness.data.hub.LIMIT_SECONDS", 0.2)  # its library tries for half a minute
+def test_a_hub_that_is_broken_makes_the_model_unavailable(hub: Hub, status: int) -> None:
     hub.status = status
-    with pytest.raises(DataError, match=r"^hf:OWNER/NAME: unavailable offline: "):
+    with pytest.raises(DataError, match=r"^hf:OWNER/NAME: unavailable offline: the hub cannot be reached$"):
         load_model(f"hf:{REPOSITORY}")
 
 
-def test_a_hub_that_never_answers_is_given_up(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.data.hub.LIMIT_SECONDS", 0.2)
+def test_a_hub_that_never_answers_is_given_up_and_not_asked_again(hub: Hub) -> None:
     hub.hangs = True
-    with pytest.raises(DataError, match=r"^hf:OWNER/NAME: unavailable offline: "):
-        load_model(f"hf:{REPOSITORY}")
+    for name in (REPOSITORY, "OWNER/OTHER"):
+        with pytest.raises(DataError, match=f"^hf:{name}: unavailable offline: the hub did not answer within 1 s$"):
+            load_model(f"hf:{name}")
+    assert len(hub.asked) == 1
+
+
+def test_what_was_fetched_once_loads_when_the_hub_hangs(hub: Hub, model: impls.Model) -> None:
+    load_model(f"hf:{REPOSITORY}")
+    why_silent.cache_clear()
+    hub.hangs = True
+    assert load_model(f"hf:{REPOSITORY}").merges == model.merges
+
+
+def test_a_hub_that_answers_may_take_longer_than_the_limit_to_give_a_file(hub: Hub, model: impls.Model) -> None:
+    hub.slow_seconds = LIMIT_SECONDS * 1.2
+    assert load_model(f"hf:{REPOSITORY}").merges == model.merges
+
+
+@pytest.mark.parametrize("n_failures", [0, 1])
+def test_nothing_the_hubs_library_reports_reaches_the_terminal(hub: Hub, n_failures: int) -> None:
+    hub.n_failures = n_failures
+    script = f"from harness.data import load_model\nload_model('hf:{REPOSITORY}')"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert hub.n_failures == 0
 
 
 def test_a_file_of_the_hub_that_is_no_vocabulary_is_refused_by_name(hub: Hub) -> None:

@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from rank_files import rank_file
 
 import impls
 from harness.data import (
@@ -14,7 +15,6 @@ from harness.data import (
     describe_models,
     load_model,
     model_names,
-    rank_file,
     trained_model_names,
     trained_model_path,
 )
@@ -102,12 +102,6 @@ def test_the_families_have_their_own_rules() -> None:
 
 
 @pytest.mark.corpus
-def test_what_is_not_published_as_a_rank_file_has_none() -> None:
-    with pytest.raises(DataError, match=r"tekken: is not published as a rank file, but as tekken\.json"):
-        rank_file("tekken")
-
-
-@pytest.mark.corpus
 def test_a_vocabulary_in_the_cache_is_available() -> None:
     for name in _PUBLISHED:
         model = load_model(name)
@@ -158,8 +152,3 @@ def test_a_missing_file_is_named(cache: Path) -> None:
 def test_a_name_that_cannot_be_kept_is_refused(cache: Path, name: str) -> None:
     with pytest.raises(DataError, match=r"cannot be a model's name|published vocabulary"):
         trained_model_path(name)
-
-
-def test_a_vocabulary_unknown_to_the_tables_has_no_rank_file() -> None:
-    with pytest.raises(UnknownName, match="unknown vocabulary 'mine'"):
-        rank_file("mine")

@@ -39,6 +39,7 @@ def _written(folder: Path, content: bytes, name: str = "text.txt") -> Path:
         ("  bir \n \t \n iki", ["  bir \n \t \n", " iki"]),
         ("bir\r\niki\r\n\r\nüç\r\n", ["bir\r\niki\r\n\r\n", "üç\r\n"]),
         ("\ufeffbir\n\n\ufeffiki", ["bir\n\n", "\ufeffiki"]),
+        ("\ufeff", []),
         ("   ", ["   "]),
         ("a\x00b\u2028c\x0cd\n", ["a\x00b\u2028c\x0cd\n"]),
     ],
@@ -49,15 +50,15 @@ def test_a_text_file_is_cut_at_blank_lines(tmp_path: Path, content: str, documen
 
 @_on_one_folder
 @given(
-    st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1)), st.integers(1, 9)
+    st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp")), min_size=1)),
+    st.sampled_from([1, 8_190, 20_001]),
 )
-def test_paragraphs_come_back_however_the_file_is_read(tmp_path: Path, paragraphs: list[str], chunk: int) -> None:
-    if paragraphs and paragraphs[0].startswith("\ufeff"):
-        paragraphs = ["a", *paragraphs]
+def test_paragraphs_come_back_wherever_the_file_is_cut_in_reading(
+    tmp_path: Path, paragraphs: list[str], before: int
+) -> None:
+    paragraphs = ["a" * before, *paragraphs]
     file = _written(tmp_path, "\n\n".join(paragraphs).encode())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(user_files_module, "_CHUNK_BYTES", chunk)
-        assert _documents(file) == [f"{part}\n\n" for part in paragraphs[:-1]] + paragraphs[-1:]
+    assert _documents(file) == [f"{part}\n\n" for part in paragraphs[:-1]] + paragraphs[-1:]
 
 
 @_on_one_folder
@@ -102,12 +103,14 @@ def test_a_file_without_a_single_line_end_is_streamed_too(tmp_path: Path) -> Non
         (b'{"text": "x\xe2\x82', 11, "E2"),
     ],
 )
-@pytest.mark.parametrize("chunk", [1, 5, 1000])
+@pytest.mark.parametrize("n_lines", [0, 500, 585, 586, 10_000])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_invalid_utf8_names_the_file_and_the_byte(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, offset: int, byte: str, chunk: int
+    tmp_path: Path, name: str, content: bytes, offset: int, byte: str, n_lines: int, mark: bytes
 ) -> None:
-    monkeypatch.setattr(user_files_module, "_CHUNK_BYTES", chunk)
-    file = _written(tmp_path, content, name)
+    before = mark + b'{"text": "a"}\n' * n_lines
+    offset += len(before)
+    file = _written(tmp_path, before + content, name)
     with pytest.raises(DataError) as caught:
         _documents(file)
     assert str(caught.value) == f"{file}: not UTF-8 at byte {offset} (0x{byte}); convert it to UTF-8 first"

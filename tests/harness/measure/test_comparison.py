@@ -14,7 +14,6 @@ from harness.measure.compression import (
     bytes_per_token,
     characters_per_token,
     compression,
-    megabytes_per_second,
     tokens_per_word,
 )
 from harness.measure.samples import is_comparable, measured_floor, measured_resolution
@@ -141,12 +140,6 @@ def test_a_machine_is_warned_of_by_what_it_says() -> None:
     assert any("stop other work" in warning for warning in cautions.machine_warnings(quiet, 3.0))
 
 
-def test_throughput_counts_every_loop() -> None:
-    record = records("one", 0.1, noise=0)[0]
-    assert megabytes_per_second(record) == pytest.approx([1000 * 2 / 0.2 / 1e6] * 5)
-    assert megabytes_per_second(records("one", 0.1, task="load")[0]) == []
-
-
 class Pairs(Tokenizer):
     """Every two bytes are one token."""
 
@@ -164,8 +157,6 @@ def test_compression_counts_bytes_characters_words_and_tokens() -> None:
     assert bytes_per_token(found) == pytest.approx(11 / 6)
     assert characters_per_token(found) == pytest.approx(10 / 6)
     assert tokens_per_word(found) == 2
-    cut = compression(tokenizer, ["ab", "cé", "zz"], model="m", corpus="c", max_bytes=4)
-    assert cut.n_bytes == 3
 
 
 def test_slices_of_text_read_once_are_not_compared() -> None:

@@ -12,14 +12,15 @@ import msgspec
 import pytest
 from toy_runs import PROFILE, TEXT, TOYS, carry_out, workload
 
-from harness.measure import long_runs, tasks
-from harness.measure.latency import binned, percentile
-from harness.measure.new_documents import NEW_WORD_SHARE, new_documents
+from harness.measure.jobs import long_runs
+from harness.measure.jobs.answers import Wrong, digest
+from harness.measure.jobs.opening import Opening
 from harness.measure.protocol import Expected, Job, Measure, Measured
 from harness.measure.samples import rankable_times
 from harness.measure.schedule import Plan, turns
+from harness.measure.stats import binned, percentile
 from harness.measure.templates import load_templates
-from harness.measure.texts import write_texts
+from harness.measure.texts import NEW_WORD_SHARE, new_documents, write_texts
 from harness.measure.workloads import N_PARTS, WorkloadError
 from harness.records import Measurement
 from harness.report.speed import shown_verdict, speed_rows
@@ -53,6 +54,11 @@ class CountingBytes(Tokenizer):
 
 def byte_model() -> Model:
     return Model(tokens=tuple(bytes([byte]) for byte in range(256)), merges=())
+
+
+def opening() -> Opening:
+    model = byte_model()
+    return Opening(CountingBytes, CountingBytes(model), model, baseline_bytes=0, pinned=False, import_seconds=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -91,11 +97,9 @@ def test_who_runs_out_of_time_has_fewer_parts_and_is_not_ranked(tmp_path: Path) 
     for part in range(N_PARTS):
         write_texts(tmp_path / f"texts-{part}", [b"abc", b"defg"])
     job = Job(task="encode-documents", state="sustained", texts=str(tmp_path / "texts"))
-    digests, n_tokens = long_runs.part_digests(job, CountingBytes(byte_model()))
-    expected = Expected(digest="", n_tokens=n_tokens, reference="r", parts=digests)
+    expected = long_runs.expected(job, CountingBytes(byte_model()))
     asked = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0, most_seconds=0)
-    found = long_runs.sustained(asked, CountingBytes(byte_model()), 0)
-    assert isinstance(found, Measured)
+    found = long_runs.sustained(asked, opening())
     assert (len(found.samples_seconds), found.samples_wanted, found.n_bytes) == (1, N_PARTS, 7)
 
     record = Measurement(
@@ -113,28 +117,27 @@ def test_every_part_is_held_against_its_own_digest(tmp_path: Path) -> None:
     for part in range(N_PARTS):
         write_texts(tmp_path / f"texts-{part}", [f"document {part}".encode()])
     job = Job(task="encode-documents", state="sustained", texts=str(tmp_path / "texts"))
-    digests, n_tokens = long_runs.part_digests(job, CountingBytes(byte_model()))
-    assert len(set(digests)) == N_PARTS
-    assert n_tokens == sum(len(f"document {part}") for part in range(N_PARTS))
-    beginning, n_tokens = long_runs.part_digests(msgspec.structs.replace(job, n_bytes=4), CountingBytes(byte_model()))
-    assert (len(beginning), n_tokens) == (1, 4)
-    digests[-1] = digests[0]
-    expected = Expected(digest="", n_tokens=0, reference="r", parts=digests)
+    expected = long_runs.expected(job, CountingBytes(byte_model()))
+    assert len(set(expected.parts)) == N_PARTS
+    assert expected.n_tokens == sum(len(f"document {part}") for part in range(N_PARTS))
+    beginning = long_runs.expected(msgspec.structs.replace(job, n_bytes=4), CountingBytes(byte_model()))
+    assert (len(beginning.parts), beginning.n_tokens) == (1, 4)
+    expected.parts[-1] = expected.parts[0]
     asked = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0)
-    assert long_runs.sustained(asked, CountingBytes(byte_model()), 0).status == "mismatch"  # type: ignore[union-attr]
+    with pytest.raises(Wrong, match="other ids"):
+        long_runs.sustained(asked, opening())
 
 
 def long_asked(tmp_path: Path, state: str) -> tuple[CountingBytes, Measured]:
     other, text = b"x" * 1000, b"y" * 1000
     write_texts(tmp_path / "texts", [other, text])
     job = Job(task="encode", state=state, texts=str(tmp_path / "texts"), document_bytes=300)  # type: ignore[arg-type]
-    tokenizer = CountingBytes(byte_model())
-    digest, n_tokens = tasks.digest(job, [CountingBytes(byte_model()).encode(text.decode())])
-    expected = Expected(digest=digest, n_tokens=n_tokens, reference="r")
+    found, n_tokens = digest(job, [CountingBytes(byte_model()).encode(text.decode())])
+    expected = Expected(digest=found, n_tokens=n_tokens, reference="r")
     asked = Measure(job=job, expected=expected, n_samples=1, sample_seconds=0)
-    found = long_runs.long_text(asked, tokenizer, CountingBytes, lambda: 1)
-    assert isinstance(found, Measured), found
-    return tokenizer, found
+    opened = opening()
+    assert isinstance(opened.tokenizer, CountingBytes)
+    return opened.tokenizer, long_runs.long_text(asked, opened)
 
 
 def test_the_second_call_follows_documents_of_other_text_and_one_call(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.measure.materials import Materials
+from harness.measure.run.materials import Materials
 from impls import Model
 from impls.formats import parse_cache
 

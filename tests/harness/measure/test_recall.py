@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
+from harness.measure.jobs.recall import MOST_PAIRS, N_PAIRS, Recombined, recall, remembers, units_of
 from harness.measure.protocol import Job, Recall, Recalled
-from harness.measure.recall import MOST_PAIRS, N_PAIRS, recall, remembers
-from harness.measure.recombine import Recombined, units_of
 from harness.measure.texts import write_texts
 from impls import Model
 

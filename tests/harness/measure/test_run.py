@@ -13,10 +13,10 @@ import pytest
 from toy_runs import PROFILE, TEXT, TOYS, byte_model, carry_out, everything, workload
 
 import impls
-from harness.measure.run import copied_implementation
+from harness.measure.run.session import copied_implementation
+from harness.measure.run.text_memory import TextMemoryDetector
 from harness.measure.samples import is_comparable, rankable_times
 from harness.measure.schedule import Plan, Profile, keys, turns
-from harness.measure.text_memory import TextMemoryDetector
 from harness.measure.workloads import Workload
 from harness.records import AnyRecord, Measurement, TextMemory, key_of, of_kind
 from harness.report.speed import shown_verdict, speed_rows
@@ -272,7 +272,7 @@ def test_what_may_come_from_memory_is_not_ranked(remembered: list[AnyRecord]) ->
 
 
 def test_what_could_not_be_looked_at_is_not_ranked_where_texts_repeat() -> None:
-    detector = TextMemoryDetector(None, None, None, pass_seconds=1, limit_seconds=1, cores=())  # type: ignore[arg-type]
+    detector = TextMemoryDetector(None, None, PROFILE)  # type: ignore[arg-type]
     detector.note(TextMemory(implementation="i", model="toy", task="encode", status="timeout"))
     assert detector.remembered("i", workload()) == "unknown"
     assert detector.remembered("i", workload(state="warm-between")) == "unknown"

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from harness.measure import doctor, provenance
-from harness.measure.materials import Materials
 from harness.measure.protocol import Failed
-from harness.measure.references import References
-from harness.measure.scaling import Scale, exponents, measure_scaling
+from harness.measure.run.curves import measure_scaling
+from harness.measure.run.materials import Materials
+from harness.measure.run.references import References
+from harness.measure.scaling import Scale, exponents
 from harness.records import Measurement, RecordError
 from harness.unicode import sweep, versions
 from impls import Model

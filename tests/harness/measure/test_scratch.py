@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.measure.scratch import Scratch
+from harness.measure.run.scratch import Scratch
 
-_HOLD = "from harness.measure.scratch import Scratch\nprint(Scratch().folder, flush=True)\ninput()\n"
+_HOLD = "from harness.measure.run.scratch import Scratch\nheld = Scratch()\nprint(held.folder, flush=True)\ninput()\n"
 
 
 @pytest.fixture(autouse=True)

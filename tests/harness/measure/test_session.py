@@ -14,7 +14,8 @@ import msgspec
 import psutil
 import pytest
 
-from harness.measure import session
+from harness.measure.recording import PLAN_FILE
+from harness.measure.run import session
 from harness.measure.schedule import Plan, Profile, estimate_seconds, keys, turns
 from harness.measure.workloads import Workload
 from harness.records import (
@@ -122,14 +123,14 @@ def test_a_run_leaves_records_compression_machine_and_plan(tmp_path: Path) -> No
     (compression,) = of_kind(outcome.records, Compression)
     assert compression.n_bytes == compression.n_characters == compression.n_tokens == 2_000
     assert compression.n_words == len(TEXT[:2000].split())
-    assert outcome.floor is not None
     facts = msgspec.json.decode((folder / MACHINE_FILE).read_bytes())
     assert facts["command"] == "bpebench run --out run"
     for key in ("cpu", "cores", "memory_bytes", "os", "python", "packages", "unicode", "suite", "load_before"):
         assert key in facts, key
+    assert facts["noise_floor"] is not None
     assert facts["unicode"]["regex"] == "16.0"
     assert facts["digests"]["corpora"] == {"one": "of one text"}
-    assert msgspec.json.decode((folder / session.PLAN_FILE).read_bytes(), type=Plan) == plan
+    assert msgspec.json.decode((folder / PLAN_FILE).read_bytes(), type=Plan) == plan
 
 
 def test_what_is_published_names_no_host_no_user_and_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

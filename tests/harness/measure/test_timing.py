@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measure import overhead, tasks, timing
-from harness.measure.answers import NotIds
-from harness.measure.protocol import Job
+from harness.measure import doctor
+from harness.measure.jobs import timing
+from harness.measure.jobs.answers import NotIds, join_answers, write_ids
+from harness.measure.jobs.prepared import PreparedJob, prepare
+from harness.measure.protocol import Expected, Job
 from harness.measure.texts import write_texts
 from harness.measure.workloads import State, Task
 from impls import Model, Tokenizer
@@ -164,17 +166,14 @@ class Listening(Tokenizer):
         return bytes(ids).decode()
 
 
-def work_of(
-    task: Task, folder: Path, state: State = "warm-same", threads: int = 1
-) -> tuple[tasks.PreparedJob, Listening]:
-    from harness.measure.answers import write_ids
-
+def work_of(task: Task, folder: Path, state: State = "warm-same", threads: int = 1) -> tuple[PreparedJob, Listening]:
     path, ids = folder / "texts", folder / "ids"
     write_texts(path, [b"first text", b"second text"])
     write_ids(ids, [list(b"first text"), list(b"second text")])
     tokenizer = Listening(BYTES)
     job = Job(task=task, state=state, texts=str(path), threads=threads)
-    return tasks.prepare(job, tokenizer, Listening, str(ids)), tokenizer
+    expected = Expected(digest="", n_tokens=0, reference="r", ids_file=str(ids))
+    return prepare(job, tokenizer, Listening, expected), tokenizer
 
 
 @pytest.mark.parametrize("task", ["encode", "encode-documents", "encode-documents-array", "encode-short", "count"])
@@ -202,7 +201,7 @@ def test_a_batch_is_one_call_with_its_threads_and_decoding_reads_the_reference_s
     answer = work.run(work.fresh(work.texts))
     assert tokenizer.heard == [(("first text", "second text"), 2)]
     job = Job(task="encode-ragged", state="warm-same")
-    assert [row.tolist() for row in tasks.join_answers(job, [answer])] == [list(b"first text"), list(b"second text")]
+    assert [row.tolist() for row in join_answers(job, [answer])] == [list(b"first text"), list(b"second text")]
     work, tokenizer = work_of("decode", tmp_path)
     assert work.run(work.fresh(work.texts)) == ["first text", "second text"]
     assert tokenizer.heard == [list(b"first text"), list(b"second text")]
@@ -232,9 +231,9 @@ def test_between_two_passes_other_text_is_read_outside_the_clock(tmp_path: Path)
 )
 def test_ids_and_borders_that_do_not_fit_are_no_ids(answer: Any) -> None:
     with pytest.raises(NotIds):
-        tasks.join_answers(Job(task="encode-ragged", state="warm-same"), [answer])
+        join_answers(Job(task="encode-ragged", state="warm-same"), [answer])
 
 
 def test_the_overhead_is_measured_on_the_very_pass_that_workloads_run() -> None:
-    assert isinstance(overhead.seconds_per_call(n_calls=10, n_passes=3), float)
-    assert overhead.NoOpTokenizer(BYTES).encode("x", disallowed_special=()) == []
+    assert isinstance(doctor.overhead_seconds_per_call(n_calls=10, n_passes=3), float)
+    assert doctor.NoOpTokenizer(BYTES).encode("x", disallowed_special=()) == []

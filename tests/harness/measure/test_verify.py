@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measure.answers import (
+from harness.measure.jobs.answers import (
     NotIds,
+    Wrong,
     as_uint32,
     digest_of_counts,
     digest_of_ids,
@@ -23,9 +24,9 @@ from harness.measure.answers import (
     read_ids,
     write_ids,
 )
-from harness.measure.protocol import Expected, Failed, Job
-from harness.measure.tasks import PreparedJob
-from harness.measure.verify import judge, shrink, smallest_counterexample
+from harness.measure.jobs.judge import judge, shrink, smallest_counterexample
+from harness.measure.jobs.prepared import PreparedJob
+from harness.measure.protocol import Expected, Job
 from harness.process.limits import without_paths
 from impls import Model, Tokenizer
 
@@ -167,21 +168,21 @@ def test_decoding_is_not_believed_of_who_hands_back_what_it_encoded_last(
     ids = tokenizer.encode(text)
     write_ids(tmp_path / "ids", [ids])
     expected = Expected(digest="", n_tokens=len(ids), reference="right", ids_file=str(tmp_path / "ids"))
-    work = PreparedJob(passes=[[text.encode()]], other=[], run=list, fresh=list, n_calls=1)
-    verdict = judge(Job(task="decode", state="warm-same"), work, [[tokenizer.decode(ids)]], tokenizer, expected)
+    job = Job(task="decode", state="warm-same")
+    work = PreparedJob(job=job, tokenizer=tokenizer, passes=[[text.encode()]], run=list)
     if right:
-        assert not isinstance(verdict, Failed)
+        judge(work, [[tokenizer.decode(ids)]], expected)
     else:
-        assert isinstance(verdict, Failed)
-        assert (verdict.status, verdict.candidates[-1]) == ("mismatch", text.encode())
-        assert "in another order" in verdict.reason
+        with pytest.raises(Wrong, match="in another order") as caught:
+            judge(work, [[tokenizer.decode(ids)]], expected)
+        assert (caught.value.failed.status, caught.value.failed.candidates[-1]) == ("mismatch", text.encode())
 
 
 def test_training_that_no_reference_repeats_is_unverified() -> None:
-    work = PreparedJob(passes=[[b"ab"]], other=[], run=list, fresh=list, n_calls=1)
-    verdict = judge(Job(task="train", state="warm-same"), work, [BYTES], None, None)
-    assert isinstance(verdict, Failed)
-    assert verdict.status == "unverified"
+    work = PreparedJob(job=Job(task="train", state="warm-same"), tokenizer=None, passes=[[b"ab"]], run=list)
+    with pytest.raises(Wrong) as caught:
+        judge(work, [BYTES], None)
+    assert caught.value.failed.status == "unverified"
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def read(folder: Path, content: str) -> None:
 
 def test_a_table_is_spread_over_its_models_and_corpora(tmp_path: Path) -> None:
     (tmp_path / "some.toml").write_text(GOOD)
-    assert [workload.name for workload in load_workloads(tmp_path)] == [
+    assert [workload.name for workload in expand(load_templates(tmp_path))] == [
         "encode/m1/turkish",
         "encode/m1/gen/spaces:1000",
         "encode/m2/turkish",
@@ -202,7 +202,7 @@ def test_names_of_models_keep_what_is_not_a_folder() -> None:
 def test_the_expected_digests_are_those_of_two_implementations() -> None:
     import impls
     from harness.data import load_model
-    from harness.measure.answers import digest_of_ids
+    from harness.measure.jobs.answers import digest_of_ids
     from harness.measure.texts import shuffled, take
 
     checked = 0

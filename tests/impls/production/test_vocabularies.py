@@ -62,7 +62,7 @@ def test_texts_worth_keeping_and_real_ones_get_one_answer_from_all(model: str, w
 
 @pytest.mark.parametrize("model", [*MODELS, "p50k_base"])
 def test_ranks_come_back_byte_for_byte_from_tokenizer_json(model: str, tmp_path: Path, known_ids: KnownIds) -> None:
-    from harness.data.models import rank_file
+    from rank_files import rank_file
 
     original = load(rank_file(model))
     save(original, tmp_path / "tokenizer.json", "tokenizer.json")
@@ -82,7 +82,7 @@ def test_ranks_come_back_byte_for_byte_from_tokenizer_json(model: str, tmp_path:
 
 @pytest.mark.parametrize("model", [*MODELS, "p50k_base"])
 def test_the_known_rank_files_get_their_pattern_and_special_tokens(model: str) -> None:
-    from harness.data.models import rank_file
+    from rank_files import rank_file
 
     path = rank_file(model)
     assert hashlib.sha256(path.read_bytes()).hexdigest() in KNOWN

@@ -10,10 +10,11 @@ import contextlib
 import secrets
 from collections.abc import Callable, Iterable
 
-from harness.measure.materials import Materials, Unavailable
-from harness.measure.processes import OPEN_SECONDS, WorkerFailed, WorkerProcess
-from harness.measure.protocol import Job, Open, Opened, Recall, Recalled
-from harness.measure.recall import remembers
+from harness.measure.jobs.recall import remembers
+from harness.measure.processes import WorkerFailed
+from harness.measure.protocol import Job, Recall, Recalled
+from harness.measure.run.setup import Setup, fill
+from harness.measure.schedule import Profile
 from harness.measure.workloads import ONCE_ONLY, State, Workload, short_name
 from harness.records import Remembered, TextMemory
 
@@ -24,24 +25,13 @@ PASS_SHARE = 0.25
 class TextMemoryDetector:
     """Tests implementations for memory of whole texts; keeps the results by implementation and model."""
 
-    def __init__(
-        self,
-        materials: Materials,
-        worker: Callable[[], WorkerProcess],
-        write: Callable[[TextMemory], None],
-        *,
-        pass_seconds: float,
-        limit_seconds: float,
-        cores: Iterable[int],
-    ) -> None:
-        self._materials, self._worker, self._write = materials, worker, write
-        self._budget_seconds, self._limit_seconds = pass_seconds * PASS_SHARE, limit_seconds
-        self._cores = tuple(cores)
+    def __init__(self, setup: Setup, write: Callable[[TextMemory], None], profile: Profile) -> None:
+        self._setup, self._write, self._profile = setup, write, profile
         self._found: dict[tuple[str, str, str, str, bool], TextMemory] = {}
 
     def note(self, record: TextMemory) -> None:
         """Take over the result in a record."""
-        self._found[_key(record)] = record
+        self._found[record.implementation, record.model, record.task, record.state, record.earlier] = record
 
     def remembered(self, implementation: str, workload: Workload) -> Remembered:
         """Return whether samples of `implementation` on `workload` may be answers from memory."""
@@ -68,8 +58,8 @@ class TextMemoryDetector:
         kinds: dict[tuple[str, State], Workload] = {}
         for workload in sorted(workloads, key=lambda workload: -workload.max_bytes):
             if workload.task not in ("train", "load") and _kind(workload) not in kinds:
-                with contextlib.suppress(Unavailable):
-                    self._materials.texts(workload)
+                with contextlib.suppress(WorkerFailed):
+                    self._setup.materials.texts(workload)
                     kinds[_kind(workload)] = workload
         for earlier in (False, True):
             left = []
@@ -89,14 +79,13 @@ class TextMemoryDetector:
         self, implementation: str, asked: list[tuple[Workload, int]], *, earlier: bool
     ) -> list[tuple[Workload, int]]:
         """Test workloads, each with a seed, in one process until it dies; return those left."""
-        with self._worker() as worker:
+        materials, profile = self._setup.materials, self._profile
+        with contextlib.ExitStack() as process:
             try:
-                model = self._materials.model(asked[0][0].model).path
-                opening = Open(implementations=(implementation,), model=model, cores=self._cores)
-                worker.ask(opening, Opened, seconds=OPEN_SECONDS)
-            except (WorkerFailed, Unavailable):
+                worker, _ = process.enter_context(self._setup.open(implementation, asked[0][0].model))
+            except WorkerFailed:
                 return []
-            for position, (workload, seed) in enumerate(asked):
+            for position, (workload, seed) in enumerate(asked, 1):
                 task, state = _kind(workload)
                 record = TextMemory(
                     implementation=implementation,
@@ -107,35 +96,28 @@ class TextMemoryDetector:
                     seed=seed,
                 )
                 request = Recall(
-                    job=Job(task=workload.task, state=state, texts=self._materials.texts(workload).path),
+                    job=Job(task=workload.task, state=state, texts=materials.texts(workload).path),
                     most_bytes=workload.max_bytes,
                     text_bytes=workload.text_bytes,
-                    budget_seconds=self._budget_seconds,
+                    budget_seconds=profile.pass_seconds * PASS_SHARE,
                     seed=seed,
                     earlier=earlier,
                 )
+                dead = False
                 try:
-                    found = worker.ask(request, Recalled, seconds=self._limit_seconds)
-                    record.n_bytes = found.n_bytes
-                    record.met_seconds, record.new_seconds = found.met_seconds, found.new_seconds
+                    found = worker.ask(request, Recalled, seconds=profile.time_limit_seconds)
+                    fill(record, found)
                     record.remembers = remembers(found.met_seconds, found.new_seconds)
                 except WorkerFailed as failure:
-                    record.status, record.reason = failure.failed.status, failure.failed.reason
-                    if failure.dead:
-                        self._keep(record)
-                        return asked[position + 1 :]
-                self._keep(record)
+                    fill(record, failure.failed)
+                    dead = failure.dead
+                self.note(record)
+                self._write(record)
+                if dead:
+                    return asked[position:]
         return []
-
-    def _keep(self, record: TextMemory) -> None:
-        self.note(record)
-        self._write(record)
 
 
 def _kind(workload: Workload) -> tuple[str, State]:
     """Return the task and state of the calls that show whether a workload's texts are remembered."""
     return workload.task, "same-object" if workload.state == "same-object" else "warm-same"
-
-
-def _key(record: TextMemory) -> tuple[str, str, str, str, bool]:
-    return record.implementation, record.model, record.task, record.state, record.earlier

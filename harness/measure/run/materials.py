@@ -4,48 +4,41 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
-from harness.measure.new_documents import new_documents
-from harness.measure.scratch import Scratch
-from harness.measure.texts import shuffled, workload_texts, write_texts
+from harness.data import load_corpus, load_model
+from harness.measure.processes import WorkerFailed
+from harness.measure.protocol import Failed
+from harness.measure.run.scratch import Scratch
+from harness.measure.texts import new_documents, shuffled, workload_texts, write_texts
 from harness.measure.workloads import N_PARTS, Workload, short_corpus, short_name
 from impls import BPEError, Model
 
 M = TypeVar("M")
 
 
-class CorpusLike(Protocol):
-    """What a run needs of a corpus (`harness.data.Corpus`)."""
-
-    @property
-    def digest(self) -> str:
-        """Return the SHA-256 of its documents."""
-
-    def documents(self) -> Iterable[str]:
-        """Yield its documents in order."""
-
-
-LoadCorpus = Callable[[str, Any], CorpusLike]
-"""(name, split) -> corpus"""
+LoadCorpus = Callable[[str, Any], Any]
+"""(name, split) -> corpus, of which a run needs `documents()` and `digest`"""
 LoadModel = Callable[[str], Model]
 """name or path -> model"""
 
 
-class Unavailable(Exception):
-    """A model or corpus is not available; the message says why."""
+class Unavailable(WorkerFailed):
+    """A model or corpus is not available, and no worker can do anything without; the reason says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(Failed(status="missing", reason=reason), dead=False)
 
 
 class TextFile(msgspec.Struct, frozen=True):
     """Texts on disk."""
 
     path: str
-    n_texts: int
     n_bytes: int
     digest: str
     """SHA-256 of the texts, each preceded by its length."""
@@ -64,10 +57,9 @@ class ModelFile(msgspec.Struct, frozen=True):
 class Materials:
     """Texts and models of one run. Use it in a `with` statement, which removes the folder at its end."""
 
-    def __init__(self, load_model: LoadModel, load_corpus: LoadCorpus) -> None:
+    def __init__(self, load_model: LoadModel = load_model, load_corpus: LoadCorpus = load_corpus) -> None:
         self._load_model, self._load_corpus = load_model, load_corpus
         self._scratch = Scratch()
-        self._folder = self._scratch.folder
         self.temporary = self.new_path("temporary")
         """Folder for the workers' temporary files."""
         self.temporary.mkdir()
@@ -84,20 +76,15 @@ class Materials:
 
     def new_path(self, name: str) -> Path:
         """Return a path in the folder."""
-        return self._folder / name
+        return self._scratch.folder / name
 
     def texts(self, workload: Workload) -> TextFile:
         """Return the texts of a workload; raise `Unavailable`."""
-        key = workload.text_key
-        if key not in self._texts:
-            self._texts[key] = self._made(lambda: self._make_texts(workload, len(self._texts)))
-        return _or_raise(self._texts[key])
+        return _once(self._texts, workload.text_key, lambda: self._make_texts(workload, len(self._texts)))
 
     def model(self, name: str) -> ModelFile:
         """Return a model, pickled; raise `Unavailable`."""
-        if name not in self._models:
-            self._models[name] = self._made(lambda: self._make_model(name, len(self._models)))
-        return _or_raise(self._models[name])
+        return _once(self._models, name, lambda: self._make_model(name, len(self._models)))
 
     def round_trip(self, name: str) -> str:
         """Return `Model.round_trip` of a model already made, empty for any other."""
@@ -129,40 +116,21 @@ class Materials:
         }
 
     def _make_texts(self, workload: Workload, number: int) -> TextFile:
+        """Write the texts; those of `sustained` one file per part, and the first part also without a number."""
         corpus = self._load_corpus(workload.corpus, workload.split)
         documents = shuffled(corpus.documents())
         self._corpora[f"{short_corpus(workload.corpus)} {workload.split or ''}".strip()] = corpus.digest
-        if workload.state == "sustained":
-            return self._make_parts(documents, workload, number)
-        texts = workload_texts(documents, workload)
-        if not texts:
-            raise Unavailable(f"the corpus {workload.corpus!r} has no text after {workload.skip_bytes} bytes")
         path = self.new_path(f"texts-{number}")
-        write_texts(path, texts)
-        hasher = hashlib.sha256()
-        for text in texts:
-            hasher.update(len(text).to_bytes(8, "little") + text)
-        return TextFile(str(path), len(texts), sum(map(len, texts)), hasher.hexdigest())
-
-    def _make_parts(self, documents: Iterable[str], workload: Workload, number: int) -> TextFile:
-        """Write new documents, one file per part; the file without a number also holds the first part."""
-        path = self.new_path(f"texts-{number}")
-        endless = new_documents(documents, workload.document_bytes)
-        per_part = max(1, workload.max_bytes // N_PARTS // workload.document_bytes)
-        hasher = hashlib.sha256()
-        n_bytes = 0
-        for part in range(N_PARTS):
-            try:
-                texts = list(islice(endless, per_part))
-            except ValueError as error:
-                raise Unavailable(f"the corpus {workload.corpus!r}: {error}") from None
-            write_texts(self.new_path(f"{path.name}-{part}"), texts)
+        hasher, n_bytes = hashlib.sha256(), 0
+        for part, texts in enumerate(_parts(documents, workload)):
+            if workload.state == "sustained":
+                write_texts(path.with_name(f"{path.name}-{part}"), texts)
+            if not part:
+                write_texts(path, texts)
             for text in texts:
                 hasher.update(len(text).to_bytes(8, "little") + text)
                 n_bytes += len(text)
-            if not part:
-                write_texts(path, texts)
-        return TextFile(str(path), per_part * N_PARTS, n_bytes, hasher.hexdigest())
+        return TextFile(str(path), n_bytes, hasher.hexdigest())
 
     def _make_model(self, name: str, number: int) -> ModelFile:
         model = self._load_model(name)
@@ -172,16 +140,34 @@ class Materials:
         path.write_bytes(pickle.dumps(model))
         return ModelFile(str(path), model.digest, model.n_tokens, model.round_trip)
 
-    def _made(self, make: Callable[[], M]) -> M | Unavailable:
+
+def _parts(documents: Iterable[str], workload: Workload) -> Iterator[list[bytes]]:
+    """Yield the texts of a workload: of `sustained` part by part, of others all at once; raise `Unavailable`."""
+    if workload.state != "sustained":
+        texts = workload_texts(documents, workload)
+        if not texts:
+            raise Unavailable(f"the corpus {workload.corpus!r} has no text after {workload.skip_bytes} bytes")
+        yield texts
+        return
+    endless = new_documents(documents, workload.document_bytes)
+    per_part = max(1, workload.max_bytes // N_PARTS // workload.document_bytes)
+    try:
+        for _ in range(N_PARTS):
+            yield list(islice(endless, per_part))
+    except ValueError as error:
+        raise Unavailable(f"the corpus {workload.corpus!r}: {error}") from None
+
+
+def _once(made: dict[Any, M | Unavailable], key: object, make: Callable[[], M]) -> M:
+    """Return what is made of `key`, made at the first call; raise `Unavailable`, at later calls again."""
+    if key not in made:
         try:
-            return make()
+            made[key] = make()
         except Unavailable as error:
-            return error
+            made[key] = error
         except (BPEError, OSError) as error:
-            return Unavailable(" ".join(str(error).split()))
-
-
-def _or_raise(made: M | Unavailable) -> M:
-    if isinstance(made, Unavailable):
-        raise made
-    return made
+            made[key] = Unavailable(" ".join(str(error).split()))
+    found = made[key]
+    if isinstance(found, Unavailable):
+        raise found
+    return found

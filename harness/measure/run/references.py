@@ -7,13 +7,13 @@ where the two differ neither is used.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from harness.measure.materials import Materials
 from harness.measure.processes import WorkerFailed, WorkerProcess
 from harness.measure.protocol import AskReference, Expected, Job, Open, Opened
+from harness.measure.run.materials import Materials
 from harness.measure.workloads import STRETCHES
 
 ENCODERS = ("tiktoken", "priority", "naive")
@@ -31,39 +31,24 @@ class References:
     """The references of a run: one worker per model and reference, and every answer so far."""
 
     def __init__(
-        self,
-        materials: Materials,
-        encoders: tuple[str, ...] = ENCODERS,
-        trainers: tuple[str, ...] = TRAINERS,
-        confirming: tuple[str, ...] = CONFIRMING,
+        self, materials: Materials, encoders: Sequence[str] = ENCODERS, confirming: Sequence[str] = CONFIRMING
     ) -> None:
-        self._materials = materials
-        self._encoders, self._trainers, self._confirming = encoders, trainers, confirming
+        self._materials, self._encoders, self._confirming = materials, encoders, confirming
         self._workers: dict[tuple[str, str], WorkerProcess | None] = {}
-        self._answers: dict[tuple[str, str, int, str, str], Expected | None] = {}
+        self._answers: dict[tuple[str, ...], Expected | None] = {}
         self._number = 0
 
     def __enter__(self) -> References:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the workers."""
-        for worker in self._workers.values():
-            if worker is not None:
-                worker.close()
+        for worker in filter(None, self._workers.values()):
+            worker.close()
 
     def expected(self, job: Job, model: str) -> Expected | None:
         """Return the answer to a job on a model (empty: training); None where no reference has one, or two differ."""
-        key = (
-            model,
-            job.texts,
-            job.n_bytes,
-            job.state if job.state in (*STRETCHES, "sustained") else "",
-            repr(sorted(job.training.items())),
-        )
+        state = job.state if job.state in (*STRETCHES, "sustained") else ""
+        key = (model, job.texts, str(job.n_bytes), state, repr(sorted(job.training.items())))
         if key not in self._answers:
             self._answers[key] = self._asked(job, model)
         return self._answers[key]
@@ -73,20 +58,18 @@ class References:
         return next((name for name in self._encoders if self._worker(name, model) is not None), "")
 
     def _asked(self, job: Job, model: str) -> Expected | None:
-        training = job.task == "train"
-        for name in self._trainers if training else self._encoders:
+        first, confirming = (TRAINERS, TRAINERS) if job.task == "train" else (self._encoders, self._confirming)
+        for name in first:
             answer = self._answer(name, job, model)
             if answer is not None:
-                others = (other for other in (self._trainers if training else self._confirming) if other != name)
+                others = (other for other in confirming if other != name)
                 return answer if self._is_confirmed(name, others, job, model) else None
         return None
 
     def _is_confirmed(self, name: str, others: Iterable[str], job: Job, model: str) -> bool:
         """Return whether the first of `others` able to answer agrees with `name` on the beginning, or none is able."""
-        n_bytes = min(job.n_bytes or CONFIRMED_BYTES, CONFIRMED_BYTES)
-        beginning = msgspec.structs.replace(job, n_bytes=n_bytes)
-        seconds = (self._answer(other, beginning, model) for other in others)
-        second = next((answer for answer in seconds if answer is not None), None)
+        beginning = msgspec.structs.replace(job, n_bytes=min(job.n_bytes or CONFIRMED_BYTES, CONFIRMED_BYTES))
+        second = next(filter(None, (self._answer(other, beginning, model) for other in others)), None)
         if second is None:
             return True
         first = self._answer(name, beginning, model)
@@ -116,7 +99,7 @@ class References:
         path = self._materials.model(model).path if model else ""
         worker = WorkerProcess(temporary=self._materials.temporary)
         with contextlib.suppress(WorkerFailed):
-            worker.ask(Open(implementations=(name,), model=path), Opened, seconds=REFERENCE_SECONDS)
+            worker.ask(Open(implementation=name, model=path), Opened, seconds=REFERENCE_SECONDS)
             return worker
         worker.close()
         return None

@@ -91,14 +91,10 @@ def largest_size(
     Sizes are tried from the smallest up, each about twice the one before, so that a superlinear implementation never
     runs far past the budget. `run_bytes(n)` returns the seconds of a pass over n bytes.
     """
-    ladder = [full_bytes]
-    while ladder[-1] // 2 >= least_bytes:
-        ladder.append(ladder[-1] // 2)
-    seconds = 0.0
-    chosen = ladder[-1]
-    for n_bytes in reversed(ladder):
+    halvings = max(0, (full_bytes // least_bytes).bit_length() - 1)
+    for halved in range(halvings, -1, -1):
+        n_bytes = full_bytes >> halved
         seconds = run_bytes(n_bytes)
-        chosen = n_bytes
         if seconds * 2 > budget_seconds:
             break
-    return chosen, seconds
+    return n_bytes, seconds

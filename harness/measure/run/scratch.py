@@ -24,14 +24,14 @@ class Scratch:
         for lock in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_LOCK}"):
             with contextlib.suppress(OSError), FileLock(lock, timeout=0):
                 shutil.rmtree(lock.parent, ignore_errors=True)
-        while True:
+        held = False
+        while not held:
             self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
             self._lock = FileLock(self.folder / _LOCK, timeout=0)
-            # Another process that cleans up may have locked the folder before this one, and remove it.
+            # Another process that cleans up may remove the folder before it is locked.
             with contextlib.suppress(Timeout):
                 self._lock.acquire()
-                if self.folder.exists():
-                    return
+                held = self.folder.exists()
 
     def close(self) -> None:
         """Remove the folder."""

@@ -1,0 +1,114 @@
+"""A job ready to run: its texts and one pass over them. Reads no clock.
+
+Every implementation gets the same texts, cut the same way, treats special tokens as ordinary text, and returns only
+ids: a list for `encode` and similar tasks, arrays for `ARRAYS`, a number for `count`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.measure.jobs.answers import read_ids
+from harness.measure.jobs.timing import Samples
+from harness.measure.protocol import Expected, Job, Measured
+from harness.measure.texts import read_texts, stretches, take
+from harness.measure.workloads import ARRAYS, BATCHES, STRETCHES
+from impls import Tokenizer, TrainingSpec
+
+Inputs = Sequence[Any]
+Pass = Callable[[Inputs], Any]
+
+
+def strings(texts: list[bytes]) -> list[str]:
+    """Return new `str` objects, since reading the same ones again favours libraries that cache UTF-8 inside them."""
+    return [text.decode("utf-8", "surrogatepass") for text in texts]
+
+
+class PreparedJob(msgspec.Struct, kw_only=True):
+    """A job, its texts and the call to be timed."""
+
+    job: Job
+    tokenizer: Tokenizer | None
+    """None for training."""
+    passes: list[list[bytes]]
+    """The texts of each pass; every pass reads the same single list, except in `warm-other`."""
+    other: list[bytes] = []
+    """Other text: for `warm-other` to read before the first pass, for `warm-between` before every one."""
+    run: Pass
+    """One pass over the inputs."""
+    fresh: Callable[[list[bytes]], Inputs] = strings
+    """Makes new inputs for a pass over these texts, outside the timing."""
+
+    @property
+    def texts(self) -> list[bytes]:
+        """Return the texts of all passes."""
+        return [text for texts in self.passes for text in texts]
+
+    @property
+    def n_calls(self) -> int:
+        """Return the number of calls in one pass."""
+        return 1 if self.job.task in (*BATCHES, "train") else len(self.passes[0])
+
+    def reply(self, verdict: tuple[str, int], samples: Samples, peak_memory_bytes: int | None) -> Measured:
+        """Return the samples of passes whose answers were verified, with their digest and number of tokens."""
+        passes, texts = len(self.passes), self.texts
+        return Measured(
+            samples_seconds=samples.seconds,
+            loops=samples.loops,
+            n_texts=len(texts) // passes,
+            n_bytes=sum(map(len, texts)) // passes,
+            n_tokens=verdict[1] // passes,
+            n_calls=self.n_calls,
+            digest=verdict[0],
+            peak_memory_bytes=peak_memory_bytes,
+        )
+
+
+def prepare(
+    job: Job, tokenizer: Tokenizer | None, implementation: type[Tokenizer], expected: Expected | None = None
+) -> PreparedJob:
+    """Read a job's texts and bind the call to be timed; `decode` decodes the `expected` ids."""
+    passes = [take(texts, job.n_bytes) for texts in stretches(read_texts(Path(job.texts)), job.state)]
+    other = passes.pop(0) if job.state in STRETCHES else []
+    if job.task == "train":
+        spec = TrainingSpec(**job.training)
+        return PreparedJob(
+            job=job, tokenizer=None, passes=passes, run=lambda inputs: implementation.train_model(inputs, spec)
+        )
+    assert tokenizer is not None, "only training runs without a model"
+    work = PreparedJob(job=job, tokenizer=tokenizer, passes=passes, other=other, run=bind(job, tokenizer))
+    if job.task == "decode":
+        assert expected is not None, "there is nothing to decode"
+        ids = read_ids(Path(expected.ids_file))
+        work.fresh = lambda _: [list(some) for some in ids]
+    elif job.state == "same-object":
+        kept = strings(passes[0])
+        work.fresh = lambda _: kept
+    elif job.state == "warm-between":
+
+        def after_other_text(texts: list[bytes]) -> Inputs:
+            work.run(strings(other))
+            return strings(texts)
+
+        work.fresh = after_other_text
+    return work
+
+
+def bind(job: Job, tokenizer: Tokenizer) -> Pass:
+    """Return one pass of a job as a function of its inputs; not for `load` and `train`."""
+    if job.task == "decode":
+        decode = tokenizer.decode
+        return lambda inputs: [decode(ids) for ids in inputs]
+    if job.task == "count":
+        count = tokenizer.count
+        return lambda inputs: [count(text) for text in inputs]
+    if job.task in BATCHES:
+        batch: Callable[..., Any] = tokenizer.encode_batch if job.task == "encode-batch" else tokenizer.encode_ragged
+        threads = job.threads
+        return lambda inputs: batch(inputs, threads, disallowed_special=())
+    encode: Callable[..., Any] = tokenizer.encode_array if job.task in ARRAYS else tokenizer.encode
+    return lambda inputs: [encode(text, disallowed_special=()) for text in inputs]

@@ -1,0 +1,149 @@
+"""A run: its turns one after another, each in a process of its own; every outcome is written to disk at once.
+
+Nothing else runs meanwhile. What is recorded is not run again; what cannot run is recorded with the reason. A command
+calls `measure` with a plan and prints the result; nothing here prints or parses.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from harness.data import load_corpus, load_model
+from harness.measure import cautions, placement
+from harness.measure.recording import keep_plan, machine_facts
+from harness.measure.run.compressions import compressions
+from harness.measure.run.materials import LoadCorpus, LoadModel, Materials
+from harness.measure.run.references import References
+from harness.measure.run.setup import Setup
+from harness.measure.run.turn import TurnRunner, Write
+from harness.measure.samples import measured_floor, measured_resolution
+from harness.measure.schedule import Plan, Turn, busiest, estimate_seconds, keys, turns
+from harness.progress import Bar
+from harness.records import AnyRecord, Measurement, RecordWriter, TextMemory, key_of, of_kind, read_records
+
+COPY_PREFERENCE = ("tiktoken", "tokenizers", "priority")
+"""The implementation copied to measure the noise floor: the first of these that runs most of the workloads."""
+_MOST = 0.75
+"""Share of the workloads run by the implementation that ran most."""
+
+
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a run."""
+
+    records: list[AnyRecord]
+    warnings: list[str]
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """Return the records that are measurements."""
+        return list(of_kind(self.records, Measurement))
+
+
+def measure(
+    plan: Plan,
+    folder: Path,
+    *,
+    resume: bool = False,
+    command: str = "",
+    bar: Bar | None = None,
+    load_model: LoadModel = load_model,
+    load_corpus: LoadCorpus = load_corpus,
+) -> RunResult:
+    """Run `plan`, writing `records.jsonl`, `machine.json` and `plan.json` into `folder`; a step of `bar` is a record.
+
+    Raise `RecordError` where the folder holds records and `resume` is False, or holds the records of another plan.
+    With `resume` only what is missing is run, from the start where there are no records.
+    """
+    with RecordWriter(folder, resume=resume) as writer:
+        done = read_records(folder)
+        keep_plan(folder, plan, has_records=any(of_kind(done, Measurement)))
+        own = {"profile": plan.profile.name, "seed": plan.seed, "estimate_seconds": round(estimate_seconds(plan))}
+        with machine_facts(folder, plan.implementations, command, **own) as facts:
+            with Materials(load_model, load_corpus) as materials, References(materials) as references:
+                run(plan, materials, references, writer.write, done=done, bar=bar)
+                for record in compressions(plan, materials, references, done):
+                    writer.write(record)
+                facts["digests"] = materials.digests()
+            records = read_records(folder)
+            measurements = list(of_kind(records, Measurement))
+            facts["noise_floor"] = measured_floor(measurements)
+            facts["resolution"] = measured_resolution(measurements)
+            facts["warnings"] = cautions.sample_warnings(measurements)
+    return RunResult(records=records, warnings=facts["warnings"])
+
+
+def run(
+    plan: Plan,
+    materials: Materials,
+    references: References,
+    write: Write,
+    *,
+    done: Iterable[AnyRecord] = (),
+    bar: Bar | None = None,
+    memory_limit_bytes: int | None = None,
+) -> None:
+    """Write one `Measurement` for every workload, implementation, copy and round of `plan` that is not in `done`.
+
+    After a verdict other than ok, the implementation's later rounds on that workload are skipped.
+    """
+    bar = bar or Bar()
+    known = [record for record in done if isinstance(record, (Measurement, TextMemory))]
+    measured = list(of_kind(known, Measurement))
+    recorded = set(map(key_of, measured))
+
+    def keep(record: Measurement | TextMemory) -> None:
+        write(record)
+        if isinstance(record, Measurement):
+            measured.append(record)
+            bar.advance(1, f"{record.implementation} · {record.workload}")
+
+    n_records = _n_records(turns(plan, busiest(plan)))
+    bar.total(n_records)
+    bar.advance(len(recorded))
+    with placement.parent_on_first_core() as cores:
+        setup = Setup(materials, references, cores, memory_limit_bytes)
+        runner = TurnRunner(plan, setup, keep)
+        for record in known:
+            runner.note(record)
+
+        def run_turns(planned: Iterable[Turn]) -> None:
+            for turn in planned:
+                missing = [w for w, key in zip(turn.workloads, keys(turn), strict=True) if key not in recorded]
+                left = [workload for workload in missing if not runner.has_failed(workload, turn)]
+                bar.advance(len(missing) - len(left))
+                if left:
+                    runner.run(turn, left)
+
+        once = msgspec.structs.replace(plan, profile=msgspec.structs.replace(plan.profile, rounds=1))
+        first_round = list(turns(once))
+        run_turns(first_round)
+        copied = copied_implementation(plan, measured)
+        bar.advance(n_records - _n_records(turns(plan, copied)))
+        run_turns(islice(turns(plan, copied), len(first_round), None))
+
+
+def copied_implementation(plan: Plan, records: Iterable[Measurement]) -> str | None:
+    """Return the implementation whose copy measures the noise floor, by the first round's records; None for no copy.
+
+    Of those that ran at least three quarters as many workloads as the one that ran most, it is the first of
+    `COPY_PREFERENCE`, else the first named: the copy of one that runs nothing would measure no noise. A copy that has
+    records already is kept.
+    """
+    if not plan.profile.copies:
+        return None
+    ran: Counter[str] = Counter()
+    for record in records:
+        if record.copy:
+            return record.implementation
+        ran[record.implementation] += record.round == 0 and record.status == "ok"
+    able = [name for name in plan.implementations if ran[name] and ran[name] >= _MOST * max(ran.values())]
+    return next((name for name in (*COPY_PREFERENCE, *able) if name in able), None)
+
+
+def _n_records(planned: Iterable[Turn]) -> int:
+    return sum(len(turn.workloads) for turn in planned)

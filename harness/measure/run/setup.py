@@ -1,0 +1,46 @@
+"""What all measurements of a run share, and how an implementation is opened in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from harness.measure.processes import OPEN_SECONDS, WorkerProcess
+from harness.measure.protocol import Failed, Measured, Open, Opened, Recalled
+from harness.measure.run.materials import Materials
+from harness.measure.run.references import References
+from harness.records import Measurement, TextMemory
+
+
+class Setup(NamedTuple):
+    """The materials and references of a run, and what its workers may use."""
+
+    materials: Materials
+    references: References
+    cores: Sequence[int]
+    """One of them for a worker with one thread, all for one with several."""
+    memory_limit_bytes: int | None = None
+    """Of a worker; None: `worker_limits` sets it."""
+
+    @contextmanager
+    def open(
+        self, implementation: str, model: str, *, threads: int = 1, hash_seed: int = 0
+    ) -> Iterator[tuple[WorkerProcess, Opened]]:
+        """Build an implementation on a model (a name; empty: import it only) in a new process; raise `WorkerFailed`."""
+        path = self.materials.model(model).path if model else ""
+        cores = self.cores[-1:] if threads == 1 else self.cores
+        with WorkerProcess(
+            threads=threads,
+            hash_seed=hash_seed,
+            memory_limit_bytes=self.memory_limit_bytes,
+            temporary=self.materials.temporary,
+        ) as worker:
+            request = Open(implementation=implementation, model=path, cores=tuple(cores))
+            yield worker, worker.ask(request, Opened, seconds=OPEN_SECONDS)
+
+
+def fill(record: Measurement | TextMemory, outcome: Measured | Recalled | Failed) -> None:
+    """Copy into a record every field of the outcome that it has."""
+    for name in set(record.__struct_fields__).intersection(outcome.__struct_fields__):
+        setattr(record, name, getattr(outcome, name))
