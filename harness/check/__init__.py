@@ -1,7 +1,6 @@
-"""Round trip and agreement of implementations and trainers, and the smallest text that shows a disagreement."""
+"""Round trip and agreement of implementations and trainers."""
 
 from harness.check.agreement import CheckPlan, CheckResult, check
-from harness.check.shrink import smallest_text
 from harness.check.trainers import TrainerPlan, TrainerResult, check_trainers
 
 __all__ = [
@@ -11,5 +10,4 @@ __all__ = [
     "TrainerResult",
     "check",
     "check_trainers",
-    "smallest_text",
 ]

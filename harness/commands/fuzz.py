@@ -62,8 +62,8 @@ def command(
     splitting with that `regex`, tiktoken@VERSION tiktoken. The text of -c is mutated (default: the samples and the
     cached corpora).
 
-    The same --seed and --texts give the same texts and findings, for one release of bpebench, Python and hypothesis and
-    the same corpora. Exit status 0: no difference, 1: some, or nothing was compared, 2: bad usage, or a side that
+    The same --seed and --texts give the same texts and findings, for one release of bpebench and Python and the same
+    corpora. Exit status 0: no difference, 1: some, or nothing was compared, 2: bad usage, or a side that
     cannot run the model. With --replay 0 where something was replayed and all of it holds, else 1. Ctrl-C saves and
     prints what was found.
     """

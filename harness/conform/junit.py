@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 from harness.conform.report import shown_input
 from harness.conform.verdicts import CheckVerdict, ConformanceReport
 
+_OPEN = ("not offered", "not asked")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -16,40 +17,32 @@ def junit(report: ConformanceReport) -> bytes:
 
     In a run that could judge nothing, which would otherwise be green, skipped checks are an `error`.
     """
-    skipped = [verdict for verdict in report.verdicts if verdict.status in ("not offered", "not asked")]
-    errors, skipped = (skipped, []) if report.unjudged and not report.failed else ([], skipped)
-    counts = {
-        "tests": str(len(report.verdicts)),
-        "failures": str(len(report.failed)),
-        "errors": str(len(errors)),
-        "skipped": str(len(skipped)),
-        "time": f"{report.seconds:.3f}",
-    }
-    root = ElementTree.Element("testsuites", {"name": "bpebench conform", **counts})
-    suite = ElementTree.SubElement(root, "testsuite", {"name": _clean(f"conform {report.target}"), **counts})
-    properties = ElementTree.SubElement(suite, "properties")
+    n_open = sum(verdict.status in _OPEN for verdict in report.verdicts)
+    tag, other = ("errors", "skipped") if report.unjudged and not report.failed else ("skipped", "errors")
+    counts = {"tests": len(report.verdicts), "failures": len(report.failed), tag: n_open, other: 0}
+    counted = {**{name: str(n) for name, n in counts.items()}, "time": f"{report.seconds:.3f}"}
+    root = ElementTree.Element("testsuites", {"name": "bpebench conform", **counted})
+    suite = _add(root, "testsuite", name=f"conform {report.target}", **counted)
+    properties = _add(suite, "properties")
     for name, value in {"reference": report.reference, "model": report.model, **report.about}.items():
-        ElementTree.SubElement(properties, "property", {"name": _clean(name), "value": _clean(value)})
+        _add(properties, "property", name=name, value=value)
     for verdict in report.verdicts:
-        _case(suite, report, verdict)
+        case = _add(suite, "testcase", classname=report.target, name=verdict.check, time=f"{verdict.seconds:.3f}")
+        if verdict.status == "failed":
+            failure = _add(case, "failure", type=verdict.stage or "failed", message=verdict.reason)
+            failure.text = _clean(failure_text(verdict))
+        elif verdict.status in _OPEN:
+            _add(case, "error" if tag == "errors" else tag, message=f"{verdict.status}: {verdict.reason}")
+        else:
+            lines = [verdict.status, *filter(None, [verdict.reason]), *verdict.exceptions]
+            _add(case, "system-out").text = _clean("\n".join(lines))
     ElementTree.indent(root)
     content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return content + b"\n"
 
 
-def _case(suite: ElementTree.Element, report: ConformanceReport, verdict: CheckVerdict) -> None:
-    attributes = {"classname": _clean(report.target), "name": verdict.check, "time": f"{verdict.seconds:.3f}"}
-    case = ElementTree.SubElement(suite, "testcase", attributes)
-    reason = _clean(verdict.reason)
-    if verdict.status == "failed":
-        failure = ElementTree.SubElement(case, "failure", {"type": verdict.stage or "failed", "message": reason})
-        failure.text = _clean(failure_text(verdict))
-    elif verdict.status in ("not offered", "not asked"):
-        tag = "error" if report.unjudged and not report.failed else "skipped"
-        ElementTree.SubElement(case, tag, {"message": f"{verdict.status}: {reason}"})
-    else:
-        lines = [verdict.status, *filter(None, [verdict.reason]), *verdict.exceptions]
-        ElementTree.SubElement(case, "system-out").text = _clean("\n".join(lines))
+def _add(parent: ElementTree.Element, tag: str, **attributes: object) -> ElementTree.Element:
+    return ElementTree.SubElement(parent, tag, {name: _clean(str(value)) for name, value in attributes.items()})
 
 
 def failure_text(verdict: CheckVerdict) -> str:

@@ -10,7 +10,7 @@ from harness.conform.case import Case
 from harness.conform.checks import CHECKS, Check
 from harness.conform.client import GaveUp, OpenTarget, TargetClient
 from harness.conform.reference import Reference
-from harness.conform.verdicts import CheckVerdict, ConformanceReport, Stage, mark_repeated
+from harness.conform.verdicts import CheckVerdict, ConformanceReport, Fault, NotAsked, Status, mark_repeated
 from harness.conform.wording import escape_surrogates
 from impls.core.errors import UnknownName
 
@@ -36,13 +36,11 @@ def run_checks(
     with TargetClient(open_target) as client:
         case = Case(client, reference, seed)
         verdicts: list[CheckVerdict] = []
-        gave_up = ""
         for check in chosen:
-            if gave_up:
-                verdict = CheckVerdict(status="not asked", reason=gave_up)
-            else:
-                verdict, gave_up = _run(check, case, check_seconds)
-            verdict.check, verdict.question = check.name, check.question
+            verdict = CheckVerdict(check=check.name, question=check.question, status="not asked")
+            verdict.reason = client.given_up
+            if not client.given_up:
+                _run(check, case, check_seconds, verdict)
             verdict.reason = escape_surrogates(verdict.reason)
             verdicts.append(verdict)
             done(verdict)
@@ -58,26 +56,42 @@ def run_checks(
         )
 
 
-def _run(check: Check, case: Case, seconds: float) -> tuple[CheckVerdict, str]:
-    """Return the verdict of one check, and why no further check can run, if so."""
-    began = time.monotonic()
-    before = case.client.asked
-    case.deadline = began + seconds
-    case.client.begin_check()
+def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> None:
+    """Run one check and fill in its verdict; `given_up` of the client says whether no further check can run."""
+    began, before = time.monotonic(), case.client.asked
+    case.begin(seconds)
+    fault: Fault | None = None
     try:
-        verdict = check.run(case)
+        verdict.status, verdict.reason = _judged(check, case)
+    except Fault as found:
+        fault = found
     except GaveUp as error:
-        stage: Stage = "resources" if "timeout" in error.reason else "process"
-        verdict = CheckVerdict(status="failed", stage=stage, reason=error.reason, n_failed=1)
+        fault = Fault("resources" if "timeout" in error.reason else "process", error.reason)
         if not case.client.given_up:
             with suppress(GaveUp):  # recorded in `given_up`
                 case.client.fresh()
+    if fault is not None:
+        verdict.status, verdict.reason, verdict.stage = "failed", fault.reason, fault.stage
+        verdict.counterexample, verdict.n_failed = fault.example, fault.n_failed
+    elif verdict.status == "same as reference":
+        verdict.exceptions = case.excused
+    verdict.n_inputs = case.n_inputs
     verdict.seconds = time.monotonic() - began
     verdict.asked = case.client.asked.since(before)
-    if verdict.status in ("passed", "same as reference") and not verdict.n_inputs:
-        reason = "; ".join(filter(None, [verdict.reason, "no case was judged"]))
-        verdict.status, verdict.reason = "not asked", reason
-    return verdict, case.client.given_up
+
+
+def _judged(check: Check, case: Case) -> tuple[Status, str]:
+    """Return the status and remark of a check that found no fault. Raises `Fault` and `GaveUp`."""
+    missing = [operation for operation in check.needs if not case.client.offers(operation)]
+    if missing:
+        return "not offered", check.not_offered or f"it has no {' and no '.join(missing)}"
+    try:
+        remark = check.run(case)
+    except NotAsked as why:
+        return "not asked", str(why)
+    if not case.n_inputs:
+        return "not asked", "; ".join(filter(None, [remark, "no case was judged"]))
+    return ("same as reference" if case.excused else "passed"), remark
 
 
 def choose(only: Collection[str]) -> list[Check]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from harness.conform.case import Case, Judgement
+from harness.conform.case import Case
 from harness.conform.checks.over_texts import over_texts
-from harness.conform.reference import Answer
 from harness.conform.texts import prose
-from harness.conform.verdicts import CheckVerdict
 from harness.data.generated import generate
+from harness.generators.bulk import of_bytes
 
 _EVERY_LENGTH = 300
 _LAST = ("", " ", "é", "中", "👍", "\u0301", "\n")
@@ -24,20 +23,12 @@ _AT_ONCE_SECONDS = 1.0
 _OTHERS = (1_000, 1_536, 3_000, 6_144, 10_000, 12_288, 20_480, 49_152, 100_000)
 
 
-def sizes(case: Case) -> CheckVerdict:
+def sizes(case: Case) -> str:
     """Check the ids and the round trip at each size from a few bytes to a megabyte."""
-
-    def judge(text: str, answer: Answer) -> Judgement:
-        agreed = case.agrees(text, answer)
-        return case.comes_back(text, answer) if agreed == "right" else agreed
-
-    texts = [*_short(case.seed), *_of_powers(case.seed)]
-    fitting = [text for text in texts if case.can_ask(text)]
-    verdict = over_texts(case, fitting, judge)
-    if verdict.status != "failed" and fitting:
-        longest = max(map(len, fitting[: verdict.n_inputs] or fitting))
-        verdict.reason = "; ".join(filter(None, [verdict.reason, f"up to {longest:,} characters"]))
-    return verdict
+    fitting = [text for text in (*_short(case.seed), *_of_powers(case.seed)) if case.can_ask(text)]
+    remark = over_texts(case, fitting, case.survives)
+    longest = max(map(len, fitting[: case.n_inputs]))
+    return "; ".join(filter(None, [remark, f"up to {longest:,} characters"]))
 
 
 def past_64k(case: Case) -> list[str]:
@@ -74,9 +65,3 @@ def _of_powers(seed: int) -> Iterator[str]:
         yield of_bytes(mixed, 1 << power)
         yield mixed[: 1 << power]
         yield words[: (1 << power) + 1]
-
-
-def of_bytes(text: str, n_bytes: int) -> str:
-    """Return a prefix of `text` padded with `x` to exactly `n_bytes` of UTF-8."""
-    head = text[:n_bytes].encode()[:n_bytes].decode("utf-8", "ignore")
-    return head + "x" * (n_bytes - len(head.encode()))

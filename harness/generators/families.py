@@ -8,14 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
-from harness.check.fuzz import alphabets
+from harness.generators import alphabets
 
 Family = Callable[[Random], str]
+
+_MOST_CHARACTERS = 4_000
 
 
 def length(random: Random) -> int:
     """Return a length: mostly a few, sometimes up to two hundred."""
     return random.randint(1, 8) if random.random() < 0.8 else random.randint(9, 200)
+
+
+def _of(parts: Sequence[str], longest: int, mean: int = 1) -> Family:
+    """Return the family of up to `longest` of `parts`, `mean` times as many as the usual length."""
+    return lambda random: "".join(random.choices(parts, k=min(longest, mean * length(random))))
 
 
 def _categories(random: Random) -> str:
@@ -94,18 +101,6 @@ def _runs(random: Random) -> str:
     return random.choice(("", "", "x", " ", "1", "\n")) + run + random.choice(("", "", "x", " ", "1", "\n", "'s"))
 
 
-def _code(random: Random) -> str:
-    return "".join(random.choices(alphabets.CODE, k=min(40, 2 * length(random))))
-
-
-def _surrogates(random: Random) -> str:
-    return "".join(random.choices((*alphabets.LONE_SURROGATES, "a", " ", "\n", "👍", "é"), k=min(20, length(random))))
-
-
-def _edges(random: Random) -> str:
-    return "".join(random.choices(alphabets.EDGES + "a 1'", k=min(20, length(random))))
-
-
 def _unassigned(random: Random) -> str:
     """Put code points newer than Unicode 16 where their class matters: beside letters, digits, spaces, contractions."""
     around = ("a", "A", " ", "1", "234", "'s", "'LL", "!", "\n", "\u0301", "é", "")
@@ -115,19 +110,13 @@ def _unassigned(random: Random) -> str:
     return "".join([*before, plane[start : start + random.randint(1, 3)], *behind])
 
 
-def _any(random: Random) -> str:
-    return "".join(random.choices(_ANYTHING, k=length(random)))
-
-
 _ANYTHING = sorted(
     {*alphabets.WHITE_SPACE, *alphabets.LOOKS_LIKE_SPACE, *alphabets.DIGIT_OTHERS, *alphabets.APOSTROPHES}
     | {*alphabets.MARKS, *alphabets.DIRECTIONS, *alphabets.EMOJI, *map(chr, range(128))}
 )
 
 
-_BESIDE = (*("", "") * 8, " ", "  ", "a", "A", "é", "字", "1", "\n", "\r\n", "\t", "\u00a0", ".", "<", "<|", ">", "'s",
-           "\u0301", "\u200d", "\ufeff", "👍", "▁", "\x00")  # fmt: skip
-"""Neighbours of a special token."""
+_NEXT_TO = (*[""] * 16, *alphabets.BESIDE)
 
 
 def specials(texts: Sequence[str]) -> Family:
@@ -136,13 +125,11 @@ def specials(texts: Sequence[str]) -> Family:
     def family(random: Random) -> str:
         parts: list[str] = []
         for _ in range(random.randint(1, 4)):
-            special = (
-                random.choice(texts) if texts and random.random() < 0.7 else random.choice(alphabets.SPECIAL_PARTS)
-            )
+            special = random.choice(texts if texts and random.random() < 0.7 else alphabets.SPECIAL_PARTS)
             if random.random() < 0.5:
                 start = random.randrange(len(special))
                 special = special[start : random.randint(start + 1, len(special))]
-            parts += [random.choice(_BESIDE), special, random.choice(_BESIDE)]
+            parts += [random.choice(_NEXT_TO), special, random.choice(_NEXT_TO)]
         return "".join(parts)
 
     return family
@@ -167,6 +154,35 @@ def mixture(families: Sequence[Family]) -> Family:
     return family
 
 
+def nested(families: Sequence[Family]) -> Family:
+    """Return the family of texts of `families` joined, repeated and changed in case, and of the results again."""
+
+    def family(random: Random, depth: int = 3) -> str:
+        if depth == 0 or random.random() < 0.25:
+            return random.choice(families)(random)
+        made = random.choice((_joined, _repeated, _changed))(lambda: family(random, depth - 1), random)
+        return made[:_MOST_CHARACTERS]
+
+    return family
+
+
+def _joined(part: Callable[[], str], random: Random) -> str:
+    joint = random.choice(("", "", " ", "\n", "'", "1", "\r\n", "\u200d", "  "))
+    return joint.join(part() for _ in range(random.randint(2, 4)))
+
+
+def _repeated(part: Callable[[], str], random: Random) -> str:
+    return part() * random.randint(2, 40)
+
+
+def _changed(part: Callable[[], str], random: Random) -> str:
+    text = part()
+    change = random.choice((str.upper, str.lower, str.title, str.swapcase, None))
+    if change is not None:
+        return change(text)
+    return random.choice((text[::-1], "".join(character * 2 for character in text)))
+
+
 DIRECT: dict[str, Family] = {
     "categories": _categories,
     "scripts": _scripts,
@@ -177,10 +193,10 @@ DIRECT: dict[str, Family] = {
     "marks": _marks,
     "directions": _directions,
     "runs": _runs,
-    "code": _code,
-    "surrogates": _surrogates,
-    "edges": _edges,
+    "code": _of(alphabets.CODE, 40, 2),
+    "surrogates": _of((*alphabets.LONE_SURROGATES, "a", " ", "\n", "👍", "é"), 20),
+    "edges": _of(alphabets.EDGES + "a 1'", 20),
     "unassigned": _unassigned,
-    "any": _any,
+    "any": _of(_ANYTHING, 200),
 }
 """Name -> family, for those that need neither model nor corpus."""
