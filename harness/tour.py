@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import impls
-from harness.check import CheckPlan, CheckResult, check
+from harness.check.agreement import CheckPlan, CheckResult, check
 from harness.check.workers import WorkerDied, run_tasks
 from harness.data import load_corpus, load_model, turkish_paragraph
 from harness.data.hub import PREFIX, is_cached

@@ -114,23 +114,25 @@ def _wrong_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, tex
         ids = _ids(tokenizer, candidate)
         return wrong_text(tokenizer, decoder, candidate, ids, tokenizer.decode(ids))
 
-    small = _smallest(text, tokenizer.model, lambda candidate: bool(wrong(candidate)))
-    ids = _ids(tokenizer, small)
-    note = f"comes back as {tokenizer.decode(ids)!a}"
-    if wrong(small) == MISREAD:
-        other = decoder.reordered(ids)
-        note = f"{other} comes back as {tokenizer.decode(other)!a}"
-    return Counterexample(Text.of(small), None, ids, note=note)
+    found = _counterexample(tokenizer, text, lambda candidate: bool(wrong(candidate)))
+    if found.got is None or wrong(found.text.text) != MISREAD:
+        return found
+    other = decoder.reordered(found.got)
+    return msgspec.structs.replace(found, note=f"{other} comes back as {tokenizer.decode(other)!a}")
 
 
 def _lost_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
     """Return the smallest text within `text` that a lossy model does not restore, which is not a fault."""
+    return _counterexample(
+        tokenizer, text, lambda small: tokenizer.decode(_ids(tokenizer, small)) != repair_surrogates(small)
+    )
 
-    def back(candidate: str) -> str:
-        return tokenizer.decode(_ids(tokenizer, candidate))
 
-    small = _smallest(text, tokenizer.model, lambda candidate: back(candidate) != repair_surrogates(candidate))
-    return Counterexample(Text.of(small), None, _ids(tokenizer, small), note=f"comes back as {back(small)!a}")
+def _counterexample(tokenizer: impls.Tokenizer, text: str, wrong: Callable[[str], bool]) -> Counterexample:
+    """Return the smallest text within `text` that is wrong, with its ids and what they decode to."""
+    small = _smallest(text, tokenizer.model, wrong)
+    ids = _ids(tokenizer, small)
+    return Counterexample(Text.of(small), None, ids, note=f"comes back as {tokenizer.decode(ids)!a}")
 
 
 def agreement_facts(model: str) -> tuple[tuple[str, ...], bool]:

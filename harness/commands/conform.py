@@ -81,7 +81,7 @@ def command(
 def _list(wanted: bool) -> None:
     if not wanted:
         return
-    from harness.conform.checks import CHECKS
+    from harness.conform.checks.catalogue import CHECKS
 
     click.echo(options.table([[check.name, check.question] for check in CHECKS], ["check", "question"]))
     raise click.exceptions.Exit(0)

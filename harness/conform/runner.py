@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 
 from harness.conform.case import Case
-from harness.conform.checks import CHECKS, Check
+from harness.conform.checks.catalogue import CHECKS, Check
 from harness.conform.client import GaveUp, OpenTarget, TargetClient
 from harness.conform.reference import Reference
 from harness.conform.verdicts import CheckVerdict, ConformanceReport, Fault, NotAsked, Status, mark_repeated

@@ -13,19 +13,3 @@ Every side runs in a process of its own (`serve`, `side_process`): it may die, h
 package. A difference is minimised (`examine`), classified (`findings`), saved once per kind
 (`replay.CounterexampleFile`), and replayed by the tests.
 """
-
-from harness.check.fuzz.replay import CounterexampleFile, Replayed, read_counterexamples, replay
-from harness.check.fuzz.run import FuzzPlan, FuzzResult, FuzzRun
-from harness.check.fuzz.sides import SideSpec, parse_side
-
-__all__ = [
-    "CounterexampleFile",
-    "FuzzPlan",
-    "FuzzResult",
-    "FuzzRun",
-    "Replayed",
-    "SideSpec",
-    "parse_side",
-    "read_counterexamples",
-    "replay",
-]

@@ -30,6 +30,9 @@ def examine(
 
     On a smaller model the sides must owe each other the same agreement.
     """
+    question, text = case.question, case.text
+    deadly = any(isinstance(answer, Failure) and answer.kind in ("crash", "timeout") for answer in case.answers)
+    max_trials = _TRIALS_OF_A_DEATH if deadly else MAX_TRIALS
 
     def ask(question: Question, text: str) -> tuple[Answer, Answer] | None:
         """Return the answers of both, asked in parallel, or None where a side does not load the model."""
@@ -49,21 +52,19 @@ def examine(
     def smaller(text: str) -> str:
         return smallest_text(text, lambda candidate: differ(question, candidate), Budget(max_trials, seconds))
 
-    def holds(model: Model) -> bool:
-        return relation_on(model).must_agree is must_agree and differ(replace(question, model=model), text)
-
-    question, text = case.question, case.text
     if not differ(question, text):
         return replace(case.with_model(own), repeatable=False)
     if question.call != "decode":
         for simpler in (replace(question, call="encode"), replace(question, call="encode", allow_special=False)):
             if simpler != question and differ(simpler, text):
                 question = simpler
-    deadly = any(isinstance(answer, Failure) and answer.kind in ("crash", "timeout") for answer in case.answers)
-    max_trials = _TRIALS_OF_A_DEATH if deadly else MAX_TRIALS
     text = smaller(text)
     if own is not None:
         must_agree = relation_on(own).must_agree
+
+        def holds(model: Model) -> bool:
+            return relation_on(model).must_agree is must_agree and differ(replace(question, model=model), text)
+
         if holds(own):
             for _ in range(2):
                 own = smallest_model(own, holds, Budget(_MODEL_TRIALS, seconds))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from harness.conform import texts as material
 from harness.conform.case import Case, Judgement, has_surrogate
 from harness.conform.checks.over_texts import over_texts, texts_for
@@ -55,32 +57,36 @@ def concatenation(case: Case) -> str:
             if got != expected:
                 reason = "by its own account it cuts this text differently"
                 raise Fault("pieces", reason, text=text, expected=_listed(expected), got=_listed(got))
-    alone: dict[str, Answer] = {}
+    distinct = list(dict.fromkeys(piece for text in texts[::2] for piece in case.reference.pieces(text)))
+    alone = dict(zip(distinct, case.client.ids_of_all(distinct), strict=True))
 
-    def joined(text: str) -> list[int] | None:
-        ids: list[int] = []
-        for piece in case.reference.pieces(text):
-            if piece not in alone:
-                alone[piece] = case.client.ids(piece)
-            answer = alone[piece]
-            if isinstance(answer, Refusal):
-                return None
-            ids += answer
-        return ids
+    def ids_alone(piece: str) -> Answer:
+        if piece not in alone:  # of a smaller text
+            alone[piece] = case.client.ids(piece)
+        return alone[piece]
 
     def judge(text: str, answer: Answer) -> Judgement:
         if isinstance(answer, Refusal):
             return case.agrees(text, answer)
-        if joined(text) in (answer, None):
+        pieces = case.reference.pieces(text)
+        if _joined(map(ids_alone, pieces)) in (answer, None):
             return "right"
-        return "excused" if _reference_differs_from_pieces(case, text) else "wrong"
+        return "wrong" if case.reference.ids(text) == _joined(map(case.reference.ids, pieces)) else "excused"
 
-    distinct = list(dict.fromkeys(piece for text in texts[::2] for piece in case.reference.pieces(text)))
-    alone.update(zip(distinct, case.client.ids_of_all(distinct), strict=True))
     try:
         return over_texts(case, texts[::2], judge)
     except Fault as fault:
         raise _of_a_piece(case, fault) from None
+
+
+def _joined(answers: Iterable[Answer]) -> list[int] | None:
+    """Return the ids of several answers one after the other, or None with a refusal among them."""
+    found: list[int] = []
+    for answer in answers:
+        if isinstance(answer, Refusal):
+            return None
+        found += answer
+    return found
 
 
 def _of_a_piece(case: Case, fault: Fault) -> Fault:
@@ -95,12 +101,6 @@ def _of_a_piece(case: Case, fault: Fault) -> Fault:
             of_piece.n_failed = fault.n_failed
             return of_piece
     return fault
-
-
-def _reference_differs_from_pieces(case: Case, text: str) -> bool:
-    whole = case.reference.ids(text)
-    parts = [case.reference.ids(piece) for piece in case.reference.pieces(text)]
-    return isinstance(whole, Refusal) or whole != [i for part in parts if not isinstance(part, Refusal) for i in part]
 
 
 def _listed(pieces: list[str] | Refusal) -> str:

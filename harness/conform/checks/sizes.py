@@ -52,16 +52,13 @@ def _short(seed: int) -> Iterator[str]:
 def _of_powers(seed: int) -> Iterator[str]:
     """Yield, by length, texts of mixed scripts and of plain words with so many bytes and so many characters."""
     greatest = 1 << _GREAT_POWERS[-1]
-    mixed = "".join(generate(f"gen/mixed:{greatest + 8}"))
     shift = Random(f"sizes:{seed}").randrange(64)
+    mixed = "".join(generate(f"gen/mixed:{greatest + 80}"))[shift:]
     words = prose(greatest + 80, seed + 4).encode("ascii", "ignore").decode()
     words += "x" * (greatest + 80 - len(words))
     near = {(1 << power) + more for power in _POWERS for more in (-1, 0, 1)}
-    for n in sorted(near | set(_OTHERS)):
-        yield of_bytes(mixed[shift:], n)
-        yield mixed[shift : shift + n]
-        yield words[shift : shift + n]
-    for power in _GREAT_POWERS:
-        yield of_bytes(mixed, 1 << power)
-        yield mixed[: 1 << power]
-        yield words[: (1 << power) + 1]
+    great = {1 << power for power in _GREAT_POWERS}
+    for n in sorted(near | set(_OTHERS) | great):
+        yield of_bytes(mixed, n)
+        yield mixed[:n]
+        yield words[: n + (n in great)]

@@ -9,7 +9,8 @@ import pytest
 
 import impls
 from harness import decoded
-from harness.check import CheckPlan, CheckResult, check, tasks
+from harness.check import tasks
+from harness.check.agreement import CheckPlan, CheckResult, check
 from harness.check.classes import relation
 from harness.records import Verdict
 from impls import Model

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import impls
-from harness.check.fuzz import FuzzPlan, FuzzResult, FuzzRun, parse_side, replay
+from harness.check.fuzz.replay import replay
+from harness.check.fuzz.run import FuzzPlan, FuzzResult, FuzzRun
+from harness.check.fuzz.sides import parse_side
 from harness.data import load_corpus
 
 _HERE = Path(__file__).resolve().parent
