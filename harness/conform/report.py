@@ -72,13 +72,9 @@ def _failure(report: ConformanceReport, verdict: CheckVerdict) -> Iterator[str]:
     example = verdict.counterexample
     if example is None:
         return
-    yield f"    input     {shown_input(example)}"
-    if example.ids is not None and example.text is not None:
-        yield f"    ids       {' '.join(map(str, example.ids))}"
-    if example.expected:
-        yield f"    expected  {example.expected}"
-    if example.got:
-        yield f"    got       {example.got}"
+    ids = " ".join(map(str, example.ids or ())) if example.text is not None else ""
+    shown = {"input": shown_input(example), "ids": ids, "expected": example.expected, "got": example.got}
+    yield from (f"    {label:9} {value}" for label, value in shown.items() if value)
 
 
 def shown_input(example: FailingInput) -> str:

@@ -86,7 +86,7 @@ def _judged(check: Check, case: Case) -> tuple[Status, str]:
     if missing:
         return "not offered", check.not_offered or f"it has no {' and no '.join(missing)}"
     try:
-        remark = check.run(case)
+        remark = check.run(case) or ""
     except NotAsked as why:
         return "not asked", str(why)
     if not case.n_inputs:

@@ -42,6 +42,7 @@ MARKS = (
     "\u0301\u0300\u0308\u0327\u0307\u0328\u05b7\u064b\u0670\u093c\u0940\u0e31\u0e49\u1abe\u20dd\u302a\U0001d165\u034f"
 )
 MARKED = "aeioun EİıΩяאبकกあ가\u1112\u1161\u11ab1'"
+DIRECTED = ("שלום", "עולם", "مرحبا", "سلام", "abc", "12", " ", ".", "\n", "'s")
 DIRECTIONS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c"
 CODE = (
     *str.split(

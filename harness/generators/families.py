@@ -20,15 +20,18 @@ def length(random: Random) -> int:
     return random.randint(1, 8) if random.random() < 0.8 else random.randint(9, 200)
 
 
-def _of(parts: Sequence[str], longest: int, mean: int = 1) -> Family:
-    """Return the family of up to `longest` of `parts`, `mean` times as many as the usual length."""
-    return lambda random: "".join(random.choices(parts, k=min(longest, mean * length(random))))
+def _of(longest: int, *pools: Sequence[str], mean: int = 1) -> Family:
+    """Return the family of one of each of `pools` after the other, again and again: up to `longest` times."""
+
+    def family(random: Random) -> str:
+        times = min(longest, mean * length(random))
+        return "".join(random.choice(pool) for _ in range(times) for pool in pools)
+
+    return family
 
 
 def _categories(random: Random) -> str:
-    chosen = [
-        alphabets.of_category(category) for category in random.choices(alphabets.CATEGORIES, k=random.randint(1, 4))
-    ]
+    chosen = list(map(alphabets.of_category, random.choices(alphabets.CATEGORIES, k=random.randint(1, 4))))
     return "".join(random.choice(random.choice(chosen)) for _ in range(length(random)))
 
 
@@ -45,10 +48,8 @@ def _scripts(random: Random) -> str:
 def _spaces(random: Random) -> str:
     few = random.choices(alphabets.WHITE_SPACE, k=5)
     parts = random.choices(few, k=length(random))
-    for _ in range(random.randint(0, 3)):
-        parts.insert(
-            random.randint(0, len(parts)), random.choice((*alphabets.LOOKS_LIKE_SPACE, "a", "1", ".", "'s", "/"))
-        )
+    for other in random.choices((*alphabets.LOOKS_LIKE_SPACE, "a", "1", ".", "'s", "/"), k=random.randint(0, 3)):
+        parts.insert(random.randint(0, len(parts)), other)
     return "".join(parts)
 
 
@@ -60,22 +61,6 @@ def _digits(random: Random) -> str:
     return "".join(parts)
 
 
-def _contractions(random: Random) -> str:
-    return "".join(
-        random.choice((*alphabets.WORDS, "", " ", "1", "?"))
-        + random.choice(alphabets.APOSTROPHES)
-        + random.choice(alphabets.CONTRACTIONS)
-        + random.choice(("", "", " ", "\n", "x", "X", "'"))
-        for _ in range(random.randint(1, 4))
-    )
-
-
-def _emoji(random: Random) -> str:
-    return "".join(
-        random.choice(alphabets.EMOJI) + random.choice(alphabets.EMOJI_JOINTS) for _ in range(min(24, length(random)))
-    )
-
-
 def _marks(random: Random) -> str:
     parts: list[str] = []
     for _ in range(random.randint(1, 8)):
@@ -83,12 +68,6 @@ def _marks(random: Random) -> str:
         parts += random.choices(alphabets.MARKS, k=random.choice((0, 1, 1, 2, 3, 12)))
     random.shuffle(parts) if random.random() < 0.2 else None
     return "".join(parts)
-
-
-def _directions(random: Random) -> str:
-    known = ("שלום", "עולם", "مرحبا", "سلام", "abc", "12", " ", ".", "\n", "'s")
-    words = random.choices(known, k=random.randint(1, 6))
-    return "".join(word + random.choice(alphabets.DIRECTIONS) * random.randint(0, 2) for word in words)
 
 
 def _runs(random: Random) -> str:
@@ -188,15 +167,18 @@ DIRECT: dict[str, Family] = {
     "scripts": _scripts,
     "spaces": _spaces,
     "digits": _digits,
-    "contractions": _contractions,
-    "emoji": _emoji,
+    "contractions": _of(
+        4, (*alphabets.WORDS, "", " ", "1", "?"), alphabets.APOSTROPHES, alphabets.CONTRACTIONS,
+        ("", "", " ", "\n", "x", "X", "'"),
+    ),
+    "emoji": _of(24, alphabets.EMOJI, alphabets.EMOJI_JOINTS),
     "marks": _marks,
-    "directions": _directions,
+    "directions": _of(6, alphabets.DIRECTED, *[("", "", "", *alphabets.DIRECTIONS)] * 2),
     "runs": _runs,
-    "code": _of(alphabets.CODE, 40, 2),
-    "surrogates": _of((*alphabets.LONE_SURROGATES, "a", " ", "\n", "👍", "é"), 20),
-    "edges": _of(alphabets.EDGES + "a 1'", 20),
+    "code": _of(40, alphabets.CODE, mean=2),
+    "surrogates": _of(20, (*alphabets.LONE_SURROGATES, "a", " ", "\n", "👍", "é")),
+    "edges": _of(20, alphabets.EDGES + "a 1'"),
     "unassigned": _unassigned,
-    "any": _of(_ANYTHING, 200),
-}
+    "any": _of(200, _ANYTHING),
+}  # fmt: skip
 """Name -> family, for those that need neither model nor corpus."""

@@ -37,7 +37,7 @@ def _sample(case: Case) -> Alone:
     return {text: answer for text, answer in answers if not isinstance(answer, Refusal)}
 
 
-def batch(case: Case) -> str:
+def batch(case: Case) -> None:
     """Check that `encode_batch` gives the ids of `encode`, also for an empty batch and a repeated text."""
     alone = _sample(case)
     texts = list(alone)
@@ -48,10 +48,9 @@ def batch(case: Case) -> str:
             break
         lists.append((short * (n_texts // len(short) + 1))[:n_texts])
     _compare(case, "batch", partial(case.client.ask, "encode_batch"), lists, alone)
-    return ""
 
 
-def array(case: Case) -> str:
+def array(case: Case) -> None:
     """Check that `encode_array` gives the ids of `encode`."""
     for text, expected in _sample(case).items():
         case.n_inputs += 1
@@ -59,10 +58,9 @@ def array(case: Case) -> str:
         if got != expected:
             reason = "the array holds other ids than the list"
             raise Fault("batch", reason, text=text, expected=expected, got=got)
-    return ""
 
 
-def count(case: Case) -> str:
+def count(case: Case) -> None:
     """Check that `count` gives the number of ids of `encode`, also for long texts."""
 
     def miscounted(text: str) -> bool:
@@ -80,10 +78,9 @@ def count(case: Case) -> str:
                 again = case.client.ids(text)
                 ids, got = [] if isinstance(again, Refusal) else again, case.client.ask("count", text=text)
             raise Fault("batch", "the count is not the number of ids", text=text, expected=len(ids), got=got)
-    return ""
 
 
-def threads(case: Case) -> str:
+def threads(case: Case) -> None:
     """Check that many threads over one object give each text the ids that one thread gives."""
     alone = _sample(case)
     short = sorted(alone, key=len)[1:9]
@@ -99,7 +96,6 @@ def threads(case: Case) -> str:
             raise
     if case.client.offers("decode_threads"):
         _decoded_in_threads(case, alone)
-    return ""
 
 
 def _first_use(case: Case, many: Many, texts: list[str], alone: Alone) -> None:

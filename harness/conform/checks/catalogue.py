@@ -27,9 +27,9 @@ class Check:
 
     name: str
     question: str
-    run: Callable[[Case], str]
-    """Count what is judged in `Case.n_inputs` and return a remark; where it is not right, raise `Fault`, `NotAsked` or
-    `GaveUp`."""
+    run: Callable[[Case], str | None]
+    """Count what is judged in `Case.n_inputs`, and return a remark or nothing; where not all is right, raise `Fault`,
+    `NotAsked` or `GaveUp`."""
     needs: tuple[str, ...] = ()
     """Operations beyond encode and decode without which it is not offered."""
     not_offered: str = ""

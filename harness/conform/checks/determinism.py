@@ -67,7 +67,7 @@ def many_pieces(case: Case) -> str:
     return over_texts(case, [*pieces, *pieces[:_ASKED_AGAIN]], case.agrees)
 
 
-def processes(case: Case) -> str:
+def processes(case: Case) -> None:
     """Check that another process, with another hash seed, gives the same ids."""
     texts = texts_for(case, _TEXTS)
     case.client.fresh()
@@ -84,10 +84,9 @@ def processes(case: Case) -> str:
             small = smallest_text(text, differs) if differs(text) else text
             reason = f"another process (PYTHONHASHSEED={HASH_SEED}) gives other ids"
             raise Fault("determinism", reason, text=small, expected=case.client.ids(small), got=other.ids(small))
-    return ""
 
 
-def save_load(case: Case) -> str:
+def save_load(case: Case) -> None:
     """Check for the same ids after `save(path)`, and `load(path)` in a fresh process."""
     texts = texts_for(case, _SAVED_TEXTS)
     before = list(case.client.ids_of_all(texts))
@@ -104,4 +103,3 @@ def save_load(case: Case) -> str:
         case.n_inputs += 1
         if not same(expected, got):
             raise Fault("saving", "other ids after saving and loading", text=text, expected=expected, got=got)
-    return ""
