@@ -16,9 +16,9 @@ from harness.common_prefix import common_prefix_length
 from harness.conform.client import GaveUp, TargetClient
 from harness.conform.locate import ids_afresh, locate
 from harness.conform.reference import Answer, Reference, Refusal
-from harness.conform.texts import prose
 from harness.conform.verdicts import Fault, Stage
 from harness.conform.wording import answered, expression
+from harness.generators.texts import prose
 from harness.minimize.texts import Budget, least, smallest_text
 
 Judgement = Literal["right", "wrong", "excused"]

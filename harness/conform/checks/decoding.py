@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.conform import texts as material
 from harness.conform.case import Case, Judgement
 from harness.conform.checks.over_texts import over_texts, texts_for
 from harness.conform.checks.sizes import past_64k
 from harness.conform.reference import Answer, Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import answered, expression
+from harness.generators import texts as material
 from harness.generators.bulk import parts_of_characters
 from harness.minimize.texts import least
 

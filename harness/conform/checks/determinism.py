@@ -7,11 +7,11 @@ from itertools import product
 from pathlib import Path
 from random import Random
 
-from harness.conform import texts as material
 from harness.conform.case import Case, Judgement
 from harness.conform.checks.over_texts import over_texts, texts_for
 from harness.conform.reference import Answer, Refusal
 from harness.conform.verdicts import Fault, NotAsked
+from harness.generators import texts as material
 from harness.minimize.texts import smallest_text
 
 HASH_SEED = "0"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.conform import texts as material
 from harness.conform.case import Case, Judgement, has_surrogate
 from harness.conform.checks.over_texts import over_texts, texts_for
 from harness.conform.checks.sizes import past_64k
 from harness.conform.reference import Answer, Refusal
 from harness.conform.verdicts import Fault, NotAsked
 from harness.conform.wording import expression
+from harness.generators import texts as material
 from impls.core.text.text import repair_surrogates
 
 

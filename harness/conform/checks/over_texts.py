@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from harness.conform import texts as material
 from harness.conform.case import Case, Judge
 from harness.conform.reference import Answer
 from harness.conform.verdicts import NotAsked
 from harness.conform.wording import expression
+from harness.generators import texts as material
 from impls.core.text.text import special_matcher
 
 N_RANDOM_TEXTS = 1_500

@@ -13,9 +13,9 @@ from itertools import count, product
 
 from harness.conform.case import Case
 from harness.conform.reference import Answer, Refusal
-from harness.conform.texts import prose
 from harness.conform.verdicts import Fault, NotAsked
 from harness.data.generated import ADVERSARIAL, generate
+from harness.generators.texts import prose
 from harness.measure.stats import Exponent, fit_exponent
 
 FAMILIES = ("words", *ADVERSARIAL)

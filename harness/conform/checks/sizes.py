@@ -10,9 +10,9 @@ from random import Random
 
 from harness.conform.case import Case
 from harness.conform.checks.over_texts import over_texts
-from harness.conform.texts import prose
 from harness.data.generated import generate
 from harness.generators.bulk import of_bytes
+from harness.generators.texts import prose
 
 _EVERY_LENGTH = 300
 _LAST = ("", " ", "é", "中", "👍", "\u0301", "\n")

@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from harness.conform import texts as material
 from harness.conform.case import Case
 from harness.conform.reference import Answer, Refusal
 from harness.conform.verdicts import Fault, NotAsked
+from harness.generators import texts as material
 from harness.generators.bulk import pairs_of_parts
 from impls.core.text.text import special_matcher
 

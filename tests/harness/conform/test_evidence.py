@@ -16,10 +16,9 @@ from harness.conform.case import Case
 from harness.conform.checks.decoding import every_id
 from harness.conform.checks.over_texts import over_texts
 from harness.conform.client import TargetClient
-from harness.conform.junit import junit
 from harness.conform.pytest_class import ConformanceTests
 from harness.conform.reference import Reference
-from harness.conform.report import render
+from harness.conform.report import junit, render
 from harness.conform.verdicts import (
     CheckVerdict,
     ConformanceReport,
