@@ -1,4 +1,4 @@
-"""Texts for a target: a fixed set of hard texts, the samples, random Unicode, texts made of the model's tokens.
+"""Texts for any tokenizer: hard texts, the samples, random Unicode, tokens of the model, every character, very long.
 
 Deterministic: the same seed gives the same texts on every machine.
 """
@@ -62,12 +62,13 @@ def random_texts(seed: int, n_texts: int) -> Iterator[str]:
     """Yield texts of 1 to 60 characters of one or several families, or cut from the hard texts; none is unassigned."""
     random = Random(f"conform:{seed}")
     single = [family for name, family in families.DIRECT.items() if name not in ("surrogates", "unassigned")]
-    members = [*single, families.mixture(single), families.mixture(single), *[_joined_hard] * len(single)]
+    members = [*single, families.mixture(single), families.mixture(single), *[joined_hard] * len(single)]
     for family in random.choices(members, k=n_texts):
         yield _UNASSIGNED.sub("", family(random)[:_LONGEST_RANDOM]) or "?"
 
 
-def _joined_hard(random: Random) -> str:
+def joined_hard(random: Random) -> str:
+    """Return two to five of the hard texts, cut and joined."""
     gaps = random.choices(("", " ", "\n"), k=random.randint(2, 5))
     return "".join(random.choice(_HARD)[:20] + gap for gap in gaps)
 

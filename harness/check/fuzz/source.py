@@ -9,6 +9,7 @@ from harness.check.fuzz.questions import CALLS, Question, text_of_ids
 from harness.generators import families
 from harness.generators.bulk import RandomIds, pairs_of_parts, short_parts, texts_by_size
 from harness.generators.mutations import mutations
+from harness.generators.texts import joined_hard
 from impls.core.model.model import Model
 
 TEXTS_A_BATCH = 256
@@ -33,6 +34,7 @@ class TextSource:
         self._specials = families.specials(sorted(model.whole_token_ids))
         members = [
             *families.DIRECT.values(),
+            joined_hard,
             self._specials,
             families.tokens(vocabulary[:: 1 + len(model.tokens) // _MOST_SAMPLED_TOKENS]),
         ]
