@@ -141,7 +141,7 @@ def _compared(
     for model, known in zip(plan.models, facts, strict=True):
         irregularities, is_sentencepiece = ((), False) if isinstance(known, WorkerDied) else known
         for (a, b), corpus in product(combinations(plan.implementations, 2), plan.corpora):
-            names = {"a": a, "b": b, "model": model, "corpus": corpus}
+            names: dict[str, Any] = {"a": a, "b": b, "model": model, "corpus": corpus}
             x, y = outcomes[a, model, corpus], outcomes[b, model, corpus]
             if reason := _why_not_run(x) or _why_not_run(y):
                 yield NotCompared(**names, reason=reason)

@@ -142,7 +142,8 @@ def _first_difference(one: Sequence[Merge], other: Sequence[Merge]) -> FirstDiff
     if one == other:
         return None
     step = common_prefix_length(one, other)
-    a, b = (MergeChoice(*map(readable, merges[step])) if step < len(merges) else None for merges in (one, other))
+    merged = [merges[step] if step < len(merges) else None for merges in (one, other)]
+    a, b = (None if pair is None else MergeChoice(readable(pair[0]), readable(pair[1])) for pair in merged)
     return FirstDifference(step=step + 1, a=a, b=b)
 
 

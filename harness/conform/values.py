@@ -104,7 +104,9 @@ def _change(ids: Any) -> None:
 
 def _of_arguments(target: Any, methods: Methods, texts: Sequence[str]) -> Iterator[str]:
     calls = {"decode": target.decode} | {name: methods[name] for name in ("decode_bytes",) if name in methods}
-    given = [(name, call, [int(i) for i in target.encode(text)]) for text in texts for name, call in calls.items()]
+    given: list[tuple[str, Callable[..., Any], list[Any]]] = [
+        (name, call, [int(i) for i in target.encode(text)]) for text in texts for name, call in calls.items()
+    ]
     if "encode_batch" in methods:
         given.append(("encode_batch", methods["encode_batch"], list(texts)))
     for name, call, argument in given:

@@ -119,5 +119,5 @@ def long_texts(case: Case) -> str:
     if not fitting:
         raise NotAsked("the target or the reference is too slow for texts of this length")
     remark = over_texts(case, list(fitting.values()), case.survives)
-    left_out = [how for how in chosen if how not in fitting][:3]
-    return "; ".join(filter(None, [remark, left_out and f"too slow for {'; '.join(left_out)}"]))
+    left_out = "; ".join([how for how in chosen if how not in fitting][:3])
+    return "; ".join(filter(None, [remark, f"too slow for {left_out}" if left_out else ""]))

@@ -59,7 +59,8 @@ def many_texts(case: Case) -> str:
     remark = f"{case.n_inputs:,} of {N_TEXTS:,} texts in the time allowed" if case.n_inputs < N_TEXTS else ""
     if case.n_inputs < LEAST_TEXTS:
         raise NotAsked(f"too slow: {remark}")
-    return "; ".join(filter(None, [remark, n_batches and f"in {n_batches} batches of {_A_BATCH:,} as well"]))
+    batches = f"in {n_batches} batches of {_A_BATCH:,} as well" if n_batches else ""
+    return "; ".join(filter(None, [remark, batches]))
 
 
 def _slower(case: Case, texts: Sequence[str], pace: float) -> None:
