@@ -74,12 +74,10 @@ def smallest_text(
         windows = (text[max(0, place - margin) : place + margin] for margin in _MARGINS for place in places)
         text = next(filter(trial, windows), text)
     if _n_bytes(text) > SHORT_ENOUGH:
-        if run := _shortest_run(text, trial, places):
+        run = _shortest_run(text, trial, places)
+        if run is not None and _n_bytes(run) > SHORT_ENOUGH:
             return run
-        whole = text
-        text = text[: least(len(text), lambda n: trial(whole[:n]))]
-        beginning = text
-        text = text[-least(len(text), lambda n: trial(beginning[-n:])) :]
+        text = run or _shortest_part(text, trial)
     # A trial of a text that stayed long takes long, so it gets fewer.
     trials = max(_LEAST_TRIALS, MAX_TRIALS * SHORT_ENOUGH // max(SHORT_ENOUGH, _n_bytes(text)))
     budget.trials_left = min(budget.trials_left, trials)
@@ -150,6 +148,12 @@ def _shortest_run(text: str, trial: Callable[[str], bool], places: Sequence[int]
                     most = guess
             return unit * least(most, lambda times: trial(unit * times))  # noqa: B023 (called at once)
     return None
+
+
+def _shortest_part(text: str, trial: Callable[[str], bool]) -> str:
+    """Return the shortest end of the shortest beginning of `text` that differs."""
+    beginning = text[: least(len(text), lambda n: trial(text[:n]))]
+    return beginning[-least(len(beginning), lambda n: trial(beginning[-n:])) :]
 
 
 def _n_bytes(text: str) -> int:
