@@ -66,3 +66,7 @@ def test_a_long_text_without_a_place_and_a_repeat_loses_its_beginning_and_end() 
 
 def test_the_least_number_is_found_by_bisection() -> None:
     assert [least(9, lambda n, wanted=wanted: n >= wanted) for wanted in (1, 4, 9)] == [1, 4, 9]  # type: ignore[misc]
+
+
+def test_of_a_long_text_a_short_repeat_is_minimised_further() -> None:
+    assert smallest_text("the quick brown fox " * 1_000, lambda candidate: candidate.count("k") >= 2) == "kk"
