@@ -71,7 +71,7 @@ class CheckPlan:
         return [(i, m, c) for m in self.models for i in self.implementations for c in self.corpora]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Checked(Generic[A]):
     """The verdicts and agreements of a check, the pairs that were not compared, and the faults."""
 

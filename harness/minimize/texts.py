@@ -68,8 +68,12 @@ def smallest_text(
     does too). With an exhausted `budget` it is the smallest text found so far; with infinite seconds it depends on
     nothing but the arguments.
     """
+
+    def differs_and_is_text(candidate: str) -> bool:
+        return bool(candidate) and differs(candidate)
+
     budget = budget or Budget()
-    trial = budget.counted(lambda candidate: bool(candidate) and differs(candidate))
+    trial = budget.counted(differs_and_is_text)
     if _n_bytes(text) > SHORT_ENOUGH:
         windows = (text[max(0, place - margin) : place + margin] for margin in _MARGINS for place in places)
         text = next(filter(trial, windows), text)
