@@ -30,7 +30,7 @@ class Verb(NamedTuple):
 
 
 BENCH_MODULES = (
-    *("altair", "cpuinfo", "hypothesis", "jinja2", "pandas"),
+    *("altair", "cpuinfo", "jinja2", "pandas"),
     *("sentencepiece", "tiktoken", "tokenizers", "vl_convert"),
 )
 """What the extra `bench` installs, by the names they are imported by."""

@@ -12,7 +12,7 @@ from itertools import chain, count
 from pathlib import Path
 
 import impls
-from harness.check import CheckPlan, CheckResult, check
+from harness.check.agreement import CheckPlan, CheckResult, check
 from harness.data import load_corpus, load_model, turkish_paragraph
 from harness.data.hub import PREFIX, is_cached
 from harness.measure.compression import compression, uncounted

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
+from typing import Any, Generic, TypeVar
 
 import impls
 from harness.check.classes import Relation, relation
 from harness.check.tasks import (
     CorpusOutcome,
     Key,
+    agreement_facts,
     differing_piece_share,
     differing_text,
     encode_corpus,
-    has_sentencepiece_rules,
-    irregularities_of,
 )
 from harness.process.pool import WorkerDied, run_tasks
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
@@ -30,8 +30,9 @@ _PAIRS_NAMED = 3
 _LONGEST_EXAMPLE = 60
 
 
-def _slowness(implementation: str) -> int:
-    return SLOW.get(implementation, 1)
+A = TypeVar("A", Agreement, TrainerAgreement)
+Cell = tuple[str, str, str]
+"""Implementation, model and corpus."""
 
 
 def _is_fast(implementation: str) -> bool:
@@ -57,7 +58,7 @@ class CheckPlan:
     def bytes_for(self, implementation: str) -> int:
         """Return how many bytes of a corpus this implementation is given."""
         fast_factor = self.fast_factor if _is_fast(implementation) else 1
-        return max(_LEAST_BYTES, self.max_bytes * fast_factor // _slowness(implementation))
+        return max(_LEAST_BYTES, self.max_bytes * fast_factor // SLOW.get(implementation, 1))
 
     @property
     def slices(self) -> tuple[int, ...]:
@@ -65,17 +66,17 @@ class CheckPlan:
         return tuple(sorted(set(map(self.bytes_for, self.implementations))))
 
     @property
-    def cells(self) -> list[tuple[str, str, str]]:
-        """(implementation, model, corpus), grouped by model and implementation."""
+    def cells(self) -> list[Cell]:
+        """Everything to encode, grouped by model and implementation."""
         return [(i, m, c) for m in self.models for i in self.implementations for c in self.corpora]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+@dataclass(frozen=True)
+class Checked(Generic[A]):
     """The verdicts and agreements of a check, the pairs that were not compared, and the faults."""
 
     verdicts: list[Verdict]
-    agreements: list[Agreement]
+    agreements: list[A]
     not_compared: list[NotCompared]
     faults: list[str]
 
@@ -84,21 +85,19 @@ class CheckResult:
         """What a check without faults has shown and what not, on one line."""
         if not (self.agreements or self.not_compared):
             return "no fault; there were no two to compare"
-        return summary_of(self.agreements, self.not_compared)
+        owed = [found.n_bytes for found in self.agreements if found.agreement_class != "expected to differ"]
+        pairs = sorted({f"{found.a} and {found.b}" for found in self.not_compared})
+        summary = "no fault; no two were compared that must agree"
+        if owed:
+            scope = "what was compared agrees where it must" if pairs else "everything that must agree agrees"
+            summary = f"{scope} ({len(owed):,} comparisons, the smallest on {min(owed):,} bytes)"
+        if not pairs:
+            return summary
+        more = f" and {len(pairs) - _PAIRS_NAMED:,} more pairs" if len(pairs) > _PAIRS_NAMED else ""
+        return f"{summary}; not compared on everything: {', '.join(pairs[:_PAIRS_NAMED])}{more}"
 
 
-def summary_of(compared: Sequence[Agreement | TrainerAgreement], not_compared: Sequence[NotCompared]) -> str:
-    """Summarise comparisons without a fault and pairs that were not compared."""
-    owed = [found.n_bytes for found in compared if found.agreement_class != "expected to differ"]
-    pairs = sorted({f"{found.a} and {found.b}" for found in not_compared})
-    summary = "no fault; no two were compared that must agree"
-    if owed:
-        scope = "what was compared agrees where it must" if pairs else "everything that must agree agrees"
-        summary = f"{scope} ({len(owed):,} comparisons, the smallest on {min(owed):,} bytes)"
-    if not pairs:
-        return summary
-    more = f" and {len(pairs) - _PAIRS_NAMED:,} more pairs" if len(pairs) > _PAIRS_NAMED else ""
-    return f"{summary}; not compared on everything: {', '.join(pairs[:_PAIRS_NAMED])}{more}"
+CheckResult = Checked[Agreement]
 
 
 def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) -> CheckResult:
@@ -107,20 +106,15 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
     A fault is a failed verdict, a difference between two implementations that must agree, a cell in which nothing was
     encoded, or two that both ran but could not be compared.
     """
-    cells = plan.cells
-    arguments = [(i, m, c, plan.split, plan.bytes_for(i), plan.slices) for i, m, c in cells]
-    answers = run_tasks(encode_corpus, arguments, lambda index: progress(" · ".join(cells[index])))
-    outcomes = {
-        cell: died(answer) if isinstance(answer, WorkerDied) else answer
-        for cell, answer in zip(cells, answers, strict=True)
-    }
-    verdicts = [verdict_of(cell, outcome) for cell, outcome in outcomes.items()]
-    agreements, not_compared, faults = _agreements(plan, outcomes, progress)
-    for v in verdicts:
-        if v.status == "ok" and not v.n_texts:
-            faults.append(f"{v.implementation} on {v.model}, {v.corpus}: nothing was checked: there is no text")
-        elif v.status not in ("ok", *_DID_NOT_RUN):
-            faults.append(f"{v.implementation} on {v.model}, {v.corpus}: {v.status}: {v.reason}")
+    tasks = [(*cell, plan.split, plan.bytes_for(cell[0]), plan.slices) for cell in plan.cells]
+    outcomes = dict(zip(plan.cells, encode_corpora(tasks, progress), strict=True))
+    relations: dict[Cell, Relation] = {}
+    compared = list(_compared(plan, outcomes, relations))
+    agreements = [found for found in compared if isinstance(found, Agreement)]
+    not_compared = [found for found in compared if isinstance(found, NotCompared)]
+    _add_counterexamples(plan, agreements, outcomes, progress)
+    verdicts = [outcome.verdict for outcome in outcomes.values()]
+    faults = [*_faults_of_pairs(compared, relations), *_faults_of_one(verdicts)]
     if verdicts and not any(v.n_texts for v in verdicts):
         faults.append("nothing was checked: no implementation could be run")
     elif not_compared and not agreements:
@@ -128,139 +122,102 @@ def check(plan: CheckPlan, progress: Callable[[str], None] = lambda what: None) 
     return CheckResult(verdicts, agreements, not_compared, faults)
 
 
-def died(answer: WorkerDied) -> CorpusOutcome:
-    """Return the outcome of a cell whose worker died."""
-    return CorpusOutcome(status=answer.status, reason=str(answer))
-
-
-def verdict_of(cell: tuple[str, str, str], outcome: CorpusOutcome) -> Verdict:
-    """Return the record of one cell: implementation, model, corpus."""
-    implementation, model, corpus = cell
-    return Verdict(
-        implementation=implementation,
-        model=model,
-        corpus=corpus,
-        check="round-trip" if outcome.n_texts else "load",
-        status=outcome.status,
-        reason=outcome.reason,
-        n_texts=outcome.n_texts,
-        n_bytes=outcome.n_bytes,
-        counterexample=outcome.counterexample,
-        round_trip=outcome.round_trip,
-    )
-
-
-def _agreements(
-    plan: CheckPlan, outcomes: dict[tuple[str, str, str], CorpusOutcome], progress: Callable[[str], None]
-) -> tuple[list[Agreement], list[NotCompared], list[str]]:
-    irregular = run_tasks(irregularities_of, [(model,) for model in plan.models])
-    with_rules = run_tasks(has_sentencepiece_rules, [(model,) for model in plan.models])
-    agreements: list[Agreement] = []
-    not_compared: list[NotCompared] = []
-    relations: dict[tuple[str, str, str], Relation] = {}
-    for model, known, ruled in zip(plan.models, irregular, with_rules, strict=True):
-        irregularities = () if isinstance(known, WorkerDied) else known
-        for a, b in combinations(plan.implementations, 2):
-            for corpus in plan.corpora:
-                x, y = outcomes[a, model, corpus], outcomes[b, model, corpus]
-                if reason := _why_not_run(a, x) or _why_not_run(b, y):
-                    not_compared.append(NotCompared(a=a, b=b, model=model, corpus=corpus, reason=reason))
-                    continue
-                kind = relations.setdefault((a, b, model), relation(a, b, irregularities, sentencepiece=ruled is True))
-                found = _compare((a, b, model, corpus), x, y, kind)
-                if isinstance(found, Agreement):
-                    agreements.append(found)
-                else:
-                    not_compared.append(found)
-    _add_counterexamples(plan, agreements, outcomes, progress)
-    faults: list[str] = []
-    for agreement in agreements:
-        if agreement.n_differing_texts and relations[agreement.a, agreement.b, agreement.model].must_agree:
-            faults.append(
-                f"{agreement.a} and {agreement.b} differ on {agreement.model}, {agreement.corpus}: "
-                f"{agreement.n_differing_texts} of {agreement.n_texts} texts{_example(agreement)}"
-            )
-    faults += [
-        f"{pair.a} and {pair.b} were not compared on {pair.model}, {pair.corpus}: {pair.reason}"
-        for pair in not_compared
-        if (pair.a, pair.b, pair.model) in relations and relations[pair.a, pair.b, pair.model].must_agree
+def encode_corpora(tasks: Sequence[tuple[Any, ...]], progress: Callable[[str], None]) -> list[CorpusOutcome]:
+    """Return `encode_corpus(*task)` for each task, run by workers; where its worker dies the verdict is a crash."""
+    answers = run_tasks(encode_corpus, tasks, lambda index: progress(" · ".join(tasks[index][:3])))
+    return [
+        CorpusOutcome(
+            Verdict(implementation=i, model=m, corpus=c, check="load", status=answer.status, reason=str(answer))
+        )
+        if isinstance(answer, WorkerDied)
+        else answer
+        for (i, m, c, *_), answer in zip(tasks, answers, strict=True)
     ]
-    return agreements, not_compared, faults
 
 
-def _why_not_run(implementation: str, outcome: CorpusOutcome) -> str:
+def _compared(
+    plan: CheckPlan, outcomes: dict[Cell, CorpusOutcome], relations: dict[Cell, Relation]
+) -> Iterator[Agreement | NotCompared]:
+    """Yield the comparison of every pair on every model and corpus; add what pairs that both run owe each other."""
+    facts = run_tasks(agreement_facts, [(model,) for model in plan.models])
+    for model, known in zip(plan.models, facts, strict=True):
+        irregularities, is_sentencepiece = ((), False) if isinstance(known, WorkerDied) else known
+        for (a, b), corpus in product(combinations(plan.implementations, 2), plan.corpora):
+            names: dict[str, Any] = {"a": a, "b": b, "model": model, "corpus": corpus}
+            x, y = outcomes[a, model, corpus], outcomes[b, model, corpus]
+            if reason := _why_not_run(x) or _why_not_run(y):
+                yield NotCompared(**names, reason=reason)
+                continue
+            kind = relations[a, b, model] = relation(a, b, irregularities, sentencepiece=is_sentencepiece)
+            owed: dict[str, Any] = {"agreement_class": kind.agreement_class, "conditions": kind.conditions}
+            if texts := x.digests.keys() & y.digests.keys():
+                n_bytes = sum(n_bytes for _, n_bytes in texts)
+                n_differing = len(_differing(x, y))
+                yield Agreement(**names, **owed, n_texts=len(texts), n_bytes=n_bytes, n_differing_texts=n_differing)
+            else:
+                yield NotCompared(**names, **owed, reason="no text that both encoded")
+
+
+def _faults_of_pairs(compared: Sequence[Agreement | NotCompared], relations: dict[Cell, Relation]) -> Iterator[str]:
+    for found in compared:
+        kind = relations.get((found.a, found.b, found.model))
+        if kind is None or not kind.must_agree:
+            continue
+        where = f"on {found.model}, {found.corpus}"
+        if isinstance(found, NotCompared):
+            yield f"{found.a} and {found.b} were not compared {where}: {found.reason}"
+        elif found.n_differing_texts:
+            n_texts = f"{found.n_differing_texts} of {found.n_texts} texts"
+            yield f"{found.a} and {found.b} differ {where}: {n_texts}{_example(found)}"
+
+
+def _faults_of_one(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    for v in verdicts:
+        where = f"{v.implementation} on {v.model}, {v.corpus}"
+        if v.status == "ok" and not v.n_texts:
+            yield f"{where}: nothing was checked: there is no text"
+        elif v.status not in ("ok", *_DID_NOT_RUN):
+            yield f"{where}: {v.status}: {v.reason}"
+
+
+def _why_not_run(outcome: CorpusOutcome) -> str:
     """Say why an implementation cannot be compared, where it did not run or failed on every text; else empty."""
-    return "" if outcome.digests or outcome.status == "ok" else f"{implementation}: {outcome.status}: {outcome.reason}"
-
-
-def _in_common(x: CorpusOutcome, y: CorpusOutcome) -> list[Key]:
-    """Return the texts both encoded, in order of the corpus."""
-    return sorted(x.digests.keys() & y.digests.keys())
+    v = outcome.verdict
+    return "" if outcome.digests or v.status == "ok" else f"{v.implementation}: {v.status}: {v.reason}"
 
 
 def _differing(x: CorpusOutcome, y: CorpusOutcome) -> list[Key]:
-    return [key for key in _in_common(x, y) if x.digests[key] != y.digests[key]]
-
-
-def _compare(
-    cell: tuple[str, str, str, str], x: CorpusOutcome, y: CorpusOutcome, kind: Relation
-) -> Agreement | NotCompared:
-    a, b, model, corpus = cell
-    texts = _in_common(x, y)
-    if not texts:
-        return NotCompared(
-            a=a,
-            b=b,
-            model=model,
-            corpus=corpus,
-            reason="no text that both encoded",
-            agreement_class=kind.agreement_class,
-            conditions=kind.conditions,
-        )
-    return Agreement(
-        a=a,
-        b=b,
-        model=model,
-        corpus=corpus,
-        agreement_class=kind.agreement_class,
-        conditions=kind.conditions,
-        n_texts=len(texts),
-        n_bytes=sum(n_bytes for _, n_bytes in texts),
-        n_differing_texts=len(_differing(x, y)),
-    )
+    """Return the texts that both encoded, and differently, in order of the corpus."""
+    return sorted(key for key in x.digests.keys() & y.digests.keys() if x.digests[key] != y.digests[key])
 
 
 def _add_counterexamples(
     plan: CheckPlan,
     agreements: list[Agreement],
-    outcomes: dict[tuple[str, str, str], CorpusOutcome],
+    outcomes: dict[Cell, CorpusOutcome],
     progress: Callable[[str], None],
 ) -> None:
     """Add one counterexample for each pair and model that differs, and for greedy against priority how often."""
     differing = [found for found in agreements if found.n_differing_texts]
     first_of_pair = list({(f.a, f.b, f.model): f for f in reversed(differing)}.values())
     tasks = []
-    for found in first_of_pair:
-        x, y = (outcomes[name, found.model, found.corpus] for name in (found.a, found.b))
-        tasks.append((found.a, found.b, found.model, found.corpus, plan.split, _differing(x, y)[0]))
+    for f in first_of_pair:
+        key = _differing(outcomes[f.a, f.model, f.corpus], outcomes[f.b, f.model, f.corpus])[0]
+        tasks.append((f.a, f.b, f.model, f.corpus, plan.split, key))
     examples = run_tasks(
-        differing_text,
-        tasks,
-        lambda i: progress(f"counterexample {first_of_pair[i].a} · {first_of_pair[i].b}"),
+        differing_text, tasks, lambda i: progress(f"counterexample {first_of_pair[i].a} · {first_of_pair[i].b}")
     )
-    for found, example in zip(first_of_pair, examples, strict=True):
-        found.counterexample = None if isinstance(example, WorkerDied) else example
+    for f, example in zip(first_of_pair, examples, strict=True):
+        f.counterexample = None if isinstance(example, WorkerDied) else example
     measured = [
-        found
-        for found in differing
-        if found.agreement_class == "expected to differ" and {found.a, found.b} == {"greedy", "priority"}
+        f for f in differing if f.agreement_class == "expected to differ" and {f.a, f.b} == {"greedy", "priority"}
     ]
     shares = run_tasks(
         differing_piece_share,
         [(f.a, f.b, f.model, f.corpus, plan.split, min(map(plan.bytes_for, (f.a, f.b)))) for f in measured],
     )
-    for found, share in zip(measured, shares, strict=True):
-        found.differing_piece_share = None if isinstance(share, WorkerDied) else share
+    for f, share in zip(measured, shares, strict=True):
+        f.differing_piece_share = None if isinstance(share, WorkerDied) else share
 
 
 def _example(agreement: Agreement) -> str:

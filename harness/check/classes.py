@@ -62,9 +62,7 @@ def relation(a: str, b: str, irregularities: Sequence[str], *, sentencepiece: bo
     conditions = sorted({condition for name in (a, b) for condition in _conditions(name, sentencepiece)})
     if not conditions:
         return Relation("provably equal", "", True)
-    if sentencepiece:
-        return Relation("equal under conditions", "; ".join(conditions), True)
-    return Relation("equal under conditions", "; ".join(conditions), regex_is_unicode_16())
+    return Relation("equal under conditions", "; ".join(conditions), sentencepiece or regex_is_unicode_16())
 
 
 def _conditions(name: str, sentencepiece: bool) -> list[str]:

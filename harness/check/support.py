@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import msgspec
-
-from harness.check.agreement import died, verdict_of
-from harness.check.tasks import CorpusOutcome, encode_corpus
+from harness.check.agreement import encode_corpora
 from harness.data import load_model
-from harness.process.pool import WorkerDied, run_tasks
 from harness.records import Verdict
 
 TEXT = "samples/unusual"
@@ -25,18 +21,8 @@ def support(
     `progress(what)` is called as each is done. Raises what `load_model` raises.
     """
     round_trips = {model: load_model(model).round_trip for model in models}
-    cells = [(implementation, model) for model in models for implementation in implementations]
-    answers = run_tasks(
-        encode_corpus,
-        [(implementation, model, TEXT, None, _MAX_BYTES) for implementation, model in cells],
-        lambda index: progress(" · ".join(cells[index])),
-    )
-    return [
-        _verdict(implementation, model, round_trips[model], answer)
-        for (implementation, model), answer in zip(cells, answers, strict=True)
-    ]
-
-
-def _verdict(implementation: str, model: str, round_trip: str, answer: CorpusOutcome | WorkerDied) -> Verdict:
-    outcome = died(answer) if isinstance(answer, WorkerDied) else answer
-    return msgspec.structs.replace(verdict_of((implementation, model, TEXT), outcome), round_trip=round_trip)
+    cells = [(implementation, model, TEXT) for model in models for implementation in implementations]
+    verdicts = [found.verdict for found in encode_corpora([(*cell, None, _MAX_BYTES) for cell in cells], progress)]
+    for verdict in verdicts:
+        verdict.round_trip = round_trips[verdict.model]
+    return verdicts

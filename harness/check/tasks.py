@@ -16,12 +16,12 @@ from itertools import islice
 import msgspec
 
 import impls
-from harness.check.shrink import smallest_text
 from harness.data import load_corpus, load_model
 from harness.data.documents import encoded, take_bytes
 from harness.decoded import MISREAD, ModelDecoder, wrong_text
 from harness.failures import describe, status_of
-from harness.records import Counterexample, Status, Text
+from harness.minimize.texts import smallest_text
+from harness.records import Counterexample, Status, Text, Verdict
 from harness.targets import load_tokenizer
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
@@ -30,19 +30,12 @@ Key = tuple[int, int]
 """A text: the number of its document in the corpus, and how many of its first bytes."""
 
 
-class CorpusOutcome(msgspec.Struct, kw_only=True):
+class CorpusOutcome(msgspec.Struct):
     """The result of one implementation on one model and corpus."""
 
-    status: Status
-    reason: str = ""
-    n_texts: int = 0
-    n_bytes: int = 0
-    n_tokens: int = 0
+    verdict: Verdict
     digests: dict[Key, bytes] = msgspec.field(default_factory=dict)
     """An 8-byte digest of the ids of each text that did not fail."""
-    counterexample: Counterexample | None = None
-    round_trip: str = ""
-    """`Model.round_trip` of the model."""
 
 
 @lru_cache(maxsize=2)
@@ -71,87 +64,81 @@ def encode_corpus(
     implementation: str, model: str, corpus: str, split: str | None, max_bytes: int, slices: Iterable[int] = ()
 ) -> CorpusOutcome:
     """Encode every text, decode it again, and keep a digest of its ids; `slices` as in `_texts`."""
+    verdict = Verdict(implementation=implementation, model=model, corpus=corpus, check="load", status="ok")
+    outcome = CorpusOutcome(verdict)
     try:
         tokenizer = _tokenizer(implementation, model)
-    except impls.Missing as error:
-        return CorpusOutcome(status="missing", reason=str(error))
-    except impls.Unsupported as error:
-        return CorpusOutcome(status="unsupported", reason=error.reason)
     except BaseException as error:  # whatever a foreign library raises while loading is a verdict
-        return CorpusOutcome(status=status_of(error), reason=describe(error))
-    outcome = CorpusOutcome(status="ok", round_trip=tokenizer.model.round_trip)
+        verdict.status, verdict.reason = status_and_reason(error)
+        return outcome
+    verdict.round_trip = tokenizer.model.round_trip
     decoder = ModelDecoder(tokenizer.model)
     n_lost, lost = 0, ""
     for key, text in _texts(corpus, split, max_bytes, slices):
-        outcome.n_texts += 1
-        outcome.n_bytes += key[1]
+        verdict.check = "round-trip"
+        verdict.n_texts += 1
+        verdict.n_bytes += key[1]
         try:
-            ids = tokenizer.encode(text, disallowed_special=())
-            outcome.digests[key] = _digest(ids)
-            outcome.n_tokens += len(ids)
+            ids = _ids(tokenizer, text)
             back = tokenizer.decode(ids)
             wrong = wrong_text(tokenizer, decoder, text, ids, back)
+            outcome.digests[key] = hashlib.blake2b(array("Q", ids).tobytes(), digest_size=8).digest()
         except BaseException as error:  # a Rust panic is not an Exception
-            outcome.digests.pop(key, None)
-            _note_failure(outcome, text, error)
+            if verdict.status == "ok":
+                verdict.status, verdict.reason = status_of(error), describe(error)
+                shown = Text.of(text[:10_000])
+                verdict.counterexample = Counterexample(shown, None, None, note="raised here, not shrunk")
             continue
-        if outcome.status == "ok" and wrong:
-            outcome.status, outcome.reason = "mismatch", wrong
-            outcome.counterexample = _round_trip_counterexample(tokenizer, decoder, text)
-        if outcome.round_trip == "lossy" and back != repair_surrogates(text):
+        if verdict.status == "ok" and wrong:
+            verdict.status, verdict.reason = "mismatch", wrong
+            verdict.counterexample = _wrong_counterexample(tokenizer, decoder, text)
+        if verdict.round_trip == "lossy" and back != repair_surrogates(text):
             n_lost, lost = n_lost + 1, lost or text
-    if outcome.status == "ok" and n_lost:
-        outcome.reason = f"{n_lost:,} of {outcome.n_texts:,} texts do not come back"
-        outcome.counterexample = _lost_counterexample(tokenizer, lost)
+    if verdict.status == "ok" and n_lost:
+        verdict.reason = f"{n_lost:,} of {verdict.n_texts:,} texts do not come back"
+        verdict.counterexample = _lost_counterexample(tokenizer, lost)
     return outcome
 
 
-def _digest(ids: list[int]) -> bytes:
-    return hashlib.blake2b(array("Q", ids).tobytes(), digest_size=8).digest()
+def status_and_reason(error: BaseException) -> tuple[Status, str]:
+    """Return the verdict on an error raised while an implementation is loaded or trained."""
+    if isinstance(error, impls.Missing):
+        return "missing", str(error)
+    if isinstance(error, impls.Unsupported):
+        return "unsupported", error.reason
+    return status_of(error), describe(error)
 
 
-def _note_failure(outcome: CorpusOutcome, text: str, error: BaseException) -> None:
-    if outcome.status != "ok":
-        return
-    outcome.status, outcome.reason = status_of(error), describe(error)
-    outcome.counterexample = Counterexample(Text.of(text[:10_000]), None, None, note="raised here, not shrunk")
-
-
-def _round_trip_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, text: str) -> Counterexample:
+def _wrong_counterexample(tokenizer: impls.Tokenizer, decoder: ModelDecoder, text: str) -> Counterexample:
     def wrong(candidate: str) -> str:
-        ids = tokenizer.encode(candidate, disallowed_special=())
+        ids = _ids(tokenizer, candidate)
         return wrong_text(tokenizer, decoder, candidate, ids, tokenizer.decode(ids))
 
-    small = smallest_text(text, _safe(lambda candidate: bool(wrong(candidate))))
-    reason = wrong(small)
-    ids = tokenizer.encode(small, disallowed_special=())
-    note = f"comes back as {tokenizer.decode(ids)!a}"
-    if reason == MISREAD:
-        other = decoder.reordered(ids)
-        note = f"{other} comes back as {tokenizer.decode(other)!a}"
-    return Counterexample(Text.of(small), None, ids, note=note)
+    found = _counterexample(tokenizer, text, lambda candidate: bool(wrong(candidate)))
+    if found.got is None or wrong(found.text.text) != MISREAD:
+        return found
+    other = decoder.reordered(found.got)
+    return msgspec.structs.replace(found, note=f"{other} comes back as {tokenizer.decode(other)!a}")
 
 
 def _lost_counterexample(tokenizer: impls.Tokenizer, text: str) -> Counterexample:
     """Return the smallest text within `text` that a lossy model does not restore, which is not a fault."""
-
-    def back(candidate: str) -> str:
-        return tokenizer.decode(tokenizer.encode(candidate, disallowed_special=()))
-
-    small = smallest_text(text, _safe(lambda candidate: back(candidate) != repair_surrogates(candidate)))
-    return Counterexample(
-        Text.of(small), None, tokenizer.encode(small, disallowed_special=()), note=f"comes back as {back(small)!a}"
+    return _counterexample(
+        tokenizer, text, lambda small: tokenizer.decode(_ids(tokenizer, small)) != repair_surrogates(small)
     )
 
 
-def irregularities_of(model: str) -> tuple[str, ...]:
-    """Return the model's irregularities (costly for large rank files, so computed in a worker)."""
-    return load_model(model).irregularities
+def _counterexample(tokenizer: impls.Tokenizer, text: str, wrong: Callable[[str], bool]) -> Counterexample:
+    """Return the smallest text within `text` that is wrong, with its ids and what they decode to."""
+    small = _smallest(text, tokenizer.model, wrong)
+    ids = _ids(tokenizer, small)
+    return Counterexample(Text.of(small), None, ids, note=f"comes back as {tokenizer.decode(ids)!a}")
 
 
-def has_sentencepiece_rules(model: str) -> bool:
-    """Whether the model is one of SentencePiece."""
-    return load_model(model).sentencepiece is not None
+def agreement_facts(model: str) -> tuple[tuple[str, ...], bool]:
+    """Return the model's irregularities (costly for large rank files) and whether it is one of SentencePiece."""
+    loaded = load_model(model)
+    return loaded.irregularities, loaded.sentencepiece is not None
 
 
 def differing_text(a: str, b: str, model: str, corpus: str, split: str | None, key: Key) -> Counterexample:
@@ -160,30 +147,25 @@ def differing_text(a: str, b: str, model: str, corpus: str, split: str | None, k
     documents = load_corpus(corpus, split=split).documents()
     text = next(take_bytes(islice(documents, number, None), n_bytes))
     first, second = _tokenizer(a, model), _tokenizer(b, model)
-
-    def differs(candidate: str) -> bool:
-        return _ids(first, candidate) != _ids(second, candidate)
-
-    small = smallest_text(_smallest_part(text, _safe(differs), first.model), _safe(differs))
+    small = _smallest(text, first.model, lambda candidate: _ids(first, candidate) != _ids(second, candidate))
     return Counterexample(Text.of(small), _ids(first, small), _ids(second, small), reference=a)
 
 
-def _safe(holds: Callable[[str], bool]) -> Callable[[str], bool]:
-    """Wrap `holds` to be False for a text on which an implementation fails: that would be another fault."""
+def _smallest(text: str, model: impls.Model, differs: Callable[[str], bool]) -> str:
+    """Return the smallest text found within `text` that differs; a line or a piece that does is tried first.
 
-    def safely(text: str) -> bool:
+    A text on which an implementation fails does not count: that would be another fault.
+    """
+
+    def safely(candidate: str) -> bool:
         try:
-            return holds(text)
+            return differs(candidate)
         except BaseException:
             return False
 
-    return safely
-
-
-def _smallest_part(text: str, differs: Callable[[str], bool], model: impls.Model) -> str:
-    """Return a piece, or else a line, of `text` that differs on its own; `text` where there is none."""
-    text = next(filter(differs, text.splitlines(keepends=True)), text)
-    return next(filter(differs, Splitter(model.pattern).split(repair_surrogates(text))), text)
+    text = next(filter(safely, text.splitlines(keepends=True)), text)
+    text = next(filter(safely, Splitter(model.pattern).split(repair_surrogates(text))), text)
+    return smallest_text(text, safely)
 
 
 def _ids(tokenizer: impls.Tokenizer, text: str) -> list[int]:

@@ -13,11 +13,11 @@ from typing import Literal
 import msgspec
 
 import impls
+from harness.check.tasks import status_and_reason
 from harness.check.trainer_rules import END_OF_WORD, implementation_of, spec_of
 from harness.data import load_corpus
-from harness.data.documents import take_bytes
-from harness.failures import describe, status_of
-from harness.records import Status
+from harness.data.documents import encoded, take_bytes
+from harness.records import Status, Verdict
 from impls import TrainingSpec
 from impls.core.training import corpus_pieces, piece_symbols
 
@@ -27,13 +27,10 @@ _COUNTER = "priority"
 """Encodes the held-out text: it runs every model that can be trained."""
 
 
-class TrainerOutcome(msgspec.Struct, kw_only=True):
+class TrainerOutcome(msgspec.Struct):
     """The merges one trainer learned from one corpus by one rule."""
 
-    status: Status
-    reason: str = ""
-    n_texts: int = 0
-    n_bytes: int = 0
+    verdict: Verdict
     merges: list[Merge] = msgspec.field(default_factory=list)
     """In the order learned, as the bytes of their parts."""
     n_tokens: int = 0
@@ -42,34 +39,30 @@ class TrainerOutcome(msgspec.Struct, kw_only=True):
     counted_on: Literal["held-out", "training"] = "held-out"
 
 
+def verdict_on(trainer: str, rule: str, corpus: str, status: Status, reason: str) -> Verdict:
+    """Return a verdict on a trainer that has not learned."""
+    return Verdict(implementation=trainer, model=rule, corpus=corpus, check="train", status=status, reason=reason)
+
+
 def train(trainer: str, rule: str, corpus: str, max_merges: int, max_bytes: int) -> TrainerOutcome:
     """Train on a corpus and count the tokens of its held-out part; whatever is raised is a verdict."""
     texts, counted = training_and_counted_texts(corpus, max_bytes)
-    outcome = TrainerOutcome(
-        status="ok",
-        n_texts=len(texts),
-        n_bytes=_n_bytes(texts),
-        n_counted_bytes=_n_bytes(counted),
-        counted_on="training" if counted is texts else "held-out",
-    )
-    if not outcome.n_bytes:
-        outcome.status, outcome.reason = (
-            "unsupported",
-            f"no text to learn from; documents with {END_OF_WORD} are left out",
-        )
+    nothing = f"no text to learn from; documents with {END_OF_WORD} are left out"
+    verdict = verdict_on(trainer, rule, corpus, "unsupported", nothing)
+    verdict.n_texts, verdict.n_bytes = len(texts), _n_bytes(texts)
+    outcome = TrainerOutcome(verdict, n_counted_bytes=_n_bytes(counted))
+    outcome.counted_on = "training" if counted is texts else "held-out"
+    if not verdict.n_bytes:
         return outcome
     try:
         model = impls.get(implementation_of(trainer)).train_model(texts, spec_of(rule, max_merges))
         outcome.merges = [(model.tokens[left], model.tokens[right]) for left, right in model.merges]  # type: ignore[misc]
         outcome.n_tokens = sum(map(impls.load(_COUNTER, model).count, counted))
-    except impls.Missing as error:
-        outcome.status, outcome.reason = "missing", str(error)
-    except impls.Unsupported as error:
-        outcome.status, outcome.reason = "unsupported", error.reason
+        verdict.status, verdict.reason = "ok", ""
     except impls.InvalidSpec as error:  # this rule cannot learn from this corpus
-        outcome.status, outcome.reason = "unsupported", str(error)
+        verdict.reason = str(error)
     except BaseException as error:  # whatever a foreign library raises is a verdict
-        outcome.status, outcome.reason = status_of(error), describe(error)
+        verdict.status, verdict.reason = status_and_reason(error)
     return outcome
 
 
@@ -91,7 +84,7 @@ def _documents(corpus: str, split: str | None, max_bytes: int) -> list[str]:
 
 
 def _n_bytes(texts: Iterable[str]) -> int:
-    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    return sum(map(len, map(encoded, texts)))
 
 
 def counts_of_pairs(

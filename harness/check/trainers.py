@@ -8,7 +8,7 @@ from itertools import combinations
 
 import msgspec
 
-from harness.check.agreement import summary_of
+from harness.check.agreement import Checked
 from harness.check.classes import regex_is_unicode_16
 from harness.check.trainer_rules import (
     describe_difference,
@@ -16,10 +16,10 @@ from harness.check.trainer_rules import (
     rules_of,
     rules_to_compare,
 )
-from harness.check.trainer_tasks import Merge, TrainerOutcome, counts_of_pairs, train
+from harness.check.trainer_tasks import Merge, TrainerOutcome, counts_of_pairs, train, verdict_on
 from harness.common_prefix import common_prefix_length
 from harness.process.pool import WorkerDied, run_tasks
-from harness.records import FirstDifference, MergeChoice, NotCompared, Text, TrainerAgreement, Verdict
+from harness.records import FirstDifference, MergeChoice, NotCompared, Text, TrainerAgreement
 
 N_EXAMPLES = 5
 _FINE = ("ok", "unsupported", "missing")
@@ -44,19 +44,7 @@ class TrainerPlan:
         return [(t, rule, c) for c in self.corpora for t in self.trainers for rule in rules_of(t)]
 
 
-@dataclass(frozen=True, slots=True)
-class TrainerResult:
-    """The verdicts on the trainers, their agreement by pair, the pairs that were not compared, and the faults."""
-
-    verdicts: list[Verdict]
-    agreements: list[TrainerAgreement]
-    not_compared: list[NotCompared]
-    faults: list[str]
-
-    @property
-    def summary(self) -> str:
-        """What a check without faults has shown and what not, on one line."""
-        return summary_of(self.agreements, self.not_compared)
+TrainerResult = Checked[TrainerAgreement]
 
 
 def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda what: None) -> TrainerResult:
@@ -68,11 +56,13 @@ def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda w
     cells = plan.cells
     answers = run_tasks(
         train,
-        [(trainer, rule, corpus, plan.max_merges, plan.max_bytes) for trainer, rule, corpus in cells],
+        [(*cell, plan.max_merges, plan.max_bytes) for cell in cells],
         lambda index: progress(" · ".join(cells[index])),
     )
     outcomes = {
-        cell: TrainerOutcome(status=answer.status, reason=str(answer)) if isinstance(answer, WorkerDied) else answer
+        cell: TrainerOutcome(verdict_on(*cell, answer.status, str(answer)))
+        if isinstance(answer, WorkerDied)
+        else answer
         for cell, answer in zip(cells, answers, strict=True)
     }
     compared = [found for corpus in plan.corpora for found in _compared(plan, corpus, outcomes)]
@@ -81,7 +71,7 @@ def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda w
     _count_first_differences(plan, agreements, outcomes)
     for found in agreements:
         found.fault = _fault(found)
-    verdicts = [_verdict(cell, outcome) for cell, outcome in outcomes.items()]
+    verdicts = [outcome.verdict for outcome in outcomes.values()]
     faults = [f"{found.a} and {found.b} on {found.corpus}: {found.fault}" for found in agreements if found.fault]
     faults += [
         f"{v.implementation} by the rule '{v.model}' on {v.corpus}: {v.status}: {v.reason}"
@@ -93,23 +83,9 @@ def check_trainers(plan: TrainerPlan, progress: Callable[[str], None] = lambda w
     return TrainerResult(verdicts, agreements, not_compared, faults)
 
 
-def _verdict(cell: tuple[str, str, str], outcome: TrainerOutcome) -> Verdict:
-    trainer, rule, corpus = cell
-    return Verdict(
-        implementation=trainer,
-        model=rule,
-        corpus=corpus,
-        check="train",
-        status=outcome.status,
-        reason=outcome.reason,
-        n_texts=outcome.n_texts,
-        n_bytes=outcome.n_bytes,
-    )
-
-
 def _compared(plan: TrainerPlan, corpus: str, outcomes: Outcomes) -> Iterator[TrainerAgreement | NotCompared]:
     followed = {
-        trainer: [rule for rule in rules_of(trainer) if outcomes[trainer, rule, corpus].status == "ok"]
+        trainer: [rule for rule in rules_of(trainer) if outcomes[trainer, rule, corpus].verdict.status == "ok"]
         for trainer in plan.trainers
     }
     for a, b in combinations(plan.trainers, 2):
@@ -138,7 +114,7 @@ def _compare(
         agreement_class="provably equal" if one[1] == other[1] else "expected to differ",
         conditions=describe_difference(one[1], other[1]),
         max_merges=max_merges,
-        n_bytes=x.n_bytes,
+        n_bytes=x.verdict.n_bytes,
         n_merges_a=len(x.merges),
         n_merges_b=len(y.merges),
         first_difference=_first_difference(x.merges, y.merges),
@@ -168,38 +144,29 @@ def _first_difference(one: Sequence[Merge], other: Sequence[Merge]) -> FirstDiff
     if one == other:
         return None
     step = common_prefix_length(one, other)
-    a, b = (_choice(merges, step) for merges in (one, other))
+    merged = [merges[step] if step < len(merges) else None for merges in (one, other)]
+    a, b = (None if pair is None else MergeChoice(readable(pair[0]), readable(pair[1])) for pair in merged)
     return FirstDifference(step=step + 1, a=a, b=b)
-
-
-def _choice(merges: Sequence[Merge], step: int) -> MergeChoice | None:
-    return MergeChoice(readable(merges[step][0]), readable(merges[step][1])) if step < len(merges) else None
 
 
 def _count_first_differences(plan: TrainerPlan, agreements: Sequence[TrainerAgreement], outcomes: Outcomes) -> None:
     """Add how often either pair occurred where two lists differ, as each trainer saw it, and whether that was a tie."""
-    differing = [found for found in agreements if found.first_difference is not None]
+    differing = [(found, found.first_difference) for found in agreements if found.first_difference is not None]
     tasks = []
-    for found in differing:
-        assert found.first_difference is not None
-        at = found.first_difference.step - 1
+    for found, first in differing:
+        at = first.step - 1
         lists = [
-            outcomes[trainer, rule, found.corpus].merges
-            for trainer, rule in ((found.a, found.rule_a), (found.b, found.rule_b))
+            outcomes[found.a, found.rule_a, found.corpus].merges,
+            outcomes[found.b, found.rule_b, found.corpus].merges,
         ]
-        pairs = [merges[at] if at < len(merges) else None for merges in lists]
-        wanted = [pair for pair in pairs if pair is not None]
-        for rule in (found.rule_a, found.rule_b):
-            tasks.append((rule, found.corpus, plan.max_bytes, lists[0][:at], wanted))
+        pairs = [merge for merges in lists for merge in merges[at : at + 1]]
+        tasks += [(rule, found.corpus, plan.max_bytes, lists[0][:at], pairs) for rule in (found.rule_a, found.rule_b)]
     counted = iter(run_tasks(counts_of_pairs, tasks))
-    for found in differing:
-        first = found.first_difference
-        assert first is not None
-        as_a, as_b = next(counted), next(counted)
+    for (found, first), as_a, as_b in zip(differing, counted, counted, strict=True):
         if isinstance(as_a, WorkerDied) or isinstance(as_b, WorkerDied):
             continue
-        found.first_difference = FirstDifference(
-            step=first.step,
+        found.first_difference = msgspec.structs.replace(
+            first,
             a=None if first.a is None else msgspec.structs.replace(first.a, count=as_a[0]),
             b=None if first.b is None else msgspec.structs.replace(first.b, count=as_b[-1]),
             is_tie=first.a is not None and first.b is not None and len({*as_a, *as_b}) == 1,
@@ -213,11 +180,10 @@ def _fault(found: TrainerAgreement) -> str:
         return ""
     where = f"first at merge {first.step}: {describe_choice(first.a)} and {describe_choice(first.b)}"
     if found.rule_a == found.rule_b:
-        if not regex_is_unicode_16():  # a trainer with its own splitter may then see other pieces
-            return ""
-        return f"they differ under one rule, '{found.rule_a}', {where}"
-    if differ_in_ties_only(found.rule_a, found.rule_b):
-        return "" if first.is_tie else f"their rules differ only in ties, but they differ where there is none, {where}"
+        # With its own splitter of another Unicode version a trainer may see other pieces.
+        return f"they differ under one rule, '{found.rule_a}', {where}" if regex_is_unicode_16() else ""
+    if differ_in_ties_only(found.rule_a, found.rule_b) and not first.is_tie:
+        return f"their rules differ only in ties, but they differ where there is none, {where}"
     return ""
 
 

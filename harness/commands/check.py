@@ -14,7 +14,7 @@ from harness.progress import progress
 from harness.targets import DEFAULT_MODEL
 
 if TYPE_CHECKING:
-    from harness.check import CheckPlan
+    from harness.check.agreement import CheckPlan
 
 _DEFAULT_BYTES = 200_000
 _FAST_FACTOR = 20
@@ -80,7 +80,7 @@ def command(
             resume=resume, as_json=as_json,
         )  # fmt: skip
         return
-    from harness.check import CheckPlan
+    from harness.check.agreement import CheckPlan
 
     plan = CheckPlan(
         implementations=options.choose_compared(implementation, exclude),
@@ -95,7 +95,7 @@ def command(
 
 def check_ids(plan: CheckPlan, out: Path | None, *, resume: bool, as_json: bool) -> None:
     """Run `plan` and print the result; exit with 1 on a fault."""
-    from harness.check import check
+    from harness.check.agreement import check
     from harness.data import load_corpus, load_model
     from harness.measure.recording import digests, recording
     from harness.report.tables import render_check

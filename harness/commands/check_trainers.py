@@ -35,9 +35,9 @@ def check_trainers(
     as_json: bool,
 ) -> None:
     """Compare `trainers` pair by pair and print the matrix; exit with 1 on a fault."""
-    from harness.check import TrainerPlan
-    from harness.check import check_trainers as compare
     from harness.check.trainer_tasks import training_and_counted_texts
+    from harness.check.trainers import TrainerPlan
+    from harness.check.trainers import check_trainers as compare
     from harness.measure.recording import digests, recording
     from harness.report.tables import render_trainers
 

@@ -55,8 +55,7 @@ def command(
     import msgspec
 
     from harness.conform.report import conclusion, render
-    from harness.conform.run import LIMITS, run
-    from harness.conform.runner import choose
+    from harness.conform.run import LIMITS, choose, run
 
     limits = replace(LIMITS, call_seconds=call_seconds, memory_bytes=memory_megabytes << 20)
     with progress("judging", len(choose(only))) as bar:
@@ -65,7 +64,7 @@ def command(
             check_seconds=check_seconds, done=lambda verdict: bar.advance(1, f"{verdict.check}: {verdict.status}"),
         )  # fmt: skip
     if junit is not None:
-        from harness.conform.junit import junit as as_junit
+        from harness.conform.report import junit as as_junit
         from harness.records import write_atomically
 
         write_atomically(junit, as_junit(report))
@@ -81,7 +80,7 @@ def command(
 def _list(wanted: bool) -> None:
     if not wanted:
         return
-    from harness.conform.checks import CHECKS
+    from harness.conform.checks.catalogue import CHECKS
 
     click.echo(options.table([[check.name, check.question] for check in CHECKS], ["check", "question"]))
     raise click.exceptions.Exit(0)

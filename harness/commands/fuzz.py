@@ -12,7 +12,8 @@ from harness.commands import options
 from harness.progress import progress
 
 if TYPE_CHECKING:
-    from harness.check.fuzz import CounterexampleFile, FuzzPlan, FuzzResult
+    from harness.check.fuzz.replay import CounterexampleFile
+    from harness.check.fuzz.run import FuzzPlan, FuzzResult
     from harness.records import Disagreement
 
 DEFAULT_FILE = Path("results/counterexamples.jsonl")
@@ -62,15 +63,17 @@ def command(
     splitting with that `regex`, tiktoken@VERSION tiktoken. The text of -c is mutated (default: the samples and the
     cached corpora).
 
-    The same --seed and --texts give the same texts and findings, for one release of bpebench, Python and hypothesis and
-    the same corpora. Exit status 0: no difference, 1: some, or nothing was compared, 2: bad usage, or a side that
+    The same --seed and --texts give the same texts and findings, for one release of bpebench and Python and the same
+    corpora. Exit status 0: no difference, 1: some, or nothing was compared, 2: bad usage, or a side that
     cannot run the model. With --replay 0 where something was replayed and all of it holds, else 1. Ctrl-C saves and
     prints what was found.
     """
     if again:
         _replay(file, as_json)
         return
-    from harness.check.fuzz import CounterexampleFile, FuzzPlan, parse_side
+    from harness.check.fuzz.replay import CounterexampleFile
+    from harness.check.fuzz.run import FuzzPlan
+    from harness.check.fuzz.sides import parse_side
     from harness.targets import DEFAULT_MODEL
 
     if len(sides) < 2:
@@ -115,7 +118,7 @@ def command(
 
 def _run(plan: FuzzPlan, counterexamples: CounterexampleFile | None, unsaved: list[OSError]) -> FuzzResult:
     """Search; findings that could not be saved are still reported, and the reasons appended to `unsaved`."""
-    from harness.check.fuzz import FuzzRun
+    from harness.check.fuzz.run import FuzzRun
 
     began = time.monotonic()
     bounded = plan.n_texts if plan.seconds is None else plan.seconds
@@ -203,8 +206,8 @@ def _document(plan: FuzzPlan, result: FuzzResult) -> dict[str, Any]:
 def _replay(file: Path, as_json: bool) -> None:
     import msgspec
 
-    from harness.check.fuzz import read_counterexamples, replay
     from harness.check.fuzz.findings import describe_input
+    from harness.check.fuzz.replay import read_counterexamples, replay
 
     records = read_counterexamples(file)
     if not records:

@@ -24,8 +24,7 @@ _ALWAYS = frozenset(
     {"encode", "decode", "encode_each", "encode_threads", "decode_threads", "timed_encode"}
     | {"timed_decode", "python_values"}
 )
-_METHODS = ("decode_bytes", "encode_batch", "encode_array", "count", "decode_with_offsets", "pieces", "token_bytes")
-_OTHER_NAMES = {"token_bytes": "decode_single_token_bytes"}
+_ALTERNATIVE_NAMES = {"token_bytes": "decode_single_token_bytes"}
 
 
 class NotATokenizer(Exception):
@@ -48,8 +47,8 @@ class ObjectAdapter:
                 )
         self.target = target
         self.methods: dict[str, Callable[..., Any]] = {}
-        for name in _METHODS:
-            method = getattr(target, name, None) or getattr(target, _OTHER_NAMES.get(name, ""), None)
+        for name in _RESULTS:
+            method = getattr(target, name, None) or getattr(target, _ALTERNATIVE_NAMES.get(name, ""), None)
             if callable(method):
                 self.methods[name] = method
         if callable(getattr(target, "save", None)) and callable(getattr(target, "load", None)):
@@ -78,23 +77,13 @@ class ObjectAdapter:
             raise LookupError(f"no operation {operation}")
         first, *others = arguments
         result = self.methods[operation](arguments[first], **{name: _given(arguments[name]) for name in others})
-        if operation in ("decode_bytes", "token_bytes"):
-            return as_base64(result)
-        if operation == "encode_batch":
-            return as_lists(result)
-        if operation == "encode_array":
-            return as_ids(result)
-        if operation == "count":
-            return _integer(result)
-        if operation == "decode_with_offsets":
-            return _text_and_offsets(result)
-        return list(result) if isinstance(result, tuple) else result
+        return _RESULTS[operation](result)
 
     # --- the operations ------------------------------------------------------------------------------------
 
     def encode(self, text: str, **options: Any) -> Any:
         """Return the ids of `text`."""
-        return as_ids(self.target.encode(text, **{name: _given(value) for name, value in options.items()}))
+        return _as_ids(self.target.encode(text, **{name: _given(value) for name, value in options.items()}))
 
     def decode(self, ids: list[int]) -> Any:
         """Return the text of `ids`."""
@@ -118,9 +107,9 @@ class ObjectAdapter:
     def encode_threads(self, texts: list[str], threads: int, by: str = "encode") -> list[Any]:
         """Return the ids of each text, from so many Python threads that start at once and call the method `by`."""
         if by == "encode_batch":
-            return _from_threads(lambda text: as_ids(self.methods[by]([text])[0]), texts, threads)
+            return _from_threads(lambda text: _as_ids(self.methods[by]([text])[0]), texts, threads)
         call = self.target.encode if by == "encode" else self.methods[by]
-        return _from_threads(lambda text: as_ids(call(text)), texts, threads)
+        return _from_threads(lambda text: _as_ids(call(text)), texts, threads)
 
     def decode_threads(self, lists: list[list[int]], threads: int) -> list[Any]:
         """Return the text of each list of ids, from threads likewise."""
@@ -128,18 +117,11 @@ class ObjectAdapter:
 
     def timed_encode(self, text: str, loops: int = 1) -> float:
         """Return the seconds of processor time of one call, the minimum of `loops`."""
-        least = float("inf")
-        for _ in range(max(1, loops)):
-            start = process_time()
-            self.target.encode(text)
-            least = min(least, process_time() - start)
-        return least
+        return min(_processor_seconds(self.target.encode, text) for _ in range(max(1, loops)))
 
     def timed_decode(self, ids: list[int]) -> float:
         """Return the seconds of processor time of one call."""
-        start = process_time()
-        self.target.decode(ids)
-        return process_time() - start
+        return _processor_seconds(self.target.decode, ids)
 
     def python_values(self, texts: list[str]) -> list[str]:
         """Return what is wrong with the values passed in and out, apart from their equality; see `values`."""
@@ -158,6 +140,12 @@ class ObjectAdapter:
         loaded = self.methods["load"](path)
         if loaded is not None:
             self._take(loaded)
+
+
+def _processor_seconds(call: Callable[[Any], Any], argument: Any) -> float:
+    start = process_time()
+    call(argument)
+    return process_time() - start
 
 
 def _from_threads(call: Callable[[Any], Any], arguments: Sequence[Any], threads: int) -> list[Any]:
@@ -193,38 +181,50 @@ def _given(value: Any) -> Any:
     return set(value) if isinstance(value, list) else value
 
 
-def as_ids(result: Any) -> Any:
-    """Return ids as plain ints where possible; what is not a list of ids is left for the other side to reject."""
+# --- results as plain values; what is not of the right kind is left for the other side to reject -----------------
+
+
+def _as_ids(result: Any) -> Any:
     if hasattr(result, "tolist"):
         result = result.tolist()
     if isinstance(result, str | bytes | Mapping) or not hasattr(result, "__iter__"):
         return result
-    return [_integer(value) for value in result]
+    return [_as_integer(value) for value in result]
 
 
-def _integer(value: Any) -> Any:
-    if type(value) is int:
-        return value
+def _as_integer(value: Any) -> Any:
     try:
-        return operator.index(value)
+        return value if type(value) is int else operator.index(value)
     except TypeError:
         return value
 
 
-def as_lists(result: Any) -> Any:
-    """Return one list of ids per text."""
-    return [as_ids(ids) for ids in result] if hasattr(result, "__iter__") else result
+def _as_lists(result: Any) -> Any:
+    return [_as_ids(ids) for ids in result] if hasattr(result, "__iter__") else result
 
 
-def as_base64(result: Any) -> Any:
-    """Return bytes as base64; anything else as an invalid result."""
+def _as_base64(result: Any) -> Any:
     return base64.b64encode(result).decode() if isinstance(result, bytes | bytearray | memoryview) else {"not": "bytes"}
 
 
-def _text_and_offsets(result: Any) -> Any:
-    if not isinstance(result, tuple | list) or len(result) != 2:
-        return result
-    return [result[0], as_ids(result[1])]
+def _as_text_and_offsets(result: Any) -> Any:
+    whole = isinstance(result, tuple | list) and len(result) == 2
+    return [result[0], _as_ids(result[1])] if whole else result
+
+
+_RESULTS: dict[str, Callable[[Any], Any]] = {
+    "decode_bytes": _as_base64,
+    "encode_batch": _as_lists,
+    "encode_array": _as_ids,
+    "count": _as_integer,
+    "decode_with_offsets": _as_text_and_offsets,
+    "pieces": lambda result: list(result) if isinstance(result, tuple) else result,
+    "token_bytes": _as_base64,
+}
+"""Method -> its result as plain values."""
+
+
+# --- what an object has --------------------------------------------------------------------------------------------
 
 
 def _options(encode: Callable[..., Any]) -> frozenset[str]:

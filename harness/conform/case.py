@@ -7,19 +7,19 @@ in a fresh process; where it is right there, the earlier text that causes the fa
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from typing import Literal
 
-from harness.check.shrink_long import smallest_long_text
 from harness.common_prefix import common_prefix_length
 from harness.conform.client import GaveUp, TargetClient
-from harness.conform.locate import FaultLocation, TargetCalls, locate
+from harness.conform.locate import ids_afresh, locate
 from harness.conform.reference import Answer, Reference, Refusal
-from harness.conform.texts import prose
-from harness.conform.verdicts import FailingInput
-from harness.conform.wording import expression
+from harness.conform.verdicts import Fault, Stage
+from harness.conform.wording import answered, expression
+from harness.generators.texts import prose
+from harness.minimize.texts import Budget, least, smallest_text
 
 Judgement = Literal["right", "wrong", "excused"]
 """`excused`: not as required, but the reference does no better."""
@@ -29,7 +29,7 @@ Judge = Callable[[str, Answer], Judgement]
 SHRINK_SECONDS = 10.0
 HISTORY_SECONDS = 20.0
 _MOST_EARLIER_PIECES = 300_000
-_KEPT_EXCEPTIONS = 5
+_MOST_EARLIER = 5
 _MOST_MET = 4
 _TIMED = 1_000
 """Characters used to time a target whose speed is not known yet."""
@@ -48,6 +48,16 @@ class Case:
     """Small texts on which an earlier check failed."""
     known_ids: list[tuple[int, ...]] = field(default_factory=list)
     """Short lists of ids that an earlier check found wrongly decoded."""
+    n_inputs: int = 0
+    """How many inputs the current check has judged."""
+    excused: list[str] = field(default_factory=list)
+    """A few inputs on which target and reference behave alike, though neither as required."""
+
+    def begin(self, seconds: float) -> None:
+        """Begin a check that should take so long."""
+        self.deadline = time.monotonic() + seconds
+        self.n_inputs, self.excused = 0, []
+        self.client.begin_check()
 
     @property
     def out_of_time(self) -> bool:
@@ -85,6 +95,11 @@ class Case:
             return "right"
         return "excused" if back == self.reference_back(text) else "wrong"
 
+    def survives(self, text: str, answer: Answer) -> Judgement:
+        """Judge whether the ids are the reference's and decode to the text."""
+        agreed = self.agrees(text, answer)
+        return self.comes_back(text, answer) if agreed == "right" else agreed
+
     def reference_back(self, text: str) -> str | Refusal:
         """Return what the reference decodes its ids of `text` to."""
         ids = self.reference.ids(text)
@@ -92,23 +107,22 @@ class Case:
 
     # --- from a wrong text to the smallest -----------------------------------------------------------------
 
-    def explain(self, text: str, answer: Answer, judge: Judge) -> tuple[FaultLocation, FailingInput]:
-        """Return the stage and smallest counterexample of a text whose `answer` was wrong in the current process."""
+    def explain(self, text: str, answer: Answer, judge: Judge) -> Fault:
+        """Return the fault of a text whose `answer` was wrong in the current process, with its smallest input."""
         if isinstance(answer, Refusal) and answer.kind == "timeout":  # each trial would take as long again
-            expected = self.reference.ids(text)
-            return locate(text, answer, self._calls, self.reference), FailingInput.of(
-                text, expected=expected, got=answer
-            )
+            return self._fault(*locate(text, answer, self.client, self.reference), text, answer)
         self.client.counting = False
         try:
             return self._explain(text, answer, judge)
         except GaveUp as error:
-            found = FaultLocation("process", f"a wrong answer, not shrunk: {error.reason}")
-            return found, FailingInput.of(text, expected=self.reference.ids(text), got=answer)
+            return self._fault("process", f"a wrong answer, not shrunk: {error.reason}", text, answer)
         finally:
             self.client.counting = True
 
-    def _explain(self, text: str, answer: Answer, judge: Judge) -> tuple[FaultLocation, FailingInput]:
+    def _fault(self, stage: Stage, reason: str, text: str, got: Answer, after: tuple[str, ...] = ()) -> Fault:
+        return Fault(stage, reason, text=text, after=after, expected=self.reference.ids(text), got=got)
+
+    def _explain(self, text: str, answer: Answer, judge: Judge) -> Fault:
         def wrong(candidate: str) -> bool:
             return judge(candidate, self.client.ids(candidate)) == "wrong"
 
@@ -119,43 +133,31 @@ class Case:
         self.client.fresh()
         if not wrong(text):
             return self._of_history(text, answer, before, judge)
-        small = smallest_long_text(text, wrong, self._places(text), SHRINK_SECONDS)
+        small = smallest_text(text, wrong, Budget(max_seconds=SHRINK_SECONDS), self._places(text))
         answer = self.client.ids(small)
         before = self.client.history[:-1]
         return self._located(small, judge) or self._of_history(small, answer, before, judge)
 
-    def _located(self, text: str, judge: Judge) -> tuple[FaultLocation, FailingInput] | None:
+    def _located(self, text: str, judge: Judge) -> Fault | None:
         """Locate the fault on `text` in a fresh process; None where it is right there."""
-        self.client.fresh()
-        answer = self.client.ids(text)
+        answer = ids_afresh(self.client, text)
         if judge(text, answer) != "wrong":
             return None
         expected = self.reference.ids(text)
-        if text not in self.known:
-            self.known.append(text)
+        self._remember(text)
         if isinstance(answer, list) and (answer == expected or isinstance(expected, Refusal)):
             back = self.client.decode(answer)
             if back != text:
-                return self._of_decoding(text, answer, back)
-        found = locate(text, answer, self._calls, self.reference)
-        return found, FailingInput.of(text, expected=expected, got=answer)
+                if tuple(answer) not in self.known_ids:
+                    self.known_ids.append(tuple(answer))
+                reason = f"the ids are right, but they decode to {answered(back)}"
+                wanted = answered(self.reference_back(text))
+                return Fault("decode", reason, text=text, ids=answer, expected=wanted, got=answered(back))
+        return self._fault(*locate(text, answer, self.client, self.reference), text, answer)
 
-    @property
-    def _calls(self) -> TargetCalls:
-        return TargetCalls(self.client.ids, self._afresh, self.client.decode)
-
-    def _afresh(self, text: str) -> Answer:
-        self.client.fresh()
-        return self.client.ids(text)
-
-    def _of_decoding(self, text: str, ids: list[int], back: str | Refusal) -> tuple[FaultLocation, FailingInput]:
-        shown = str(back) if isinstance(back, Refusal) else expression(back)
-        wanted = self.reference_back(text)
-        if tuple(ids) not in self.known_ids:
-            self.known_ids.append(tuple(ids))
-        expected = wanted if isinstance(wanted, Refusal) else expression(wanted)
-        reason = f"the ids are right, but they decode to {shown}"
-        return FaultLocation("decode", reason), FailingInput.of(text, ids=ids, expected=expected, got=shown)
+    def _remember(self, text: str) -> None:
+        if text not in self.known:
+            self.known.append(text)
 
     def _places(self, text: str) -> list[int]:
         """Return the characters of `text` at which the answers first and last differ."""
@@ -163,61 +165,45 @@ class Case:
         if isinstance(expected, Refusal) or isinstance(got, Refusal):
             return []
         by_id = self.reference.bytes_by_id
-        ends = list(accumulate(len(by_id.get(i, b"")) for i in expected))
+        ends = [0, *accumulate(len(by_id.get(i, b"")) for i in expected)]
         first = common_prefix_length(expected, got)
-        backwards = zip(reversed(expected), reversed(got), strict=False)
-        last = len(expected) - next((k for k, (a, b) in enumerate(backwards) if a != b), 0) - 1
+        last = len(expected) - common_prefix_length(expected[::-1], got[::-1]) - 1
         data = text.encode("utf-8", "replace")
-        places = [ends[k - 1] if k > 0 else 0 for k in (first, max(0, last))]
-        return [len(data[:place].decode("utf-8", "replace")) for place in dict.fromkeys(places)]
+        return [len(data[: ends[k]].decode("utf-8", "replace")) for k in dict.fromkeys((first, max(0, last)))]
 
     # --- what depends on earlier texts -----------------------------------------------------------------------
 
-    def _of_history(
-        self, text: str, wrong: Answer, before: Sequence[str], judge: Judge
-    ) -> tuple[FaultLocation, FailingInput]:
+    def _of_history(self, text: str, wrong: Answer, before: list[str], judge: Judge) -> Fault:
         """Explain why `text` got the answer `wrong` after the texts `before` but is right in a fresh process."""
         deadline = time.monotonic() + HISTORY_SECONDS
         if wrong == self.reference.ids(text) and isinstance(wrong, list):
             reason = "the ids are right, but were decoded differently after other lists of ids"
-            return FaultLocation("cache", reason), FailingInput.of(text, ids=wrong, expected=expression(text))
+            return Fault("cache", reason, text=text, ids=wrong, expected=expression(text))
 
-        def spoils(earlier: Iterable[str]) -> Answer | None:
-            """Return the wrong answer to `text` in a fresh process that has encoded `earlier`; None for a right one."""
+        def spoil(earlier: list[str]) -> bool:
+            """Whether `text` is answered wrongly in a fresh process that has encoded `earlier`."""
             self.client.fresh()
-            for _ in self.client.ids_of_all(list(earlier)):
+            for _ in self.client.ids_of_all(earlier):
                 pass
-            answer = self.client.ids(text)
-            return answer if judge(text, answer) == "wrong" else None
+            return judge(text, self.client.ids(text)) == "wrong"
 
-        met = [before[:k] for k, earlier in enumerate(before) if earlier == text][:_MOST_MET]
-        spoiled = next((some for some in (before, *met) if spoils(some) is not None), None)
-        if spoiled is None:
+        met = [before[:k] for k, earlier in enumerate(before) if k and earlier == text][:_MOST_MET]
+        spoiled = next(filter(spoil, (before, *met)), [])
+        if not spoiled:
             reason = f"was answered differently after {len(before):,} texts, which cannot be reproduced"
-            return FaultLocation("determinism", reason), FailingInput.of(
-                text, expected=self.reference.ids(text), got=wrong
-            )
-        before = spoiled
+            return self._fault("determinism", reason, text, wrong)
         for piece in self.reference.pieces(text):  # the fault shows in this process
             answer = self.client.ids(piece)
             if judge(piece, answer) == "wrong":
                 text, wrong = piece, answer
                 break
-        for earlier in self._with_ids(before, wrong):
-            if spoils([earlier]) is not None:
+        for earlier in self._with_ids(spoiled, wrong):
+            if spoil([earlier]):
                 return self._of_pair(earlier, text, wrong, judge)
-        least = 1
-        most = len(before)
-        while least < most and time.monotonic() < deadline:
-            middle = (least + most) // 2
-            if spoils(before[:middle]) is not None:
-                most = middle
-            else:
-                least = middle + 1
-        if spoils(before[most - 1 : most]) is not None:
-            return self._of_pair(before[most - 1], text, wrong, judge)
-        reason = f"right in a fresh process, wrong after {most:,} other texts"
-        return FaultLocation("determinism", reason), FailingInput.of(text, expected=self.reference.ids(text), got=wrong)
+        most = least(len(spoiled), lambda n: time.monotonic() < deadline and spoil(spoiled[:n]))
+        if spoil(spoiled[most - 1 : most]):
+            return self._of_pair(spoiled[most - 1], text, wrong, judge)
+        return self._fault("determinism", f"right in a fresh process, wrong after {most:,} other texts", text, wrong)
 
     def _with_ids(self, texts: Sequence[str], ids: Answer) -> list[str]:
         """Return pieces of `texts` whose correct ids are `ids`, the shortest first."""
@@ -225,22 +211,18 @@ class Case:
             return []
         pieces = dict.fromkeys(piece for text in texts for piece in self.reference.pieces(text))
         found = [piece for piece in islice(pieces, _MOST_EARLIER_PIECES) if self.reference.ids(piece) == ids]
-        return sorted(found, key=len)[:_KEPT_EXCEPTIONS]
+        return sorted(found, key=len)[:_MOST_EARLIER]
 
-    def _of_pair(self, earlier: str, text: str, wrong: Answer, judge: Judge) -> tuple[FaultLocation, FailingInput]:
-        located = FaultLocation("cache", f"right in a fresh process, wrong after {expression(earlier)}")
+    def _of_pair(self, earlier: str, text: str, wrong: Answer, judge: Judge) -> Fault:
         joined = earlier + text
         if self.reference.pieces(joined) == [earlier, text]:
-            self.client.fresh()
-            answer = self.client.ids(joined)
+            answer = ids_afresh(self.client, joined)
             if judge(joined, answer) == "wrong":
-                if joined not in self.known:
-                    self.known.append(joined)
+                self._remember(joined)
                 reason = f"each piece alone is right; after {expression(earlier)}, {expression(text)} gets other ids"
-                return FaultLocation("cache", reason), FailingInput.of(
-                    joined, expected=self.reference.ids(joined), got=answer
-                )
-        return located, FailingInput.of(text, after=(earlier,), expected=self.reference.ids(text), got=wrong)
+                return self._fault("cache", reason, joined, answer)
+        reason = f"right in a fresh process, wrong after {expression(earlier)}"
+        return self._fault("cache", reason, text, wrong, after=(earlier,))
 
 
 def has_surrogate(text: str) -> bool:

@@ -7,12 +7,12 @@ refusing, ending, hanging, confusing one piece with another, and faults of very 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeVar
 
 from harness.common_prefix import common_prefix_length
+from harness.conform.client import TargetClient
 from harness.conform.reference import Answer, Reference, Refusal
 from harness.conform.verdicts import Stage
 from harness.conform.wording import expression
@@ -20,72 +20,55 @@ from harness.explain import Side, black_box, explain, side_of
 from impls.core.text.text import repair_surrogates
 
 T = TypeVar("T")
-Encode = Callable[[str], Answer]
-Decode = Callable[[list[int]], str | Refusal]
+Location = tuple[Stage, str]
+"""The stage in which an answer goes wrong, and how."""
 
 _EXPLAINED_CHARACTERS = 2_000
 _MOST_PIECES = 6
 """With more pieces, confusion of one with another is not tested: that needs a fresh process for each."""
 
 
-@dataclass(frozen=True, slots=True)
-class FaultLocation:
-    """The stage in which an answer goes wrong, and how."""
-
-    stage: Stage
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class TargetCalls:
-    """The calls to the target used to locate a fault."""
-
-    encode: Encode
-    """In the current process."""
-    encode_afresh: Encode
-    """In a fresh process."""
-    decode: Decode
-
-
-def locate(text: str, got: Answer, ask: TargetCalls, reference: Reference) -> FaultLocation:
+def locate(text: str, got: Answer, client: TargetClient, reference: Reference) -> Location:
     """Return the stage in which `got`, the target's answer for `text`, starts to differ from the reference's ids.
 
     `text` should be as small as possible. Where the reference itself refuses, only the bytes of `got` are judged.
     """
     if isinstance(got, Refusal):
         if got.kind in ("timeout", "out-of-memory"):
-            return FaultLocation("resources", str(got))
-        return (
-            FaultLocation("process", f"its process ends: {got}")
-            if got.fatal
-            else FaultLocation("refusal", f"refuses it: {got}")
-        )
+            return "resources", str(got)
+        return ("process", f"its process ends: {got}") if got.fatal else ("refusal", f"refuses it: {got}")
     pieces = reference.pieces(text)
-    if _confuses_pieces(pieces, got, ask, reference):
-        return FaultLocation("cache", "each piece alone is right; together one gets the ids of another")
+    if _confuses_pieces(pieces, got, client, reference):
+        return "cache", "each piece alone is right; together one gets the ids of another"
     if len(text) > _EXPLAINED_CHARACTERS:
-        return _locate_in_long_text(text, pieces, got, ask, reference)
-    found = explain(side_of(reference.tokenizer, reference.name), _target_side(ask, reference), text)
+        return _locate_in_long_text(text, pieces, got, client, reference)
+    found = explain(side_of(reference.tokenizer, reference.name), _target_side(client, reference), text)
     if found.stage is None:
-        return FaultLocation("determinism", "asked again, it gives the ids of the reference")
+        return "determinism", "asked again, it gives the ids of the reference"
     if found.stage == "failure":
-        return FaultLocation("refusal", found.what)
-    if found.stage == "pieces" and _only_length_matters(text, pieces, ask, reference):
-        return FaultLocation("merges", f"{found.what}; but shorter, the same letters are merged correctly")
-    return FaultLocation(found.stage, found.what)
+        return "refusal", found.what
+    if found.stage == "pieces" and _only_length_matters(text, pieces, client, reference):
+        return "merges", f"{found.what}; but shorter, the same letters are merged correctly"
+    return found.stage, found.what
 
 
-def _only_length_matters(text: str, pieces: Sequence[str], ask: TargetCalls, reference: Reference) -> bool:
+def ids_afresh(client: TargetClient, text: str) -> Answer:
+    """Return the target's ids of a text, the first that a fresh process encodes."""
+    client.fresh()
+    return client.ids(text)
+
+
+def _only_length_matters(text: str, pieces: Sequence[str], client: TargetClient, reference: Reference) -> bool:
     """Whether a single piece of letters of one kind is right at half its length: no pattern counts letters."""
     kinds = {unicodedata.category(character) for character in text}
     if len(pieces) != 1 or len(kinds) != 1 or not kinds.pop().startswith("L"):
         return False
     half = text[: len(text) // 2]
-    answer = ask.encode(half)
+    answer = client.ids(half)
     return bool(half) and answer == reference.ids(half) and isinstance(answer, list) and len(answer) < len(half)
 
 
-def _confuses_pieces(pieces: Sequence[str], got: list[int], ask: TargetCalls, reference: Reference) -> bool:
+def _confuses_pieces(pieces: Sequence[str], got: list[int], client: TargetClient, reference: Reference) -> bool:
     """Whether the answer consists of the ids of these pieces in wrong places, while each piece alone is right."""
     if not 1 < len(pieces) <= _MOST_PIECES:
         return False
@@ -96,49 +79,45 @@ def _confuses_pieces(pieces: Sequence[str], got: list[int], ask: TargetCalls, re
         if taken is None:
             return False
         rest = rest[len(taken) :]
-    return not rest and all(ask.encode_afresh(piece) == known.get(piece) for piece in dict.fromkeys(pieces))
+    return not rest and all(ids_afresh(client, piece) == known.get(piece) for piece in dict.fromkeys(pieces))
 
 
 def _locate_in_long_text(
-    text: str, pieces: Sequence[str], got: list[int], ask: TargetCalls, reference: Reference
-) -> FaultLocation:
+    text: str, pieces: Sequence[str], got: list[int], client: TargetClient, reference: Reference
+) -> Location:
     """Locate the fault on a text too long to be explained: are its pieces wrong, or only the whole?"""
     by_id = reference.bytes_by_id
     data = b"".join(by_id.get(i, b"") for i in got)
     given = repair_surrogates(text).encode()
     if data != given:
         if given.startswith(data) or given.endswith(data):
-            return FaultLocation("pieces", f"{len(given) - len(data):,} of {len(given):,} bytes are left out")
+            return "pieces", f"{len(given) - len(data):,} of {len(given):,} bytes are left out"
         back = data.decode("utf-8", "replace")
         for form in ("NFC", "NFD", "NFKC", "NFKD"):
             if unicodedata.normalize(form, text) == back != text:
-                return FaultLocation("normalisation", f"the target normalises a text of this length to {form}")
+                return "normalisation", f"the target normalises a text of this length to {form}"
         at = common_prefix_length(given, data)
         if back.count("\ufffd") > text.count("\ufffd"):
-            return FaultLocation("pieces", f"in a text of this length a character is cut, at byte {at:,}")
-        return FaultLocation("vocabulary", f"the ids spell {expression(data.decode('utf-8', 'replace'))}")
-    alone = [ask.encode(piece) for piece in dict.fromkeys(pieces)]
+            return "pieces", f"in a text of this length a character is cut, at byte {at:,}"
+        return "vocabulary", f"the ids spell {expression(data.decode('utf-8', 'replace'))}"
+    alone = [client.ids(piece) for piece in dict.fromkeys(pieces)]
     if alone != [reference.ids(piece) for piece in dict.fromkeys(pieces)]:
-        return FaultLocation("merges", "a piece of it is merged differently")
+        return "merges", "a piece of it is merged differently"
     expected = reference.ids(text)
     wanted = expected if isinstance(expected, list) else []
     ends = list(accumulate(len(by_id.get(i, b"")) for i in got))
     at = next((ends[k] for k, (a, b) in enumerate(zip(got, wanted, strict=False)) if a != b), 0)
-    return FaultLocation(
-        "pieces", f"each piece alone is right; a text of this length is cut differently, before byte {at:,}"
-    )
+    return "pieces", f"each piece alone is right; a text of this length is cut differently, before byte {at:,}"
 
 
-def _target_side(ask: TargetCalls, reference: Reference) -> Side:
+def _target_side(client: TargetClient, reference: Reference) -> Side:
     """Return the target as a black-box side of an explanation."""
-
-    def encode(text: str) -> list[int]:
-        return _answered(ask.encode(text))
-
-    def decode(ids: list[int]) -> str:
-        return _answered(ask.decode(ids))
-
-    return black_box("the target", encode, decode, special_tokens=reference.model.whole_token_ids)
+    return black_box(
+        "the target",
+        lambda text: _answered(client.ids(text)),
+        lambda ids: _answered(client.decode(ids)),
+        special_tokens=reference.model.whole_token_ids,
+    )
 
 
 def _answered(answer: T | Refusal) -> T:

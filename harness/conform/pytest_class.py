@@ -15,8 +15,8 @@ from typing import ClassVar
 
 import pytest
 
-from harness.conform.checks import CHECKS
-from harness.conform.junit import failure_text
+from harness.conform.checks.catalogue import CHECKS
+from harness.conform.report import failure_text
 from harness.conform.run import run
 from harness.conform.verdicts import ConformanceReport
 from harness.targets import DEFAULT_MODEL

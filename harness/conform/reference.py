@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import impls
 from harness.failures import message_of
 from impls.core.text.patterns import Splitter
 from impls.core.text.text import repair_surrogates
+
+T = TypeVar("T")
 
 _LONGEST_OF_PURE = 20_000
 """Longest text, in characters, for a reference in pure Python: some take time quadratic in a piece's length."""
@@ -49,49 +52,27 @@ class Reference:
         """Length in characters of the longest text it should be given."""
 
     def ids(self, text: str) -> Answer:
-        """Return its ids of `text`, special tokens read as ordinary text."""
+        """Return its ids of `text`, special tokens read as ordinary text; those of short texts are remembered."""
         known = self._known.get(text)
         if known is None:
-            known = self.ask(text)
+            known = self.encode(text)
             if len(text) <= _LONGEST_REMEMBERED:
                 self._known[text] = known
         return known
 
-    def ask(self, text: str) -> Answer:
-        """Return its ids of `text`, never from the cache."""
-        try:
-            if len(text) <= _LONGEST_REMEMBERED:
-                return self.tokenizer.encode(text, disallowed_special=())
-            with _silent():
-                return self.tokenizer.encode(text, disallowed_special=())
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # a Rust panic is not an Exception
-            return refusal(error)
-
     def encode(
-        self, text: str, allowed_special: Sequence[str] | str, disallowed_special: Sequence[str] | str
+        self, text: str, allowed_special: Sequence[str] | str = (), disallowed_special: Sequence[str] | str = ()
     ) -> Answer:
         """Return its ids of `text` by the rules for special tokens."""
-        try:
-            return self.tokenizer.encode(
-                text,
-                allowed_special=allowed_special,
-                disallowed_special=disallowed_special,
+        encode = self.tokenizer.encode
+        with _silent() if len(text) > _LONGEST_REMEMBERED else nullcontext():
+            return _or_refusal(
+                lambda: encode(text, allowed_special=allowed_special, disallowed_special=disallowed_special)
             )
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            return refusal(error)
 
     def decode(self, ids: Sequence[int]) -> str | Refusal:
         """Return its text of the ids."""
-        try:
-            return self.tokenizer.decode(ids)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            return refusal(error)
+        return _or_refusal(lambda: self.tokenizer.decode(ids))
 
     @cached_property
     def bytes_by_id(self) -> dict[int, bytes]:
@@ -116,6 +97,11 @@ def _silent() -> Iterator[None]:
         os.close(nothing)
 
 
-def refusal(error: BaseException) -> Refusal:
-    """Return an error as an answer."""
-    return Refusal(type(error).__name__, message_of(error)[:200])
+def _or_refusal(call: Callable[[], T]) -> T | Refusal:
+    """Return what a call returns, or the error it raises."""
+    try:
+        return call()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a Rust panic is not an Exception
+        return Refusal(type(error).__name__, message_of(error)[:200])

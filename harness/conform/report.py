@@ -1,14 +1,18 @@
-"""A report as text: one line per check, then each failure with the input that shows it."""
+"""A report as text, one line per check and then each failure, and as JUnit XML for continuous integration."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
+from xml.etree import ElementTree
 
 from harness.conform.verdicts import CheckVerdict, ConformanceReport, FailingInput
 
 _MARKS = {"passed": "✓", "same as reference": "✓", "failed": "✗", "not offered": "·", "not asked": "·"}
 _LONGEST_REASON = 100
+_OPEN = ("not offered", "not asked")
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(report: ConformanceReport) -> str:
@@ -72,13 +76,9 @@ def _failure(report: ConformanceReport, verdict: CheckVerdict) -> Iterator[str]:
     example = verdict.counterexample
     if example is None:
         return
-    yield f"    input     {shown_input(example)}"
-    if example.ids is not None and example.text is not None:
-        yield f"    ids       {' '.join(map(str, example.ids))}"
-    if example.expected:
-        yield f"    expected  {example.expected}"
-    if example.got:
-        yield f"    got       {example.got}"
+    ids = " ".join(map(str, example.ids or ())) if example.text is not None else ""
+    shown = {"input": shown_input(example), "ids": ids, "expected": example.expected, "got": example.got}
+    yield from (f"    {label:9} {value}" for label, value in shown.items() if value)
 
 
 def shown_input(example: FailingInput) -> str:
@@ -96,3 +96,52 @@ def shown_input(example: FailingInput) -> str:
 
 def _short(reason: str) -> str:
     return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
+
+
+def junit(report: ConformanceReport) -> bytes:
+    """Return the document: failures as `failure`, what was not offered or not asked as `skipped`, the rest as passed.
+
+    In a run that could judge nothing, which would otherwise be green, skipped checks are an `error`.
+    """
+    n_open = sum(verdict.status in _OPEN for verdict in report.verdicts)
+    tag, other = ("errors", "skipped") if report.unjudged and not report.failed else ("skipped", "errors")
+    counts = {"tests": len(report.verdicts), "failures": len(report.failed), tag: n_open, other: 0}
+    counted = {**{name: str(n) for name, n in counts.items()}, "time": f"{report.seconds:.3f}"}
+    root = ElementTree.Element("testsuites", {"name": "bpebench conform", **counted})
+    suite = _add(root, "testsuite", name=f"conform {report.target}", **counted)
+    properties = _add(suite, "properties")
+    for name, value in {"reference": report.reference, "model": report.model, **report.about}.items():
+        _add(properties, "property", name=name, value=value)
+    for verdict in report.verdicts:
+        case = _add(suite, "testcase", classname=report.target, name=verdict.check, time=f"{verdict.seconds:.3f}")
+        if verdict.status == "failed":
+            failure = _add(case, "failure", type=verdict.stage or "failed", message=verdict.reason)
+            failure.text = _clean(failure_text(verdict))
+        elif verdict.status in _OPEN:
+            _add(case, "error" if tag == "errors" else tag, message=f"{verdict.status}: {verdict.reason}")
+        else:
+            lines = [verdict.status, *filter(None, [verdict.reason]), *verdict.exceptions]
+            _add(case, "system-out").text = _clean("\n".join(lines))
+    ElementTree.indent(root)
+    content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return content + b"\n"
+
+
+def _add(parent: ElementTree.Element, tag: str, **attributes: object) -> ElementTree.Element:
+    return ElementTree.SubElement(parent, tag, {name: _clean(str(value)) for name, value in attributes.items()})
+
+
+def failure_text(verdict: CheckVerdict) -> str:
+    """Return a failure as a few lines of plain text."""
+    lines = [f"{verdict.question} {verdict.stage}: {verdict.reason}"]
+    if verdict.same_as:
+        lines.append(f"the same fault as in {verdict.same_as}")
+    example = verdict.counterexample
+    if example is not None:
+        lines += [f"input:    {shown_input(example)}", f"expected: {example.expected}", f"got:      {example.got}"]
+    return "\n".join(lines)
+
+
+def _clean(text: str) -> str:
+    """Escape what XML cannot hold."""
+    return _NOT_XML.sub(lambda found: ascii(found[0])[1:-1], text)

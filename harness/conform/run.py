@@ -1,20 +1,27 @@
-"""A conformance run from names: the target, the reference and the model as a user writes them."""
+"""A whole conformance run: every check on one target, whatever the target does."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 
+from harness.conform.case import Case
+from harness.conform.checks.catalogue import CHECKS, Check
+from harness.conform.client import GaveUp, OpenTarget, TargetClient
 from harness.conform.reference import Reference
-from harness.conform.runner import CHECK_SECONDS, choose, run_checks
 from harness.conform.target import Target, TargetFailed
-from harness.conform.verdicts import CheckVerdict, ConformanceReport
+from harness.conform.verdicts import CheckVerdict, ConformanceReport, Fault, NotAsked, Status, mark_repeated
+from harness.conform.wording import escape_surrogates
 from harness.data import load_model
 from harness.process.limits import Limits
 from harness.targets import DEFAULT_MODEL, NotLoadable, TargetSpec
-from impls.core.errors import BPEError
+from impls.core.errors import BPEError, UnknownName
 
 LIMITS = Limits(start_seconds=60.0)
 """The default limits of a target."""
+CHECK_SECONDS = 30.0
+"""How long one check queries a slow target before judging by the answers it has. Shrinking takes extra time."""
 
 
 class NotATarget(BPEError):
@@ -37,7 +44,6 @@ def run(
 
     Raises `NotATarget`, and the errors of an unknown name or a missing model.
     """
-    choose(only)
     try:
         spec = TargetSpec.parse(target, library, model)
     except NotLoadable as error:
@@ -52,3 +58,88 @@ def run(
     except (NotLoadable, TargetFailed) as error:
         named = error.reason.startswith((target, spec.name))
         raise NotATarget(error.reason if named else f"{target}: it does not start: {error.reason}") from None
+
+
+def run_checks(
+    open_target: OpenTarget,
+    reference: Reference,
+    only: Collection[str] = (),
+    *,
+    seed: int = 0,
+    check_seconds: float = CHECK_SECONDS,
+    done: Callable[[CheckVerdict], None] = lambda verdict: None,
+) -> ConformanceReport:
+    """Run the checks (those named `only`, else all) and report; `done` is called after each.
+
+    Raises `NotLoadable` or `TargetFailed` where the target does not start, `UnknownName` for an unknown check.
+    """
+    chosen = choose(only)
+    began = time.perf_counter()
+    with TargetClient(open_target) as client:
+        case = Case(client, reference, seed)
+        verdicts: list[CheckVerdict] = []
+        for check in chosen:
+            verdict = CheckVerdict(check=check.name, question=check.question, status="not asked")
+            verdict.reason = client.given_up
+            if not client.given_up:
+                _run(check, case, check_seconds, verdict)
+            verdict.reason = escape_surrogates(verdict.reason)
+            verdicts.append(verdict)
+            done(verdict)
+        mark_repeated(verdicts)
+        return ConformanceReport(
+            target=client.description.name,
+            reference=reference.name,
+            model=reference.model_name,
+            verdicts=verdicts,
+            seconds=time.perf_counter() - began,
+            n_failures=client.n_failures,
+            about=dict(client.description.info),
+        )
+
+
+def _run(check: Check, case: Case, seconds: float, verdict: CheckVerdict) -> None:
+    """Run one check and fill in its verdict; `given_up` of the client says whether no further check can run."""
+    began, before = time.monotonic(), case.client.asked
+    case.begin(seconds)
+    fault: Fault | None = None
+    try:
+        verdict.status, verdict.reason = _judged(check, case)
+    except Fault as found:
+        fault = found
+    except GaveUp as error:
+        fault = Fault("resources" if "timeout" in error.reason else "process", error.reason)
+        if not case.client.given_up:
+            with suppress(GaveUp):  # recorded in `given_up`
+                case.client.fresh()
+    if fault is not None:
+        verdict.status, verdict.reason, verdict.stage = "failed", fault.reason, fault.stage
+        verdict.counterexample, verdict.n_failed = fault.example, fault.n_failed
+    elif verdict.status == "same as reference":
+        verdict.exceptions = case.excused
+    verdict.n_inputs = case.n_inputs
+    verdict.seconds = time.monotonic() - began
+    verdict.asked = case.client.asked.since(before)
+
+
+def _judged(check: Check, case: Case) -> tuple[Status, str]:
+    """Return the status and remark of a check that found no fault. Raises `Fault` and `GaveUp`."""
+    missing = [operation for operation in check.needs if not case.client.offers(operation)]
+    if missing:
+        return "not offered", check.not_offered or f"it has no {' and no '.join(missing)}"
+    try:
+        remark = check.run(case) or ""
+    except NotAsked as why:
+        return "not asked", str(why)
+    if not case.n_inputs:
+        return "not asked", "; ".join(filter(None, [remark, "no case was judged"]))
+    return ("same as reference" if case.excused else "passed"), remark
+
+
+def choose(only: Collection[str]) -> list[Check]:
+    """Return the checks of these names in running order, all if none is named. Raises `UnknownName`."""
+    known = [check.name for check in CHECKS]
+    for name in only:
+        if name not in known:
+            raise UnknownName("check", name, known)
+    return [check for check in CHECKS if not only or check.name in only]

@@ -9,19 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+Encode = Callable[[str], Any]
+Methods = Mapping[str, Callable[..., Any]]
+"""What a target has beyond encode and decode."""
 _SHOWN = 3
 
 
-def faults_of_values(target: Any, methods: Mapping[str, Callable[..., Any]], texts: Sequence[str]) -> list[str]:
+def faults_of_values(target: Any, methods: Methods, texts: Sequence[str]) -> list[str]:
     """Return a line for each kind of fault: wrong types, lists that change later, arguments that are changed.
 
     Texts the target refuses are left out.
     """
     texts = [text for text in texts if _encodes(target, text)]
-    found: dict[str, None] = dict.fromkeys(_of_arrays(methods, texts))
-    found |= dict.fromkeys(line for text in texts for line in _of_types(target, methods, text))
-    found |= dict.fromkeys([*_of_arguments(target, methods, texts), *_of_lent_answers(target, methods, texts)])
-    return list(found)
+    encoders: dict[str, Encode] = {"a list of ids": target.encode}
+    if "encode_batch" in methods:
+        encoders["a list of ids of a batch"] = lambda text: methods["encode_batch"]([text])[0]
+    if "encode_array" in methods:
+        encoders["an array of ids"] = methods["encode_array"]
+    found = [
+        *_of_arrays(methods, texts),
+        *(line for text in texts for line in _of_types(target, methods, text)),
+        *_of_arguments(target, methods, texts),
+        *(line for what, encode in encoders.items() for line in _of_lent(encode, what, texts)),
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _encodes(target: Any, text: str) -> bool:
@@ -32,7 +43,7 @@ def _encodes(target: Any, text: str) -> bool:
     return True
 
 
-def _of_types(target: Any, methods: Mapping[str, Callable[..., Any]], text: str) -> Iterator[str]:
+def _of_types(target: Any, methods: Methods, text: str) -> Iterator[str]:
     ids = target.encode(text)
     yield from _not_a_list_of_ints("encode", ids)
     plain = [int(i) for i in ids]
@@ -56,7 +67,7 @@ def _not_a_list_of_ints(method: str, ids: Any) -> Iterator[str]:
         yield f"{method} gives ids of type {', '.join(others[:_SHOWN])}, not int"
 
 
-def _of_arrays(methods: Mapping[str, Callable[..., Any]], texts: Sequence[str]) -> Iterator[str]:
+def _of_arrays(methods: Methods, texts: Sequence[str]) -> Iterator[str]:
     """Check that arrays hold integers, of one type whatever the text."""
     if "encode_array" not in methods:
         return
@@ -69,16 +80,7 @@ def _of_arrays(methods: Mapping[str, Callable[..., Any]], texts: Sequence[str]) 
         yield f"encode_array gives arrays of {' and of '.join(map(str, found))}"
 
 
-def _of_lent_answers(target: Any, methods: Mapping[str, Callable[..., Any]], texts: Sequence[str]) -> Iterator[str]:
-    yield from _of_lent(target.encode, "a list of ids", texts)
-    if "encode_batch" in methods:
-        batch = methods["encode_batch"]
-        yield from _of_lent(lambda text: batch([text])[0], "a list of ids of a batch", texts)
-    if "encode_array" in methods:
-        yield from _of_lent(methods["encode_array"], "an array of ids", texts)
-
-
-def _of_lent(encode: Callable[[str], Any], what: str, texts: Sequence[str]) -> Iterator[str]:
+def _of_lent(encode: Encode, what: str, texts: Sequence[str]) -> Iterator[str]:
     """Check that an answer belongs to the caller: later calls do not change it, nor does changing it affect them."""
     answers, known = [], []
     for text in texts:
@@ -100,21 +102,18 @@ def _change(ids: Any) -> None:
         ids[:] = 0
 
 
-def _of_arguments(target: Any, methods: Mapping[str, Callable[..., Any]], texts: Sequence[str]) -> Iterator[str]:
-    for text in texts:
-        for method, call in (("decode", target.decode), ("decode_bytes", methods.get("decode_bytes"))):
-            if call is None:
-                continue
-            given = [int(i) for i in target.encode(text)]
-            before = list(given)
-            call(given)
-            if given != before:
-                yield f"{method} changes the list it is given"
+def _of_arguments(target: Any, methods: Methods, texts: Sequence[str]) -> Iterator[str]:
+    calls = {"decode": target.decode} | {name: methods[name] for name in ("decode_bytes",) if name in methods}
+    given: list[tuple[str, Callable[..., Any], list[Any]]] = [
+        (name, call, [int(i) for i in target.encode(text)]) for text in texts for name, call in calls.items()
+    ]
     if "encode_batch" in methods:
-        given_texts = list(texts)
-        methods["encode_batch"](given_texts)
-        if given_texts != list(texts):
-            yield "encode_batch changes the list it is given"
+        given.append(("encode_batch", methods["encode_batch"], list(texts)))
+    for name, call, argument in given:
+        before = list(argument)
+        call(argument)
+        if argument != before:
+            yield f"{name} changes the list it is given"
 
 
 def _type(value: Any) -> str:

@@ -1,13 +1,13 @@
 """The results of a conformance run: one verdict per check, each failure with its stage and smallest counterexample.
 
-Data only, with its JSON form; independent of targets and references.
+Data with its JSON form, and the two ways in which a check ends without passing; independent of targets and references.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -76,6 +76,25 @@ class FailingInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
             expected=skipped + escape_surrogates(written(expected)),
             got=skipped + escape_surrogates(written(got)),
         )
+
+
+class Fault(Exception):
+    """A wrong answer: the stage in which it arises, the reason, and the smallest input found that shows it."""
+
+    def __init__(self, stage: Stage, reason: str, *, n_failed: int = 1, **example: Any) -> None:
+        """`example` are the arguments of `FailingInput.of`; without any there is none."""
+        self.stage, self.reason, self.n_failed = stage, reason, n_failed
+        self.example = FailingInput.of(**example) if example else None
+        super().__init__(reason)
+
+    @property
+    def text(self) -> str | None:
+        """The text that shows it, or None where it takes something else."""
+        return None if self.example is None or self.example.text is None else self.example.text.text
+
+
+class NotAsked(Exception):
+    """A check that could not judge its target; the message is the reason."""
 
 
 class RequestCounts(msgspec.Struct, frozen=True):

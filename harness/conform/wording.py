@@ -24,16 +24,12 @@ def expression(text: str) -> str:
     ("'ab' * 100 + 'c'", "'x' * 99")
     """
     if len(text) <= _AS_IT_IS:
-        return (_runs(text) if _has_run(text) else None) or ascii(text)
+        return _runs(text) or ascii(text)
     for found in (_repeats(text), _runs(text)):
         if found is not None and len(found) <= _LONGEST_EXPRESSION:
             return found
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{text[:_ENDS]!a} … {text[-_ENDS:]!a} ({len(text):,} characters, sha256 {digest}…)"
-
-
-def _has_run(text: str) -> bool:
-    return any(len(list(same)) >= _SHORTEST_RUN for _, same in groupby(text))
 
 
 def _repeats(text: str) -> str | None:
@@ -49,6 +45,7 @@ def _repeats(text: str) -> str | None:
 
 
 def _runs(text: str) -> str | None:
+    """Return the sum of the runs of one character and the rest between them; None where that is long."""
     parts: list[str] = []
     plain = ""
     for character, same in groupby(text):
@@ -56,12 +53,15 @@ def _runs(text: str) -> str | None:
         if n < _SHORTEST_RUN:
             plain += character * n
             continue
-        if plain:
-            parts.append(ascii(plain))
-            plain = ""
-        parts.append(f"{character!a} * {n}")
+        parts += [ascii(plain)] * bool(plain) + [f"{character!a} * {n}"]
+        plain = ""
         if sum(map(len, parts)) > _LONGEST_EXPRESSION:
             return None
-    if plain:
-        parts.append(ascii(plain))
-    return " + ".join(parts)
+    return " + ".join(parts + [ascii(plain)] * bool(plain))
+
+
+def answered(answer: object) -> str:
+    """Return what ids decoded to on one line: a text as an expression, bytes as they print, a refusal in its words."""
+    if isinstance(answer, str):
+        return expression(answer)
+    return repr(answer) if isinstance(answer, bytes) else str(answer)

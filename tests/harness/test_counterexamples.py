@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import impls
-from harness.check.fuzz import Replayed, read_counterexamples, replay
 from harness.check.fuzz.findings import key_of
+from harness.check.fuzz.replay import Replayed, read_counterexamples, replay
 
 _FILE = Path(__file__).resolve().parents[2] / "results" / "counterexamples.jsonl"
 _RECORDS = read_counterexamples(_FILE)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from harness.conform import runner
+from harness.conform import run as conformance
 from harness.conform.verdicts import CheckVerdict, ConformanceReport, FailingInput
 from harness.data.errors import DataError
 from harness.npm import __main__ as command_line
@@ -262,7 +262,9 @@ def test_what_a_package_answers_wrongly_is_in_its_record(
     monkeypatch.setattr(command_line, "command", lambda package, model: served)
     target = f"cmd:env NODE_PATH={environment['NODE_PATH']} {shlex.join(arguments)}"
     monkeypatch.setattr(command_line, "_target", lambda package, model: target)
-    monkeypatch.setattr(runner, "CHECKS", [check for check in runner.CHECKS if check.name in ("ids", "memory")])
+    monkeypatch.setattr(
+        conformance, "CHECKS", [check for check in conformance.CHECKS if check.name in ("ids", "memory")]
+    )
     one = record.empty(pinned()["ai-tokenizer"], "cl100k_base")
     command_line._examine(one, pinned()["ai-tokenizer"], (5.0, 0.2), time=False)
     assert not one.reason

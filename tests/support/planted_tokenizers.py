@@ -13,7 +13,7 @@ import pytest
 
 import impls
 from harness.conform.reference import Reference
-from harness.conform.runner import run_checks
+from harness.conform.run import run_checks
 from harness.conform.verdicts import ConformanceReport
 from harness.data import load_corpus
 

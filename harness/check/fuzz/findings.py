@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import regex
 
 from harness.check.classes import Relation
-from harness.check.fuzz.alphabets import is_newer
-from harness.check.fuzz.questions import Answer, Call, Failure, ids_of
+from harness.check.fuzz.questions import Answer, Failure, Question, ids_of
+from harness.generators.alphabets import is_newer
 from harness.records import Counterexample, Difference, Disagreement, Text
 from impls.core.model.model import Model
 from impls.formats.own import read, write
@@ -24,26 +25,25 @@ _KEPT = "'\n\r\t "
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A text that two sides encode differently."""
+class DifferingText:
+    """A text two sides answered differently, and how it was asked."""
 
-    a: str
-    b: str
-    model_name: str
-    model: Model | None
-    """The model itself where it is our own."""
+    sides: tuple[str, str]
+    question: Question
+    """With the model itself where that is kept; its `texts` do not matter."""
     text: str
-    answer_a: Answer
-    answer_b: Answer
-    call: Call
-    allow_special: bool
+    answers: tuple[Answer, Answer]
     origin: str
     repeatable: bool = True
 
     @property
     def failed(self) -> bool:
-        """Whether one side did not encode the text at all."""
-        return isinstance(self.answer_a, Failure) or isinstance(self.answer_b, Failure)
+        """Whether one side did not encode the text at all; minimising preserves that."""
+        return any(isinstance(answer, Failure) for answer in self.answers)
+
+    def with_model(self, model: Model | None) -> DifferingText:
+        """Return it with the model itself in place of its name, unless that is None."""
+        return self if model is None else replace(self, question=replace(self.question, model=model))
 
 
 def shape(text: str) -> str:
@@ -65,7 +65,7 @@ def _kind(character: str) -> str:
     return next((kind for kind, expression in _KINDS.items() if expression.match(character)), "C")
 
 
-def classify(found: Found, relation: Relation, agree: Callable[[str], bool]) -> Difference:
+def classify(found: DifferingText, relation: Relation, agree: Callable[[str], bool]) -> Difference:
     """Classify a difference; `agree(text)` says whether the sides agree on another text.
 
     It is due to Unicode versions when the text has characters newer than Unicode 16 and the sides agree once any
@@ -77,41 +77,37 @@ def classify(found: Found, relation: Relation, agree: Callable[[str], bool]) -> 
         return "failure"
     if not relation.must_agree:
         return "expected to differ"
-    if (
-        found.call != "decode"
-        and any(map(is_newer, found.text))
-        and all(agree(_replaced(found.text, old)) for old in STAND_INS)
-    ):
-        return "unicode version"
-    return "fault"
+    if found.question.call == "decode" or not any(map(is_newer, found.text)):
+        return "fault"
+    older = ("".join(old if is_newer(character) else character for character in found.text) for old in STAND_INS)
+    return "unicode version" if all(map(agree, older)) else "fault"
 
 
-def _replaced(text: str, stand_in: str) -> str:
-    return "".join(stand_in if is_newer(character) else character for character in text)
-
-
-def record_of(found: Found, difference: Difference, relation: Relation, versions: Mapping[str, str]) -> Disagreement:
-    """Return the record of a difference."""
+def record_of(
+    found: DifferingText, difference: Difference, relation: Relation, versions: Mapping[str, str]
+) -> Disagreement:
+    """Return the record of a difference. Only the last part of a model's path is kept."""
+    (a, b), question, (answer_a, answer_b) = found.sides, found.question, found.answers
+    model = question.model
     failures = {
         name: f"{answer.kind}: {answer.message}" if isinstance(answer, Failure) else f"decode: {_decoded(answer)!a}"
-        for name, answer in ((found.a, found.answer_a), (found.b, found.answer_b))
-        if isinstance(answer, Failure) or found.call == "decode"
+        for name, answer in zip(found.sides, found.answers, strict=True)
+        if isinstance(answer, Failure) or question.call == "decode"
     }
-    if found.call == "decode":
-        text = "" if isinstance(found.answer_a, Failure) else _decoded(found.answer_a)
-        example = Counterexample(Text.of(text), [ord(i) for i in found.text], None, reference=found.a)
+    if question.call == "decode":
+        text = "" if isinstance(answer_a, Failure) else _decoded(answer_a)
+        example = Counterexample(Text.of(text), [ord(i) for i in found.text], None, reference=a)
     else:
-        ids = ids_of(found.answer_a), ids_of(found.answer_b)
-        example = Counterexample(Text.of(found.text), *ids, reference=found.a)
+        example = Counterexample(Text.of(found.text), ids_of(answer_a), ids_of(answer_b), reference=a)
     return Disagreement(
-        a=found.a,
-        b=found.b,
-        model=found.model_name,
-        own_model=None if found.model is None else json.loads(write(found.model)),
+        a=a,
+        b=b,
+        model="" if isinstance(model, Model) else Path(model).name,
+        own_model=json.loads(write(model)) if isinstance(model, Model) else None,
         counterexample=example,
         failures=failures,
-        call=found.call,
-        allow_special=found.allow_special,
+        call=question.call,
+        allow_special=question.allow_special,
         difference=difference,
         agreement_class=relation.agreement_class,
         conditions=relation.conditions,
@@ -175,18 +171,14 @@ def describe_merges(record: Disagreement) -> str:
     if record.own_model is None:
         return ""
     model = own_model(record)
-    shown = [(_name(model, left), _name(model, right)) for left, right in model.merges]
     made = {model.tokens[i] for i in model.merge_results}
-    alone = [
-        token for token in model.tokens if token is not None and token not in made and len(token.decode("latin-1")) > 1
-    ]
+    several = [token for token in model.tokens if len(token or b"") > 1 and token not in made]
     if model.alphabet == "chars":
-        alone = [token for token in alone if len(token.decode()) > 1]
-    parts = [f"{left}+{right}" for left, right in shown] + [
-        f"[{token.decode('utf-8', 'backslashreplace')}]" for token in alone
-    ]
+        several = [token for token in several if len((token or b"").decode()) > 1]
+    parts = [f"{_readable(model.tokens[left])}+{_readable(model.tokens[right])}" for left, right in model.merges]
+    parts += [f"[{_readable(token)}]" for token in several]
     return f"{model.merge_rule}: {' '.join(parts) or 'no merges'}"
 
 
-def _name(model: Model, i: int) -> str:
-    return (model.tokens[i] or b"").decode("utf-8", "backslashreplace")
+def _readable(token: bytes | None) -> str:
+    return (token or b"").decode("utf-8", "backslashreplace")

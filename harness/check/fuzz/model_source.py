@@ -1,24 +1,22 @@
 """Random models with texts for each, in batches: trained ones, and lists of merges drawn at random.
 
 Some drawn lists are out of order, hold a merge twice, make a token in several ways, or have tokens that no merge
-makes; merge rule and alphabet vary. hypothesis draws a quarter of them.
+makes; merge rule and alphabet vary.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
 from random import Random
 
 import impls
-import impls.core.text.patterns
-from harness.check.fuzz.questions import CALLS, Call
-from harness.check.fuzz.strategies import MergeList, draw, merge_lists
+from harness.check.fuzz.questions import CALLS, Question
 from impls.core.errors import BPEError
 from impls.core.model.model import Model
+from impls.core.text.patterns import resolve
 
 MODELS_A_BATCH = 32
 TEXTS_A_MODEL = 12
-_EVERY_NTH_DRAWN = 4
 _LONGEST_TOKEN_BYTES = 12
 _LETTERS = {
     "chars": (tuple("abcde"), tuple("ab "), tuple("aé字👍1")),
@@ -27,75 +25,44 @@ _LETTERS = {
 _TIES = ("smallest", "first", "largest", "shortest")
 
 
-@dataclass(frozen=True, slots=True)
-class ModelBatch:
-    """Models, each with its texts, and the call that encodes them."""
-
-    index: int
-    models: list[tuple[Model, list[str]]]
-    call: Call
-
-
 class ModelSource:
     """Batches by index, each reproducible."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
-    def batch(self, index: int) -> ModelBatch:
-        """Return batch number `index`."""
+    def batch(self, index: int) -> list[Question]:
+        """Return batch number `index`: models, each with its texts, and the call that encodes them."""
         random = Random(f"models {self._seed}:{index}")
-        if index % _EVERY_NTH_DRAWN == 1:
-            lists = draw(merge_lists(), MODELS_A_BATCH, random.getrandbits(64))
-        else:
-            lists = [_merge_list(random) for _ in range(MODELS_A_BATCH)]
-        models: list[tuple[Model, list[str]]] = []
-        for merges in lists:
+        questions: list[Question] = []
+        for _ in range(MODELS_A_BATCH):
             alphabet = random.choice(("bytes", "bytes", "chars"))
             letters = random.choice(_LETTERS[alphabet])
-            try:
-                trained = random.random() < 0.2
-                model = _trained(letters, alphabet, random) if trained else build(merges, letters, alphabet, random)
-            except BPEError:
-                continue
-            models.append((model, [_text(model, letters, random) for _ in range(TEXTS_A_MODEL)]))
-        return ModelBatch(index, models, CALLS[index % len(CALLS)])
+            make = _trained if random.random() < 0.2 else _drawn
+            with suppress(BPEError):  # no model has these merges
+                model = make(letters, alphabet, random)
+                texts = [_text(model, letters, random) for _ in range(TEXTS_A_MODEL)]
+                questions.append(Question(model, texts, CALLS[index % len(CALLS)]))
+        return questions
 
 
-def _merge_list(random: Random) -> MergeList:
-    def pair() -> tuple[int, int]:
-        return random.randrange(31), random.randrange(31)
-
-    return MergeList(
-        n_letters=random.randint(1, 5),
-        pairs=tuple(pair() for _ in range(random.randint(1, 14))),
-        moves=tuple(pair() for _ in range(random.choice((0, 0, 0, 1, 3)))),
-        repeated=tuple(random.randrange(31) for _ in range(random.choice((0, 0, 0, 0, 1)))),
-        extra=tuple(
-            tuple(random.choices(range(4), k=random.randint(2, 5))) for _ in range(random.choice((0, 0, 0, 1)))
-        ),
-    )
-
-
-def build(drawn: MergeList, letters: tuple[str, ...], alphabet: str, random: Random) -> Model:
-    """Return the model of a drawn list. Raises `InvalidModel` where there is none."""
-    base = [letter.encode() for letter in letters[: max(1, drawn.n_letters)]]
+def _drawn(letters: tuple[str, ...], alphabet: str, random: Random) -> Model:
+    """Return the model of a list of merges drawn at random. Raises `InvalidModel` where there is none."""
+    base = [letter.encode() for letter in letters[: random.randint(1, 5)]]
     if alphabet == "bytes":
         base = [bytes([byte]) for byte in dict.fromkeys(b"".join(base))]
     symbols = list(base)
     merges: list[tuple[bytes, bytes]] = []
-    for i, j in drawn.pairs:
-        left, right = symbols[i % len(symbols)], symbols[j % len(symbols)]
+    for _ in range(random.randint(1, 14)):
+        left, right = random.choices(symbols, k=2)
         if len(left + right) <= _LONGEST_TOKEN_BYTES:
             merges.append((left, right))
-            if left + right not in symbols:
-                symbols.append(left + right)
-    if merges:
-        for i, j in drawn.moves:
-            i, j = i % len(merges), j % len(merges)
-            merges[i], merges[j] = merges[j], merges[i]
-        merges += [merges[i % len(merges)] for i in drawn.repeated]
-    extra = [b"".join(base[i % len(base)] for i in token) for token in drawn.extra]
+            symbols += [left + right] if left + right not in symbols else []
+    for _ in range(random.choice((0, 0, 0, 1, 3))):  # the list is then not monotone
+        i, j = random.choices(range(len(merges)), k=2)
+        merges[i], merges[j] = merges[j], merges[i]
+    merges += random.choices(merges, k=random.choice((0, 0, 0, 0, 1)))
+    extra = [b"".join(random.choices(base, k=random.randint(2, 5)))] if random.random() < 0.25 else []
     first = [bytes([byte]) for byte in range(256)] if alphabet == "bytes" else base
     tokens = tuple(dict.fromkeys([*first, *(left + right for left, right in merges), *extra]))
     ids = {token: i for i, token in enumerate(tokens)}
@@ -106,7 +73,7 @@ def build(drawn: MergeList, letters: tuple[str, ...], alphabet: str, random: Ran
         merge_rule="pairs" if by_pairs else "concatenation",
         ignore_merges=by_pairs and random.random() < 0.1,
         alphabet="bytes" if alphabet == "bytes" else "chars",
-        pattern=impls.core.text.patterns.resolve(random.choice(("none", "none", "gpt2", "cl100k"))),
+        pattern=resolve(random.choice(("none", "none", "gpt2", "cl100k"))),
     )
 
 

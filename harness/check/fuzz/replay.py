@@ -63,7 +63,7 @@ def replay(records: Sequence[Disagreement], done: Callable[[Replayed], None] = l
             found[i] = _again(records[i], sides)
             done(found[i])
     finally:
-        sides.close()
+        sides.close_all_but(0)
     return [found[i] for i in range(len(records))]
 
 
@@ -82,18 +82,15 @@ class _Sides:
             except (impls.BPEError, DataError) as error:
                 found = str(error)
         self._started[name] = found
-        if len(self._started) > _OPEN_SIDES:
-            self._close(self._started.pop(next(iter(self._started))))
+        self.close_all_but(_OPEN_SIDES)
         return found
 
-    def close(self) -> None:
-        for side in self._started.values():
-            self._close(side)
-
-    @staticmethod
-    def _close(side: SideProcess | str) -> None:
-        if isinstance(side, SideProcess):
-            side.close()
+    def close_all_but(self, n_kept: int) -> None:
+        """Close the sides that were not used for longest."""
+        for name in list(self._started)[: len(self._started) - n_kept]:
+            side = self._started.pop(name)
+            if isinstance(side, SideProcess):
+                side.close()
 
 
 def _again(record: Disagreement, sides: _Sides) -> Replayed:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from math import inf
 
 from harness.check.classes import Relation, relation
-from harness.check.fuzz.examine import DifferingText, examine, unshrunk
-from harness.check.fuzz.findings import Found, classify, key_of, record_of
+from harness.check.fuzz.examine import examine
+from harness.check.fuzz.findings import DifferingText, classify, key_of, record_of
 from harness.check.fuzz.model_source import ModelSource
 from harness.check.fuzz.questions import Answers, Failure, LoadFailure, Question, same
 from harness.check.fuzz.side_process import SideProcess
@@ -23,7 +23,6 @@ from harness.check.fuzz.source import TextSource
 from harness.check.fuzz.staging import stage_of
 from harness.data import DataError, is_fetched, load_corpus, load_model
 from harness.data.catalogue import real_corpora, vocabulary_named
-from harness.explanations import Stage
 from harness.records import Disagreement
 from impls.core.model.model import Model
 
@@ -80,15 +79,6 @@ class FuzzResult:
     versions: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """One batch: the questions, the same for every side, and the name of the model of each."""
-
-    index: int
-    questions: list[Question]
-    names: list[str]
-
-
 class FuzzRun:
     """A run in progress; `result` is valid at any moment."""
 
@@ -104,17 +94,16 @@ class FuzzRun:
         self._found, self._progress = found, progress
         self._keys: set[tuple[object, ...]] = set()
         self._sides: list[SideProcess] = []
-        self._relations: dict[tuple[str, str], Relation] = {}
         self._models: dict[str, Model] = {}
 
     def run(self) -> FuzzResult:
         """Search until a limit of the plan is reached, or Ctrl-C. Raises `DataError`, `BPEError`."""
         try:
-            turns = self._turns()
+            batches = self._batches()
             for spec in self.plan.sides:
                 self._sides.append(SideProcess(spec))
             self.result.versions = {side.name: side.hello.versions for side in self._sides}
-            self._search(turns)
+            self._search(batches)
         except KeyboardInterrupt:
             self.result.interrupted = True
         finally:
@@ -124,28 +113,15 @@ class FuzzRun:
 
     # --- what is asked -------------------------------------------------------------------------------------
 
-    def _turns(self) -> Iterator[_Turn]:
+    def _batches(self) -> Iterator[list[Question]]:
+        """Return batches without end, the same for every side."""
         plan = self.plan
         if not plan.models:
-            return self._turns_of_random_models()
+            return map(ModelSource(plan.seed).batch, count())
         documents = self._documents()
         self._models = {name: load_model(name) for name in plan.models}
-        sources = [TextSource(self._models[name], documents, plan.seed) for name in plan.models]
-        return self._turns_of_texts(sources)
-
-    def _turns_of_texts(self, sources: Sequence[TextSource]) -> Iterator[_Turn]:
-        for index in count():
-            which = index % len(sources)
-            batch = sources[which].batch(index // len(sources))
-            name = self.plan.models[which]
-            yield _Turn(index, [Question(name, batch.texts, batch.call, batch.allow_special)], [name])
-
-    def _turns_of_random_models(self) -> Iterator[_Turn]:
-        source = ModelSource(self.plan.seed)
-        for index in count():
-            batch = source.batch(index)
-            questions = [Question(model, texts, batch.call) for model, texts in batch.models]
-            yield _Turn(index, questions, [""] * len(questions))
+        sources = [TextSource(name, model, documents, plan.seed) for name, model in self._models.items()]
+        return ([source.batch(index)] for index in count() for source in sources)
 
     def _documents(self) -> list[str]:
         names = self.plan.corpora
@@ -157,153 +133,131 @@ class FuzzRun:
 
     # --- the search ----------------------------------------------------------------------------------------
 
-    def _search(self, turns: Iterator[_Turn]) -> None:
+    def _search(self, batches: Iterator[list[Question]]) -> None:
         began: float | None = None
-        coming = next(turns)
-        while True:
-            turn = self._cut(coming)
+        coming = next(batches)
+        while not self._over():
+            questions = self._cut(coming)
             for side in self._sides:
-                side.submit(turn.questions)
-            coming = next(turns)
+                side.submit(questions)
+            coming = next(batches)
             answers = [side.result() for side in self._sides]
             if began is None:
-                self._refuse(turn, answers)
+                self._refuse(answers)
                 began = time.monotonic()  # loading the models does not count
-            for row, (question, name) in enumerate(zip(turn.questions, turn.names, strict=True)):
-                self._compare(turn, row, question, name, [column[row] for column in answers])
-                if len(self.result.findings) >= self.plan.stop_after:
+            for question, *of_sides in zip(questions, *answers, strict=True):
+                self._compare(question, of_sides)
+                if self._found_enough:
                     break
             self.result.seconds = time.monotonic() - began
             self._progress(self.result)
-            if self._over():
-                return
+
+    @property
+    def _found_enough(self) -> bool:
+        return len(self.result.findings) >= self.plan.stop_after
 
     def _over(self) -> bool:
         plan, result = self.plan, self.result
         return (
-            len(result.findings) >= plan.stop_after
+            self._found_enough
             or (plan.n_texts is not None and result.n_texts >= plan.n_texts)
             or (plan.seconds is not None and result.seconds >= plan.seconds)
         )
 
-    def _cut(self, turn: _Turn) -> _Turn:
-        """Return `turn` with no more texts than the plan still allows."""
+    def _cut(self, questions: list[Question]) -> list[Question]:
+        """Return the questions with no more texts than the plan still allows."""
         if self.plan.n_texts is None:
-            return turn
+            return questions
         left = self.plan.n_texts - self.result.n_texts
-        questions: list[Question] = []
-        for question in turn.questions:
+        allowed: list[Question] = []
+        for question in questions:
             if left > 0:
-                questions.append(Question(question.model, question.texts[:left], question.call, question.allow_special))
+                allowed.append(replace(question, texts=question.texts[:left]))
                 left -= len(question.texts)
-        return _Turn(turn.index, questions, turn.names[: len(questions)])
+        return allowed
 
-    def _refuse(self, turn: _Turn, answers: Sequence[Sequence[Answers]]) -> None:
-        """Raise `DataError` where a side cannot run a model of the plan, or none at all."""
-        if not self.plan.models:
-            for side, column in zip(self._sides, answers, strict=True):
-                failed = [
-                    answer for answer in column if isinstance(answer, LoadFailure) and answer.status != "unsupported"
-                ]
-                if failed and len(failed) == len(column):
-                    raise DataError(f"{side.name}: {failed[0].reason}")
-            return
-        for column in answers:
-            for answer in column:
-                if isinstance(answer, LoadFailure):
-                    raise DataError(f"{turn.names[0]}: {answer.reason}")
+    def _refuse(self, answers: Sequence[Sequence[Answers]]) -> None:
+        """Raise `DataError` where a side runs none of many models, and not because they are of a kind it does not."""
+        for side, of_side in zip(self._sides, answers, strict=True):
+            failed = [one for one in of_side if isinstance(one, LoadFailure) and one.status != "unsupported"]
+            if failed and len(failed) == len(of_side) and not self.plan.models:
+                raise DataError(f"{side.name}: {failed[0].reason}")
 
-    def _compare(self, turn: _Turn, row: int, question: Question, name: str, answers: Sequence[Answers]) -> None:
-        result = self.result
-        if name and any(isinstance(answer, LoadFailure) for answer in answers):
-            self._refuse(turn, [[answer] for answer in answers])
-        first_text = result.n_texts
-        result.n_texts += len(question.texts)
-        result.n_by_call[question.call] += len(question.texts)
+    def _compare(self, question: Question, answers: Sequence[Answers]) -> None:
+        """Count one question's answers and examine differences. Raises `DataError` where a side cannot run a model."""
+        result, texts, first_text = self.result, question.texts, self.result.n_texts
+        result.n_texts += len(texts)
+        result.n_by_call[question.call] += len(texts)
         if question.call != "decode":
-            sizes = [len(text.encode("utf-8", "surrogatepass")) for text in question.texts]
+            sizes = [len(text.encode("utf-8", "surrogatepass")) for text in texts]
             result.n_bytes += sum(sizes)
             result.longest_bytes = max(result.longest_bytes, *sizes)
-        result.n_models += not name
+        result.n_models += isinstance(question.model, Model)
         for side, answer in zip(self._sides, answers, strict=True):
+            if isinstance(answer, LoadFailure) and isinstance(question.model, str):
+                raise DataError(f"{question.model}: {answer.reason}")
             result.n_refused[side.name] += isinstance(answer, LoadFailure)
-        reference = answers[0]
-        if isinstance(reference, LoadFailure):
-            return
-        for side, answer in zip(self._sides[1:], answers[1:], strict=True):
-            if isinstance(answer, LoadFailure):
+        reference, *others = answers
+        for side, answer in zip(self._sides[1:], others, strict=True):
+            if isinstance(reference, LoadFailure) or isinstance(answer, LoadFailure):
                 continue
-            result.n_compared[side.name] += sum(
-                not isinstance(a, Failure) and not isinstance(b, Failure)
-                for a, b in zip(reference, answer, strict=True)
-            )
-            differing = [i for i, pair in enumerate(zip(reference, answer, strict=True)) if not same(*pair)]
-            if not differing:
+            pairs = list(zip(reference, answer, strict=True))
+            result.n_compared[side.name] += sum(not any(isinstance(one, Failure) for one in pair) for pair in pairs)
+            differing = [i for i, pair in enumerate(pairs) if not same(*pair)]
+            if not differing or not self._counts(side, question, len(differing)):
                 continue
-            kind = self._relation(side, question.model)
-            if not name and not kind.must_agree:
-                result.n_expected[side.name] += len(differing)
-                if not self.plan.expected:
-                    continue
-            else:
-                result.n_differing[side.name] += len(differing)
-            shortest = sorted(differing, key=lambda i: (len(question.texts[i]), i))
-            for i in shortest[:_EXAMINED_A_BATCH]:
-                if len(result.findings) >= self.plan.stop_after:
+            for i in sorted(differing, key=lambda i: (len(texts[i]), i))[:_EXAMINED_A_BATCH]:
+                if self._found_enough:
                     return
-                failed = isinstance(reference[i], Failure) or isinstance(answer[i], Failure)
-                origin = f"seed {self.plan.seed}, text {first_text + i}"
-                self._examine(
-                    side, DifferingText(question, name, question.texts[i], (reference[i], answer[i]), failed, origin)
-                )
+                names, origin = (self._sides[0].name, side.name), f"seed {self.plan.seed}, text {first_text + i}"
+                self._examine(side, DifferingText(names, question, texts[i], pairs[i], origin))
+
+    def _counts(self, side: SideProcess, question: Question, n_differing: int) -> bool:
+        """Count differences, and return whether they are examined: those on random models may be expected."""
+        if isinstance(question.model, str) or self._relation(side, question.model).must_agree:
+            self.result.n_differing[side.name] += n_differing
+            return True
+        self.result.n_expected[side.name] += n_differing
+        return self.plan.expected
+
+    def _loaded(self, model: str | Model) -> Model:
+        return self._models[model] if isinstance(model, str) else model
 
     def _relation(self, side: SideProcess, model: str | Model) -> Relation:
-        a, b = self._sides[0].name, side.name
-        if isinstance(model, Model):
-            return relation(a, b, model.irregularities)
-        if (b, model) not in self._relations:
-            self._relations[b, model] = relation(a, b, self._models[model].irregularities)
-        return self._relations[b, model]
+        return relation(self._sides[0].name, side.name, self._loaded(model).irregularities)
 
     def _examine(self, side: SideProcess, case: DifferingText) -> None:
-        reference = self._sides[0]
         seconds = inf if self.plan.seconds is None else SECONDS_TO_SHRINK
-        own = self._own(case)
+        own = self._own(case.question.model)
         try:
-            found = examine(reference, side, case, own, lambda model: self._relation(side, model), seconds)
-            self._keep(side, case, found, asking=True)
+            found = examine(self._sides[0], side, case, own, lambda model: self._relation(side, model), seconds)
+            self._keep(side, found, asking=True)
         except KeyboardInterrupt:
-            self._keep(side, case, unshrunk(reference, side, case, own), asking=False)
+            self._keep(side, case.with_model(own), asking=False)
             raise
 
-    def _keep(self, side: SideProcess, case: DifferingText, found: Found, *, asking: bool) -> None:
+    def _keep(self, side: SideProcess, found: DifferingText, *, asking: bool) -> None:
         """Record a difference, unless one of its kind is known. Without `asking` the sides are not queried."""
-        reference = self._sides[0]
-        kind = self._relation(side, case.question.model if found.model is None else found.model)
+        reference, question, loaded = self._sides[0], found.question, self._loaded(found.question.model)
+        kind = self._relation(side, loaded)
 
         def agree(text: str) -> bool:
-            question = Question(found.model or case.question.model, [text], found.call, found.allow_special)
             return asking and same(reference.ask_one(question, text), side.ask_one(question, text))
 
         versions = reference.hello.versions | side.hello.versions
         record = record_of(found, classify(found, kind, agree), kind, versions)
-        if key_of(record) not in self._keys:
-            if asking and found.repeatable and not found.failed:
-                record.stage = "decode" if found.call == "decode" else self._stage(side, case, found) or ""
-            self._keys.add(key_of(record))
-            self.result.findings.append(record)
-            self._found(record)
+        if key_of(record) in self._keys:
+            return
+        if asking and found.repeatable and not found.failed:
+            decoding = question.call == "decode"
+            record.stage = "decode" if decoding else stage_of(reference, side, question, loaded, found.text) or ""
+        self._keys.add(key_of(record))
+        self.result.findings.append(record)
+        self._found(record)
 
-    def _stage(self, side: SideProcess, case: DifferingText, found: Found) -> Stage | None:
-        model = found.model or case.question.model
-        question = Question(model, [], found.call, found.allow_special)
-        loaded = model if isinstance(model, Model) else self._models[model]
-        return stage_of(self._sides[0], side, question, loaded, found.text)
-
-    def _own(self, case: DifferingText) -> Model | None:
-        """Return the model of a case where it is our own and small enough to store; else None."""
-        if isinstance(case.question.model, Model):
-            return case.question.model
-        if vocabulary_named(case.name) is not None or len(self._models[case.name].tokens) > _OWN_MODEL_TOKENS:
+    def _own(self, model: str | Model) -> Model | None:
+        """Return a model where it is our own and small enough to store; else None."""
+        if isinstance(model, str) and vocabulary_named(model) is not None:
             return None
-        return self._models[case.name]
+        loaded = self._loaded(model)
+        return loaded if model is loaded or len(loaded.tokens) <= _OWN_MODEL_TOKENS else None

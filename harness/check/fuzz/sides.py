@@ -27,8 +27,6 @@ class SideSpec:
     """One side, as named on the command line."""
 
     name: str
-    implementation: str | None
-    """The registered implementation to run, or None for a foreign object."""
     release: Release | None = None
     """The release installed separately for it."""
 
@@ -37,16 +35,16 @@ def parse_side(name: str) -> SideSpec:
     """Return the side of that name. Raises `UnknownName`, or `DataError` for a release without a pinned hash."""
     implementation = registered(name)
     if implementation is None:
-        return SideSpec(name, None)
+        return SideSpec(name)
     if implementation not in impls.names():
         known = [*impls.names(), *pinned_names(), "MODULE:OBJECT", "FILE", "cmd:COMMAND", "PACKAGE@VERSION#sha256:HEX"]
         raise impls.UnknownName("implementation", name, known)
     if "@" not in name:
-        return SideSpec(name, implementation)
+        return SideSpec(name)
     found = _RELEASE.fullmatch(name)
     if found is None:
         raise impls.UnknownName("release", name, [*pinned_names(), "PACKAGE@VERSION#sha256:HEX"])
     hashes = tuple(part.removeprefix("sha256:") for part in (found["hashes"] or "").split(",") if part)
     release = Release(found["package"], found["version"], hashes) if hashes else None
     release = release or pinned_release(found["package"], found["version"])
-    return SideSpec(f"{release.package}@{release.version}", implementation, release)
+    return SideSpec(f"{release.package}@{release.version}", release)

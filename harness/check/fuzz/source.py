@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from random import Random
 
-from harness.check.fuzz import bulk, families
-from harness.check.fuzz.mutations import mutations
-from harness.check.fuzz.questions import CALLS, Call
-from harness.check.fuzz.strategies import draw, structures
+from harness.check.fuzz.questions import CALLS, Question, text_of_ids
+from harness.generators import families
+from harness.generators.bulk import RandomIds, pairs_of_parts, short_parts, texts_by_size
+from harness.generators.mutations import mutations
+from harness.generators.texts import joined_hard
 from impls.core.model.model import Model
 
 TEXTS_A_BATCH = 256
-_STRUCTURES_A_BATCH = 32
-_EVERY_NTH_BY_STRUCTURE = 8
+TEXTS_OF_MANY = 8_192
 _EVERY_NTH_WITH_SPECIALS = 5
 _MOST_SAMPLED_TOKENS = 20_000
 _ROUND = 16
@@ -24,65 +23,44 @@ _TURN_OF_SIZES, _TURN_OF_THREADS = 6, 10
 """Batches of each round that are thousands of short texts, ids to decode, texts by size, or encoded on threads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Texts that are encoded together, and the call that encodes them."""
-
-    index: int
-    texts: list[str]
-    call: Call
-    allow_special: bool
-    """Whether special tokens are recognised or read as text."""
-
-
 class TextSource:
     """Batches of texts for one model, by index, each reproducible."""
 
-    def __init__(self, model: Model, documents: Sequence[str], seed: int) -> None:
-        vocabulary = [token for token in model.tokens if token is not None][
-            :: 1 + len(model.tokens) // _MOST_SAMPLED_TOKENS
-        ]
+    def __init__(self, name: str, model: Model, documents: Sequence[str], seed: int) -> None:
+        """Make texts for the model of that name, some of them from `documents`."""
+        self._name = name
+        vocabulary = [token for token in model.tokens if token is not None]
         self._seed = seed
-        self._families = {
-            **families.DIRECT,
-            "specials": families.specials(sorted(model.whole_token_ids)),
-            "tokens": families.tokens(vocabulary),
-        }
-        if documents:
-            self._families["mutations"] = mutations(documents)
-        members = list(self._families.values())
-        self._families["mixture"] = families.mixture(members)
+        self._specials = families.specials(sorted(model.whole_token_ids))
+        members = [
+            *families.DIRECT.values(),
+            joined_hard,
+            self._specials,
+            families.tokens(vocabulary[:: 1 + len(model.tokens) // _MOST_SAMPLED_TOKENS]),
+        ]
+        real = [mutations(documents)] if documents else []
+        self._mixture = families.mixture([*members, *real])
+        nested = families.nested([*members, *real, self._mixture])
         # Real text and mixtures find most, so they are drawn more often.
-        self._members = [*members, *[self._families["mixture"]] * 4, *[members[-1]] * 4]
+        self._members = [*members, *real * 5, *[self._mixture] * 4, *[nested] * 4]
+        self._ids = RandomIds(model)
+        self._parts = short_parts([*members, *real, self._mixture])
 
-        self._structures = structures(self._families)
-        self._sizes = bulk.Sizes(self._families["mixture"])
-        self._ids = bulk.Ids(model)
-        self._parts = bulk.parts(self._families)
-
-    def batch(self, index: int) -> Batch:
-        """Return batch number `index`."""
+    def batch(self, index: int) -> Question:
+        """Return batch number `index`: texts that are encoded together, and the call that encodes them."""
         random = Random(f"{self._seed}:{index}")
         allow_special = index % _EVERY_NTH_WITH_SPECIALS == 2
         call = CALLS[index // _EVERY_NTH_WITH_SPECIALS % len(CALLS) if allow_special else index % len(CALLS)]
         turn = index % _ROUND
         if turn in _TURNS_OF_MANY and not allow_special:
-            return Batch(index, bulk.many(self._parts, random), call, allow_special)
-        if turn == _TURN_OF_SIZES:
-            return Batch(index, self._sizes.texts(index // _ROUND, random), call, allow_special)
-        if turn in _TURNS_OF_IDS:
-            return Batch(index, self._ids.lists(TEXTS_A_BATCH, random), "decode", False)
-        if turn == _TURN_OF_THREADS:
-            call = "encode_threads"
-        if index % _EVERY_NTH_BY_STRUCTURE == 1:
-            texts = self._by_structure(random)
-        elif allow_special:
-            texts = [self._families[random.choice(("specials", "mixture"))](random) for _ in range(TEXTS_A_BATCH)]
+            texts = pairs_of_parts(self._parts, TEXTS_OF_MANY, random)
+        elif turn == _TURN_OF_SIZES:
+            texts = texts_by_size(self._mixture, index // _ROUND, random)
+        elif turn in _TURNS_OF_IDS:
+            texts = [text_of_ids(self._ids.draw(random)) for _ in range(TEXTS_A_BATCH)]
+            call, allow_special = "decode", False
         else:
-            texts = [family(random) for family in random.choices(self._members, k=TEXTS_A_BATCH)]
-        return Batch(index, texts, call, allow_special)
-
-    def _by_structure(self, random: Random) -> list[str]:
-        found = draw(self._structures, _STRUCTURES_A_BATCH, random.getrandbits(64))
-        times = TEXTS_A_BATCH // _STRUCTURES_A_BATCH
-        return [structure.fill(self._families, random) for structure in found for _ in range(times)]
+            call = "encode_threads" if turn == _TURN_OF_THREADS else call
+            members = (self._specials, self._mixture) if allow_special else self._members
+            texts = [family(random) for family in random.choices(members, k=TEXTS_A_BATCH)]
+        return Question(self._name, texts, call, allow_special)

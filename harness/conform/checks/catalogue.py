@@ -14,29 +14,34 @@ from harness.conform.checks import (
     encoding,
     order,
     resources,
-    saving,
     sizes,
     specials,
     values,
     volume,
 )
-from harness.conform.verdicts import CheckVerdict
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question and the function that answers it."""
+    """One question, and the function that answers it."""
 
     name: str
     question: str
-    run: Callable[[Case], CheckVerdict]
+    run: Callable[[Case], str | None]
+    """Count what is judged in `Case.n_inputs`, and return a remark or nothing; where not all is right, raise `Fault`,
+    `NotAsked` or `GaveUp`."""
+    needs: tuple[str, ...] = ()
+    """Operations beyond encode and decode without which it is not offered."""
+    not_offered: str = ""
+    """Why, where the names of what is missing do not say it."""
 
 
 CHECKS = (
-    Check("python-values", "plain ints, in lists of the caller's own?", values.python_values),
+    Check("python-values", "plain ints, in lists of the caller's own?", values.python_values,
+          ("python_values",), "types are only tested on a Python object"),
     Check("ids", "the ids of the reference?", encoding.ids),
     Check("round-trip", "does every text come back from its ids?", encoding.round_trip),
-    Check("bytes", "do decoded bytes equal the text's UTF-8?", encoding.bytes_come_back),
+    Check("bytes", "do decoded bytes equal the text's UTF-8?", encoding.bytes_come_back, ("decode_bytes",)),
     Check("concatenation", "is a text its pieces, one after the other?", encoding.concatenation),
     Check("coverage", "does every character of Unicode survive?", encoding.coverage),
     Check("long-texts", "and past 100 bytes, 64 K and 1 MB?", encoding.long_texts),
@@ -44,18 +49,19 @@ CHECKS = (
     Check("decode-every-id", "does every id decode to its token?", decoding.every_id),
     Check("decode-any-order", "and in any order, cut anywhere?", order.any_order),
     Check("re-encode", "does every token encode to itself?", decoding.re_encode),
-    Check("offsets", "does every token start where its text does?", decoding.offsets),
+    Check("offsets", "does every token start where its text does?", decoding.offsets, ("decode_with_offsets",)),
     Check("special-tokens", "is special text special only when allowed?", specials.special_tokens),
-    Check("batch", "is a batch its texts one by one?", batches.batch),
-    Check("array", "is the array the list?", batches.array),
-    Check("count", "does count say how many ids?", batches.count),
-    Check("threads", "are the ids the same on many threads?", batches.threads),
+    Check("batch", "is a batch its texts one by one?", batches.batch, ("encode_batch",)),
+    Check("array", "is the array the list?", batches.array, ("encode_array",)),
+    Check("count", "does count say how many ids?", batches.count, ("count",)),
+    Check("threads", "are the ids the same on many threads?", batches.threads,
+          ("encode_threads",), "threads are only tested on a Python object"),
     Check("repeated", "the same ids again, in another order?", determinism.repeated),
     Check("many-pieces", "and after 70,000 other pieces?", determinism.many_pieces),
     Check("many-texts", "and on a million short texts, each once?", volume.many_texts),
     Check("processes", "and in another process, under another hash seed?", determinism.processes),
-    Check("save-load", "the same ids after saving and loading?", saving.save_load),
+    Check("save-load", "the same ids after saving and loading?", determinism.save_load, ("save", "load")),
     Check("bad-input", "is bad input refused, and harmless?", bad_input.bad_input),
     Check("growth", "does time grow in line with the text?", resources.growth),
     Check("memory", "does memory stay in proportion?", resources.memory),
-)
+)  # fmt: skip

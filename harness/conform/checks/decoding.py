@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.conform.case import Case, Judgement
-from harness.conform.checks.encoding import texts_for
-from harness.conform.checks.over_texts import over_texts
+from harness.conform.checks.over_texts import over_texts, texts_for
 from harness.conform.checks.sizes import past_64k
 from harness.conform.reference import Answer, Refusal
-from harness.conform.verdicts import CheckVerdict, FailingInput
-from harness.conform.wording import expression
+from harness.conform.verdicts import Fault, NotAsked
+from harness.conform.wording import answered, expression
+from harness.generators import texts as material
+from harness.generators.bulk import parts_of_characters
+from harness.minimize.texts import least
 
 _IDS_A_REQUEST = 1_000
 _OFFSET_TEXTS = 400
@@ -19,107 +21,80 @@ _LEAST_OFFSET_TEXTS = 100
 _MOST_SINGLE = 2_000
 
 
-def every_id(case: Case) -> CheckVerdict:
+def every_id(case: Case) -> str:
     """Check that each id decodes to its token: a thousand per request, separated by line ends, or else singly."""
     by_id = case.reference.bytes_by_id
     special = set(case.reference.model.whole_token_ids.values())
     ordinary = [i for i in sorted(by_id) if i not in special]
-    n_inputs = 0
     for chosen in (ordinary, sorted(special)):
         for start in range(0, len(chosen), _IDS_A_REQUEST):
             part = chosen[start : start + _IDS_A_REQUEST]
             if not _decode_apart(case, part):
                 for i in part:
-                    if found := _wrong_id(case, i):
-                        return found
-                if found := _wrong_together(case, part):
-                    return found
-            n_inputs += len(part)
+                    _decode_alone(case, i)
+                _decode_together(case, part)
+            case.n_inputs += len(part)
             if case.out_of_time:
-                reason = f"stopped by the clock after {n_inputs:,} of {len(by_id):,} ids"
-                enough = 2 * n_inputs >= len(by_id)
-                return CheckVerdict(status="passed" if enough else "not asked", reason=reason, n_inputs=n_inputs)
-    return _parts_of_characters(case, ordinary) or CheckVerdict(status="passed", n_inputs=n_inputs)
-
-
-def _parts_of_characters(case: Case, ids: Sequence[int]) -> CheckVerdict | None:
-    """Return a failure of an id that is not a whole character, decoded alone."""
-    by_id = case.reference.bytes_by_id
-    cut = [i for i in ids if "\ufffd" in by_id[i].decode("utf-8", "replace")]
-    for i in cut[:_MOST_SINGLE]:
+                remark = f"stopped by the clock after {case.n_inputs:,} of {len(by_id):,} ids"
+                if 2 * case.n_inputs < len(by_id):
+                    raise NotAsked(remark)
+                return remark
+    for i in parts_of_characters({i: by_id[i] for i in ordinary})[:_MOST_SINGLE]:
         expected = case.reference.decode([i])
         if not isinstance(expected, Refusal) and case.client.decode([i]) != expected:
-            return _wrong_id(case, i)
+            _decode_alone(case, i)
         if case.out_of_time:
             break
-    return None
+    return ""
 
 
 def _decode_apart(case: Case, ids: Sequence[int]) -> bool:
     """Whether the ids decode correctly, each followed by a line end, so that none meets another."""
+    given = _with_line_ends(case, ids)
+    return bool(given) and case.client.decode(given) == _text_of(case, given, one_by_one=True)
+
+
+def _with_line_ends(case: Case, ids: Sequence[int]) -> list[int]:
+    """Return the ids with a line end after each; none where no token is a line end."""
     line_end = case.reference.model.id_by_token.get(b"\n")
-    if line_end is None:
-        return False
-    apart = [part for i in ids for part in (i, line_end)]
-    by_id = case.reference.bytes_by_id
-    expected = "".join(by_id[i].decode("utf-8", "replace") + "\n" for i in ids)
-    return case.client.decode(apart) == expected
+    return [] if line_end is None else [part for i in ids for part in (i, line_end)]
 
 
-def _wrong_id(case: Case, i: int) -> CheckVerdict | None:
-    expected = case.reference.bytes_by_id[i].decode("utf-8", "replace")
-    got = case.client.decode([i])
+def _text_of(case: Case, ids: Sequence[int], *, one_by_one: bool = False) -> str:
+    tokens = [case.reference.bytes_by_id[i] for i in ids]
+    return "".join(part.decode("utf-8", "replace") for part in (tokens if one_by_one else [b"".join(tokens)]))
+
+
+def _decode_alone(case: Case, i: int) -> None:
+    """Raise a fault where an id does not decode to its token."""
+    expected, got = _text_of(case, [i]), case.client.decode([i])
     if got == expected:
-        return None
+        return
     special = i in case.reference.model.whole_token_ids.values()
     case.known_ids.append((i,))
-    shown = str(got) if isinstance(got, Refusal) else expression(got)
-    return CheckVerdict(
-        status="failed",
-        stage="special tokens" if special else "decode",
-        reason=f"the {'special ' if special else ''}id {i} decodes to {shown}",
-        counterexample=FailingInput.of(ids=[i], expected=expression(expected), got=shown),
-        n_failed=1,
-    )
+    raise Fault(
+        "special tokens" if special else "decode",
+        f"the {'special ' if special else ''}id {i} decodes to {answered(got)}",
+        ids=[i], expected=expression(expected), got=answered(got),
+    )  # fmt: skip
 
 
-def _wrong_together(case: Case, ids: Sequence[int]) -> CheckVerdict | None:
-    """Return the failure of ids right alone but not together, by the shortest wrong prefix; None without a line end."""
-    if case.reference.model.id_by_token.get(b"\n") is None:
-        return None
-    least, most = 1, len(ids)
-    while least < most:
-        middle = (least + most) // 2
-        if _decode_apart(case, ids[:middle]):
-            least = middle + 1
-        else:
-            most = middle
-    line_end = case.reference.model.id_by_token[b"\n"]
-    given = [part for i in ids[most - 1 : most] for part in (i, line_end)]
-    by_id = case.reference.bytes_by_id
-    got = case.client.decode(given)
-    return CheckVerdict(
-        status="failed",
-        stage="decode",
-        reason="each id decodes correctly alone, but not with a line end after it",
-        counterexample=FailingInput.of(
-            ids=given, expected=expression(b"".join(by_id[i] for i in given).decode("utf-8", "replace")), got=str(got)
-        ),
-        n_failed=1,
-    )
+def _decode_together(case: Case, ids: Sequence[int]) -> None:
+    """Raise the fault of ids right alone but not together, by the shortest wrong prefix; none without a line end."""
+    if not _with_line_ends(case, ids):
+        return
+    n = least(len(ids), lambda n: not _decode_apart(case, ids[:n]))
+    given = _with_line_ends(case, ids[n - 1 : n])
+    reason = "each id decodes correctly alone, but not with a line end after it"
+    expected = expression(_text_of(case, given))
+    raise Fault("decode", reason, ids=given, expected=expected, got=str(case.client.decode(given)))
 
 
-def re_encode(case: Case) -> CheckVerdict:
+def re_encode(case: Case) -> str:
     """Check that the text of every token encodes to that token; exceptions are those the reference splits as well."""
-    id_by_text: dict[str, int] = {}
     special = set(case.reference.model.whole_token_ids.values())
-    for i, token in case.reference.bytes_by_id.items():
-        if i in special:
-            continue
-        try:
-            id_by_text[token.decode()] = i
-        except UnicodeDecodeError:
-            continue  # part of a character: no text of its own
+    tokens = {i: material.text_of(token) for i, token in case.reference.bytes_by_id.items() if i not in special}
+    id_by_text = {text: i for i, text in tokens.items() if text is not None}  # part of a character has no text
 
     def judge(text: str, answer: Answer) -> Judgement:
         if answer == [id_by_text.get(text)]:
@@ -130,61 +105,34 @@ def re_encode(case: Case) -> CheckVerdict:
     chosen = list(id_by_text)
     if not case.affordable(3 * sum(map(len, chosen))):
         chosen = chosen[:: max(1, len(chosen) // 5_000)]
-    verdict = over_texts(case, chosen, judge)
-    if verdict.status == "same as reference":
-        n = verdict.reason.partition(" of ")[0].removeprefix("on ")
-        verdict.reason = f"{n} tokens encode to others, as with the reference"
-    return verdict
+    return over_texts(case, chosen, judge, "{} tokens encode to others, as with the reference")
 
 
-def offsets(case: Case) -> CheckVerdict:
+def offsets(case: Case) -> None:
     """Check that `decode_with_offsets` gives the text and the code point each token starts at.
 
     A token that begins inside a character may give that character's start or the next one's.
     """
-    if not case.client.offers("decode_with_offsets"):
-        return CheckVerdict(status="not offered", reason="it has no decode_with_offsets")
     texts = sorted(texts_for(case)[::4], key=len)[: 4 * _OFFSET_TEXTS : 4]
-    n_inputs = 0
     for text in [*texts, *past_64k(case)[:1]]:
         ids = case.reference.ids(text)
         if isinstance(ids, Refusal):
             continue
-        n_inputs += 1
+        case.n_inputs += 1
         expected_text, expected = case.reference.tokenizer.decode_with_offsets(ids)
         answer = case.client.ask("decode_with_offsets", ids=ids)
-        found = _text_and_starts(answer)
-        if found is None or found[0] != expected_text or not _starts_agree(case, ids, expected, found[1]):
-            got = str(answer) if found is None else f"{expression(found[0])}, starts {found[1]}"
-            return CheckVerdict(
-                status="failed",
-                stage="offsets",
-                reason="tokens do not start where it says",
-                counterexample=FailingInput.of(
-                    text, ids=ids, expected=f"{expression(expected_text)}, starts {expected}", got=got
-                ),
-                n_inputs=n_inputs,
-                n_failed=1,
-            )
-        if case.out_of_time and n_inputs >= _LEAST_OFFSET_TEXTS:
+        right = not isinstance(answer, Refusal) and answer[0] == expected_text
+        if not right or not _starts_agree(case, ids, expected, answer[1]):
+            wanted = f"{expression(expected_text)}, starts {expected}"
+            got = str(answer) if isinstance(answer, Refusal) else f"{expression(answer[0])}, starts {answer[1]}"
+            raise Fault("offsets", "tokens do not start where it says", text=text, ids=ids, expected=wanted, got=got)
+        if case.out_of_time and case.n_inputs >= _LEAST_OFFSET_TEXTS:
             break
-    return CheckVerdict(status="passed", n_inputs=n_inputs)
-
-
-def _text_and_starts(answer: object) -> tuple[str, list[int]] | None:
-    if isinstance(answer, list | tuple) and len(answer) == 2 and isinstance(answer[0], str):
-        starts = answer[1]
-        if isinstance(starts, list) and all(isinstance(start, int) for start in starts):
-            return answer[0], starts
-    return None
 
 
 def _starts_agree(case: Case, ids: Sequence[int], expected: Sequence[int], got: Sequence[int]) -> bool:
-    if len(expected) != len(got):
-        return False
     by_id = case.reference.bytes_by_id
-    for i, wanted, start in zip(ids, expected, got, strict=True):
-        inside = by_id[i][:1] and by_id[i][0] & 0xC0 == 0x80
-        if start != wanted and not (inside and start == wanted + 1):
-            return False
-    return True
+    return len(expected) == len(got) and all(
+        start == wanted or (start == wanted + 1 and by_id[i] and by_id[i][0] & 0xC0 == 0x80)
+        for i, wanted, start in zip(ids, expected, got, strict=True)
+    )

@@ -1,29 +1,26 @@
-"""The same text must give the same ids: again, in another order, after many others, in another process."""
+"""The same text must give the same ids: again, in another order, after others, in another process, after loading."""
 
 from __future__ import annotations
 
+import tempfile
 from itertools import product
+from pathlib import Path
 from random import Random
 
-from harness.check.shrink_long import smallest_long_text
-from harness.conform import texts as material
 from harness.conform.case import Case, Judgement
-from harness.conform.checks.encoding import texts_for
-from harness.conform.checks.over_texts import over_texts
+from harness.conform.checks.over_texts import over_texts, texts_for
 from harness.conform.reference import Answer, Refusal
-from harness.conform.verdicts import CheckVerdict, FailingInput
+from harness.conform.verdicts import Fault, NotAsked
+from harness.generators import texts as material
+from harness.minimize.texts import smallest_text
 
-HASH_SEEDS = ("0",)
-"""Hash seeds of the other processes; that of the current one is random."""
+HASH_SEED = "0"
+"""Hash seed of the other process; that of the current one is random."""
 _TEXTS = 400
+_SAVED_TEXTS = 300
 _ASKED_AGAIN = 2_000
 _LENGTHS = (1, 2, 17, 300, 5_000, 70_000)
 _TIMES = 5
-
-
-def _sample(case: Case) -> list[str]:
-    texts = texts_for(case)
-    return texts[:: max(1, len(texts) // _TEXTS)]
 
 
 def _after_one_another(case: Case) -> list[str]:
@@ -39,59 +36,70 @@ def _after_one_another(case: Case) -> list[str]:
     return [text for text in found if case.can_ask(text)]
 
 
-def repeated(case: Case) -> CheckVerdict:
+def repeated(case: Case) -> str:
     """Check the first calls of a process, long and short texts in turn; then repeated texts, forwards and backwards."""
     turns = _after_one_another(case)
     case.client.fresh()
-    verdict = over_texts(case, turns, case.agrees)
-    if verdict.status == "failed":
-        return verdict
-    texts = _sample(case)
+    over_texts(case, turns, case.agrees)
+    texts = texts_for(case, _TEXTS)
     first = dict(zip(texts, case.client.ids_of_all(texts), strict=True))
 
     def judge(text: str, answer: Answer) -> Judgement:
         if text not in first:
             return case.agrees(text, answer)
-        if isinstance(answer, Refusal) and isinstance(first[text], Refusal):
-            return "right"
-        return "right" if answer == first[text] else "wrong"
+        return "right" if same(answer, first[text]) else "wrong"
 
-    for order in (texts, texts[::-1]):
-        verdict = over_texts(case, order, judge)
-        if verdict.status == "failed":
-            return verdict
-    return verdict
+    over_texts(case, texts, judge)
+    return over_texts(case, texts[::-1], judge)
 
 
-def many_pieces(case: Case) -> CheckVerdict:
+def same(one: Answer, other: Answer) -> bool:
+    """Whether two answers to a text are the same ids, or both none."""
+    return one == other or (isinstance(one, Refusal) and isinstance(other, Refusal))
+
+
+def many_pieces(case: Case) -> str:
     """Check more distinct pieces than a 16-bit hash has values, in one fresh process; then some of them again."""
     pieces = material.short_pieces()
     if not case.affordable(sum(map(len, pieces)) * 2):
-        return CheckVerdict(status="not asked", reason=f"too slow for {len(pieces):,} pieces in the time allowed")
+        raise NotAsked(f"too slow for {len(pieces):,} pieces in the time allowed")
     case.client.fresh()
     return over_texts(case, [*pieces, *pieces[:_ASKED_AGAIN]], case.agrees)
 
 
-def processes(case: Case) -> CheckVerdict:
-    """Check that other processes, each with another hash seed, give the same ids."""
-    texts = _sample(case)
+def processes(case: Case) -> None:
+    """Check that another process, with another hash seed, gives the same ids."""
+    texts = texts_for(case, _TEXTS)
     case.client.fresh()
     here = list(case.client.ids_of_all(texts))
-    for seed in HASH_SEEDS:
-        with case.client.another({"PYTHONHASHSEED": seed}) as other:
-            for text, mine, theirs in zip(texts, here, other.ids_of_all(texts), strict=True):
-                if mine == theirs or (isinstance(mine, Refusal) and isinstance(theirs, Refusal)):
-                    continue
+    with case.client.another({"PYTHONHASHSEED": HASH_SEED}) as other:
+        for text, mine, theirs in zip(texts, here, other.ids_of_all(texts), strict=True):
+            case.n_inputs += 1
+            if same(mine, theirs):
+                continue
 
-                def differs(candidate: str) -> bool:
-                    return case.client.ids(candidate) != other.ids(candidate)
+            def differs(candidate: str) -> bool:
+                return case.client.ids(candidate) != other.ids(candidate)
 
-                small = smallest_long_text(text, differs) if differs(text) else text
-                return CheckVerdict(
-                    status="failed",
-                    stage="determinism",
-                    reason=f"another process (PYTHONHASHSEED={seed}) gives other ids",
-                    counterexample=FailingInput.of(small, expected=case.client.ids(small), got=other.ids(small)),
-                    n_failed=1,
-                )
-    return CheckVerdict(status="passed", n_inputs=len(texts) * len(HASH_SEEDS))
+            small = smallest_text(text, differs) if differs(text) else text
+            reason = f"another process (PYTHONHASHSEED={HASH_SEED}) gives other ids"
+            raise Fault("determinism", reason, text=small, expected=case.client.ids(small), got=other.ids(small))
+
+
+def save_load(case: Case) -> None:
+    """Check for the same ids after `save(path)`, and `load(path)` in a fresh process."""
+    texts = texts_for(case, _SAVED_TEXTS)
+    before = list(case.client.ids_of_all(texts))
+    with tempfile.TemporaryDirectory() as folder:
+        for operation in ("save", "load"):
+            answer = case.client.ask(operation, path=str(Path(folder) / "saved"))
+            if isinstance(answer, Refusal):
+                raise Fault("saving", f"{operation} failed with {answer}")
+            if operation == "save":
+                case.client.fresh()
+        after = list(case.client.ids_of_all(texts))
+    case.client.fresh()
+    for text, expected, got in zip(texts, before, after, strict=True):
+        case.n_inputs += 1
+        if not same(expected, got):
+            raise Fault("saving", "other ids after saving and loading", text=text, expected=expected, got=got)

@@ -1,29 +1,53 @@
-"""What most checks do: get the ids of many texts, judge each, and shrink a wrong one."""
+"""What most checks do: get the ids of many texts, judge each, and minimise a wrong one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from harness.conform.case import Case, Judge
 from harness.conform.reference import Answer
-from harness.conform.verdicts import CheckVerdict
+from harness.conform.verdicts import NotAsked
 from harness.conform.wording import expression
+from harness.generators import texts as material
+from impls.core.text.text import special_matcher
 
+N_RANDOM_TEXTS = 1_500
+N_MODEL_TEXTS = 1_500
 _KEPT_EXCEPTIONS = 20
 _SHORTEST_OF = 50
 _BRIEF = 3_000
 _SHORT = 12
 
 
-def _size(text: str) -> tuple[bool, bool, int, int]:
-    """Return a sort key: short texts first, then those with a short expression."""
-    return len(text) > _BRIEF, len(text) > _SHORT, len(expression(text)), len(text)
+@lru_cache(maxsize=2)
+def _general(seed: int) -> tuple[str, ...]:
+    return (*material.hard_texts(), *material.sample_texts(), *material.random_texts(seed, N_RANDOM_TEXTS))
 
 
-def over_texts(case: Case, texts: Sequence[str], judge: Judge) -> CheckVerdict:
-    """Return the verdict of `judge` on as many texts as the check's time allows; without a text none passes."""
+def texts_for(case: Case, n_texts: int | None = None) -> list[str]:
+    """Return hard, sample and random texts and texts of the model's tokens, without special tokens, shortest first.
+
+    With `n_texts` about so many of them, of every length.
+    """
+    texts = [*_general(case.seed), *material.model_texts(case.reference.model, case.seed, N_MODEL_TEXTS)]
+    specials = case.reference.model.special_tokens
+    if specials:
+        special = special_matcher(frozenset(specials))
+        texts = [text for text in texts if special.search(text) is None]
+    texts.sort(key=len)
+    return texts if n_texts is None else texts[:: max(1, len(texts) // n_texts)]
+
+
+def over_texts(
+    case: Case, texts: Sequence[str], judge: Judge, excuse: str = "on {} of {} texts both fall short, in the same way"
+) -> str:
+    """Judge as many texts as the check's time allows, and return a remark; `excuse` is the one on excused texts.
+
+    Raises `Fault` for a wrong one, `NotAsked` without a text or where the time was too short for half of them.
+    """
     if not texts:
-        return CheckVerdict(status="not asked", reason="there is no text to judge by")
+        raise NotAsked("there is no text to judge by")
     wrong: list[tuple[str, Answer]] = []
     excused: list[str] = []
     n_inputs = 0
@@ -36,18 +60,20 @@ def over_texts(case: Case, texts: Sequence[str], judge: Judge) -> CheckVerdict:
             excused.append(text)
         if case.out_of_time:
             break
-    part = "" if n_inputs == len(texts) else f"stopped by the clock after {n_inputs:,} of {len(texts):,} texts"
+    case.n_inputs += n_inputs
     if wrong:
         text, answer = min(wrong[:_SHORTEST_OF], key=lambda pair: _size(pair[0]))
-        located, example = case.explain(text, answer, judge)
-        return CheckVerdict(
-            status="failed", reason=located.reason, stage=located.stage, counterexample=example,
-            n_inputs=n_inputs, n_failed=len(wrong),
-        )  # fmt: skip
+        fault = case.explain(text, answer, judge)
+        fault.n_failed = len(wrong)
+        raise fault
+    part = "" if n_inputs == len(texts) else f"stopped by the clock after {n_inputs:,} of {len(texts):,} texts"
     if 2 * n_inputs < len(texts):
-        return CheckVerdict(status="not asked", reason=f"{part}, all of them right; give it more --check-seconds")
-    kept = [expression(text) for text in sorted(excused, key=len)[:_KEPT_EXCEPTIONS]]
-    if not excused:
-        return CheckVerdict(status="passed", reason=part, n_inputs=n_inputs)
-    reason = f"on {len(excused):,} of {n_inputs:,} texts both fall short, in the same way" + (part and f"; {part}")
-    return CheckVerdict(status="same as reference", reason=reason, n_inputs=n_inputs, exceptions=kept)
+        raise NotAsked(f"{part}, all of them right; give it more --check-seconds")
+    case.excused += map(expression, sorted(excused, key=len)[:_KEPT_EXCEPTIONS])
+    remark = excuse.format(f"{len(excused):,}", f"{n_inputs:,}") if excused else ""
+    return "; ".join(filter(None, [remark, part]))
+
+
+def _size(text: str) -> tuple[bool, bool, int, int]:
+    """Return a sort key: short texts first, then those with a short expression."""
+    return len(text) > _BRIEF, len(text) > _SHORT, len(expression(text)), len(text)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count, product
 
 from harness.conform.case import Case
-from harness.conform.client import TargetClient
-from harness.conform.reference import Refusal
-from harness.conform.texts import prose
-from harness.conform.verdicts import CheckVerdict, FailingInput
+from harness.conform.reference import Answer, Refusal
+from harness.conform.verdicts import Fault, NotAsked
 from harness.data.generated import ADVERSARIAL, generate
+from harness.generators.texts import prose
 from harness.measure.stats import Exponent, fit_exponent
 
 FAMILIES = ("words", *ADVERSARIAL)
@@ -48,78 +48,55 @@ class _Growth:
         return steep and self.seconds >= _LEAST_SECONDS
 
 
-def growth(case: Case) -> CheckVerdict:
+def growth(case: Case) -> str:
     """Check that the exponent of time is below 1.7 on every family, or no larger than the reference's."""
     found: list[tuple[float, str]] = []
-    excused: list[str] = []
-    n_inputs = 0
-    for what, seconds_of, reference_seconds in (
-        ("encode", _encoding_seconds, _reference_encoding),
-        ("decode", _decoding_seconds, _reference_decoding),
-    ):
-        for family in FAMILIES:
-            texts = _Texts(family, case)
-            grown = _grown(lambda text: seconds_of(case, text), texts, case)  # noqa: B023 (called at once)
-            if grown is None:
-                continue
-            n_inputs += 1
-            found.append((grown.exponent.value, family if what == "encode" else f"decoding {family}"))
-            if not grown.is_quadratic:
-                continue
-            again = _grown(lambda text: seconds_of(case, text), texts, case)  # noqa: B023
-            if again is None or not again.is_quadratic:
-                continue  # something else kept the machine busy
-            known = _grown(lambda text: reference_seconds(case, text), texts, case)  # noqa: B023
-            if known is not None and known.exponent.value > grown.exponent.value - 0.4:
-                excused.append(f"{found[-1][1]}: {grown.exponent.value:.1f}, the reference {known.exponent.value:.1f}")
-                continue
-            return _too_steep(found[-1][1], again, n_inputs)
-    if excused:
-        reason = "; ".join(excused)
-        return CheckVerdict(status="same as reference", reason=reason, exceptions=excused, n_inputs=n_inputs)
+    for decoding, family in product((False, True), FAMILIES):
+        texts = _new_texts(family, case.seed)
+
+        def seconds(text: str, decoding: bool = decoding) -> float | None:
+            return _seconds(case, text, decoding)
+
+        grown = _grown(seconds, texts, case)
+        if grown is None:
+            continue
+        case.n_inputs += 1
+        name = f"decoding {family}" if decoding else family
+        found.append((grown.exponent.value, name))
+        again = _grown(seconds, texts, case) if grown.is_quadratic else None
+        if again is None or not again.is_quadratic:
+            continue  # where it was, something else kept the machine busy
+        known = _grown(lambda text: _reference_seconds(case, text, decoding), texts, case)  # noqa: B023 (called at once)
+        if known is None or known.exponent.value <= grown.exponent.value - 0.4:
+            slope, of = again.exponent, f"{again.seconds:.2f} s for {len(again.text):,} characters"
+            reason = f"on {name} time grows as length to the {slope.value:.1f} ({slope.low:.1f}–{slope.high:.1f})"
+            raise Fault("resources", reason, text=again.text, expected="about 1", got=of)
+        case.excused.append(f"{name}: {grown.exponent.value:.1f}, the reference {known.exponent.value:.1f}")
+    if case.excused:
+        return "; ".join(case.excused)
     shown = ", ".join(f"{name} {value:.1f}" for value, name in sorted(found, reverse=True)[:_SHOWN])
-    reason = f"exponents, the greatest of {n_inputs}: {shown}" if found else "too slow, or refused, on every family"
-    return CheckVerdict(status="passed", reason=reason, n_inputs=n_inputs)
+    return f"exponents, the greatest of {len(found)}: {shown}" if found else "too slow, or refused, on every family"
 
 
-def _too_steep(name: str, grown: _Growth, n_inputs: int) -> CheckVerdict:
-    low, high = grown.exponent.low, grown.exponent.high
-    return CheckVerdict(
-        status="failed",
-        stage="resources",
-        reason=f"on {name} time grows as length to the {grown.exponent.value:.1f} ({low:.1f}–{high:.1f})",
-        counterexample=FailingInput.of(
-            grown.text, expected="about 1", got=f"{grown.seconds:.2f} s for {len(grown.text):,} characters"
-        ),
-        n_inputs=n_inputs,
-        n_failed=1,
-    )
+def _new_texts(family: str, seed: int) -> Callable[[int], str]:
+    """Return a function that makes texts of slightly fewer than so many characters, each new to a cache of texts."""
+    left_out = count(8)  # characters; a round length may have occurred in another check
+
+    def text(size: int) -> str:
+        whole = prose(size, seed + 5) if family == "words" else "".join(generate(f"gen/{family}:{size}"))
+        return whole[next(left_out) :]
+
+    return text
 
 
-class _Texts:
-    """Texts of one family, each new: a cache of whole texts has none of them."""
-
-    def __init__(self, family: str, case: Case) -> None:
-        self._family, self._seed = family, case.seed
-        self._left_out = 7  # characters; a round length may have occurred in another check
-
-    def of(self, size: int) -> str:
-        """Return a new text of slightly fewer than `size` characters."""
-        self._left_out += 1
-        whole = (
-            prose(size, self._seed + 5) if self._family == "words" else "".join(generate(f"gen/{self._family}:{size}"))
-        )
-        return whole[self._left_out :]
-
-
-def _grown(seconds_of: Callable[[str], float | None], texts: _Texts, case: Case) -> _Growth | None:
+def _grown(seconds_of: Callable[[str], float | None], texts: Callable[[int], str], case: Case) -> _Growth | None:
     """Measure how time grows, up to a second or a refusal; None with fewer than three sizes."""
     points: list[tuple[float, float]] = []
     text = ""
     for size in SIZES:
         taken: list[float] = []
         for _ in range(_PASSES):
-            text = texts.of(size)
+            text = texts(size)
             seconds = seconds_of(text)
             if seconds is not None:
                 taken.append(seconds)
@@ -136,73 +113,47 @@ def _grown(seconds_of: Callable[[str], float | None], texts: _Texts, case: Case)
     return None if exponent is None else _Growth(exponent, points[-1][1], text)
 
 
-def _encoding_seconds(case: Case, text: str) -> float | None:
-    client = case.client
-    if client.offers("timed_encode"):
-        return _number(client.ask("timed_encode", text=text, loops=1))
-    began = time.perf_counter()
-    answer = client.ids(text)
-    return None if isinstance(answer, Refusal) else time.perf_counter() - began
-
-
-def _decoding_seconds(case: Case, text: str) -> float | None:
-    client, ids = case.client, case.reference.ask(text)
+def _seconds(case: Case, text: str, decoding: bool) -> float | None:
+    """Return how long the target takes to encode a text, or to decode its ids; None for a refusal."""
+    client, ids = case.client, case.reference.encode(text) if decoding else []
     if isinstance(ids, Refusal):
         return None
-    if client.offers("timed_decode"):
-        return _number(client.ask("timed_decode", ids=ids))
+    if client.offers("timed_decode" if decoding else "timed_encode"):
+        taken = client.ask("timed_decode", ids=ids) if decoding else client.ask("timed_encode", text=text, loops=1)
+        return None if isinstance(taken, Refusal) else float(taken)
     began = time.perf_counter()
-    answer = client.decode(ids)
+    answer = client.decode(ids) if decoding else client.ids(text)
     return None if isinstance(answer, Refusal) else time.perf_counter() - began
 
 
-def _number(answer: object) -> float | None:
-    return float(answer) if isinstance(answer, int | float) else None
-
-
-def _reference_encoding(case: Case, text: str) -> float | None:
+def _reference_seconds(case: Case, text: str, decoding: bool) -> float | None:
     began = time.process_time()
-    answer = case.reference.ask(text)
+    answer: Answer | str = case.reference.encode(text)
+    if decoding and isinstance(answer, list):
+        began = time.process_time()
+        answer = case.reference.decode(answer)
     return None if isinstance(answer, Refusal) else time.process_time() - began
 
 
-def _reference_decoding(case: Case, text: str) -> float | None:
-    ids = case.reference.ask(text)
-    began = time.process_time()
-    return (
-        None
-        if isinstance(ids, Refusal) or isinstance(case.reference.decode(ids), Refusal)
-        else (time.process_time() - began)
-    )
-
-
-def memory(case: Case) -> CheckVerdict:
+def memory(case: Case) -> str:
     """Check that a megabyte of text takes less than a thousand times its size on top of the process's memory before."""
     with case.client.another({}) as alone:
-        return _memory(case, alone)
-
-
-def _memory(case: Case, alone: TargetClient) -> CheckVerdict:
-    alone.ids("hello world")
-    before = alone.peak_memory_bytes
-    if not before:
-        return CheckVerdict(status="not asked", reason="the memory of its process cannot be read here")
-    n = _MEMORY_CHARACTERS
-    while n > 1_000 and not case.affordable(n):
-        n //= 2
-    text = prose(n, case.seed + 2)
-    n_bytes = len(text.encode())
-    answer = alone.ids(text)
+        alone.ids("hello world")
+        before = alone.peak_memory_bytes
+        if not before:
+            raise NotAsked("the memory of its process cannot be read here")
+        n = _MEMORY_CHARACTERS
+        while n > 1_000 and not case.affordable(n):
+            n //= 2
+        text = prose(n, case.seed + 2)
+        n_bytes = len(text.encode())
+        answer = alone.ids(text)
+        grown = max(0, alone.peak_memory_bytes - before)
+    case.n_inputs += 1
     if isinstance(answer, Refusal):
-        return CheckVerdict(
-            status="failed", stage="resources", reason=f"a text of {n_bytes:,} bytes ends in {answer}", n_failed=1,
-            counterexample=FailingInput.of(text, expected="ids", got=answer),
-        )  # fmt: skip
-    grown = max(0, alone.peak_memory_bytes - before)
+        reason = f"a text of {n_bytes:,} bytes ends in {answer}"
+        raise Fault("resources", reason, text=text, expected="ids", got=answer)
     reason = f"{grown / n_bytes:.0f} bytes a byte of text, {before / 1e6:.0f} MB before"
     if grown > MOST_BYTES_A_BYTE * n_bytes:
-        return CheckVerdict(
-            status="failed", stage="resources", reason=reason, n_failed=1,
-            counterexample=FailingInput.of(text, expected=f"at most {MOST_BYTES_A_BYTE}", got=reason),
-        )  # fmt: skip
-    return CheckVerdict(status="passed", reason=reason, n_inputs=1)
+        raise Fault("resources", reason, text=text, expected=f"at most {MOST_BYTES_A_BYTE}", got=reason)
+    return reason

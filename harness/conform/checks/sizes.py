@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from harness.conform.case import Case, Judgement
+from harness.conform.case import Case
 from harness.conform.checks.over_texts import over_texts
-from harness.conform.reference import Answer
-from harness.conform.texts import prose
-from harness.conform.verdicts import CheckVerdict
 from harness.data.generated import generate
+from harness.generators.bulk import of_bytes
+from harness.generators.texts import prose
 
 _EVERY_LENGTH = 300
 _LAST = ("", " ", "é", "中", "👍", "\u0301", "\n")
@@ -24,20 +23,12 @@ _AT_ONCE_SECONDS = 1.0
 _OTHERS = (1_000, 1_536, 3_000, 6_144, 10_000, 12_288, 20_480, 49_152, 100_000)
 
 
-def sizes(case: Case) -> CheckVerdict:
+def sizes(case: Case) -> str:
     """Check the ids and the round trip at each size from a few bytes to a megabyte."""
-
-    def judge(text: str, answer: Answer) -> Judgement:
-        agreed = case.agrees(text, answer)
-        return case.comes_back(text, answer) if agreed == "right" else agreed
-
-    texts = [*_short(case.seed), *_of_powers(case.seed)]
-    fitting = [text for text in texts if case.can_ask(text)]
-    verdict = over_texts(case, fitting, judge)
-    if verdict.status != "failed" and fitting:
-        longest = max(map(len, fitting[: verdict.n_inputs] or fitting))
-        verdict.reason = "; ".join(filter(None, [verdict.reason, f"up to {longest:,} characters"]))
-    return verdict
+    fitting = [text for text in (*_short(case.seed), *_of_powers(case.seed)) if case.can_ask(text)]
+    remark = over_texts(case, fitting, case.survives)
+    longest = max(map(len, fitting[: case.n_inputs]))
+    return "; ".join(filter(None, [remark, f"up to {longest:,} characters"]))
 
 
 def past_64k(case: Case) -> list[str]:
@@ -61,22 +52,13 @@ def _short(seed: int) -> Iterator[str]:
 def _of_powers(seed: int) -> Iterator[str]:
     """Yield, by length, texts of mixed scripts and of plain words with so many bytes and so many characters."""
     greatest = 1 << _GREAT_POWERS[-1]
-    mixed = "".join(generate(f"gen/mixed:{greatest + 8}"))
     shift = Random(f"sizes:{seed}").randrange(64)
+    mixed = "".join(generate(f"gen/mixed:{greatest + 80}"))[shift:]
     words = prose(greatest + 80, seed + 4).encode("ascii", "ignore").decode()
     words += "x" * (greatest + 80 - len(words))
     near = {(1 << power) + more for power in _POWERS for more in (-1, 0, 1)}
-    for n in sorted(near | set(_OTHERS)):
-        yield of_bytes(mixed[shift:], n)
-        yield mixed[shift : shift + n]
-        yield words[shift : shift + n]
-    for power in _GREAT_POWERS:
-        yield of_bytes(mixed, 1 << power)
-        yield mixed[: 1 << power]
-        yield words[: (1 << power) + 1]
-
-
-def of_bytes(text: str, n_bytes: int) -> str:
-    """Return a prefix of `text` padded with `x` to exactly `n_bytes` of UTF-8."""
-    head = text[:n_bytes].encode()[:n_bytes].decode("utf-8", "ignore")
-    return head + "x" * (n_bytes - len(head.encode()))
+    great = {1 << power for power in _GREAT_POWERS}
+    for n in sorted(near | set(_OTHERS) | great):
+        yield of_bytes(mixed, n)
+        yield mixed[:n]
+        yield words[: n + (n in great)]

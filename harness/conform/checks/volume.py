@@ -6,10 +6,11 @@ import time
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from harness.conform import texts as material
 from harness.conform.case import Case
 from harness.conform.reference import Answer, Refusal
-from harness.conform.verdicts import CheckVerdict, FailingInput
+from harness.conform.verdicts import Fault, NotAsked
+from harness.generators import texts as material
+from harness.generators.bulk import pairs_of_parts
 from impls.core.text.text import special_matcher
 
 N_TEXTS = 1_000_000
@@ -26,59 +27,53 @@ _SHARE_OF_BATCHES = 0.3
 _LONGEST_PART = 5  # characters
 
 
-def many_texts(case: Case) -> CheckVerdict:
+def many_texts(case: Case) -> str:
     """Check as many distinct short texts as the time allows: singly, and in batches if offered."""
     began, batch_seconds, best = time.monotonic(), 0.0, float("inf")
     deadline = min(case.deadline, began + SECONDS)
-    in_batches = case.client.offers("encode_batch")
-    n_inputs = n_batches = 0
+    n_batches = 0
     case.client.fresh()
     for texts in _batches(case):
-        expected = [case.reference.ask(text) for text in texts]
+        expected = [case.reference.encode(text) for text in texts]
         asked_at = time.monotonic()
         got = list(case.client.ids_of_all(texts))
         pace = (time.monotonic() - asked_at) / max(1, len(texts))
         best = min(best, pace) if len(texts) >= _LEAST_TIMED else best
-        wrong = [k for k in range(len(texts)) if _wrong(case, texts[k], expected[k], got[k])]
-        n_inputs += len(texts)
+        case.n_inputs += len(texts)
+        triples = zip(texts, expected, got, strict=True)
+        wrong = [(text, b) for text, a, b in triples if a != b and case.agrees(text, b) == "wrong"]
         if wrong:
-            text, answer = min(((texts[k], got[k]) for k in wrong), key=lambda pair: len(pair[0]))
-            located, example = case.explain(text, answer, case.agrees)
-            return CheckVerdict(
-                status="failed", reason=located.reason, stage=located.stage, counterexample=example,
-                n_inputs=n_inputs, n_failed=len(wrong),
-            )  # fmt: skip
-        if pace > _SLOWER * best and pace > best + _SLOWER_SECONDS and (found := _slower(case, texts, pace, n_inputs)):
-            return found
+            text, answer = min(wrong, key=lambda pair: len(pair[0]))
+            fault = case.explain(text, answer, case.agrees)
+            fault.n_failed = len(wrong)
+            raise fault
+        if pace > _SLOWER * best and pace > best + _SLOWER_SECONDS:
+            _slower(case, texts, pace)
         now = time.monotonic()
-        if in_batches and batch_seconds <= _SHARE_OF_BATCHES * (now - began):
+        if case.client.offers("encode_batch") and batch_seconds <= _SHARE_OF_BATCHES * (now - began):
             n_batches += 1
-            if found := _batch_differs(case, texts, got):
-                found.n_inputs = n_inputs
-                return found
+            _in_one_batch(case, texts, got)
             batch_seconds += time.monotonic() - now
         if time.monotonic() > deadline:
             break
-    reason = f"{n_inputs:,} of {N_TEXTS:,} texts in the time allowed" if n_inputs < N_TEXTS else ""
-    if n_inputs < LEAST_TEXTS:
-        return CheckVerdict(status="not asked", reason=f"too slow: {reason}", n_inputs=n_inputs)
-    if n_batches:
-        reason = "; ".join(filter(None, [reason, f"in {n_batches} batches of {_A_BATCH:,} as well"]))
-    return CheckVerdict(status="passed", reason=reason, n_inputs=n_inputs)
+    remark = f"{case.n_inputs:,} of {N_TEXTS:,} texts in the time allowed" if case.n_inputs < N_TEXTS else ""
+    if case.n_inputs < LEAST_TEXTS:
+        raise NotAsked(f"too slow: {remark}")
+    batches = f"in {n_batches} batches of {_A_BATCH:,} as well" if n_batches else ""
+    return "; ".join(filter(None, [remark, batches]))
 
 
-def _slower(case: Case, texts: Sequence[str], pace: float, n_inputs: int) -> CheckVerdict | None:
-    """Return a failure if the same texts take far less time in a fresh process."""
+def _slower(case: Case, texts: Sequence[str], pace: float) -> None:
+    """Raise a fault if the same texts take far less time in a fresh process."""
     case.client.fresh()
     few = texts[:_LEAST_TIMED]
     began = time.monotonic()
     for _ in case.client.ids_of_all(few):
         pass
     afresh = (time.monotonic() - began) / len(few)
-    if pace < _SLOWER * afresh:
-        return None
-    reason = f"a text takes {pace * 1e6:,.0f} µs after {n_inputs:,} others, {afresh * 1e6:,.0f} µs in a fresh process"
-    return CheckVerdict(status="failed", stage="resources", reason=reason, n_inputs=n_inputs, n_failed=1)
+    if pace >= _SLOWER * afresh:
+        after = f"a text takes {pace * 1e6:,.0f} µs after {case.n_inputs:,} others"
+        raise Fault("resources", f"{after}, {afresh * 1e6:,.0f} µs in a fresh process")
 
 
 def _batches(case: Case) -> Iterator[list[str]]:
@@ -92,39 +87,28 @@ def _batches(case: Case) -> Iterator[list[str]]:
     ]
     specials = case.reference.model.special_tokens
     special = special_matcher(frozenset(specials)) if specials else None
-    gaps = ("", "", " ", " ", "\n", "'", "-")
     known: set[str] = set()
     made = 0
     size = 1_000  # until its speed is known
     while made < N_TEXTS:
-        first, second = random.choices(parts, k=size), random.choices(parts, k=size)
-        texts = [a + gap + b for a, gap, b in zip(first, random.choices(gaps, k=size), second, strict=True)]
-        fresh = [text for text in dict.fromkeys(texts) if text not in known]
-        if special is not None:
-            fresh = [text for text in fresh if special.search(text) is None]
-        known.update(fresh)
+        drawn = dict.fromkeys(pairs_of_parts(parts, size, random))
+        texts = [text for text in drawn if text not in known and (special is None or special.search(text) is None)]
+        known.update(texts)
         if case.client.characters_per_second:
-            fresh = fresh[: N_TEXTS - made]
-        made += len(fresh)
-        yield fresh
+            texts = texts[: N_TEXTS - made]
+        made += len(texts)
+        yield texts
         size = _A_BATCH if case.affordable(40 * _A_BATCH) else size
 
 
-def _wrong(case: Case, text: str, expected: Answer, got: Answer) -> bool:
-    return got != expected and case.agrees(text, got) == "wrong"
-
-
-def _batch_differs(case: Case, texts: list[str], alone: Sequence[Answer]) -> CheckVerdict | None:
-    """Return a failure if the same texts in one batch get other ids."""
-    encoded = [(text, ids) for text, ids in zip(texts, alone, strict=True) if isinstance(ids, list)]
-    got = case.client.ask("encode_batch", texts=[text for text, _ in encoded])
-    if got == [ids for _, ids in encoded]:
-        return None
-    reason, example = f"a batch of {len(encoded):,} texts: ", None
-    if not isinstance(got, list) or len(got) != len(encoded):
-        reason += str(got) if isinstance(got, Refusal) else f"{len(got) if isinstance(got, list) else 0:,} answers"
-    else:
-        at = next(k for k, (_, ids) in enumerate(encoded) if got[k] != ids)
-        reason += f"from text {at:,} on, other ids than alone"
-        example = FailingInput.of(encoded[at][0], expected=encoded[at][1], got=got[at])
-    return CheckVerdict(status="failed", stage="batch", reason=reason, counterexample=example, n_failed=1)
+def _in_one_batch(case: Case, texts: Sequence[str], alone: Sequence[Answer]) -> None:
+    """Raise a fault if the same texts in one batch get other ids."""
+    encoded = {text: ids for text, ids in zip(texts, alone, strict=True) if isinstance(ids, list)}
+    got = case.client.ask("encode_batch", texts=list(encoded))
+    where = f"a batch of {len(encoded):,} texts:"
+    if isinstance(got, Refusal) or len(got) != len(encoded):
+        raise Fault("batch", f"{where} {got if isinstance(got, Refusal) else f'{len(got):,} answers'}")
+    for at, ((text, ids), other) in enumerate(zip(encoded.items(), got, strict=True)):
+        if ids != other:
+            reason = f"{where} from text {at:,} on, other ids than alone"
+            raise Fault("batch", reason, text=text, expected=ids, got=other)

@@ -9,7 +9,8 @@ import pytest
 
 import impls
 from harness import decoded
-from harness.check import CheckPlan, CheckResult, check, tasks
+from harness.check import tasks
+from harness.check.agreement import CheckPlan, CheckResult, check
 from harness.check.classes import relation
 from harness.records import Verdict
 from impls import Model
@@ -153,6 +154,6 @@ def test_of_a_normalising_model_the_normal_form_must_come_back(tmp_path: Path, w
     with pytest.MonkeyPatch.context() as patch:
         if wrongly:
             patch.setattr(decoded, "comes_back_as", lambda model, text: text)
-        outcome = tasks.encode_corpus("priority", str(tmp_path / "model.json"), str(tmp_path / "text.txt"), None, 1000)
-    assert outcome.round_trip == "normalising"
-    assert outcome.status == ("mismatch" if wrongly else "ok")
+        found = tasks.encode_corpus("priority", str(tmp_path / "model.json"), str(tmp_path / "text.txt"), None, 1000)
+    assert found.verdict.round_trip == "normalising"
+    assert found.verdict.status == ("mismatch" if wrongly else "ok")

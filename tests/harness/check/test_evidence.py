@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import impls
-from harness.check import CheckPlan, CheckResult, TrainerPlan, TrainerResult, check, check_trainers
+from harness.check.agreement import CheckPlan, CheckResult, check
 from harness.check.tasks import encode_corpus
+from harness.check.trainers import TrainerPlan, TrainerResult, check_trainers
 from harness.process.pool import run_tasks
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
 from harness.report.charts_agreement import agreement_charts

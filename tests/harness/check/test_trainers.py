@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import impls
-from harness.check import TrainerPlan, TrainerResult, check_trainers
 from harness.check.trainer_rules import DEFAULT_TRAINERS, MINBPE, RULES, rules_to_compare, spec_of
 from harness.check.trainer_tasks import counts_after
+from harness.check.trainers import TrainerPlan, TrainerResult, check_trainers
 from harness.cli import main
 from harness.records import TrainerAgreement
 from harness.report.table import plain_rows

@@ -40,7 +40,7 @@ def test_one_that_fails_is_a_finding(
 ) -> None:
     import click
 
-    from harness.check import support
+    from harness.check import agreement
     from harness.commands.list_matrix import list_matrix
 
     def run_here(function: Any, tasks: Any, done: Any) -> list[Any]:
@@ -49,7 +49,7 @@ def test_one_that_fails_is_a_finding(
     def drops_a_token(self: Naive, text: str) -> list[int]:
         return self._join_pieces(text, self.encode_piece)[1:]
 
-    monkeypatch.setattr(support, "run_tasks", run_here)
+    monkeypatch.setattr(agreement, "run_tasks", run_here)
     monkeypatch.setattr(Naive, "_encode_text", drops_a_token)
     with pytest.raises(click.exceptions.Exit) as ended:
         list_matrix(["naive"], models[:1], as_json=False)

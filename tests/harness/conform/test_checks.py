@@ -17,7 +17,7 @@ import pytest
 import impls
 from harness.cli import main
 from harness.conform.reference import Reference
-from harness.conform.runner import run_checks
+from harness.conform.run import run_checks
 from harness.conform.target import TargetFailed
 from harness.conform.verdicts import CheckVerdict, ConformanceReport
 from harness.targets import NotLoadable

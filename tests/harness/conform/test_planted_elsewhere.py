@@ -10,7 +10,7 @@ import pytest
 from planted_tokenizers import conform, model_file, planted, the_failure
 
 import impls
-from harness.conform.checks import CHECKS
+from harness.conform.checks.catalogue import CHECKS
 from harness.conform.report import render
 from harness.conform.verdicts import ConformanceReport
 

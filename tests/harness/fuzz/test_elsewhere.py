@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from random import Random
 
 import pytest
 
 import impls
-from harness.check.fuzz import FuzzPlan, FuzzResult, FuzzRun, parse_side, replay
-from harness.check.fuzz.bulk import Ids, Sizes
-from harness.check.fuzz.questions import text_of_ids
+from harness.check.fuzz.replay import replay
+from harness.check.fuzz.run import FuzzPlan, FuzzResult, FuzzRun
+from harness.check.fuzz.sides import parse_side
 from harness.data import load_corpus
 
 _HERE = Path(__file__).resolve().parent
@@ -63,18 +62,3 @@ def test_what_decodes_differently_is_saved_with_its_ids_and_replayed(model: Path
     assert record.counterexample.expected is not None
     assert len(record.counterexample.expected) == 1
     assert [one.outcome for one in replay([record])] == ["holds"]
-
-
-def test_sizes_lie_beside_powers_of_two_and_reach_a_megabyte() -> None:
-    sizes = Sizes(lambda random: "a word, é字 ")
-    texts = [text for round in range(20) for text in sizes.texts(round, Random(round))]
-    lengths = {length for text in texts for length in (len(text), len(text.encode()))}
-    assert {4095, 4096, 4097, 65_535, 65_536, 65_537} <= lengths
-    assert 1 << 20 in {length & ~1 for length in lengths} | {length + 1 for length in lengths}
-
-
-def test_lists_of_ids_hold_any_id_of_the_model(model: Path) -> None:
-    loaded = impls.Model.load(model)
-    lists = Ids(loaded).lists(3_000, Random(1))
-    assert {ord(i) for text in lists for i in text} == set(loaded.bytes_by_id())
-    assert text_of_ids([0xD800, 5]) == "\ud800\x05"

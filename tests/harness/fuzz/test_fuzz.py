@@ -5,31 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from random import Random
 
 import pytest
 
 import impls
 from harness.check.classes import Relation
-from harness.check.fuzz import (
-    CounterexampleFile,
-    FuzzPlan,
-    FuzzResult,
-    FuzzRun,
-    parse_side,
-    read_counterexamples,
-    replay,
-    serve,
-    side_process,
-)
-from harness.check.fuzz.alphabets import CATEGORIES, SCRIPTS, is_newer, of_category, of_script, unassigned
-from harness.check.fuzz.examine import DifferingText, examine
-from harness.check.fuzz.families import DIRECT
-from harness.check.fuzz.findings import classify, record_of, shape
+from harness.check.fuzz import serve, side_process
+from harness.check.fuzz.examine import examine
+from harness.check.fuzz.findings import DifferingText, classify, record_of, shape
 from harness.check.fuzz.model_source import ModelSource
 from harness.check.fuzz.questions import Failure, Question
+from harness.check.fuzz.replay import CounterexampleFile, read_counterexamples, replay
+from harness.check.fuzz.run import FuzzPlan, FuzzResult, FuzzRun
+from harness.check.fuzz.sides import parse_side
 from harness.check.fuzz.source import TextSource
 from harness.data import DataError, load_corpus
+from harness.generators.alphabets import is_newer
 from harness.records import Disagreement, encode_record
 
 _TARGETS = Path(__file__).resolve().parent / "fuzz_targets"
@@ -75,27 +66,9 @@ def text_of(record: Disagreement) -> str:
 # --- what is made ---------------------------------------------------------------------------------------------
 
 
-def test_every_category_and_script_has_characters_and_newer_ones_are_told() -> None:
-    assert all(of_category(category) for category in CATEGORIES)
-    assert all(of_script(script) for script in SCRIPTS)
-    assert is_newer("\u0c5c")
-    assert is_newer("\U00011de0")
-    assert not any(map(is_newer, "a\uffff\ufdd0\u1c89\ue000"))
-    assert sum(map(len, unassigned())) > 50_000
-    assert all(map(is_newer, unassigned()[0]))
-
-
-@pytest.mark.parametrize("name", DIRECT)
-def test_a_family_makes_texts_that_differ(name: str) -> None:
-    random = Random(1)
-    texts = [DIRECT[name](random) for _ in range(50)]
-    assert len(set(texts)) > 20
-    assert all(isinstance(text, str) for text in texts)
-
-
 def test_a_batch_is_the_same_for_the_same_seed_and_no_other(model: Path) -> None:
     loaded = impls.Model.load(model)
-    one, same, other = (TextSource(loaded, ["real text, and more of it"], seed) for seed in (3, 3, 4))
+    one, same, other = (TextSource("model", loaded, ["real text, and more of it"], seed) for seed in (3, 3, 4))
     assert [one.batch(k) for k in (0, 1, 9)] == [same.batch(k) for k in (0, 1, 9)]
     assert one.batch(1).texts != other.batch(1).texts
     assert one.batch(0).texts != other.batch(0).texts
@@ -104,7 +77,7 @@ def test_a_batch_is_the_same_for_the_same_seed_and_no_other(model: Path) -> None
 
 
 def test_texts_hold_specials_newer_characters_runs_and_joined_emoji(model: Path) -> None:
-    source = TextSource(impls.Model.load(model), ["real text"], 0)
+    source = TextSource("model", impls.Model.load(model), ["real text"], 0)
     texts = [text for k in range(6) for text in source.batch(k).texts]
     for wanted in ("<|end|>", "\u200d", "'s", "\ud800", "\u200f", "\r\n"):
         assert any(wanted in text for text in texts), ascii(wanted)
@@ -114,10 +87,8 @@ def test_texts_hold_specials_newer_characters_runs_and_joined_emoji(model: Path)
 
 def test_random_models_are_the_same_for_the_same_seed_and_of_every_kind() -> None:
     batches = [ModelSource(7).batch(k) for k in range(4)]
-    assert [[m.digest for m, _ in b.models] for b in batches] == [
-        [m.digest for m, _ in ModelSource(7).batch(k).models] for k in range(4)
-    ]
-    models = [model for batch in batches for model, _ in batch.models]
+    assert batches == [ModelSource(7).batch(k) for k in range(4)]
+    models = [question.model for batch in batches for question in batch if isinstance(question.model, impls.Model)]
     irregularities = " ".join(line for model in models for line in model.irregularities)
     for irregular in ("duplicate merge", "several derivations", "rank before a merge", "no derivation"):
         assert irregular in irregularities
@@ -176,7 +147,8 @@ def test_a_side_that_dies_fails_on_the_text_that_kills_it_and_answers_the_others
         one, died, other = dying.ask(question)
         assert [one, other] == reference.ask(Question(str(model), ["a", "b"]))
         assert died == Failure("crash", "the process ended with exit status 3")
-        case = DifferingText(question, "model.json", "\x00a", (reference.ask_one(question, "\x00a"), died), True, "")
+        answers = (reference.ask_one(question, "\x00a"), died)
+        case = DifferingText((reference.name, dying.name), question, "\x00a", answers, "")
         provable = Relation("provably equal", "", True)
         found = examine(reference, dying, case, None, lambda model: provable, 60.0)
     assert found.text == "\x00"
@@ -215,11 +187,14 @@ def test_what_is_not_seen_again_is_reported_as_such(fuzz: Fuzz) -> None:
 
 
 def test_random_models_tell_replay_from_the_rest_by_two_merges(fuzz: Fuzz) -> None:
-    result = fuzz("priority", "fuzz_targets:Replays", random_models=True, n_texts=12_000, stop_after=1)
-    (record,) = result.findings
-    assert record.own_model is not None
-    assert len(record.own_model["merges"] or record.own_model["tokens"]) <= 3
-    assert len(text_of(record)) <= 4
+    def n_merges(record: Disagreement) -> int:
+        assert record.own_model is not None
+        return len(record.own_model["merges"] or record.own_model["tokens"])
+
+    result = fuzz("priority", "fuzz_targets:Replays", random_models=True, n_texts=12_000, stop_after=3)
+    smallest = min(result.findings, key=n_merges)  # some need more merges: none of them can be left out
+    assert n_merges(smallest) <= 3
+    assert len(text_of(smallest)) <= 4
 
 
 def test_on_random_models_own_implementations_agree_where_they_must_and_differ_where_they_may(fuzz: Fuzz) -> None:

@@ -241,7 +241,7 @@ def test_a_release_that_does_not_show_its_vocabulary_is_refused_by_name(
 
 def test_an_own_vocabulary_is_a_model_by_name_and_its_losses_are_counted(turkish: None, tmp_path: Path) -> None:
     (tmp_path / "texts.jsonl").write_text('{"text": "ab"}\n{"text": "abAb"}\n')
-    found = encode_corpus("turkish-tokenizer", "turkish-tokenizer", str(tmp_path / "texts.jsonl"), None, 1000)
+    found = encode_corpus("turkish-tokenizer", "turkish-tokenizer", str(tmp_path / "texts.jsonl"), None, 1000).verdict
     assert (found.status, found.round_trip) == ("ok", "lossy")
     assert found.reason.endswith("texts do not come back")
     assert found.counterexample is not None

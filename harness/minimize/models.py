@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from harness.check.shrink import Budget, smallest_sequence
+from harness.minimize.texts import Budget, smallest_sequence
 from impls.core.errors import InvalidModel
 from impls.core.model.model import Model
 
@@ -37,13 +37,10 @@ def smallest_model(model: Model, differs: Callable[[Model], bool], budget: Budge
     return _with_only(model, smallest_sequence(items, holds, budget)) if holds(items) else model
 
 
-def _items(model: Model) -> list[Item]:
-    made = {model.tokens[i] for i in model.merge_results}
-    merges = [(model.tokens[left] or b"", model.tokens[right] or b"") for left, right in model.merges]
-    return [
-        *merges,
-        *((token, b"") for token in model.tokens if token is not None and token not in made | _fixed(model)),
-    ]
+def _items(model: Model) -> tuple[Item, ...]:
+    made = {model.tokens[i] for i in model.merge_results} | _fixed(model)
+    merges = ((model.tokens[left] or b"", model.tokens[right] or b"") for left, right in model.merges)
+    return (*merges, *((token, b"") for token in model.tokens if token is not None and token not in made))
 
 
 def _fixed(model: Model) -> set[bytes]:

@@ -42,6 +42,7 @@ MARKS = (
     "\u0301\u0300\u0308\u0327\u0307\u0328\u05b7\u064b\u0670\u093c\u0940\u0e31\u0e49\u1abe\u20dd\u302a\U0001d165\u034f"
 )
 MARKED = "aeioun EİıΩяאبकกあ가\u1112\u1161\u11ab1'"
+DIRECTED = ("שלום", "עולם", "مرحبا", "سلام", "abc", "12", " ", ".", "\n", "'s")
 DIRECTIONS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c"
 CODE = (
     *str.split(
@@ -52,6 +53,11 @@ CODE = (
     *("def ", "if (", "{\n", "}\n", ");\n", "():\n", "\n    ", "\n\t", "\n\n\n", "\r\n", "  ", "        "),
 )
 SPECIAL_PARTS = tuple(str.split("<| |> < | > endoftext fim_prefix endofprompt im_start <s> </s> <unk>"))
+BESIDE = (
+    "a", "A", "é", "中", "字", "1", "٣", " ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u3000", ".", "<", "<|", "|", ">",
+    "_", "'s", "\u0301", "\u200d", "\u200b", "\ufeff", "👍", "▁", "Ġ", "\x00",
+)  # fmt: skip
+"""Neighbours of a special token: one of every class of character."""
 LONE_SURROGATES = ("\ud800", "\udbff", "\udc00", "\udfff", "\ud83d", "\udc4d", "\ud83d\udc4d", "\udc4d\ud83d")
 RUN_LENGTHS = (2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 48, 49, 50, 63, 64, 65, 80, 81, 99, 100, 101, 127, 128, 129)
 LONG_RUN_LENGTHS = (255, 256, 257, 400, 512, 1000, 1023, 1025, 4100)

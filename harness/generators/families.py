@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
-from harness.check.fuzz import alphabets
+from harness.generators import alphabets
 
 Family = Callable[[Random], str]
+
+_MOST_CHARACTERS = 4_000
 
 
 def length(random: Random) -> int:
@@ -18,10 +20,18 @@ def length(random: Random) -> int:
     return random.randint(1, 8) if random.random() < 0.8 else random.randint(9, 200)
 
 
+def _of(longest: int, *pools: Sequence[str], mean: int = 1) -> Family:
+    """Return the family of one of each of `pools` after the other, again and again: up to `longest` times."""
+
+    def family(random: Random) -> str:
+        times = min(longest, mean * length(random))
+        return "".join(random.choice(pool) for _ in range(times) for pool in pools)
+
+    return family
+
+
 def _categories(random: Random) -> str:
-    chosen = [
-        alphabets.of_category(category) for category in random.choices(alphabets.CATEGORIES, k=random.randint(1, 4))
-    ]
+    chosen = list(map(alphabets.of_category, random.choices(alphabets.CATEGORIES, k=random.randint(1, 4))))
     return "".join(random.choice(random.choice(chosen)) for _ in range(length(random)))
 
 
@@ -38,10 +48,8 @@ def _scripts(random: Random) -> str:
 def _spaces(random: Random) -> str:
     few = random.choices(alphabets.WHITE_SPACE, k=5)
     parts = random.choices(few, k=length(random))
-    for _ in range(random.randint(0, 3)):
-        parts.insert(
-            random.randint(0, len(parts)), random.choice((*alphabets.LOOKS_LIKE_SPACE, "a", "1", ".", "'s", "/"))
-        )
+    for other in random.choices((*alphabets.LOOKS_LIKE_SPACE, "a", "1", ".", "'s", "/"), k=random.randint(0, 3)):
+        parts.insert(random.randint(0, len(parts)), other)
     return "".join(parts)
 
 
@@ -53,22 +61,6 @@ def _digits(random: Random) -> str:
     return "".join(parts)
 
 
-def _contractions(random: Random) -> str:
-    return "".join(
-        random.choice((*alphabets.WORDS, "", " ", "1", "?"))
-        + random.choice(alphabets.APOSTROPHES)
-        + random.choice(alphabets.CONTRACTIONS)
-        + random.choice(("", "", " ", "\n", "x", "X", "'"))
-        for _ in range(random.randint(1, 4))
-    )
-
-
-def _emoji(random: Random) -> str:
-    return "".join(
-        random.choice(alphabets.EMOJI) + random.choice(alphabets.EMOJI_JOINTS) for _ in range(min(24, length(random)))
-    )
-
-
 def _marks(random: Random) -> str:
     parts: list[str] = []
     for _ in range(random.randint(1, 8)):
@@ -76,12 +68,6 @@ def _marks(random: Random) -> str:
         parts += random.choices(alphabets.MARKS, k=random.choice((0, 1, 1, 2, 3, 12)))
     random.shuffle(parts) if random.random() < 0.2 else None
     return "".join(parts)
-
-
-def _directions(random: Random) -> str:
-    known = ("שלום", "עולם", "مرحبا", "سلام", "abc", "12", " ", ".", "\n", "'s")
-    words = random.choices(known, k=random.randint(1, 6))
-    return "".join(word + random.choice(alphabets.DIRECTIONS) * random.randint(0, 2) for word in words)
 
 
 def _runs(random: Random) -> str:
@@ -94,18 +80,6 @@ def _runs(random: Random) -> str:
     return random.choice(("", "", "x", " ", "1", "\n")) + run + random.choice(("", "", "x", " ", "1", "\n", "'s"))
 
 
-def _code(random: Random) -> str:
-    return "".join(random.choices(alphabets.CODE, k=min(40, 2 * length(random))))
-
-
-def _surrogates(random: Random) -> str:
-    return "".join(random.choices((*alphabets.LONE_SURROGATES, "a", " ", "\n", "👍", "é"), k=min(20, length(random))))
-
-
-def _edges(random: Random) -> str:
-    return "".join(random.choices(alphabets.EDGES + "a 1'", k=min(20, length(random))))
-
-
 def _unassigned(random: Random) -> str:
     """Put code points newer than Unicode 16 where their class matters: beside letters, digits, spaces, contractions."""
     around = ("a", "A", " ", "1", "234", "'s", "'LL", "!", "\n", "\u0301", "é", "")
@@ -115,19 +89,13 @@ def _unassigned(random: Random) -> str:
     return "".join([*before, plane[start : start + random.randint(1, 3)], *behind])
 
 
-def _any(random: Random) -> str:
-    return "".join(random.choices(_ANYTHING, k=length(random)))
-
-
 _ANYTHING = sorted(
     {*alphabets.WHITE_SPACE, *alphabets.LOOKS_LIKE_SPACE, *alphabets.DIGIT_OTHERS, *alphabets.APOSTROPHES}
     | {*alphabets.MARKS, *alphabets.DIRECTIONS, *alphabets.EMOJI, *map(chr, range(128))}
 )
 
 
-_BESIDE = (*("", "") * 8, " ", "  ", "a", "A", "é", "字", "1", "\n", "\r\n", "\t", "\u00a0", ".", "<", "<|", ">", "'s",
-           "\u0301", "\u200d", "\ufeff", "👍", "▁", "\x00")  # fmt: skip
-"""Neighbours of a special token."""
+_NEXT_TO = (*[""] * 16, *alphabets.BESIDE)
 
 
 def specials(texts: Sequence[str]) -> Family:
@@ -136,13 +104,11 @@ def specials(texts: Sequence[str]) -> Family:
     def family(random: Random) -> str:
         parts: list[str] = []
         for _ in range(random.randint(1, 4)):
-            special = (
-                random.choice(texts) if texts and random.random() < 0.7 else random.choice(alphabets.SPECIAL_PARTS)
-            )
+            special = random.choice(texts if texts and random.random() < 0.7 else alphabets.SPECIAL_PARTS)
             if random.random() < 0.5:
                 start = random.randrange(len(special))
                 special = special[start : random.randint(start + 1, len(special))]
-            parts += [random.choice(_BESIDE), special, random.choice(_BESIDE)]
+            parts += [random.choice(_NEXT_TO), special, random.choice(_NEXT_TO)]
         return "".join(parts)
 
     return family
@@ -167,20 +133,52 @@ def mixture(families: Sequence[Family]) -> Family:
     return family
 
 
+def nested(families: Sequence[Family]) -> Family:
+    """Return the family of texts of `families` joined, repeated and changed in case, and of the results again."""
+
+    def family(random: Random, depth: int = 3) -> str:
+        if depth == 0 or random.random() < 0.25:
+            return random.choice(families)(random)
+        made = random.choice((_joined, _repeated, _changed))(lambda: family(random, depth - 1), random)
+        return made[:_MOST_CHARACTERS]
+
+    return family
+
+
+def _joined(part: Callable[[], str], random: Random) -> str:
+    joint = random.choice(("", "", " ", "\n", "'", "1", "\r\n", "\u200d", "  "))
+    return joint.join(part() for _ in range(random.randint(2, 4)))
+
+
+def _repeated(part: Callable[[], str], random: Random) -> str:
+    return part() * random.randint(2, 40)
+
+
+def _changed(part: Callable[[], str], random: Random) -> str:
+    text = part()
+    change = random.choice((str.upper, str.lower, str.title, str.swapcase, None))
+    if change is not None:
+        return change(text)
+    return random.choice((text[::-1], "".join(character * 2 for character in text)))
+
+
 DIRECT: dict[str, Family] = {
     "categories": _categories,
     "scripts": _scripts,
     "spaces": _spaces,
     "digits": _digits,
-    "contractions": _contractions,
-    "emoji": _emoji,
+    "contractions": _of(
+        4, (*alphabets.WORDS, "", " ", "1", "?"), alphabets.APOSTROPHES, alphabets.CONTRACTIONS,
+        ("", "", " ", "\n", "x", "X", "'"),
+    ),
+    "emoji": _of(24, alphabets.EMOJI, alphabets.EMOJI_JOINTS),
     "marks": _marks,
-    "directions": _directions,
+    "directions": _of(6, alphabets.DIRECTED, *[("", "", "", *alphabets.DIRECTIONS)] * 2),
     "runs": _runs,
-    "code": _code,
-    "surrogates": _surrogates,
-    "edges": _edges,
+    "code": _of(40, alphabets.CODE, mean=2),
+    "surrogates": _of(20, (*alphabets.LONE_SURROGATES, "a", " ", "\n", "👍", "é")),
+    "edges": _of(20, alphabets.EDGES + "a 1'"),
     "unassigned": _unassigned,
-    "any": _any,
-}
+    "any": _of(200, _ANYTHING),
+}  # fmt: skip
 """Name -> family, for those that need neither model nor corpus."""

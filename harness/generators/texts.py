@@ -1,4 +1,4 @@
-"""Texts for a target: a fixed set of hard texts, the samples, random Unicode, texts made of the model's tokens.
+"""Texts for any tokenizer: hard texts, the samples, random Unicode, tokens of the model, every character, very long.
 
 Deterministic: the same seed gives the same texts on every machine.
 """
@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, count, islice, product
 from random import Random
+from string import ascii_lowercase
 
 import regex
 
 from harness.data import load_corpus
 from harness.data.generated import generate
+from harness.generators import families
 from impls.core.model.model import Model
 
 PAST_A_MEGABYTE = 1_250_000
@@ -39,13 +41,7 @@ _UNASSIGNED = regex.compile(r"\p{Cn}")
 _LETTERS = "etaoinshrdlucmfwypvbgkjqxz"
 _LENGTHS_OF_RUNS = (6, 8, 13, 16, 17, 31, 33, 63, 65, 98, 99, 100, 101, 127, 128, 129, 255, 257, 511, 1023, 1025, 4097)
 _RUNS = ("a", "ab", " ", "\n", "1", "=", "é", "中", "👍", " a", "a ", "\t ", "\r\n", ".", "Aa")
-_BLOCKS = (
-    (0x20, 0x7F, 8), (0x00, 0x20, 1), (0xA0, 0x180, 3), (0x180, 0x250, 1), (0x300, 0x370, 2), (0x370, 0x530, 3),
-    (0x590, 0x700, 2), (0x900, 0xE00, 2), (0x1100, 0x1200, 1), (0x1E00, 0x2000, 1), (0x2000, 0x2070, 2),
-    (0x2100, 0x2200, 1), (0x3000, 0x3100, 1), (0x4E00, 0x9FA6, 3), (0xAC00, 0xD7A4, 1), (0xF900, 0xFB50, 1),
-    (0xFE00, 0xFE10, 1), (0xFF00, 0xFFF0, 1), (0x1F300, 0x1F700, 3), (0x10000, 0x10400, 1), (0x1D400, 0x1D800, 1),
-)  # fmt: skip
-"""First and last code point (exclusive) and how often characters of the block are drawn."""
+_LONGEST_RANDOM = 60  # characters
 
 
 def hard_texts() -> list[str]:
@@ -63,32 +59,23 @@ def sample_texts() -> list[str]:
 
 
 def random_texts(seed: int, n_texts: int) -> Iterator[str]:
-    """Yield texts of 1 to 60 random characters: of one Unicode block, of several, or cut from the hard texts."""
+    """Yield texts of 1 to 60 characters of one or several families, or cut from the hard texts; none is unassigned."""
     random = Random(f"conform:{seed}")
-    weights = [weight for _, _, weight in _BLOCKS]
+    single = [family for name, family in families.DIRECT.items() if name not in ("surrogates", "unassigned")]
+    members = [*single, families.mixture(single), families.mixture(single), *[joined_hard] * len(single)]
+    for family in random.choices(members, k=n_texts):
+        yield _UNASSIGNED.sub("", family(random)[:_LONGEST_RANDOM]) or "?"
 
-    def character() -> str:
-        first, end, _ = random.choices(_BLOCKS, weights)[0]
-        return chr(random.randrange(first, end))
 
-    def of_one_block() -> str:
-        first, end, _ = random.choices(_BLOCKS, weights)[0]
-        return "".join(chr(random.randrange(first, end)) for _ in range(random.randint(1, 20)))
-
-    def mixture() -> str:
-        return "".join(character() for _ in range(random.randint(1, 20)))
-
-    def joined() -> str:
-        parts = (random.choice(_HARD)[:20] + random.choice(("", " ", "\n")) for _ in range(random.randint(2, 5)))
-        return "".join(parts)
-
-    for _ in range(n_texts):
-        yield _UNASSIGNED.sub("", random.choice((of_one_block, mixture, joined))()) or "?"
+def joined_hard(random: Random) -> str:
+    """Return two to five of the hard texts, cut and joined."""
+    gaps = random.choices(("", " ", "\n"), k=random.randint(2, 5))
+    return "".join(random.choice(_HARD)[:20] + gap for gap in gaps)
 
 
 def model_texts(model: Model, seed: int, n_texts: int) -> list[str]:
     """Return texts of the model's own tokens, joined and cut, and every short text of the first letters it merges."""
-    readable = [text for token in model.tokens if token and (text := _text_of(token)) is not None]
+    readable = [text for token in model.tokens if token and (text := text_of(token)) is not None]
     if not readable:
         return []
     random = Random(f"conform:{seed}:{len(readable)}")
@@ -102,7 +89,8 @@ def model_texts(model: Model, seed: int, n_texts: int) -> list[str]:
     return list(dict.fromkeys([*_short_texts(model), *texts]))
 
 
-def _text_of(token: bytes) -> str | None:
+def text_of(token: bytes) -> str | None:
+    """Return a token as text, or None for a part of a character."""
     try:
         return token.decode()
     except UnicodeDecodeError:
@@ -112,7 +100,7 @@ def _text_of(token: bytes) -> str | None:
 def _short_texts(model: Model) -> Iterator[str]:
     """Yield every text of up to 6 of the first 2 letters, and up to 4 of the first 4, that the first merges join."""
     parts = (model.tokens[part] or b"" for merge in model.merges[:6] for part in merge)
-    letters = list(dict.fromkeys(chain.from_iterable(text for part in parts if (text := _text_of(part)))))
+    letters = list(dict.fromkeys(chain.from_iterable(text for part in parts if (text := text_of(part)))))
     for n_letters, longest in ((2, 6), (4, 4)):
         for length in range(1, longest + 1):
             yield from map("".join, product(letters[:n_letters], repeat=length))
@@ -138,20 +126,18 @@ def prose(n_characters: int, seed: int) -> str:
     return "".join(parts)[:n_characters]
 
 
-def long_texts(seed: int) -> list[tuple[str, str]]:
-    """Return (description, text) pairs of up to a million characters and more."""
-    return [
-        (f"{PAST_A_MEGABYTE:,} characters of words of the samples", prose(PAST_A_MEGABYTE, seed)),
-        (f"{PAST_A_MEGABYTE + 3:,} characters of words of the samples", prose(PAST_A_MEGABYTE + 3, seed + 1)),
-        ("40,000 times ab", "ab" * 40_000),
-        ("100,000 digits", "".join(Random(f"digits:{seed}").choices("0123456789", k=100_000))),
-        ("100,000 spaces and an x", " " * 100_000 + "x"),
-        ("20,000 ideographs", "".join(map(chr, Random(f"cjk:{seed}").choices(range(0x4E00, 0x9FA6), k=20_000)))),
-        (
-            "100,000 random small letters",
-            "".join(Random(f"az:{seed}").choices("abcdefghijklmnopqrstuvwxyz", k=100_000)),
-        ),
-    ]
+def long_texts(seed: int) -> dict[str, str]:
+    """Return texts of up to a million characters and more, by what they are."""
+    digits, ideographs, letters = (Random(f"{name}:{seed}").choices for name in ("digits", "cjk", "az"))
+    return {
+        f"{PAST_A_MEGABYTE:,} characters of words of the samples": prose(PAST_A_MEGABYTE, seed),
+        f"{PAST_A_MEGABYTE + 3:,} characters of words of the samples": prose(PAST_A_MEGABYTE + 3, seed + 1),
+        "40,000 times ab": "ab" * 40_000,
+        "100,000 digits": "".join(digits("0123456789", k=100_000)),
+        "100,000 spaces and an x": " " * 100_000 + "x",
+        "20,000 ideographs": "".join(map(chr, ideographs(range(0x4E00, 0x9FA6), k=20_000))),
+        "100,000 random small letters": "".join(letters(ascii_lowercase, k=100_000)),
+    }
 
 
 def every_character() -> Iterator[str]:

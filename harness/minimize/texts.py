@@ -1,0 +1,189 @@
+"""Minimise a text or another sequence: ever smaller blocks are removed as long as the difference remains.
+
+Delta debugging (Zeller and Hildebrandt 2002). It suits a few thousand elements. A longer text is first reduced by
+searches of logarithmic cost: a window around the place of the difference; the shortest repeat of one short text that
+differs as well (which fits on a line); the shortest beginning and end that differ.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from typing import Any, TypeVar
+
+S = TypeVar("S", str, tuple[Any, ...])
+
+MAX_TRIALS = 4000
+MAX_SECONDS = 10.0
+SHORT_ENOUGH = 3_000
+"""Texts of up to this many UTF-8 bytes are minimised by removing blocks alone."""
+_LEAST_TRIALS = 60
+"""For a text that stays long, where each trial takes long."""
+_UNITS = (" token", "x y ", " a", "0", "\n", "é", "中", "a")
+_MARGINS = (4, 16, 64, 256, 1_024)
+_PAIRS_UP_TO = 24
+"""In sequences of up to this many elements any two are also removed together (a bracket and its partner)."""
+_REMEMBERED_UP_TO = 200
+"""Failed candidates of up to this many elements are remembered."""
+
+
+class Budget:
+    """The number of trials and the time a search may take."""
+
+    def __init__(self, max_trials: int = MAX_TRIALS, max_seconds: float = MAX_SECONDS) -> None:
+        self.trials_left = max_trials
+        self._deadline = time.monotonic() + max_seconds
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no trial is left."""
+        return self.trials_left <= 0 or time.monotonic() > self._deadline
+
+    def counted(self, holds: Callable[[S], bool]) -> Callable[[S], bool]:
+        """Return `holds` with its trials counted, false once none is left; short failed candidates cost none again."""
+        failed: set[object] = set()
+
+        def trial(candidate: S) -> bool:
+            if candidate in failed or self.exhausted:
+                return False
+            self.trials_left -= 1
+            if holds(candidate):
+                return True
+            if len(candidate) <= _REMEMBERED_UP_TO:
+                failed.add(candidate)
+            return False
+
+        return trial
+
+
+def smallest_text(
+    text: str, differs: Callable[[str], bool], budget: Budget | None = None, places: Sequence[int] = ()
+) -> str:
+    """Return a text from which no character, and if short no two, can be removed without losing the difference.
+
+    `differs(text)` must hold; `places` are character offsets at which the difference is likely. What remains is
+    simplified (letters to `a`, digits to `0`, white space to a space) where the difference survives. Where only long
+    texts differ, the result is the shortest repeat of a few characters that does (provided that every longer repeat
+    does too). With an exhausted `budget` it is the smallest text found so far; with infinite seconds it depends on
+    nothing but the arguments.
+    """
+
+    def differs_and_is_text(candidate: str) -> bool:
+        return bool(candidate) and differs(candidate)
+
+    budget = budget or Budget()
+    trial = budget.counted(differs_and_is_text)
+    if _n_bytes(text) > SHORT_ENOUGH:
+        windows = (text[max(0, place - margin) : place + margin] for margin in _MARGINS for place in places)
+        text = next(filter(trial, windows), text)
+    if _n_bytes(text) > SHORT_ENOUGH:
+        run = _shortest_run(text, trial, places)
+        if run is not None and _n_bytes(run) > SHORT_ENOUGH:
+            return run
+        text = run or _shortest_part(text, trial)
+    # A trial of a text that stayed long takes long, so it gets fewer.
+    trials = max(_LEAST_TRIALS, MAX_TRIALS * SHORT_ENOUGH // max(SHORT_ENOUGH, _n_bytes(text)))
+    budget.trials_left = min(budget.trials_left, trials)
+    while True:
+        shorter = _reduced(text, trial, budget)
+        text = _plainer(shorter, trial, budget)
+        if text == shorter or budget.exhausted:
+            return text
+
+
+def smallest_sequence(
+    items: tuple[Any, ...], holds: Callable[[tuple[Any, ...]], bool], budget: Budget
+) -> tuple[Any, ...]:
+    """Return a subsequence of `items` from which no element can be removed without `holds` becoming false."""
+    return _reduced(items, budget.counted(holds), budget)
+
+
+def least(most: int, holds: Callable[[int], bool]) -> int:
+    """Return, by bisection, the least number from 1 to `most` from which on `holds`; it must hold for `most`."""
+    low = 1
+    while low < most:
+        middle = (low + most) // 2
+        if holds(middle):
+            most = middle
+        else:
+            low = middle + 1
+    return most
+
+
+def _reduced(items: S, trial: Callable[[S], bool], budget: Budget) -> S:
+    size = max(1, len(items) // 2)
+    while not budget.exhausted:
+        before = len(items)
+        start = 0
+        while start < len(items) and not budget.exhausted:
+            candidate = items[:start] + items[start + size :]
+            if trial(candidate):
+                items = candidate
+            else:
+                start += size
+        if len(items) < before:
+            size = max(1, min(size, len(items) // 2))
+        elif size > 1:
+            size //= 2
+        elif (smaller := next(filter(trial, _without_two(items)), None)) is not None:
+            items = smaller
+        else:
+            break
+    return items
+
+
+def _without_two(items: S) -> Iterator[S]:
+    if len(items) <= _PAIRS_UP_TO:
+        for i, j in combinations(range(len(items)), 2):
+            yield items[:i] + items[i + 1 : j] + items[j + 1 :]
+
+
+def _shortest_run(text: str, trial: Callable[[str], bool], places: Sequence[int]) -> str | None:
+    """Return the shortest repeat of a unit that differs and is no longer than `text`, or None."""
+    for unit in _UNITS:
+        for most in dict.fromkeys((len(text) // len(unit), _n_bytes(text) // _n_bytes(unit))):
+            if not trial(unit * most):
+                continue
+            for guess in (place // len(unit) + more for place in places for more in (1, 2)):
+                if 1 < guess < most and trial(unit * guess):
+                    if not trial(unit * (guess - 1)):
+                        return unit * guess
+                    most = guess
+            return unit * least(most, lambda times: trial(unit * times))  # noqa: B023 (called at once)
+    return None
+
+
+def _shortest_part(text: str, trial: Callable[[str], bool]) -> str:
+    """Return the shortest end of the shortest beginning of `text` that differs."""
+    beginning = text[: least(len(text), lambda n: trial(text[:n]))]
+    return beginning[-least(len(beginning), lambda n: trial(beginning[-n:])) :]
+
+
+def _n_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _plainer(text: str, trial: Callable[[str], bool], budget: Budget) -> str:
+    for index, character in enumerate(text):
+        if budget.exhausted:
+            break
+        candidates = (text[:index] + plain + text[index + 1 :] for plain in _plain_for(character))
+        text = next(filter(trial, candidates), text)
+    return text
+
+
+def _plain_for(character: str) -> tuple[str, ...]:
+    """Return replacements for a character, the simplest first; none for one that is simple already."""
+    if character.isdigit():
+        plain: tuple[str, ...] = ("0",)
+    elif character.isalpha():
+        plain = ("a", "A") if character.upper() == character else ("a",)
+        plain += () if character.isascii() else ("é",)
+    elif character.isspace():
+        plain = (" ", "\n")
+    elif "\ud800" <= character <= "\udfff":
+        plain = ("a", ".", "\ufffd")
+    else:
+        plain = ("a", ".")
+    return plain[: plain.index(character)] if character in plain else plain
