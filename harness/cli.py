@@ -20,7 +20,7 @@ import click
 from harness.printable import printable
 
 
-class Verb(NamedTuple):
+class HelpEntry(NamedTuple):
     """What `--help` shows for a verb."""
 
     summary: str
@@ -36,100 +36,79 @@ BENCH_MODULES = (
 """What the extra `bench` installs, by the names they are imported by."""
 
 VERBS = {
-    "list": Verb(
-        "What there is: implementations, models, corpora, patterns, formats, workloads.",
-        "bpebench list models",
+    "list": HelpEntry(
+        "What there is: implementations, models, corpora, patterns, formats, workloads.", "bpebench list models"
     ),
-    "fetch": Verb(
-        "Download and verify corpora and vocabularies; afterwards everything works offline.",
-        "bpebench fetch turkish",
+    "fetch": HelpEntry(
+        "Download and verify corpora and vocabularies; afterwards everything works offline.", "bpebench fetch turkish"
     ),
-    "train": Verb(
+    "train": HelpEntry(
         "Learn a vocabulary from a corpus.",
         "bpebench train -c turkish --vocab-size 8000 --pattern turkish --name mine --show 20",
     ),
-    "vocab": Verb(
-        "Look into a vocabulary: its size, rules and tokens.",
-        "bpebench vocab gpt2 --find ing",
-    ),
-    "encode": Verb(
-        "Text to token ids.",
-        "bpebench encode -m o200k_base --pieces 'evlerimizden'",
-    ),
-    "decode": Verb(
-        "Token ids to text.",
-        "bpebench decode -m gpt2 31373 995",
-    ),
-    "convert": Verb(
+    "vocab": HelpEntry("Look into a vocabulary: its size, rules and tokens.", "bpebench vocab gpt2 --find ing"),
+    "encode": HelpEntry("Text to token ids.", "bpebench encode -m o200k_base --pieces 'evlerimizden'"),
+    "decode": HelpEntry("Token ids to text.", "bpebench decode -m gpt2 31373 995"),
+    "convert": HelpEntry(
         "Write a vocabulary in another format, saying what would be lost.",
         "bpebench convert cl100k_base out.json --to tokenizer.json",
     ),
-    "inspect": Verb(
-        "What a vocabulary file really is: format, whose vocabulary, rules, oddities.",
-        "bpebench inspect out.json",
+    "inspect": HelpEntry(
+        "What a vocabulary file really is: format, whose vocabulary, rules, oddities.", "bpebench inspect out.json"
     ),
-    "weigh": Verb(
+    "weigh": HelpEntry(
         "How many tokens a text takes under several vocabularies, and the cost.",
         "bpebench weigh -m o200k_base -m gpt2 -c turkish --price 2.5",
         measures=True,
     ),
-    "explain": Verb(
+    "explain": HelpEntry(
         "Why two tokenizers differ: the first stage that does, both derivations side by side.",
         "bpebench explain greedy priority ' unhappiness'",
     ),
-    "trace": Verb(
-        "Every merge step of one implementation on a text.",
-        "bpebench trace naive 'evlerimizden' -m gpt2",
+    "trace": HelpEntry(
+        "Every merge step of one implementation on a text.", "bpebench trace naive 'evlerimizden' -m gpt2"
     ),
-    "check": Verb(
+    "check": HelpEntry(
         "Round trip and agreement of every pair of implementations.",
         "bpebench check -m o200k_base -c samples",
         measures=True,
     ),
-    "fuzz": Verb(
+    "fuzz": HelpEntry(
         "Texts and models made up until two implementations differ, shrunk and explained by class.",
         "bpebench fuzz priority compiled -m gpt2 --time 10",
         measures=True,
     ),
-    "conform": Verb(
+    "conform": HelpEntry(
         "Is your tokenizer, in any language, the tokenizer it claims to be? 25 checks.",
         "bpebench conform priority -m gpt2 --check ids --check round-trip",
     ),
-    "run": Verb(
+    "run": HelpEntry(
         "Verify, then time implementations on workloads.",
         "bpebench run -w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick "
         "--out results/local/mine",
         measures=True,
     ),
-    "report": Verb(
+    "report": HelpEntry(
         "Tables, ranking, charts and a page from the records of a run, or the records themselves.",
         "bpebench report results/local/mine --table ranking",
         measures=True,
     ),
-    "compare": Verb(
+    "compare": HelpEntry(
         "One run against an earlier one: what got slower?",
         "bpebench compare results/local/mine results/local/mine",
         measures=True,
     ),
-    "scale": Verb(
+    "scale": HelpEntry(
         "How time grows with the length of the input: exponents.",
         "bpebench scale -e '^(priority|tiktoken)$' --family digits --doublings 6",
         measures=True,
     ),
-    "stages": Verb(
+    "stages": HelpEntry(
         "Where an implementation's time goes: split, merge, output.",
         "bpebench stages -e compiled -m o200k_base -c turkish",
     ),
-    "doctor": Verb(
-        "Can this machine be measured on?",
-        "bpebench doctor",
-        measures=True,
-    ),
-    "tour": Verb(
-        "The whole suite once, end to end: what `make run` runs.",
-        "bpebench tour",
-        measures=True,
-    ),
+    "doctor": HelpEntry("Can this machine be measured on?", "bpebench doctor", measures=True),
+    "tour": HelpEntry("The whole suite once, end to end: what `make run` runs.", "bpebench tour", measures=True),
 }
 
 
