@@ -25,7 +25,7 @@ from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.formats.sentencepiece_writer import proto
 from impls.interface import Tokenizer, TrainingSpec
 from impls.production.sentencepiece_training import learned_tokens
-from impls.production.training import merges_of_tokens, model_of_merges, require
+from impls.production.training import model_of_tokens, require
 
 _STAND_INS = {0: "\U0010fffb"}  # it refuses pieces with a null character
 
@@ -109,7 +109,7 @@ class SentencePiece(Tokenizer):
         pieces = list(corpus_pieces(texts, spec))
         base = base_symbols(pieces, spec)
         learned = learned_tokens(cls.name, pieces, spec, merge_budget(base, spec))
-        return model_of_merges(cls.name, spec, base, merges_of_tokens(spec, base, learned))
+        return model_of_tokens(cls.name, spec, base, learned)
 
 
 def _takes_whole_texts(model: Model) -> bool:
