@@ -16,12 +16,10 @@ import numpy as np
 import regex
 
 import impls
-from harness.unicode.ages import is_of_a_version
+from harness.unicode.characters import LETTERS, SPACES, STAND_INS, is_of_a_version, version
 from harness.unicode.contexts import CONTEXTS, FEW_CONTEXTS, LOST, borders, code_points, contexts_of, sweep_model
 from harness.unicode.findings import Engine, Range, Reason, UnicodeSweep
 from harness.unicode.regex_engine import RegexEngine
-from harness.unicode.stand_ins import SPACES, STAND_INS
-from harness.unicode.versions import LETTERS, version
 from impls.core.text.patterns import NAMED
 
 REGEX = "regex"
