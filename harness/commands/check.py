@@ -11,6 +11,7 @@ import click
 import impls
 from harness.commands import options
 from harness.commands.verb import Verb, flag, option
+from harness.printable import printable
 from harness.progress import progress
 from harness.targets import DEFAULT_MODEL
 
@@ -132,14 +133,13 @@ class Check(Verb):
             kept.write(*records)
             if self.out is not None:
                 kept.facts["digests"] = digests(models, plan.corpora, self.split)
-        if self.as_json:
-            shown = ("verdicts", "agreements", "not_compared", "faults")
-            options.print_json({name: list(getattr(found, name)) for name in shown})
-        else:
-            click.echo(render(records))
-            for fault in found.faults:
-                options.say(f"fault: {fault}")
-            click.echo(f"{len(found.faults)} fault(s)" if found.faults else found.summary)
+
+        def text() -> str:
+            faults = [printable(f"fault: {fault}") for fault in found.faults]
+            return "\n".join([render(records), *faults, f"{len(faults)} fault(s)" if faults else found.summary])
+
+        shown = ("verdicts", "agreements", "not_compared", "faults")
+        self.show({name: list(getattr(found, name)) for name in shown}, text)
         return bool(found.faults)
 
     def _engines(self) -> bool:
@@ -157,10 +157,7 @@ class Check(Verb):
                 return run_tasks(sweep_engine, tasks, lambda k: bar.advance(1, engines[k]))
 
             swept = [sweep(engines, pattern, name, run) for name, pattern in patterns.items()]
-        if self.as_json:
-            options.print_json(swept)
-        else:
-            click.echo("\n\n".join(map(render_sweep, swept)))
+        self.show(swept, lambda: "\n\n".join(map(render_sweep, swept)))
         return any(one.is_fault for one in swept)
 
 

@@ -9,6 +9,7 @@ import click
 
 from harness.commands import options
 from harness.commands.verb import Verb, argument, flag, option
+from harness.printable import printable
 
 if TYPE_CHECKING:
     from impls.core.model.model import Model
@@ -46,11 +47,9 @@ class Convert(Verb):
         if lost and self.strict:
             return True
         save(model, self.target, self.format)
-        if self.as_json:
-            about = {"source": self.source, "target": str(self.target)}
-            options.print_json(about | {"format": self.format, "lost": lost})
-        else:
-            options.say(f"{self.target}: {self.format}, {model.n_tokens} tokens{_n_losses(lost)}")
+        document = {"source": self.source, "target": str(self.target), "format": self.format, "lost": lost}
+        written = f"{self.target}: {self.format}, {model.n_tokens} tokens{_n_losses(lost)}"
+        self.show(document, lambda: printable(written))
         return False
 
     def _model(self) -> Model:

@@ -41,10 +41,8 @@ class Decode(Verb):
                 text, offsets = tokenizer.decode_with_offsets(ids)
         if self.raw:
             sys.stdout.buffer.write(content)
-        elif self.as_json:
-            options.print_json({"model": self.model, "text": text, "offsets": offsets})
         else:
-            click.echo(text)
+            self.show({"model": self.model, "text": text, "offsets": offsets}, lambda: text)
 
 
 def _number(word: str) -> int:

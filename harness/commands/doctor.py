@@ -20,9 +20,6 @@ class Doctor(Verb):
 
         with progress("listening to the noise"):
             found = diagnose(n_rounds=self.rounds)
-        if self.as_json:
-            options.print_json(found)
-            return
         rows = {
             "A/A noise floor": f"{found.floor:.2%}",
             "spread of samples (MAD)": f"{found.spread:.2%}",
@@ -35,12 +32,9 @@ class Doctor(Verb):
             "first touch of a megabyte": f"{found.first_touch_seconds_per_mb * 1e3:.2f} ms",
             "… the slowest twentieth": f"{found.slow_touch_seconds_per_mb * 1e3:.2f} ms",
         }
-        click.echo(options.table(list(rows.items()), ["", ""]))
-        click.echo()
-        for warning in found.warnings:
-            click.echo(f"warning: {warning}")
-        if found.good:
-            click.echo("this machine is fit for measuring")
+        lines = [options.table(list(rows.items()), ["", ""]), "", *(f"warning: {one}" for one in found.warnings)]
+        lines += ["this machine is fit for measuring"] if found.good else []
+        self.show(found, lambda: "\n".join(lines))
 
 
 command = Doctor.command()

@@ -38,17 +38,13 @@ class Encode(Verb):
             allowed, disallowed = "all" if self.allow_special else (), () if self.special_as_text else "all"
             ids = tokenizer.encode(content, allowed_special=allowed, disallowed_special=disallowed)
             options.check_ids(self.implementation, ids)
-
-        def shown(i: int) -> str:
-            return tokenizer.decode_bytes([i]).decode("utf-8", "backslashreplace")
-
-        if self.as_json:
-            about = {"model": self.model, "implementation": self.implementation}
-            options.print_json(about | {"ids": ids, "tokens": list(map(shown, ids))})
-        elif self.pieces:
-            click.echo(options.table([[i, repr(shown(i))] for i in ids], ["id", "token"]))
-        else:
+        if not (self.as_json or self.pieces):
             click.echo(" ".join(map(str, ids)))
+            return
+        tokens = [tokenizer.decode_bytes([i]).decode("utf-8", "backslashreplace") for i in ids]
+        rows = list(zip(ids, map(repr, tokens), strict=True))
+        about = {"model": self.model, "implementation": self.implementation}
+        self.show(about | {"ids": ids, "tokens": tokens}, lambda: options.table(rows, ["id", "token"]))
 
 
 command = Encode.command()

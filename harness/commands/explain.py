@@ -48,10 +48,7 @@ class Explain(Verb):
             from harness.report.explanation_page import explanation_page
 
             write_atomically(self.html, explanation_page(explanation).encode())
-        if self.as_json:
-            options.print_json(explanation)
-        else:
-            click.echo(render_explanation(explanation))
+        self.show(explanation, lambda: render_explanation(explanation))
         return not explanation.agree
 
     def _sides(self) -> tuple[Side, Side]:

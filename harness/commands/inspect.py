@@ -9,6 +9,7 @@ import click
 
 from harness.commands import options
 from harness.commands.verb import Verb, argument
+from harness.printable import printable
 
 if TYPE_CHECKING:
     from harness.data.inspection import Inspection
@@ -29,14 +30,11 @@ class Inspect(Verb):
 
         found = inspect(self.file)
         about = _about(found)
-        if self.as_json:
-            options.print_json({**about, "findings": list(found.findings), "notes": list(found.notes)})
-            return bool(found.findings)
-        click.echo(options.table([[key.replace("_", " "), _cell(value)] for key, value in about.items()], ["", ""]))
-        for line in [*(f"note: {note}" for note in found.notes), *(f"finding: {one}" for one in found.findings)]:
-            options.say(line)
-        if not found.findings:
-            click.echo("nothing odd found")
+        rows = [[key.replace("_", " "), _cell(value)] for key, value in about.items()]
+        lines = [*(f"note: {one}" for one in found.notes), *(f"finding: {one}" for one in found.findings)]
+        lines += [] if found.findings else ["nothing odd found"]
+        document = {**about, "findings": list(found.findings), "notes": list(found.notes)}
+        self.show(document, lambda: "\n".join([options.table(rows, ["", ""]), *map(printable, lines)]))
         return bool(found.findings)
 
 

@@ -93,7 +93,7 @@ class List(Verb):
             from harness.data import available_models
 
             chosen = options.choose_implementations(self.implementation, self.exclude)
-            return list_matrix(chosen, self.models or available_models() or default_models(), as_json=self.as_json)
+            return self._matrix(chosen, self.models or available_models() or default_models())
         if self.implementation is not None or self.exclude is not None or self.models:
             raise click.UsageError(f"-e, -E and -m go with `bpebench list {_MATRIX}`")
         found = {name: section() for name, section in _SECTIONS.items() if self.what in (None, name)}
@@ -106,6 +106,15 @@ class List(Verb):
                 options.say(line)
             click.echo()
         return False
+
+    def _matrix(self, implementations: Sequence[str], models: Sequence[str]) -> bool:
+        """Try every implementation on every model and print the results; return whether one fails."""
+        from harness.check.support import support
+
+        with progress("trying", len(implementations) * len(models)) as bar:
+            found = support(implementations, models, lambda what: bar.advance(1, what))
+        self.show({"matrix": found}, lambda: "\n".join(_matrix_lines(found, implementations, models)))
+        return any(verdict.status not in _MATRIX_CELLS for verdict in found)
 
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -124,19 +133,6 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _cell(value: Any) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
-
-
-def list_matrix(implementations: Sequence[str], models: Sequence[str], *, as_json: bool) -> bool:
-    """Try every implementation on every model and print the results; return whether one fails."""
-    from harness.check.support import support
-
-    with progress("trying", len(implementations) * len(models)) as bar:
-        found = support(implementations, models, lambda what: bar.advance(1, what))
-    if as_json:
-        options.print_json({"matrix": found})
-    else:
-        click.echo("\n".join(_matrix_lines(found, implementations, models)))
-    return any(verdict.status not in _MATRIX_CELLS for verdict in found)
 
 
 def _matrix_lines(found: Sequence[Verdict], implementations: Sequence[str], models: Sequence[str]) -> Iterator[str]:

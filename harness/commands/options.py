@@ -20,8 +20,9 @@ from click.shell_completion import CompletionItem
 import impls
 from harness.commands.verb import as_json as as_json
 from harness.commands.verb import flag, option
+from harness.commands.verb import print_json as print_json
 from harness.failures import describe
-from harness.printable import printable, printable_json
+from harness.printable import printable
 from harness.targets.spec import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -153,13 +154,6 @@ def choose_compared(include: str | None, exclude: str | None) -> list[str]:
     if include is not None and exclude is None and is_target(include):
         return [REFERENCE, include]
     return choose_implementations(include, exclude)
-
-
-def print_json(document: Any) -> None:
-    """Print one JSON document on standard output: an object whose field names hold the units."""
-    import msgspec
-
-    sys.stdout.write(printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
 
 
 def say(line: str, *, err: bool = False) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from harness.records import Measurement
 
 _ALL = "all"
+_NOTE = "exponent of time against length, 95 % interval; ≥: a lower bound, where the next length ran into the limit"
 
 
 class Scale(Verb):
@@ -58,13 +59,10 @@ class Scale(Verb):
         )
         records = self._measured(scale)
         found, ended = scaling.exponents(records), scaling.ends(records)
-        if self.as_json:
-            curves = [
-                {"implementation": name, "family": family, **_named(fit), **_end(ended.get((name, family)))}
-                for (name, family), fit in found.items()
-            ]
-            options.print_json({"model": self.model, "curves": curves})
-            return
+        curves = [
+            {"implementation": name, "family": family, **_named(fit), **_end(ended.get((name, family)))}
+            for (name, family), fit in found.items()
+        ]
         cells = {
             (name, family): _cell(found.get((name, family)), ended.get((name, family)))
             for name in scale.implementations
@@ -75,11 +73,8 @@ class Scale(Verb):
         else:
             rows = [[name, *(cells[name, family] for family in scale.families)] for name in scale.implementations]
             headers = ["implementation", *scale.families]
-        click.echo(options.table(rows, headers))
-        click.echo(
-            "\nexponent of time against length, 95 % interval; "
-            "≥: a lower bound, where the next length ran into the limit"
-        )
+        text = f"{options.table(rows, headers)}\n\n{_NOTE}"
+        self.show({"model": self.model, "curves": curves}, lambda: text)
 
     def _measured(self, scale: scaling.Scale) -> list[Measurement]:
         """Return the records of every point, written to the folder where one is given."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import click
-
 import impls
 from harness.commands import options
 from harness.commands.verb import Verb, option
@@ -37,11 +35,8 @@ class Stages(Verb):
             total = sum(stages.values()) or 1.0
             shares = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in stages.items())
             rows.append([name, f"{n_bytes / total / 1e6:.2f}", shares])
-        if self.as_json:
-            about = {"model": self.model, "corpus": self.corpus, "n_bytes": n_bytes}
-            options.print_json(about | {"implementations": timed})
-        else:
-            click.echo(options.table(rows, ["implementation", "MB/s", "shares"]))
+        about = {"model": self.model, "corpus": self.corpus, "n_bytes": n_bytes}
+        self.show(about | {"implementations": timed}, lambda: options.table(rows, ["implementation", "MB/s", "shares"]))
 
 
 command = Stages.command()

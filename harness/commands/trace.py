@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import click
-
 from harness.commands import options
 from harness.commands.verb import Verb, argument
 
@@ -31,10 +29,7 @@ class Trace(Verb):
         loaded = load_model(self.model)
         with options.answering(self.implementation):
             found = trace(self.implementation, loaded, content, self.model)
-        if self.as_json:
-            options.print_json(found)
-        else:
-            click.echo(render_trace(found))
+        self.show(found, lambda: render_trace(found))
         return not found.reproduces
 
 

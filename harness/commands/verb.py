@@ -14,10 +14,13 @@ Each gets `--json` besides. An option that several verbs share is declared once,
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import click
+
+from harness.printable import printable_json
 
 
 class Declared(NamedTuple):
@@ -50,6 +53,13 @@ def argument(**settings: Any) -> Any:
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
 
 
+def print_json(document: Any) -> None:
+    """Print one JSON document on standard output: an object whose field names hold the units."""
+    import msgspec
+
+    sys.stdout.write(printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
+
+
 class Verb:
     """One call of a verb, with the values given for its options."""
 
@@ -58,6 +68,13 @@ class Verb:
     def run(self) -> bool | None:
         """Do the work and print the result; return True where a check failed."""
         raise NotImplementedError
+
+    def show(self, document: Any, text: Callable[[], str]) -> None:
+        """Print the document as JSON where that is asked for, else the text."""
+        if self.as_json:
+            print_json(document)
+        else:
+            click.echo(text())
 
     @classmethod
     def command(cls, **settings: Any) -> click.Command:

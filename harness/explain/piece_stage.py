@@ -65,9 +65,8 @@ def _both_known(a: Observation, b: Observation, byte: int) -> StageDifference:
         span = one.piece_at(byte)
         piece = "?" if span is None or one.seen is None else quoted(one.seen[slice(*span)])
         shown.append(f"{one.name} has the piece {piece}")
-        told = one.pieces_from == "told"
-        how = " reports its pieces" if told else ": merging the pieces of its pattern gives its ids"
-        reasons.append(f"{one.name}{how}")
+        inferred = f"{one.name}: merging the pieces of its pattern gives its ids"
+        reasons.append(f"{one.name} reports its pieces" if one.pieces_from == "told" else inferred)
     proofs = [*_proof(a, b, byte), *_proof(b, a, byte)]
     sure = bool(proofs) or a.pieces_from == b.pieces_from == "told"
     return StageDifference("pieces", "; ".join(shown), "certain" if sure else "inferred", proofs + reasons)

@@ -55,7 +55,7 @@ def _reason(a: Observation, b: Observation, text: str, character: str) -> Unicod
     evidence = [f"with any long-known letter, number, mark or symbol in the place of {shown} they agree"]
     classified, known = [], []
     for one in (a, b):
-        classified.append(f"{one.name} {_classed_as(one, text, character)}")
+        classified.append(f"{one.name} {_classed_as(one.side, text, character)}")
         known.append(unicode_version(one.side))
         if known[-1]:
             evidence.append(f"{one.name} knows the letters of Unicode {known[-1]}")
@@ -68,10 +68,10 @@ def _reason(a: Observation, b: Observation, text: str, character: str) -> Unicod
     return UnicodeReason(f"{shown} is classed by {', by '.join(classified)}", is_version, evidence)
 
 
-def _classed_as(observation: Observation, text: str, character: str) -> str:
+def _classed_as(side: Side, text: str, character: str) -> str:
     """Describe how a side classifies `character`: by which replacements leave the tokens around it in place."""
-    here = _around(observation, text, character, character)
-    fitting = [kind for kind in STAND_INS if _around(observation, text, character, stand_in(kind, character)) == here]
+    here = _around(side, text, character, character)
+    fitting = [kind for kind in STAND_INS if _around(side, text, character, stand_in(kind, character)) == here]
     groups, known = (list(dict.fromkeys(kind.split()[-1] for kind in kinds)) for kinds in (fitting, STAND_INS))
     others = [group for group in known if group not in groups]
     if here is None or not groups or not others:
@@ -79,17 +79,15 @@ def _classed_as(observation: Observation, text: str, character: str) -> str:
     return f"not as a {others[0]}" if len(others) == 1 else f"as a {' or '.join(groups)}"
 
 
-def _around(
-    observation: Observation, text: str, character: str, other: str
-) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def _around(side: Side, text: str, character: str, other: str) -> tuple[list[int], list[int]] | None:
     """Return the token borders before and after the first `character`, with `other` in its place."""
     place = len(text[: text.index(character)].encode())
-    answer = observe(observation.side, text.replace(character, other))
+    end = place + len(other.encode())
+    answer = observe(side, text.replace(character, other))
     if answer.error is not None or answer.seen is None:
         return None
-    end = place + len(other.encode())
     borders = answer.borders
-    return tuple(b for b in borders if b <= place), tuple(b - end for b in borders if b >= end)
+    return [border for border in borders if border <= place], [border - end for border in borders if border >= end]
 
 
 def unicode_version(side: Side) -> str | None:
@@ -98,17 +96,11 @@ def unicode_version(side: Side) -> str | None:
     Tests whether the contraction stays whole after a letter, as it does after a long-established one.
     """
 
-    def behind(character: str) -> tuple[int, ...] | None:
-        answer = observe(side, character + "'s")
-        if answer.seen is None or answer.error is not None:
-            return None
-        size = len(character.encode())
-        return tuple(border - size for border in answer.borders if border >= size)
-
-    def is_letter(letter: str) -> bool:
-        return behind(letter) == behind(stand_in("letter", letter))
+    def behind(character: str) -> list[int] | None:
+        around = _around(side, f"{character}'s", character, character)
+        return None if around is None else around[1]
 
     pairs = zip(STAND_INS["letter"], STAND_INS["symbol"], strict=True)
     if any(behind(letter) == behind(symbol) for letter, symbol in pairs):
         return None
-    return version(is_letter)
+    return version(lambda letter: behind(letter) == behind(stand_in("letter", letter)))

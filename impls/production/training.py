@@ -49,9 +49,8 @@ def model_of_merges(
     pairs: list[tuple[int, int]] = []
     for left, right in merges:
         if not may_become_token(left + right, spec):
-            raise Unsupported(
-                name, f"TrainingSpec.special_tokens: it learned the token {(left + right)!r}, which is reserved"
-            )
+            reason = f"TrainingSpec.special_tokens: it learned the token {(left + right)!r}, which is reserved"
+            raise Unsupported(name, reason)
         pairs.append((id_by_token[left], id_by_token[right]))
         id_by_token[left + right] = first + len(base) + len(pairs) - 1
     return trained_model(spec, base, pairs, None)

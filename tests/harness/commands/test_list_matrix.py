@@ -39,7 +39,7 @@ def test_one_that_fails_is_a_finding(
     models: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from harness.check import support
-    from harness.commands.list import list_matrix
+    from harness.commands.list import command
 
     def run_here(function: Any, tasks: Any, done: Any) -> list[Any]:
         return [function(*task) for task in tasks]
@@ -49,7 +49,7 @@ def test_one_that_fails_is_a_finding(
 
     monkeypatch.setattr(support, "run_tasks", run_here)
     monkeypatch.setattr(Naive, "_encode_text", drops_a_token)
-    assert list_matrix(["naive"], models[:1], as_json=False)
+    assert command.main(["matrix", "-e", "^naive$", "-m", models[0]], standalone_mode=False) == 1
     assert f"mismatch: naive on {models[0]}: a text does not come back" in capsys.readouterr().out
 
 
