@@ -5,8 +5,8 @@ Knows implementations only through their interface; `harness.report.explanation_
 """
 
 from harness.explain.adapters import load_side, side_of
-from harness.explain.explain import explain, first_differing_stage
+from harness.explain.explain import explain
 from harness.explain.sides import Side, black_box
 from harness.explain.trace import trace
 
-__all__ = ["Side", "black_box", "explain", "first_differing_stage", "load_side", "side_of", "trace"]
+__all__ = ["Side", "black_box", "explain", "load_side", "side_of", "trace"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.explain.adapters import seen_bytes_by_id, side_of
+from harness.explain.adapters import seen_bytes_by_id
 from harness.explain.observations import Observation, observe, resolve
 from harness.explain.readable import readable
 from harness.explain.sides import Side
 from harness.explain.stages import first_difference
 from harness.explain.summaries import summarise
-from harness.explanations import Explanation, Stage
+from harness.explanations import Explanation
 
 
 def explain(a: Side, b: Side, text: str) -> Explanation:
@@ -33,14 +33,6 @@ def explain(a: Side, b: Side, text: str) -> Explanation:
     if found.byte is not None and one.sees_the_text:
         explanation.where = one.character(found.byte)
     return explanation
-
-
-def first_differing_stage(a: object, b: object, text: str) -> Stage | None:
-    """Return the first stage in which two tokenizers (of any kind `side_of` takes) differ.
-
-    Returns None where they agree, or both refuse the text.
-    """
-    return explain(side_of(a, "A"), side_of(b, "B"), text).stage
 
 
 def observed(a: Side, b: Side, text: str) -> tuple[Observation, Observation]:
