@@ -137,8 +137,6 @@ def main() -> None:
     warnings.showwarning = _show_warning
     try:
         status = group.main(prog_name="bpebench", standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        status = stop.exit_code
     except click.ClickException as error:
         _shown(error).show()
         status = error.exit_code

@@ -122,17 +122,17 @@ def _cut_or_merge(known: Observation, hidden: Observation, span: Span, piece: st
         what = f"{known.name} has the piece {quoted(piece)}; {name} cuts it into {parts}"
         if (joined := joins_when_shorter(hidden, span, cut)) is not None:
             return _merging(f"of a shorter part of the piece {name} makes {quoted(joined)}, which runs over the place")
-        trials = try_cut(hidden, rules, algorithm, span, cut)
-        if trials.is_cut:
+        n_trials, n_cut = try_cut(hidden, rules, algorithm, span, cut)
+        if n_trials == n_cut > 0:
             reason = (
-                f"{name} keeps {parts} apart, which merging would join; and in all {trials.n_trials} texts with other "
+                f"{name} keeps {parts} apart, which merging would join; and in all {n_trials} texts with other "
                 "characters of the same classes there"
             )
             return StageDifference("pieces", what, "inferred", [reason])
-        if trials.is_cut is False:
+        if n_trials > n_cut:
             return _merging(
                 f"{name} keeps {parts} apart here, but not with other characters of the same classes "
-                f"({trials.n_trials - trials.n_cut} of {trials.n_trials} texts): no cut, but how it merges"
+                f"({n_trials - n_cut} of {n_trials} texts): no cut, but how it merges"
             )
         if (joined := _token_across(rules, piece, len(hidden.seen[span[0] : cut]), algorithm)) is not None:
             alone, _ = ask(hidden.side, readable(joined))

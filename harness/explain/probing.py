@@ -12,7 +12,6 @@ from __future__ import annotations
 import random
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from harness.explain.algorithms import Algorithm, attempt
@@ -59,25 +58,11 @@ def needed_cuts(observation: Observation, rules: Rules, algorithm: Algorithm, st
     return cuts[:-1]
 
 
-@dataclass(frozen=True, slots=True)
-class CutTrials:
-    """Whether a cut stayed when the characters there were replaced by others of the same classes."""
-
-    n_trials: int
-    """Texts on which merging across the place would have shown."""
-    n_cut: int
-    """Of these, texts that still had a token border there."""
-
-    @property
-    def is_cut(self) -> bool | None:
-        """True: always there; False: not always; None: no trial."""
-        return None if self.n_trials == 0 else self.n_cut == self.n_trials
-
-
-def try_cut(observation: Observation, rules: Rules, algorithm: Algorithm, piece: Span, cut: int) -> CutTrials:
+def try_cut(observation: Observation, rules: Rules, algorithm: Algorithm, piece: Span, cut: int) -> tuple[int, int]:
     """Replace the characters of a piece by others of the same classes and see whether the token border at `cut` stays.
 
-    Counts texts where `algorithm`, given the whole piece, makes a token across the place; the rest of the text stays.
+    Returns the number of texts where `algorithm`, given the whole piece, makes a token across the place, and of those
+    among them that still had a border there. The rest of the text stays.
     """
     before, inside, after = _in_context(observation, *piece)
     place = len(observation.between(piece[0], cut))
@@ -100,7 +85,7 @@ def try_cut(observation: Observation, rules: Rules, algorithm: Algorithm, piece:
             continue
         n_trials += 1
         n_cut += answer.crossed(len((before + other[:place]).encode())) is None
-    return CutTrials(n_trials, n_cut)
+    return n_trials, n_cut
 
 
 def joins_nothing(observation: Observation, rules: Rules) -> int | None:

@@ -50,12 +50,12 @@ def sweep_engine(name: str, pattern: tuple[str, ...], codes: Sequence[int]) -> S
     model = sweep_model(pattern)
     try:
         tokenizer = RegexEngine(model) if name == REGEX else impls.load(name, model)
+    except KeyboardInterrupt:
+        raise
     except impls.Missing as error:
         return Swept(Engine(name=name, status="missing", reason=str(error)))
     except impls.Unsupported as error:
         return Swept(Engine(name=name, status="unsupported", reason=error.reason))
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
         return Swept(Engine(name=name, status="crash", reason=f"{type(error).__name__}: {error}"))
     found = [borders(tokenizer, codes[at : at + _BATCH]) for at in range(0, len(codes), _BATCH)]
