@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, Literal
 
 from harness.explain.readable import readable
@@ -83,11 +84,12 @@ def derive(rules: Rules, piece: str, algorithm: Algorithm, *, look_up: bool = Tr
     Without `look_up` a piece that is a token is merged even if its model would look it up at once.
     """
     model = rules.model
+    whole: int | None
     if piece in model.user_defined_texts:
-        derived, whole = Derived(rules, [model.id_by_token[piece.encode()]]), model.id_by_token[piece.encode()]
-        note = "a user-defined piece is found first"
+        whole = model.id_by_token[piece.encode()]
+        derived, note = Derived(rules, [whole]), "a user-defined piece is found first"
     else:
-        derived, whole = Derived(rules, model.symbols(piece)), model.whole_piece(piece)
+        whole, derived = model.whole_piece(piece), Derived(rules, model.symbols(piece))
         if algorithm == "greedy" or whole is None or not look_up:
             _FUNCTIONS[algorithm](derived)
             return derived
@@ -147,7 +149,7 @@ def _in_rounds(derived: Derived, never_back: bool = False) -> None:
         possible = [found for found in merges if found and (found[0] > done or not never_back)]
         if not possible:
             return
-        rank, made = min(possible, key=(lambda merge: merge[0]) if rules.one_at_a_time else None)
+        rank, made = min(possible, key=itemgetter(0) if rules.one_at_a_time else None)
         done, round = rank, round + 1
         # Only pairs present when the round begins, from left to right without overlap: a a a -> aa a.
         index, before = 0, 0

@@ -54,8 +54,9 @@ def derivation(observation: Observation, other: Observation, span: Span) -> Deri
         return None
     found = algorithm_that_gives(rules, observation.between(*span), ids, observation.side.algorithm)
     ends = [border - span[0] for border in observation.borders if span[0] < border <= span[1]]
-    algorithm, steps = (None, []) if found is None else (found[0], found[1].steps)
-    return Derivation(observation.name, rules, algorithm, steps, ends)
+    if found is None:
+        return Derivation(observation.name, rules, None, [], ends)
+    return Derivation(observation.name, rules, found[0], found[1].steps, ends)
 
 
 def first_differing_step(a: Observation, b: Observation, span: Span) -> StageDifference | None:

@@ -7,7 +7,7 @@ Unicode 16 may therefore get other ids than in other libraries.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -103,7 +103,7 @@ class Gigatoken(Peer):
             raise Unsupported(cls.name, f"TrainingSpec.pattern: it trains with 'gpt2' only, not with {spec.pattern!r}")
         base = base_symbols((), spec)
         n_merges = merge_budget(base, spec)
-        corpus = _NO_BYTE_OF_UTF8.join(_utf8(texts))
+        corpus = _NO_BYTE_OF_UTF8.join(repair_surrogates(text).encode() for text in texts_in_turn(texts))
         merges: list[tuple[bytes, bytes]] = []
         if corpus and n_merges:
             with stdout_to_stderr():
@@ -111,14 +111,6 @@ class Gigatoken(Peer):
                     corpus, len(base) + n_merges, [], _TIES[spec.base_order], separator=_NO_BYTE_OF_UTF8
                 )
         return model_of_merges(cls.name, spec, base, _that_occurred(merges, corpus))
-
-
-def _utf8(texts: Iterable[str]) -> Iterator[bytes]:
-    for text in texts_in_turn(texts):
-        try:
-            yield text.encode()
-        except UnicodeEncodeError:
-            yield repair_surrogates(text).encode()
 
 
 def _that_occurred(merges: list[tuple[bytes, bytes]], corpus: bytes) -> list[tuple[bytes, bytes]]:
