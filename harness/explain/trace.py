@@ -39,11 +39,20 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
         n_derived += len(derived.ids)
         pieces.append(
             TracedPiece(
-                text=readable(piece), symbols=rules.texts(derived.symbols), steps=tuple(derived.steps),
-                ids=tuple(derived.ids), note=note, reproduces=its_ids == derived.ids,
+                text=readable(piece),
+                symbols=rules.texts(derived.symbols),
+                steps=tuple(derived.steps),
+                ids=tuple(derived.ids),
+                note=note,
+                reproduces=its_ids == derived.ids,
             )
-        )  # fmt: skip
+        )
     return Trace(
-        name=implementation, model=model_name, text=readable(text), way=ALGORITHMS[algorithm], ids=ids, pieces=pieces,
+        name=implementation,
+        model=model_name,
+        text=readable(text),
+        way=ALGORITHMS[algorithm],
+        ids=ids,
+        pieces=pieces,
         reproduces=n_derived == len(ids) and all(piece.reproduces for piece in pieces),
-    )  # fmt: skip
+    )

@@ -165,9 +165,13 @@ def _for_written_texts(model: Model) -> Model:
     if model.sentencepiece is None:
         return model if model.normalization is None else model.with_(normalization=None)
     rules = replace(
-        model.sentencepiece, escape_spaces=False, dummy_prefix="never", remove_extra_spaces=False, charsmap=b"",
+        model.sentencepiece,
+        escape_spaces=False,
+        dummy_prefix="never",
+        remove_extra_spaces=False,
+        charsmap=b"",
         charsmap_by_graphemes=False,
-    )  # fmt: skip
+    )
     return model.with_(sentencepiece=rules, normalization=None)
 
 
