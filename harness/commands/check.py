@@ -61,10 +61,8 @@ class Check(Verb):
 
     def run(self) -> bool:
         """Run the check that was asked for."""
-        if self.unicode and self.trainers:
-            raise click.UsageError("--unicode and --trainers are two checks; choose one")
-        if self.vocab_size is not None and not self.trainers:
-            raise click.UsageError("--vocab-size goes with --trainers")
+        options.ensure(not (self.unicode and self.trainers), "--unicode and --trainers are two checks; choose one")
+        options.ensure(self.trainers or self.vocab_size is None, "--vocab-size goes with --trainers")
         if self.unicode:
             return self._engines()
         return self._trainers() if self.trainers else self._implementations()
@@ -85,8 +83,8 @@ class Check(Verb):
         for model in plan.models:
             load_model(model)
         for corpus in plan.corpora:
-            if not any(load_corpus(corpus, split=plan.split).documents()):
-                raise click.UsageError(f"{corpus}: holds no text; there is nothing to check")
+            holds_text = any(load_corpus(corpus, split=plan.split).documents())
+            options.ensure(holds_text, f"{corpus}: holds no text; there is nothing to check")
         return self._compared("checking", plan, plan.implementations, check, render_check, plan.models)
 
     def _trainers(self) -> bool:
@@ -96,22 +94,19 @@ class Check(Verb):
         from harness.check.trainer_tasks import training_and_counted_texts
         from harness.report.tables import render_trainers
 
-        if self.models or self.split:
-            raise click.UsageError(
-                "--trainers splits each corpus itself and makes its models: leave out -m and --split"
-            )
+        needless = "--trainers splits each corpus itself and makes its models: leave out -m and --split"
+        options.ensure(not (self.models or self.split), needless)
         known = [MINBPE if name == MINBPE_TRAINER else name for name in impls.names()]
         trainers = options.choose(known, DEFAULT_TRAINERS, self.implementation, self.exclude, "trainer")
         size = _TRAINER_VOCAB_SIZE if self.vocab_size is None else self.vocab_size
-        if size <= _N_BYTE_VALUES:
-            raise click.UsageError(f"--vocab-size {size}: must be more than the {_N_BYTE_VALUES} bytes it starts from")
+        too_small = f"--vocab-size {size}: must be more than the {_N_BYTE_VALUES} bytes it starts from"
+        options.ensure(size > _N_BYTE_VALUES, too_small)
         max_bytes = self.max_bytes or _TRAINER_BYTES
         plan = TrainerPlan(
             trainers, self.corpora or ("samples",), max_merges=size - _N_BYTE_VALUES, max_bytes=max_bytes
         )
         for corpus in plan.corpora:
-            if not any(training_and_counted_texts(corpus, max_bytes)[0]):
-                raise click.UsageError(f"nothing to train on in {corpus}")
+            options.ensure(any(training_and_counted_texts(corpus, max_bytes)[0]), f"nothing to train on in {corpus}")
         return self._compared("training", plan, trainers, check_trainers, render_trainers)
 
     def _compared(
@@ -139,7 +134,7 @@ class Check(Verb):
             return "\n".join([render(records), *faults, f"{len(faults)} fault(s)" if faults else found.summary])
 
         shown = ("verdicts", "agreements", "not_compared", "faults")
-        self.show({name: list(getattr(found, name)) for name in shown}, text)
+        self.output({name: list(getattr(found, name)) for name in shown}, text)
         return bool(found.faults)
 
     def _engines(self) -> bool:
@@ -157,7 +152,7 @@ class Check(Verb):
                 return run_tasks(sweep_engine, tasks, lambda k: bar.advance(1, engines[k]))
 
             swept = [sweep(engines, pattern, name, run) for name, pattern in patterns.items()]
-        self.show(swept, lambda: "\n\n".join(map(render_sweep, swept)))
+        self.output(swept, lambda: "\n\n".join(map(render_sweep, swept)))
         return any(one.is_fault for one in swept)
 
 

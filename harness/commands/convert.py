@@ -35,8 +35,8 @@ class Convert(Verb):
         """Convert to one format or all; return whether something would be lost although it must not."""
         from impls.formats import formats, losses, save
 
-        if self.format not in (*formats(), _ALL):
-            raise click.UsageError(f"unknown format {self.format!r}; known: {', '.join([*formats(), _ALL])}")
+        known = [*formats(), _ALL]
+        options.ensure(self.format in known, f"unknown format {self.format!r}; known: {', '.join(known)}")
         model = self._model()
         if self.format == _ALL:
             return self._to_all(model, formats())
@@ -49,7 +49,7 @@ class Convert(Verb):
         save(model, self.target, self.format)
         document = {"source": self.source, "target": str(self.target), "format": self.format, "lost": lost}
         written = f"{self.target}: {self.format}, {model.n_tokens} tokens{_n_losses(lost)}"
-        self.show(document, lambda: printable(written))
+        self.output(document, lambda: printable(written))
         return False
 
     def _model(self) -> Model:
@@ -59,8 +59,7 @@ class Convert(Verb):
             return load_model(self.source)
         from impls.formats import load
 
-        if not Path(self.source).is_file():
-            raise click.UsageError(f"--pattern goes with a rank file; {self.source} is no file")
+        options.ensure(Path(self.source).is_file(), f"--pattern goes with a rank file; {self.source} is no file")
         return load(Path(self.source), pattern=self.pattern)
 
     def _to_all(self, model: Model, formats: list[str]) -> bool:

@@ -28,8 +28,7 @@ class Decode(Verb):
         """Print the text, or write the bytes."""
         from harness.data import load_model
 
-        if self.raw and self.as_json:
-            raise click.UsageError("--raw writes bytes, --json a document; choose one")
+        options.ensure(not (self.raw and self.as_json), "--raw writes bytes, --json a document; choose one")
         words = options.read_text(" ".join(self.ids) if self.ids else None)
         ids = [_number(word) for word in words.translate(_BETWEEN).split()]
         model = load_model(self.model)
@@ -42,7 +41,7 @@ class Decode(Verb):
         if self.raw:
             sys.stdout.buffer.write(content)
         else:
-            self.show({"model": self.model, "text": text, "offsets": offsets}, lambda: text)
+            self.output({"model": self.model, "text": text, "offsets": offsets}, lambda: text)
 
 
 def _number(word: str) -> int:

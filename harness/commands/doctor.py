@@ -34,7 +34,7 @@ class Doctor(Verb):
         }
         lines = [options.table(list(rows.items()), ["", ""]), "", *(f"warning: {one}" for one in found.warnings)]
         lines += ["this machine is fit for measuring"] if found.good else []
-        self.show(found, lambda: "\n".join(lines))
+        self.output(found, lambda: "\n".join(lines))
 
 
 command = Doctor.command()

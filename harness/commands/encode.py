@@ -29,8 +29,7 @@ class Encode(Verb):
         """Print the ids, or each with its token."""
         from harness.data import load_model
 
-        if self.text is not None and self.file is not None:
-            raise click.UsageError("give TEXT or --file, not both")
+        options.ensure(self.text is None or self.file is None, "give TEXT or --file, not both")
         content = options.read_text(self.text, self.file)
         model = load_model(self.model)
         with options.answering(self.implementation):
@@ -44,7 +43,7 @@ class Encode(Verb):
         tokens = [tokenizer.decode_bytes([i]).decode("utf-8", "backslashreplace") for i in ids]
         rows = list(zip(ids, map(repr, tokens), strict=True))
         about = {"model": self.model, "implementation": self.implementation}
-        self.show(about | {"ids": ids, "tokens": tokens}, lambda: options.table(rows, ["id", "token"]))
+        self.output(about | {"ids": ids, "tokens": tokens}, lambda: options.table(rows, ["id", "token"]))
 
 
 command = Encode.command()

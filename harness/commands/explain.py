@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from harness.commands import options
 from harness.commands.verb import Verb, argument, flag, option
 from harness.targets import DEFAULT_MODEL
@@ -39,8 +37,7 @@ class Explain(Verb):
         from harness.explain import explain
         from harness.report.explanation_text import render_explanation
 
-        if len(self.models) > 2:
-            raise click.UsageError("give -m once for both sides, or twice: for A, then for B")
+        options.ensure(len(self.models) <= 2, "give -m once for both sides, or twice: for A, then for B")
         content = options.read_sample(self.text, self.escaped)
         explanation = explain(*self._sides(), content)
         if self.html is not None:
@@ -48,7 +45,7 @@ class Explain(Verb):
             from harness.report.explanation_page import explanation_page
 
             write_atomically(self.html, explanation_page(explanation).encode())
-        self.show(explanation, lambda: render_explanation(explanation))
+        self.output(explanation, lambda: render_explanation(explanation))
         return not explanation.agree
 
     def _sides(self) -> tuple[Side, Side]:

@@ -78,12 +78,12 @@ class Fuzz(Verb):
         from harness.check.fuzz import FuzzPlan, parse_side
         from harness.targets import DEFAULT_MODEL
 
-        if len(self.sides) < 2:
-            raise click.UsageError("name two sides or more, such as: bpebench fuzz tiktoken compiled")
-        if self.random_models and self.models:
-            raise click.UsageError("--models makes models up: leave out -m, or leave out --models")
-        if self.expected and not self.random_models:
-            raise click.UsageError("--expected goes with --models; texts are reported whatever the class")
+        made_up, given = self.random_models, bool(self.models)
+        options.ensure(len(self.sides) > 1, "name two sides or more, such as: bpebench fuzz tiktoken compiled")
+        options.ensure(not (made_up and given), "--models makes models up: leave out -m, or leave out --models")
+        options.ensure(
+            made_up or not self.expected, "--expected goes with --models; texts are reported whatever the class"
+        )
         return FuzzPlan(
             sides=[parse_side(name) for name in self.sides],
             models=() if self.random_models else self.models or (DEFAULT_MODEL,),
@@ -101,8 +101,7 @@ class Fuzz(Verb):
         from harness.check.fuzz.findings import describe_input
 
         records = read_counterexamples(self.file)
-        if not records:
-            raise click.UsageError(f"{self.file}: holds no counterexamples; `bpebench fuzz A B` keeps them there")
+        options.ensure(records, f"{self.file}: holds no counterexamples; `bpebench fuzz A B` keeps them there")
         with progress("replaying", len(records)) as bar:
             replayed = replay(records, lambda one: bar.advance(1, f"{one.record.a}, {one.record.b}"))
         outcomes = [one.outcome for one in replayed]

@@ -34,7 +34,7 @@ class Inspect(Verb):
         lines = [*(f"note: {one}" for one in found.notes), *(f"finding: {one}" for one in found.findings)]
         lines += [] if found.findings else ["nothing odd found"]
         document = {**about, "findings": list(found.findings), "notes": list(found.notes)}
-        self.show(document, lambda: "\n".join([options.table(rows, ["", ""]), *map(printable, lines)]))
+        self.output(document, lambda: "\n".join([options.table(rows, ["", ""]), *map(printable, lines)]))
         return bool(found.findings)
 
 

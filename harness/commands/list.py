@@ -94,8 +94,8 @@ class List(Verb):
 
             chosen = options.choose_implementations(self.implementation, self.exclude)
             return self._matrix(chosen, self.models or available_models() or default_models())
-        if self.implementation is not None or self.exclude is not None or self.models:
-            raise click.UsageError(f"-e, -E and -m go with `bpebench list {_MATRIX}`")
+        is_plain = self.implementation is None and self.exclude is None and not self.models
+        options.ensure(is_plain, f"-e, -E and -m go with `bpebench list {_MATRIX}`")
         found = {name: section() for name, section in _SECTIONS.items() if self.what in (None, name)}
         if self.as_json:
             options.print_json(found)
@@ -113,7 +113,7 @@ class List(Verb):
 
         with progress("trying", len(implementations) * len(models)) as bar:
             found = support(implementations, models, lambda what: bar.advance(1, what))
-        self.show({"matrix": found}, lambda: "\n".join(_matrix_lines(found, implementations, models)))
+        self.output({"matrix": found}, lambda: "\n".join(_matrix_lines(found, implementations, models)))
         return any(verdict.status not in _MATRIX_CELLS for verdict in found)
 
 

@@ -95,11 +95,11 @@ def check_target(target: Path, sources: Sequence[str] = ()) -> None:
     """Raise before any work where `target` cannot be written, or is one of the input files."""
     for source in sources:
         for file in glob.glob(source, recursive=True) or [source]:  # noqa: PTH207 (Path.glob takes no absolute one)
-            if target.exists() and Path(file).exists() and target.samefile(file):
-                raise click.UsageError(f"{target}: is what is read; name another file to write")
+            is_same = target.exists() and Path(file).exists() and target.samefile(file)
+            ensure(not is_same, f"{target}: is what is read; name another file to write")
     target.parent.mkdir(parents=True, exist_ok=True)
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        raise click.UsageError(f"{target}: cannot be written here; name another file")
+    is_writable = os.access(target if target.exists() else target.parent, os.W_OK)
+    ensure(is_writable, f"{target}: cannot be written here; name another file")
 
 
 @contextmanager
@@ -122,14 +122,19 @@ def check_ids(implementation: str, ids: Sequence[Any]) -> None:
             raise impls.BPEError(f"{implementation}: gave {i!r} at position {position}, which is no token id")
 
 
+def ensure(condition: object, message: str) -> None:
+    """Raise an error of usage with `message` unless the condition holds."""
+    if not condition:
+        raise click.UsageError(message)
+
+
 def choose(
     known: Sequence[str], default: Sequence[str], include: str | None, exclude: str | None, what: str
 ) -> list[str]:
     """Return names of `known` matching `include` (without it: `default`) and not `exclude`; raise for none."""
     chosen = [n for n in known if matches(include, n)] if include is not None else list(default)
     chosen = [n for n in chosen if exclude is None or not matches(exclude, n)]
-    if not chosen:
-        raise click.UsageError(f"no {what} is left; known: {', '.join(known)}")
+    ensure(chosen, f"no {what} is left; known: {', '.join(known)}")
     return chosen
 
 
@@ -211,8 +216,7 @@ def read_sample(argument: str | None, escaped: bool = False) -> str:
     """Return the text of a verb as `read_text`, `@FILE` for a file; with `escaped`, interpret backslash escapes."""
     if argument is not None and argument.startswith("@"):
         path = Path(argument[1:])
-        if not path.is_file():
-            raise click.UsageError(f"{argument}: there is no file {argument[1:]!r}; for a text with @ in front use `-`")
+        ensure(path.is_file(), f"{argument}: there is no file {argument[1:]!r}; for a text with @ in front use `-`")
         text = read_text(None, path)
     else:
         text = read_text(argument)

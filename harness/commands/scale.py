@@ -74,7 +74,7 @@ class Scale(Verb):
             rows = [[name, *(cells[name, family] for family in scale.families)] for name in scale.implementations]
             headers = ["implementation", *scale.families]
         text = f"{options.table(rows, headers)}\n\n{_NOTE}"
-        self.show({"model": self.model, "curves": curves}, lambda: text)
+        self.output({"model": self.model, "curves": curves}, lambda: text)
 
     def _measured(self, scale: scaling.Scale) -> list[Measurement]:
         """Return the records of every point, written to the folder where one is given."""

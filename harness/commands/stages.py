@@ -36,7 +36,9 @@ class Stages(Verb):
             shares = ", ".join(f"{stage} {seconds / total:.0%}" for stage, seconds in stages.items())
             rows.append([name, f"{n_bytes / total / 1e6:.2f}", shares])
         about = {"model": self.model, "corpus": self.corpus, "n_bytes": n_bytes}
-        self.show(about | {"implementations": timed}, lambda: options.table(rows, ["implementation", "MB/s", "shares"]))
+        self.output(
+            about | {"implementations": timed}, lambda: options.table(rows, ["implementation", "MB/s", "shares"])
+        )
 
 
 command = Stages.command()

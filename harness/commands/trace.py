@@ -29,7 +29,7 @@ class Trace(Verb):
         loaded = load_model(self.model)
         with options.answering(self.implementation):
             found = trace(self.implementation, loaded, content, self.model)
-        self.show(found, lambda: render_trace(found))
+        self.output(found, lambda: render_trace(found))
         return not found.reproduces
 
 

@@ -1,7 +1,7 @@
 """A verb of the command line: a class whose attributes are its options, in the order of `--help`.
 
     class Fetch(Verb):
-        \"\"\"Download NAMES …\"\"\"               # the text of `bpebench fetch --help`
+        '''Download NAMES …'''               # the text of `bpebench fetch --help`
 
         names: tuple[str, ...] = argument(nargs=-1)
 
@@ -69,7 +69,7 @@ class Verb:
         """Do the work and print the result; return True where a check failed."""
         raise NotImplementedError
 
-    def show(self, document: Any, text: Callable[[], str]) -> None:
+    def output(self, document: Any, text: Callable[[], str]) -> None:
         """Print the document as JSON where that is asked for, else the text."""
         if self.as_json:
             print_json(document)

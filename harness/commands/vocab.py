@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import click
-
 from harness.commands import options
 from harness.commands.verb import Verb, argument, flag, option
 from harness.targets import DEFAULT_MODEL
@@ -39,13 +37,10 @@ class Vocab(Verb):
         about = _about(self.model, model)
         if self.irregular:
             about["irregularities"] = list(model.irregularities)
-        if self.as_json:
-            options.print_json({**about, "tokens": [{"id": i, "token": token} for i, token in tokens.items()]})
-            return
-        click.echo(options.table([[key.replace("_", " "), _cell(value)] for key, value in about.items()], ["", ""]))
-        if tokens:
-            click.echo()
-            click.echo(options.table(list(tokens.items()), ["id", "token"]))
+        lines = [options.table([[key.replace("_", " "), _cell(value)] for key, value in about.items()], ["", ""])]
+        lines += ["", options.table(list(tokens.items()), ["id", "token"])] if tokens else []
+        document = {**about, "tokens": [{"id": i, "token": token} for i, token in tokens.items()]}
+        self.output(document, lambda: "\n".join(lines))
 
 
 def _about(name: str, model: Model) -> dict[str, object]:

@@ -41,8 +41,7 @@ class Weigh(Verb):
         from harness.records import RecordWriter
         from harness.report.round_trips import note
 
-        if not self.models:
-            raise click.UsageError("name at least one vocabulary with -m")
+        options.ensure(self.models, "name at least one vocabulary with -m")
         writer = None if self.out is None else RecordWriter(self.out, resume=self.resume)
         weighed = self._weighed()
         if writer is not None:
