@@ -6,6 +6,7 @@ Anything else is a black box with `encode` and `decode`, and the rest is found b
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from impls.core.errors import UnknownName
 from impls.core.model.model import Model
 from impls.core.text.patterns import Splitter
 from impls.core.text.sentencepiece_rules import Cuts
-from impls.interface import Tokenizer
+from impls.interface import SpecialSet, Tokenizer
 
 _EXPOSE_PIECES = ("tokenizers", "sentencepiece")
 """Libraries whose pieces our implementations know: the library exposes them, or we pass them in."""
@@ -85,14 +86,11 @@ def load_side(spec: str, model: Model | None, *, allow_special: bool = False) ->
 
 def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
     model = tokenizer.model
-
-    def encode(text: str) -> list[int]:
-        return tokenizer.encode(text, allowed_special="all" if allow_special else (), disallowed_special=())
-
+    allowed: SpecialSet = "all" if allow_special else ()
     inner = getattr(tokenizer, "_tokenizer", None) if tokenizer.name == "tokenizers" else None
     return Side(
         name=name,
-        encode=encode,
+        encode=lambda text: tokenizer.encode(text, allowed_special=allowed, disallowed_special=()),
         decode=lambda ids: tokenizer.decode(ids),
         about=f"{_KINDS[tokenizer.kind]}, over {_about_model(model)}",
         algorithm=ALGORITHM_OF.get(tokenizer.name, "leftmost"),
@@ -192,15 +190,10 @@ def _about_model(model: Model) -> str:
 
 def _hints_of_model(model: Model) -> tuple[str, ...]:
     """Return a hint for each pair that is listed twice: which of its ranks counts is a convention."""
-    if len(set(model.merges)) == len(model.merges):
-        return ()
-    listed: dict[tuple[int, int], list[int]] = {}
-    for rank, pair in enumerate(model.merges):
-        listed.setdefault(pair, []).append(rank)
-    text = Rules(model).texts
-    return tuple(
-        f"the merge {'+'.join(text(pair))} is listed {len(ranks)} times (ranks {', '.join(map(str, ranks))}); "
-        "the later rank counts, as in Hugging Face's library"
-        for pair, ranks in listed.items()
-        if len(ranks) > 1
-    )
+    hints = []
+    for pair in [pair for pair, n_times in Counter(model.merges).items() if n_times > 1]:
+        ranks = [str(rank) for rank, listed in enumerate(model.merges) if listed == pair]
+        listed_so = f"is listed {len(ranks)} times (ranks {', '.join(ranks)})"
+        later = "the later rank counts, as in Hugging Face's library"
+        hints.append(f"the merge {'+'.join(Rules(model).texts(pair))} {listed_so}; {later}")
+    return tuple(hints)

@@ -48,7 +48,7 @@ def summarise(observation: Observation, other: Observation, difference: StageDif
 def _infer_cuts(observation: Observation, other: Observation, byte: int) -> None:
     """Add the cuts the ids need to those that are known, for a side that hides its pieces."""
     rules = observation.side.rules or other.side.rules
-    if rules is None or not observation.borders or observation.seen is None:
+    if rules is None or observation.seen is None:
         return
     shared = set(other.cuts or ()) & set(observation.borders)
     common = sorted({0, len(observation.seen), *shared, *(observation.cuts or ())})
@@ -61,7 +61,7 @@ def _infer_cuts(observation: Observation, other: Observation, byte: int) -> None
 
 
 def _add_pieces(found: SideSummary, observation: Observation, byte: int | None) -> None:
-    if not observation.borders or observation.seen is None:
+    if observation.seen is None:
         found.pieces_from = "unknown"
         return
     found.pieces_from = observation.pieces_from if observation.cuts is not None else "unknown"
