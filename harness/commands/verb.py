@@ -77,8 +77,8 @@ class Verb:
             click.echo(text())
 
     @classmethod
-    def command(cls, **settings: Any) -> click.Command:
-        """Return the click command of the same name; `settings` are those of `click.command`."""
+    def command(cls, context_settings: dict[str, Any] | None = None) -> click.Command:
+        """Return the click command of the same name."""
 
         def call(**given: Any) -> None:
             verb = cls()
@@ -87,8 +87,8 @@ class Verb:
                 raise click.exceptions.Exit(1)
 
         call.__doc__ = cls.__doc__
-        decorated = as_json(call)
-        for name, declared in reversed(vars(cls).items()):
+        decorated: Callable[..., Any] = as_json(call)
+        for name, declared in reversed(list(vars(cls).items())):
             if isinstance(declared, Declared):
                 decorated = declared.named(name)(decorated)
-        return click.command(cls.__name__.lower(), **settings)(decorated)
+        return click.command(cls.__name__.lower(), context_settings=context_settings)(decorated)

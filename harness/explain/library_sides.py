@@ -120,7 +120,7 @@ def _model_of_document(bpe: Mapping[str, Any], byte_level: bool) -> Model | None
         unknown = bpe.get("unk_token")
         return Model(
             tokens=_tokens(ids),
-            merges=tuple(merges),  # type: ignore[arg-type]
+            merges=tuple(merges),
             alphabet="bytes" if byte_level else "chars",
             ignore_merges=bool(bpe.get("ignore_merges")),
             end_of_word=bpe.get("end_of_word_suffix") or None,

@@ -102,8 +102,9 @@ def page(judged: list[Judged]) -> str:
 
     timed = [one for one in judged if one.megabytes_per_second]
     corpora = list(dict.fromkeys(name for one in timed for name in one.megabytes_per_second))
-    template = (files("harness.npm") / PAGE_TEMPLATE).read_text("utf-8")
-    return Template(template, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True).render(
+    source = (files("harness.npm") / PAGE_TEMPLATE).read_text("utf-8")
+    template = Template(source, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    page: str = template.render(
         nodes=" and ".join(sorted({one.node for one in judged if one.node})),
         given_as_json=sorted({one.package for one in judged if one.package in READS_JSON}),
         verdicts=_table(
@@ -119,6 +120,7 @@ def page(judged: list[Judged]) -> str:
         ),
         machines="; ".join(sorted({f"{one.processor}, node {one.node}" for one in timed})),
     )
+    return page
 
 
 def _named(one: Judged) -> list[str]:

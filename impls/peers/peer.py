@@ -41,10 +41,11 @@ class Peer(Tokenizer):
 
     def _counted(self, count: Callable[[str], int], text: str) -> int:
         """Count the ids of `text`, by a library's own `count` where nothing is recognised or normalised in it."""
+        refused: tuple[type[Exception], ...] = (*self.surrogate_errors, TypeError)
         if not self.model.added_tokens and self.model.normalization is None:
             try:
                 return count(text)
-            except (*self.surrogate_errors, TypeError):
+            except refused:
                 pass
         return super().count(text)
 
