@@ -19,118 +19,74 @@ import click
 
 from harness.printable import printable
 
-
-class Verb(NamedTuple):
-    """What `--help` shows for a verb."""
-
-    summary: str
-    example: str
-    measures: bool = False
-    """Whether it needs the extra `bench`: tables, charts, the production libraries."""
-
-
 BENCH_MODULES = (
     *("altair", "cpuinfo", "jinja2", "pandas"),
     *("sentencepiece", "tiktoken", "tokenizers", "vl_convert"),
 )
 """What the extra `bench` installs, by the names they are imported by."""
+_MEASURING = ("weigh", "check", "fuzz", "run", "report", "compare", "scale", "doctor", "tour")
+"""Verbs that need that extra: tables, charts, the production libraries."""
 
-VERBS = {
-    "list": Verb(
-        "What there is: implementations, models, corpora, patterns, formats, workloads.",
-        "bpebench list models",
-    ),
-    "fetch": Verb(
-        "Download and verify corpora and vocabularies; afterwards everything works offline.",
-        "bpebench fetch turkish",
-    ),
-    "train": Verb(
+
+class HelpEntry(NamedTuple):
+    """What `--help` shows for a verb."""
+
+    summary: str
+    example: str
+
+
+_ENTRIES = {
+    "list": ("What there is: implementations, models, corpora, patterns, formats, workloads.", "models"),
+    "fetch": ("Download and verify corpora and vocabularies; afterwards everything works offline.", "turkish"),
+    "train": (
         "Learn a vocabulary from a corpus.",
-        "bpebench train -c turkish --vocab-size 8000 --pattern turkish --name mine --show 20",
+        "-c turkish --vocab-size 8000 --pattern turkish --name mine --show 20",
     ),
-    "vocab": Verb(
-        "Look into a vocabulary: its size, rules and tokens.",
-        "bpebench vocab gpt2 --find ing",
-    ),
-    "encode": Verb(
-        "Text to token ids.",
-        "bpebench encode -m o200k_base --pieces 'evlerimizden'",
-    ),
-    "decode": Verb(
-        "Token ids to text.",
-        "bpebench decode -m gpt2 31373 995",
-    ),
-    "convert": Verb(
+    "vocab": ("Look into a vocabulary: its size, rules and tokens.", "gpt2 --find ing"),
+    "encode": ("Text to token ids.", "-m o200k_base --pieces 'evlerimizden'"),
+    "decode": ("Token ids to text.", "-m gpt2 31373 995"),
+    "convert": (
         "Write a vocabulary in another format, saying what would be lost.",
-        "bpebench convert cl100k_base out.json --to tokenizer.json",
+        "cl100k_base out.json --to tokenizer.json",
     ),
-    "inspect": Verb(
-        "What a vocabulary file really is: format, whose vocabulary, rules, oddities.",
-        "bpebench inspect out.json",
-    ),
-    "weigh": Verb(
+    "inspect": ("What a vocabulary file really is: format, whose vocabulary, rules, oddities.", "out.json"),
+    "weigh": (
         "How many tokens a text takes under several vocabularies, and the cost.",
-        "bpebench weigh -m o200k_base -m gpt2 -c turkish --price 2.5",
-        measures=True,
+        "-m o200k_base -m gpt2 -c turkish --price 2.5",
     ),
-    "explain": Verb(
+    "explain": (
         "Why two tokenizers differ: the first stage that does, both derivations side by side.",
-        "bpebench explain greedy priority ' unhappiness'",
+        "greedy priority ' unhappiness'",
     ),
-    "trace": Verb(
-        "Every merge step of one implementation on a text.",
-        "bpebench trace naive 'evlerimizden' -m gpt2",
-    ),
-    "check": Verb(
-        "Round trip and agreement of every pair of implementations.",
-        "bpebench check -m o200k_base -c samples",
-        measures=True,
-    ),
-    "fuzz": Verb(
+    "trace": ("Every merge step of one implementation on a text.", "naive 'evlerimizden' -m gpt2"),
+    "check": ("Round trip and agreement of every pair of implementations.", "-m o200k_base -c samples"),
+    "fuzz": (
         "Texts and models made up until two implementations differ, shrunk and explained by class.",
-        "bpebench fuzz priority compiled -m gpt2 --time 10",
-        measures=True,
+        "priority compiled -m gpt2 --time 10",
     ),
-    "conform": Verb(
+    "conform": (
         "Is your tokenizer, in any language, the tokenizer it claims to be? 25 checks.",
-        "bpebench conform priority -m gpt2 --check ids --check round-trip",
+        "priority -m gpt2 --check ids --check round-trip",
     ),
-    "run": Verb(
+    "run": (
         "Verify, then time implementations on workloads.",
-        "bpebench run -w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick "
-        "--out results/local/mine",
-        measures=True,
+        "-w '^encode/cl100k_base/turkish$' -e 'compiled|tiktoken' --profile quick --out results/local/mine",
     ),
-    "report": Verb(
+    "report": (
         "Tables, ranking, charts and a page from the records of a run, or the records themselves.",
-        "bpebench report results/local/mine --table ranking",
-        measures=True,
+        "results/local/mine --table ranking",
     ),
-    "compare": Verb(
-        "One run against an earlier one: what got slower?",
-        "bpebench compare results/local/mine results/local/mine",
-        measures=True,
-    ),
-    "scale": Verb(
+    "compare": ("One run against an earlier one: what got slower?", "results/local/mine results/local/mine"),
+    "scale": (
         "How time grows with the length of the input: exponents.",
-        "bpebench scale -e '^(priority|tiktoken)$' --family digits --doublings 6",
-        measures=True,
+        "-e '^(priority|tiktoken)$' --family digits --doublings 6",
     ),
-    "stages": Verb(
-        "Where an implementation's time goes: split, merge, output.",
-        "bpebench stages -e compiled -m o200k_base -c turkish",
-    ),
-    "doctor": Verb(
-        "Can this machine be measured on?",
-        "bpebench doctor",
-        measures=True,
-    ),
-    "tour": Verb(
-        "The whole suite once, end to end: what `make run` runs.",
-        "bpebench tour",
-        measures=True,
-    ),
+    "stages": ("Where an implementation's time goes: split, merge, output.", "-e compiled -m o200k_base -c turkish"),
+    "doctor": ("Can this machine be measured on?", ""),
+    "tour": ("The whole suite once, end to end: what `make run` runs.", ""),
 }
+"""Verb -> its summary, and the arguments of its example."""
+VERBS = {name: HelpEntry(summary, f"bpebench {name} {given}".rstrip()) for name, (summary, given) in _ENTRIES.items()}
 
 
 class _LazyGroup(click.Group):
@@ -140,7 +96,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        if VERBS[cmd_name].measures:
+        if cmd_name in _MEASURING:
             for module in BENCH_MODULES:
                 if find_spec(module) is None:
                     raise click.ClickException(_needs_bench(f"`bpebench {cmd_name}`", module))
@@ -181,8 +137,6 @@ def main() -> None:
     warnings.showwarning = _show_warning
     try:
         status = group.main(prog_name="bpebench", standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        status = stop.exit_code
     except click.ClickException as error:
         _shown(error).show()
         status = error.exit_code

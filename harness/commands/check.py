@@ -1,54 +1,34 @@
-"""`bpebench check`: round trip and agreement of every pair of implementations."""
+"""`bpebench check`: round trip and agreement of every pair of implementations, of trainers, or of splitting engines."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+import impls
 from harness.commands import options
-from harness.commands.check_trainers import check_trainers, choose_trainers
-from harness.commands.check_unicode import check_unicode
+from harness.commands.verb import Verb, flag, option
+from harness.printable import printable
 from harness.progress import progress
 from harness.targets import DEFAULT_MODEL
 
 if TYPE_CHECKING:
-    from harness.check.agreement import CheckPlan
+    from harness.check.agreement import CheckPlan, CheckResult
+    from harness.check.trainers import TrainerPlan, TrainerResult
 
 _DEFAULT_BYTES = 200_000
 _FAST_FACTOR = 20
 """Libraries and peers get this many times more text than pure implementations, without --max-bytes."""
+_TRAINER_BYTES = 20_000
+"""Large enough that rules diverge, small enough for trainers that recount the corpus before each merge."""
+_TRAINER_VOCAB_SIZE = 512
+_N_BYTE_VALUES = 256
 
 
-@click.command("check")
-@options.implementations
-@options.models
-@options.corpora
-@click.option(
-    "--trainers", is_flag=True, help="Compare what trainers learn instead: merges, tokens, first differences."
-)
-@click.option("--vocab-size", type=int, metavar="N", help="With --trainers: 256 bytes and the merges.  [default: 512]")
-@click.option("--split", type=click.Choice(["train", "held-out"]), help="Only this part of each corpus.")
-@options.max_bytes
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write the records here.")
-@click.option("--resume", is_flag=True, help="Add to a folder that already holds records.")
-@click.option("--unicode", "every_code_point", is_flag=True, help="Compare the engines on every code point instead.")
-@options.as_json
-def command(
-    implementation: str | None,
-    exclude: str | None,
-    models: tuple[str, ...],
-    corpora: tuple[str, ...],
-    trainers: bool,
-    vocab_size: int | None,
-    split: str | None,
-    max_bytes: int | None,
-    out: Path | None,
-    resume: bool,
-    every_code_point: bool,
-    as_json: bool,
-) -> None:
+class Check(Verb):
     """Encode, decode and compare: does every text round-trip, do all pairs give the same ids?
 
     Exit status 1 when a text does not round-trip, when two implementations differ that must agree, and when nothing
@@ -63,55 +43,118 @@ def command(
     o200k_base). Exit status 1 when two classify a character differently that is not newer than one of them, when one
     loses a character, and when fewer than two of several answer.
     """
-    if every_code_point and trainers:
-        raise click.UsageError("--unicode and --trainers are two checks; choose one")
-    if vocab_size is not None and not trainers:
-        raise click.UsageError("--vocab-size goes with --trainers")
-    if every_code_point:
-        check_unicode(implementation, exclude, models or (DEFAULT_MODEL,), as_json)
-        return
-    if trainers:
-        if models or split:
-            raise click.UsageError(
-                "--trainers splits each corpus itself and makes its models: leave out -m and --split"
-            )
-        check_trainers(
-            choose_trainers(implementation, exclude), corpora or ("samples",), vocab_size, max_bytes, out,
-            resume=resume, as_json=as_json,
-        )  # fmt: skip
-        return
-    from harness.check.agreement import CheckPlan
 
-    plan = CheckPlan(
-        implementations=options.choose_compared(implementation, exclude),
-        models=models or default_models(),
-        corpora=corpora or ("samples",),
-        split=split,
-        max_bytes=max_bytes or _DEFAULT_BYTES,
-        fast_factor=_FAST_FACTOR if max_bytes is None else 1,
+    implementation: str | None = options.implementation
+    exclude: str | None = options.exclude
+    models: tuple[str, ...] = options.models
+    corpora: tuple[str, ...] = options.corpora
+    trainers: bool = flag("Compare what trainers learn instead: merges, tokens, first differences.")
+    vocab_size: int | None = option(
+        f"With --trainers: {_N_BYTE_VALUES} bytes and the merges.  [default: {_TRAINER_VOCAB_SIZE}]",
+        type=int,
+        metavar="N",
     )
-    check_ids(plan, out, resume=resume, as_json=as_json)
+    split: str | None = options.split
+    max_bytes: int | None = options.max_bytes
+    out: Path | None = options.out
+    resume: bool = options.resume
+    unicode: bool = flag("Compare the engines on every code point instead.")
 
+    def run(self) -> bool:
+        """Run the check that was asked for."""
+        options.ensure(not (self.unicode and self.trainers), "--unicode and --trainers are two checks; choose one")
+        options.ensure(self.trainers or self.vocab_size is None, "--vocab-size goes with --trainers")
+        if self.unicode:
+            return self._engines()
+        return self._trainers() if self.trainers else self._implementations()
 
-def check_ids(plan: CheckPlan, out: Path | None, *, resume: bool, as_json: bool) -> None:
-    """Run `plan` and print the result; exit with 1 on a fault."""
-    from harness.check.agreement import check
-    from harness.data import load_corpus, load_model
-    from harness.measure.recording import digests, recording
-    from harness.report.tables import render_check
+    def _implementations(self) -> bool:
+        from harness.check.agreement import CheckPlan, check
+        from harness.data import load_corpus, load_model
+        from harness.report.tables import render_check
 
-    for model in plan.models:
-        load_model(model)
-    for corpus in plan.corpora:
-        if not any(load_corpus(corpus, split=plan.split).documents()):
-            raise click.UsageError(f"{corpus}: holds no text; there is nothing to check")
-    with recording(out, plan.implementations, options.command_line(), resume=resume) as kept:
-        with progress("checking", len(plan.cells)) as bar:
-            result = check(plan, lambda what: bar.advance(1, what))
-        kept.write(*result.verdicts, *result.agreements, *result.not_compared)
-        if out is not None:
-            kept.facts["digests"] = digests(plan.models, plan.corpora, plan.split)
-    options.show_checked(result, render_check, json=as_json)
+        plan = CheckPlan(
+            implementations=options.choose_compared(self.implementation, self.exclude),
+            models=self.models or default_models(),
+            corpora=self.corpora or ("samples",),
+            split=self.split,
+            max_bytes=self.max_bytes or _DEFAULT_BYTES,
+            fast_factor=_FAST_FACTOR if self.max_bytes is None else 1,
+        )
+        for model in plan.models:
+            load_model(model)
+        for corpus in plan.corpora:
+            holds_text = any(load_corpus(corpus, split=plan.split).documents())
+            options.ensure(holds_text, f"{corpus}: holds no text; there is nothing to check")
+        return self._compared("checking", plan, plan.implementations, check, render_check, plan.models)
+
+    def _trainers(self) -> bool:
+        """Compare trainers pair by pair; third-party plug-ins take part only when -e matches them."""
+        from harness.check.trainer_rules import DEFAULT_TRAINERS, MINBPE, MINBPE_TRAINER
+        from harness.check.trainer_tasks import training_and_counted_texts
+        from harness.check.trainers import TrainerPlan, check_trainers
+        from harness.report.tables import render_trainers
+
+        needless = "--trainers splits each corpus itself and makes its models: leave out -m and --split"
+        options.ensure(not (self.models or self.split), needless)
+        known = [MINBPE if name == MINBPE_TRAINER else name for name in impls.names()]
+        trainers = options.choose(known, DEFAULT_TRAINERS, self.implementation, self.exclude, "trainer")
+        size = _TRAINER_VOCAB_SIZE if self.vocab_size is None else self.vocab_size
+        too_small = f"--vocab-size {size}: must be more than the {_N_BYTE_VALUES} bytes it starts from"
+        options.ensure(size > _N_BYTE_VALUES, too_small)
+        max_bytes = self.max_bytes or _TRAINER_BYTES
+        plan = TrainerPlan(
+            trainers, self.corpora or ("samples",), max_merges=size - _N_BYTE_VALUES, max_bytes=max_bytes
+        )
+        for corpus in plan.corpora:
+            options.ensure(any(training_and_counted_texts(corpus, max_bytes)[0]), f"nothing to train on in {corpus}")
+        return self._compared("training", plan, trainers, check_trainers, render_trainers)
+
+    def _compared(
+        self,
+        title: str,
+        plan: CheckPlan | TrainerPlan,
+        names: Sequence[str],
+        check: Callable[..., CheckResult | TrainerResult],
+        render: Callable[[Sequence[Any]], str],
+        models: Sequence[str] = (),
+    ) -> bool:
+        """Run `plan`, record and print the result; return whether there are faults."""
+        from harness.measure.recording import digests, recording
+
+        with recording(self.out, names, options.command_line(), resume=self.resume) as kept:
+            with progress(title, len(plan.cells)) as bar:
+                found = check(plan, lambda what: bar.advance(1, what))
+            records = [*found.verdicts, *found.agreements, *found.not_compared]
+            kept.write(*records)
+            if self.out is not None:
+                kept.facts["digests"] = digests(models, plan.corpora, self.split)
+
+        def text() -> str:
+            faults = [printable(f"fault: {fault}") for fault in found.faults]
+            return "\n".join([render(records), *faults, f"{len(faults)} fault(s)" if faults else found.summary])
+
+        shown = ("verdicts", "agreements", "not_compared", "faults")
+        self.output({name: list(getattr(found, name)) for name in shown}, text)
+        return bool(found.faults)
+
+    def _engines(self) -> bool:
+        """Compare the splitting engines on all code points, under the pattern of each model."""
+        from harness.data import load_model
+        from harness.process.pool import run_tasks
+        from harness.report.unicode_text import render_sweep
+        from harness.unicode.sweep import ENGINES, REGEX, sweep, sweep_engine
+
+        engines = options.choose([REGEX, *impls.names()], ENGINES, self.implementation, self.exclude, "engine")
+        patterns = {name: load_model(name).pattern for name in self.models or (DEFAULT_MODEL,)}
+        with progress("sweeping", len(engines) * len(patterns)) as bar:
+
+            def run(tasks: Sequence[Any]) -> Any:
+                return run_tasks(sweep_engine, tasks, lambda k: bar.advance(1, engines[k]))
+
+            swept = [sweep(engines, pattern, name, run) for name, pattern in patterns.items()]
+        self.output(swept, lambda: "\n\n".join(map(render_sweep, swept)))
+        return any(one.is_fault for one in swept)
 
 
 def default_models() -> tuple[str, ...]:
@@ -127,3 +170,6 @@ def default_models() -> tuple[str, ...]:
         click.echo(f"no vocabulary is fetched yet; training {SAMPLES.name} on the samples", err=True)
         train_recipe(SAMPLES)
     return (SAMPLES.name,)
+
+
+command = Check.command()

@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from harness.commands import options
+from harness.commands.verb import Verb, argument, flag, option
 from harness.progress import progress
 from harness.targets import DEFAULT_MODEL
 
 
-@click.command("conform")
-@click.argument("target")
-@click.option("--reference", default="tiktoken", show_default=True, metavar="NAME", help="Gives the right answers.")
-@click.option(
-    "-m", "--model", default=DEFAULT_MODEL, show_default=True, **options.model_name, help="Vocabulary of both."
-)
-@click.option("--library", metavar="NAME", help="Runs TARGET, where that is a model file.")
-@click.option("--check", "only", multiple=True, metavar="NAME", help="Only this check; repeatable.")
-@click.option("--list", "list_checks", is_flag=True, is_eager=True, expose_value=False, callback=lambda *_: _list(_[2]),
-              help="List the checks and exit.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random texts.")
-@click.option("--call-seconds", type=click.FloatRange(min=0.1), default=10.0, show_default=True,
-              help="A single call that takes longer is a failure.")  # fmt: skip
-@click.option("--check-seconds", type=click.FloatRange(min=0.1), default=30.0, show_default=True,
-              help="How long one check asks a slow target.")  # fmt: skip
-@click.option("--memory", "memory_megabytes", type=click.IntRange(min=64), default=2048, show_default=True,
-              help="Megabytes the target may hold.")  # fmt: skip
-@click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), help="Also write JUnit XML here.")
-@options.as_json
-def command(
-    target: str,
-    reference: str,
-    model: str,
-    library: str | None,
-    only: tuple[str, ...],
-    seed: int,
-    call_seconds: float,
-    check_seconds: float,
-    memory_megabytes: int,
-    junit: Path | None,
-    as_json: bool,
-) -> None:
+def _list(_: click.Context, __: click.Parameter, wanted: bool) -> None:
+    """Print the checks and exit, where that is asked for."""
+    if not wanted:
+        return
+    from harness.conform.checks.catalogue import CHECKS
+
+    click.echo(options.table([[check.name, check.question] for check in CHECKS], ["check", "question"]))
+    raise click.exceptions.Exit(0)
+
+
+class Conform(Verb):
     """Judge TARGET: its ids, pieces, round trips, batches, threads, bad input, growth; 25 checks.
 
     TARGET is `module:object` (anything with encode and decode, imported from here or PYTHONPATH), a Python file, an
@@ -50,37 +31,46 @@ def command(
     the line protocol. Exit status 0 it conforms, 1 a check failed or nothing could be judged, 2 TARGET cannot be
     loaded.
     """
-    from dataclasses import replace
 
-    import msgspec
+    target: str = argument()
+    reference: str = option("Gives the right answers.", default="tiktoken", metavar="NAME")
+    model: str = options.model_option("Vocabulary of both.", default=DEFAULT_MODEL)
+    library: str | None = option("Runs TARGET, where that is a model file.", metavar="NAME")
+    only: tuple[str, ...] = option("Only this check; repeatable.", "--check", multiple=True, metavar="NAME")
+    list_checks: bool = flag("List the checks and exit.", "--list", is_eager=True, expose_value=False, callback=_list)
+    seed: int = option("Seed of the random texts.", default=0)
+    call_seconds: float = option("A single call that takes longer is a failure.", type=options.SECONDS, default=10.0)
+    check_seconds: float = option("How long one check asks a slow target.", type=options.SECONDS, default=30.0)
+    memory_megabytes: int = option(
+        "Megabytes the target may hold.", "--memory", type=click.IntRange(min=64), default=2048
+    )
+    junit: Path | None = option("Also write JUnit XML here.", type=options.FILE)
 
-    from harness.conform.report import conclusion, render
-    from harness.conform.run import LIMITS, choose, run
+    def run(self) -> bool:
+        """Judge the target and print the report; return whether it does not conform."""
+        from harness.conform.report import conclusion, render
+        from harness.conform.run import LIMITS, choose, run
 
-    limits = replace(LIMITS, call_seconds=call_seconds, memory_bytes=memory_megabytes << 20)
-    with progress("judging", len(choose(only))) as bar:
-        report = run(
-            target, reference, model, library=library, only=only, seed=seed, limits=limits,
-            check_seconds=check_seconds, done=lambda verdict: bar.advance(1, f"{verdict.check}: {verdict.status}"),
-        )  # fmt: skip
-    if junit is not None:
-        from harness.conform.report import junit as as_junit
-        from harness.records import write_atomically
+        limits = replace(LIMITS, call_seconds=self.call_seconds, memory_bytes=self.memory_megabytes << 20)
+        with progress("judging", len(choose(self.only))) as bar:
+            report = run(
+                self.target, self.reference, self.model, library=self.library, only=self.only, seed=self.seed,
+                limits=limits, check_seconds=self.check_seconds,
+                done=lambda verdict: bar.advance(1, f"{verdict.check}: {verdict.status}"),
+            )  # fmt: skip
+        if self.junit is not None:
+            from harness.conform.report import junit
+            from harness.records import write_atomically
 
-        write_atomically(junit, as_junit(report))
-    if as_json:
-        options.print_json({"conforms": report.conforms, **msgspec.to_builtins(report)})
-        click.echo(conclusion(report), err=True)
-    else:
-        click.echo(render(report))
-    if not report.conforms:
-        raise click.exceptions.Exit(1)
+            write_atomically(self.junit, junit(report))
+        if self.as_json:
+            import msgspec
+
+            options.print_json({"conforms": report.conforms, **msgspec.to_builtins(report)})
+            click.echo(conclusion(report), err=True)
+        else:
+            click.echo(render(report))
+        return not report.conforms
 
 
-def _list(wanted: bool) -> None:
-    if not wanted:
-        return
-    from harness.conform.checks.catalogue import CHECKS
-
-    click.echo(options.table([[check.name, check.question] for check in CHECKS], ["check", "question"]))
-    raise click.exceptions.Exit(0)
+command = Conform.command()

@@ -8,50 +8,42 @@ import click
 
 import impls
 from harness.commands import options
+from harness.commands.verb import Verb, argument, flag, option
 
 
-@click.command("encode")
-@click.argument("text", required=False)
-@click.option("--file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Read the text from here.")
-@options.one_model
-@options.one_implementation("priority", "encodes")
-@click.option("--pieces", is_flag=True, help="Show each token's id and bytes, one per line.")
-@click.option("--allow-special", is_flag=True, help="Encode special tokens found in the text as their id.")
-@click.option("--special-as-text", is_flag=True, help="Encode special tokens found in the text as ordinary text.")
-@options.as_json
-def command(
-    text: str | None,
-    file: Path | None,
-    model: str,
-    implementation: str,
-    pieces: bool,
-    allow_special: bool,
-    special_as_text: bool,
-    as_json: bool,
-) -> None:
+class Encode(Verb):
     """Print the token ids of TEXT (`-` or nothing: standard input), separated by spaces.
 
     Special tokens in the text are refused unless one of the two options says what to do with them.
     """
-    from harness.data import load_model
 
-    if text is not None and file is not None:
-        raise click.UsageError("give TEXT or --file, not both")
-    content = options.read_text(text, file)
-    found = load_model(model)
-    with options.answering(implementation):
-        tokenizer = impls.load(implementation, found)
-        ids = tokenizer.encode(
-            content,
-            allowed_special="all" if allow_special else (),
-            disallowed_special=() if special_as_text else "all",
-        )
-        options.check_ids(implementation, ids)
-    if as_json:
+    text: str | None = argument(required=False)
+    file: Path | None = option("Read the text from here.", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+    model: str = options.model
+    implementation: str = options.implementation_option("Who encodes.", default="priority")
+    pieces: bool = flag("Show each token's id and bytes, one per line.")
+    allow_special: bool = flag("Encode special tokens found in the text as their id.")
+    special_as_text: bool = flag("Encode special tokens found in the text as ordinary text.")
+
+    def run(self) -> None:
+        """Print the ids, or each with its token."""
+        from harness.data import load_model
+
+        options.ensure(self.text is None or self.file is None, "give TEXT or --file, not both")
+        content = options.read_text(self.text, self.file)
+        model = load_model(self.model)
+        with options.answering(self.implementation):
+            tokenizer = impls.load(self.implementation, model)
+            allowed, disallowed = "all" if self.allow_special else (), () if self.special_as_text else "all"
+            ids = tokenizer.encode(content, allowed_special=allowed, disallowed_special=disallowed)
+            options.check_ids(self.implementation, ids)
+        if not (self.as_json or self.pieces):
+            click.echo(" ".join(map(str, ids)))
+            return
         tokens = [tokenizer.decode_bytes([i]).decode("utf-8", "backslashreplace") for i in ids]
-        options.print_json({"model": model, "implementation": implementation, "ids": ids, "tokens": tokens})
-    elif pieces:
-        rows = [[i, tokenizer.decode_bytes([i]).decode("utf-8", "backslashreplace").__repr__()] for i in ids]
-        click.echo(options.table(rows, ["id", "token"]))
-    else:
-        click.echo(" ".join(map(str, ids)))
+        rows = list(zip(ids, map(repr, tokens), strict=True))
+        about = {"model": self.model, "implementation": self.implementation}
+        self.output(about | {"ids": ids, "tokens": tokens}, lambda: options.table(rows, ["id", "token"]))
+
+
+command = Encode.command()

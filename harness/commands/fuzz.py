@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from harness.commands import options
+from harness.commands.verb import Verb, argument, flag, option
 from harness.progress import progress
 
 if TYPE_CHECKING:
@@ -20,42 +22,7 @@ DEFAULT_FILE = Path("results/counterexamples.jsonl")
 _DEFAULT_SECONDS = 60.0
 
 
-@click.command("fuzz")
-@click.argument("sides", nargs=-1, metavar="A B...")
-@options.models
-@click.option("--models", "random_models", is_flag=True, help="Generate models too, instead of using -m.")
-@click.option("--expected", is_flag=True, help="With --models: also report where the sides need not agree.")
-@click.option("--time", "seconds", type=click.FloatRange(min=0.1), help="Seconds to search.  [default: 60]")
-@click.option("--texts", "n_texts", type=click.IntRange(min=1), help="Texts to try; without --time no clock is read.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the texts.")
-@click.option("--stop-after", type=click.IntRange(min=1), default=10, show_default=True, help="Kinds of differences.")
-@options.corpora
-@click.option(
-    "--save",
-    "file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=DEFAULT_FILE,
-    show_default=True,
-    help="File of saved differences.",
-)
-@click.option("--no-save", is_flag=True, help="Save nothing.")
-@click.option("--replay", "again", is_flag=True, help="Only ask again what is saved in that file.")
-@options.as_json
-def command(
-    sides: tuple[str, ...],
-    models: tuple[str, ...],
-    random_models: bool,
-    expected: bool,
-    seconds: float | None,
-    n_texts: int | None,
-    seed: int,
-    stop_after: int,
-    corpora: tuple[str, ...],
-    file: Path,
-    no_save: bool,
-    again: bool,
-    as_json: bool,
-) -> None:
+class Fuzz(Verb):
     """Generate texts until B (C, ...) gives other ids than A; minimise, classify and save what is found.
 
     A side is an implementation (`bpebench list`), MODULE:OBJECT or a Python file with `encode` and `decode`,
@@ -68,67 +35,105 @@ def command(
     cannot run the model. With --replay 0 where something was replayed and all of it holds, else 1. Ctrl-C saves and
     prints what was found.
     """
-    if again:
-        _replay(file, as_json)
-        return
-    from harness.check.fuzz.replay import CounterexampleFile
-    from harness.check.fuzz.run import FuzzPlan
-    from harness.check.fuzz.sides import parse_side
-    from harness.targets import DEFAULT_MODEL
 
-    if len(sides) < 2:
-        raise click.UsageError("name two sides or more, such as: bpebench fuzz tiktoken compiled")
-    if random_models and models:
-        raise click.UsageError("--models makes models up: leave out -m, or leave out --models")
-    if expected and not random_models:
-        raise click.UsageError("--expected goes with --models; texts are reported whatever the class")
-    plan = FuzzPlan(
-        sides=[parse_side(name) for name in sides],
-        models=() if random_models else models or (DEFAULT_MODEL,),
-        seed=seed,
-        seconds=_DEFAULT_SECONDS if seconds is None and n_texts is None else seconds,
-        n_texts=n_texts,
-        stop_after=stop_after,
-        corpora=corpora or None,
-        expected=expected,
+    sides: tuple[str, ...] = argument(nargs=-1, metavar="A B...")
+    models: tuple[str, ...] = options.models
+    random_models: bool = flag("Generate models too, instead of using -m.", "--models")
+    expected: bool = flag("With --models: also report where the sides need not agree.")
+    seconds: float | None = option(
+        f"Seconds to search.  [default: {_DEFAULT_SECONDS:.0f}]", "--time", type=options.SECONDS
     )
-    counterexamples = None if no_save else CounterexampleFile(file)
-    unsaved: list[OSError] = []
-    result = _run(plan, counterexamples, unsaved)
-    saved = (
-        None
-        if counterexamples is None
-        else {"file": str(file), "new": counterexamples.n_new, "known": counterexamples.n_known}
-    )
-    if as_json:
-        options.print_json(_document(plan, result) | {"saved": saved})
-    else:
-        click.echo(_summary(plan, result))
-        if counterexamples is not None and result.findings and not unsaved:
-            click.echo(f"kept in {file}: {counterexamples.n_new} new, {counterexamples.n_known} known before", err=True)
-    if unsaved:
-        raise unsaved[0]
-    if result.interrupted:
-        click.echo("bpebench: interrupted", err=True)
-    if result.findings or result.interrupted:
-        raise click.exceptions.Exit(1 if result.findings else 130)
-    if _not_compared(plan, result):
-        raise click.exceptions.Exit(1)
+    n_texts: int | None = option("Texts to try; without --time no clock is read.", "--texts", type=options.POSITIVE)
+    seed: int = option("Seed of the texts.", default=0)
+    stop_after: int = option("Kinds of differences.", type=options.POSITIVE, default=10)
+    corpora: tuple[str, ...] = options.corpora
+    file: Path = option("File of saved differences.", "--save", default=DEFAULT_FILE, type=options.FILE)
+    no_save: bool = flag("Save nothing.")
+    again: bool = flag("Only ask again what is saved in that file.", "--replay")
+
+    def run(self) -> bool:
+        """Search, or replay; return whether there is a difference or nothing was compared."""
+        if self.again:
+            return self._replay()
+        from harness.check.fuzz.replay import CounterexampleFile
+
+        plan = self._plan()
+        kept = None if self.no_save else CounterexampleFile(self.file)
+        unsaved: list[OSError] = []
+        result = _search(plan, kept, unsaved)
+        if self.as_json:
+            saved = None if kept is None else {"file": str(self.file), "new": kept.n_new, "known": kept.n_known}
+            options.print_json(_document(plan, result) | {"saved": saved})
+        else:
+            click.echo("\n".join(_summary(plan, result)))
+            if kept is not None and result.findings and not unsaved:
+                click.echo(f"kept in {self.file}: {kept.n_new} new, {kept.n_known} known before", err=True)
+        if unsaved:
+            raise unsaved[0]
+        if result.interrupted:
+            click.echo("bpebench: interrupted", err=True)
+            raise click.exceptions.Exit(1 if result.findings else 130)
+        return bool(result.findings or _not_compared(plan, result))
+
+    def _plan(self) -> FuzzPlan:
+        from harness.check.fuzz.run import FuzzPlan
+        from harness.check.fuzz.sides import parse_side
+        from harness.targets import DEFAULT_MODEL
+
+        made_up, given = self.random_models, bool(self.models)
+        options.ensure(len(self.sides) > 1, "name two sides or more, such as: bpebench fuzz tiktoken compiled")
+        options.ensure(not (made_up and given), "--models makes models up: leave out -m, or leave out --models")
+        options.ensure(
+            made_up or not self.expected, "--expected goes with --models; texts are reported whatever the class"
+        )
+        return FuzzPlan(
+            sides=[parse_side(name) for name in self.sides],
+            models=() if self.random_models else self.models or (DEFAULT_MODEL,),
+            seed=self.seed,
+            seconds=_DEFAULT_SECONDS if self.seconds is None and self.n_texts is None else self.seconds,
+            n_texts=self.n_texts,
+            stop_after=self.stop_after,
+            corpora=self.corpora or None,
+            expected=self.expected,
+        )
+
+    def _replay(self) -> bool:
+        """Ask again what is saved; return whether something does not hold, or nothing was replayed."""
+        from harness.check.fuzz.findings import describe_input
+        from harness.check.fuzz.replay import read_counterexamples, replay
+
+        records = read_counterexamples(self.file)
+        options.ensure(records, f"{self.file}: holds no counterexamples; `bpebench fuzz A B` keeps them there")
+        with progress("replaying", len(records)) as bar:
+            replayed = replay(records, lambda one: bar.advance(1, f"{one.record.a}, {one.record.b}"))
+        outcomes = [one.outcome for one in replayed]
+        if self.as_json:
+            rows = [{"outcome": one.outcome, "reason": one.reason, "record": one.record} for one in replayed]
+            options.print_json({"n_replayed": len(outcomes) - outcomes.count("not replayed"), "replayed": rows})
+        else:
+            shown = []
+            for one in replayed:
+                model, text = one.record.model or "own", describe_input(one.record)
+                shown.append([f"{one.record.a}, {one.record.b}", model, text, one.outcome, one.reason])
+            click.echo(options.table(shown, ["sides", "model", "text", "outcome", "reason"]))
+            counts = (f"{outcomes.count(kind)} {kind}" for kind in ("holds", "does not hold", "not replayed"))
+            nothing = ": nothing was replayed" if set(outcomes) == {"not replayed"} else ""
+            click.echo(", ".join(counts) + nothing)
+        return "does not hold" in outcomes or "holds" not in outcomes
 
 
-def _run(plan: FuzzPlan, counterexamples: CounterexampleFile | None, unsaved: list[OSError]) -> FuzzResult:
+def _search(plan: FuzzPlan, kept: CounterexampleFile | None, unsaved: list[OSError]) -> FuzzResult:
     """Search; findings that could not be saved are still reported, and the reasons appended to `unsaved`."""
     from harness.check.fuzz.run import FuzzRun
 
     began = time.monotonic()
-    bounded = plan.n_texts if plan.seconds is None else plan.seconds
-    with progress("fuzzing", bounded) as bar:
+    with progress("fuzzing", plan.n_texts if plan.seconds is None else plan.seconds) as bar:
         done = 0.0
 
         def found(record: Disagreement) -> None:
             try:
-                if counterexamples is not None:
-                    counterexamples.add(record)
+                if kept is not None:
+                    kept.add(record)
             except OSError as error:
                 unsaved.append(error)
             bar.note(
@@ -150,95 +155,53 @@ def _not_compared(plan: FuzzPlan, result: FuzzResult) -> list[str]:
     return [side.name for side in plan.sides[1:] if not result.n_compared[side.name]]
 
 
-def _summary(plan: FuzzPlan, result: FuzzResult) -> str:
+def _summary(plan: FuzzPlan, result: FuzzResult) -> Iterator[str]:
     from harness.check.fuzz.findings import table_rows
 
     names = [side.name for side in plan.sides]
-    where = f"{result.n_models:,} models made up" if not plan.models else ", ".join(plan.models)
-    lines = []
+    first = names[0]
     if result.findings:
-        headers = ["sides", "model", "class", "stage", "smallest text", f"ids of {names[0]}", "ids of the other"]
-        lines += [options.table(table_rows(result.findings), headers), ""]
+        headers = ["sides", "model", "class", "stage", "smallest text", f"ids of {first}", "ids of the other"]
+        yield options.table(table_rows(result.findings), headers)
+        yield ""
     for name, n_texts in result.n_differing.items():
-        lines.append(f"{name} differs from {names[0]} on {n_texts:,} texts")
+        yield f"{name} differs from {first} on {n_texts:,} texts"
     for name, n_texts in result.n_expected.items():
-        lines.append(
-            f"{name} differs from {names[0]} on {n_texts:,} texts of models on which it may (--expected shows)"
-        )
+        yield f"{name} differs from {first} on {n_texts:,} texts of models on which it may (--expected shows)"
     for name in _not_compared(plan, result):
-        lines.append(f"{name} and {names[0]} both answered no text, so nothing was compared")
+        yield f"{name} and {first} both answered no text, so nothing was compared"
     for name, n_models in result.n_refused.items():
         if n_models:
-            lines.append(f"{name} does not take {n_models:,} of the models")
-    lines.append(
+            yield f"{name} does not take {n_models:,} of the models"
+    where = ", ".join(plan.models) or f"{result.n_models:,} models made up"
+    yield (
         f"{' and '.join(names)} on {where}: {result.n_texts:,} texts, {result.n_bytes:,} bytes in "
         f"{result.seconds:.0f} s, the longest {result.longest_bytes:,} bytes, "
         f"{result.n_by_call['encode_threads']:,} on threads, {result.n_by_call['decode']:,} lists of ids decoded: "
         + (f"{len(result.findings)} kind(s) of difference" if result.findings else "no difference")
     )
-    return "\n".join(lines)
 
 
 def _document(plan: FuzzPlan, result: FuzzResult) -> dict[str, Any]:
-    import msgspec
-
     return {
         "sides": [side.name for side in plan.sides],
-        "models": list(plan.models),
+        "models": plan.models,
         "seed": plan.seed,
-        "corpora": list(result.corpora),
+        "corpora": result.corpora,
         "versions": result.versions,
         "n_texts": result.n_texts,
         "n_bytes": result.n_bytes,
         "longest_bytes": result.longest_bytes,
-        "n_by_call": dict(result.n_by_call),
+        "n_by_call": result.n_by_call,
         "n_models": result.n_models,
-        "n_compared_texts": dict(result.n_compared),
-        "n_differing_texts": dict(result.n_differing),
-        "n_expected_texts": dict(result.n_expected),
-        "n_refused_models": dict(result.n_refused),
+        "n_compared_texts": result.n_compared,
+        "n_differing_texts": result.n_differing,
+        "n_expected_texts": result.n_expected,
+        "n_refused_models": result.n_refused,
         "seconds": result.seconds,
         "interrupted": result.interrupted,
-        "findings": msgspec.to_builtins(result.findings),
+        "findings": result.findings,
     }
 
 
-def _replay(file: Path, as_json: bool) -> None:
-    import msgspec
-
-    from harness.check.fuzz.findings import describe_input
-    from harness.check.fuzz.replay import read_counterexamples, replay
-
-    records = read_counterexamples(file)
-    if not records:
-        raise click.UsageError(f"{file}: holds no counterexamples; `bpebench fuzz A B` keeps them there")
-    with progress("replaying", len(records)) as bar:
-        replayed = replay(records, lambda one: bar.advance(1, f"{one.record.a}, {one.record.b}"))
-    outcomes = [one.outcome for one in replayed]
-    if as_json:
-        options.print_json(
-            {
-                "n_replayed": len(outcomes) - outcomes.count("not replayed"),
-                "replayed": [
-                    {"outcome": one.outcome, "reason": one.reason, "record": msgspec.to_builtins(one.record)}
-                    for one in replayed
-                ],
-            }
-        )
-    else:
-        rows = [
-            [
-                f"{one.record.a}, {one.record.b}",
-                one.record.model or "own",
-                describe_input(one.record),
-                one.outcome,
-                one.reason,
-            ]
-            for one in replayed
-        ]
-        click.echo(options.table(rows, ["sides", "model", "text", "outcome", "reason"]))
-        counts = (f"{outcomes.count(kind)} {kind}" for kind in ("holds", "does not hold", "not replayed"))
-        nothing = ": nothing was replayed" if set(outcomes) == {"not replayed"} else ""
-        click.echo(", ".join(counts) + nothing)
-    if "does not hold" in outcomes or "holds" not in outcomes:
-        raise click.exceptions.Exit(1)
+command = Fuzz.command()

@@ -8,36 +8,34 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import options
+from harness.commands.verb import Verb, argument
+from harness.printable import printable
 
 if TYPE_CHECKING:
     from harness.data.inspection import Inspection
 
 
-@click.command("inspect")
-@click.argument("file", type=click.Path(path_type=Path))
-@options.as_json
-def command(file: Path, as_json: bool) -> None:
+class Inspect(Verb):
     """Inspect FILE (or a folder): its format, which vocabulary it holds, its rules, anything unusual.
 
     Exit status 1 where something is wrong: a name of another vocabulary, rules other than its publisher's, irregular
     merges.
     """
-    from harness.data.inspection import inspect
 
-    found = inspect(file)
-    about = _about(found)
-    if as_json:
-        options.print_json({**about, "findings": list(found.findings), "notes": list(found.notes)})
-    else:
-        click.echo(options.table([[key.replace("_", " "), _cell(value)] for key, value in about.items()], ["", ""]))
-        for line in found.notes:
-            options.say(f"note: {line}")
-        for line in found.findings:
-            options.say(f"finding: {line}")
-        if not found.findings:
-            click.echo("nothing odd found")
-    if found.findings:
-        raise click.exceptions.Exit(1)
+    file: Path = argument(type=click.Path(path_type=Path))
+
+    def run(self) -> bool:
+        """Print what the file is; return whether something is wrong."""
+        from harness.data.inspection import inspect
+
+        found = inspect(self.file)
+        about = _about(found)
+        rows = [[key.replace("_", " "), _cell(value)] for key, value in about.items()]
+        lines = [*(f"note: {one}" for one in found.notes), *(f"finding: {one}" for one in found.findings)]
+        lines += [] if found.findings else ["nothing odd found"]
+        document = {**about, "findings": list(found.findings), "notes": list(found.notes)}
+        self.output(document, lambda: "\n".join([options.table(rows, ["", ""]), *map(printable, lines)]))
+        return bool(found.findings)
 
 
 def _about(found: Inspection) -> dict[str, Any]:
@@ -84,3 +82,6 @@ def _cell(value: object) -> str:
     if isinstance(value, list):
         return " then ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+command = Inspect.command()

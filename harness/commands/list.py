@@ -1,89 +1,30 @@
-"""`bpebench list`: implementations, models, corpora, patterns, formats, workloads."""
+"""`bpebench list`: implementations, models, corpora, patterns, formats, workloads, and which runs which."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import impls
 from harness.commands import options
+from harness.commands.verb import Verb, argument
+from harness.progress import progress
 from impls.core.text.patterns import NAMED
 
+if TYPE_CHECKING:
+    from harness.records import Verdict
+
 _MATRIX = "matrix"
+_MATRIX_CELLS = {"ok": "yes", "unsupported": "no", "missing": "?"}
 _WIDTH = 100
 _LONG = ("about", "parts", "expression")
 """What is shown below its row, indented: too long for a column."""
 _IN_THE_NAME = ("task", "model", "corpus")
 """What the name of a workload says already; --json gives them."""
-
-
-@click.command("list")
-@click.argument(
-    "what",
-    required=False,
-    type=click.Choice(["implementations", "models", "corpora", "patterns", "formats", "workloads", _MATRIX]),
-)
-@options.implementations
-@options.models
-@options.as_json
-def command(
-    what: str | None, implementation: str | None, exclude: str | None, models: tuple[str, ...], as_json: bool
-) -> None:
-    """List implementations, models, corpora, patterns, formats, workloads.
-
-    `bpebench list matrix` tries every implementation (-e, -E) on every cached model (-m) and shows which runs which,
-    with the reason where one cannot, and the round trip. That takes a few seconds per model.
-    """
-    if what == _MATRIX:
-        from harness.commands.check import default_models
-        from harness.commands.list_matrix import list_matrix
-        from harness.data import available_models
-
-        chosen = options.choose_implementations(implementation, exclude)
-        list_matrix(chosen, models or available_models() or default_models(), as_json=as_json)
-        return
-    if implementation is not None or exclude is not None or models:
-        raise click.UsageError(f"-e, -E and -m go with `bpebench list {_MATRIX}`")
-    sections = {
-        "implementations": _implementations,
-        "models": _models,
-        "corpora": _corpora,
-        "patterns": _patterns,
-        "formats": _formats,
-        "workloads": _workloads,
-    }
-    found = {name: section() for name, section in sections.items() if what in (None, name)}
-    if as_json:
-        options.print_json(found)
-        return
-    for name, rows in found.items():
-        click.echo(f"{name}\n")
-        for line in _lines(rows):
-            options.say(line)
-        click.echo()
-
-
-def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a table of at most `_WIDTH` columns, each row followed by its long cells."""
-    if not rows:
-        return
-    columns = [key for key in rows[0] if key not in _LONG + _IN_THE_NAME]
-    cells = [[_cell(row[key]) for key in columns] for row in rows]
-    table = options.table(cells, [key.replace("_", " ") for key in columns])
-    head, rule, *lines = table.split("\n")
-    yield from (head, rule)
-    for line, row in zip(lines, rows, strict=True):
-        yield line.rstrip()
-        for key in _LONG:
-            yield from textwrap.wrap(_cell(row.get(key, "")), _WIDTH, initial_indent="    ", subsequent_indent="    ")
-
-
-def _cell(value: Any) -> str:
-    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def _implementations() -> list[dict[str, Any]]:
@@ -111,20 +52,106 @@ def _patterns() -> list[dict[str, Any]]:
 def _formats() -> list[dict[str, Any]]:
     from impls.formats import READ_ONLY, formats
 
-    written = [{"name": name, "converts_to_it": True} for name in formats()]
-    return written + [{"name": name, "converts_to_it": False} for name in READ_ONLY]
+    return [{"name": name, "converts_to_it": name not in READ_ONLY} for name in (*formats(), *READ_ONLY)]
 
 
 def _workloads() -> list[dict[str, Any]]:
     from harness.measure.templates import load_workloads
 
     return [
-        {
-            "name": w.name,
-            "task": w.task,
-            "model": w.model,
-            "corpus": w.corpus,
-            "profiles": list(w.profiles),
-        }
+        {"name": w.name, "task": w.task, "model": w.model, "corpus": w.corpus, "profiles": list(w.profiles)}
         for w in load_workloads()
     ]
+
+
+_SECTIONS: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    "implementations": _implementations,
+    "models": _models,
+    "corpora": _corpora,
+    "patterns": _patterns,
+    "formats": _formats,
+    "workloads": _workloads,
+}
+
+
+class List(Verb):
+    """List implementations, models, corpora, patterns, formats, workloads.
+
+    `bpebench list matrix` tries every implementation (-e, -E) on every cached model (-m) and shows which runs which,
+    with the reason where one cannot, and the round trip. That takes a few seconds per model.
+    """
+
+    what: str | None = argument(required=False, type=click.Choice([*_SECTIONS, _MATRIX]))
+    implementation: str | None = options.implementation
+    exclude: str | None = options.exclude
+    models: tuple[str, ...] = options.models
+
+    def run(self) -> bool:
+        """Print the chosen sections, or the matrix."""
+        if self.what == _MATRIX:
+            from harness.commands.check import default_models
+            from harness.data import available_models
+
+            chosen = options.choose_implementations(self.implementation, self.exclude)
+            return self._matrix(chosen, self.models or available_models() or default_models())
+        is_plain = self.implementation is None and self.exclude is None and not self.models
+        options.ensure(is_plain, f"-e, -E and -m go with `bpebench list {_MATRIX}`")
+        found = {name: section() for name, section in _SECTIONS.items() if self.what in (None, name)}
+        if self.as_json:
+            options.print_json(found)
+            return False
+        for name, rows in found.items():
+            click.echo(f"{name}\n")
+            for line in _lines(rows):
+                options.say(line)
+            click.echo()
+        return False
+
+    def _matrix(self, implementations: Sequence[str], models: Sequence[str]) -> bool:
+        """Try every implementation on every model and print the results; return whether one fails."""
+        from harness.check.support import support
+
+        with progress("trying", len(implementations) * len(models)) as bar:
+            found = support(implementations, models, lambda what: bar.advance(1, what))
+        self.output({"matrix": found}, lambda: "\n".join(_matrix_lines(found, implementations, models)))
+        return any(verdict.status not in _MATRIX_CELLS for verdict in found)
+
+
+def _lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a table of at most `_WIDTH` columns, each row followed by its long cells."""
+    if not rows:
+        return
+    columns = [key for key in rows[0] if key not in _LONG + _IN_THE_NAME]
+    cells = [[_cell(row[key]) for key in columns] for row in rows]
+    head, rule, *lines = options.table(cells, [key.replace("_", " ") for key in columns]).split("\n")
+    yield from (head, rule)
+    for line, row in zip(lines, rows, strict=True):
+        yield line.rstrip()
+        for key in _LONG:
+            yield from textwrap.wrap(_cell(row.get(key, "")), _WIDTH, initial_indent="    ", subsequent_indent="    ")
+
+
+def _cell(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def _matrix_lines(found: Sequence[Verdict], implementations: Sequence[str], models: Sequence[str]) -> Iterator[str]:
+    """Yield a row per model, a column per implementation, and a line for each that does not run a model."""
+    verdicts = {(verdict.implementation, verdict.model): verdict for verdict in found}
+    rows = []
+    for model in models:
+        row = [verdicts[implementation, model] for implementation in implementations]
+        rows.append([model, row[0].round_trip, *(_MATRIX_CELLS.get(verdict.status, "fails") for verdict in row)])
+    yield from ("matrix: which implementation runs which model, tried on a few lines of text", "")
+    yield options.table(rows, ["model", "round trip", *implementations])
+    reasons: dict[tuple[str, str, str], list[str]] = {}
+    for verdict in found:
+        if verdict.status != "ok":
+            reasons.setdefault((verdict.implementation, verdict.status, verdict.reason), []).append(verdict.model)
+    if reasons:
+        yield ""
+    for (implementation, status, reason), where in reasons.items():
+        yield f"{_MATRIX_CELLS.get(status, status)}: {implementation} on {', '.join(where)}: {reason}"
+
+
+command = List.command()

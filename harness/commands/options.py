@@ -1,4 +1,4 @@
-"""Shared by the verbs: options for implementations, models and corpora, and printing of results."""
+"""Shared by the verbs: options, reading of texts and corpora, printing of results."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 import impls
+from harness.commands.verb import as_json as as_json
+from harness.commands.verb import flag, option
+from harness.commands.verb import print_json as print_json
 from harness.failures import describe
-from harness.printable import printable, printable_json
+from harness.printable import printable
 from harness.targets.spec import DEFAULT_MODEL
 
 if TYPE_CHECKING:
@@ -28,44 +32,44 @@ STANDARD_INPUT = "standard input"
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
-
-def _completed_by(names: Callable[[], Sequence[str]]) -> Completion:
-    """Return what completes a word in a shell: the names that begin so, files where none does."""
+def _option_of(names: str, metavar: str, *flags: str) -> Callable[..., Any]:
+    """Return what declares such options; a shell completes them by `names` (module:function), else by a file."""
 
     def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-        found = [CompletionItem(name) for name in names() if name.startswith(begun)]
+        found = [CompletionItem(name) for name in resolve_name(names)() if name.startswith(begun)]
         return found or [CompletionItem(begun, type="file")]
 
-    return complete
+    def declare(help: str, **settings: Any) -> Any:
+        return option(help, *flags, **{"metavar": metavar, "shell_complete": complete, **settings})
+
+    return declare
 
 
-def _model_names() -> Sequence[str]:
-    from harness.data.models import model_names
+implementation_option = _option_of("impls:names", "NAME", "-e", "--implementation")
+model_option = _option_of("harness.data.models:model_names", "NAME|FILE", "-m", "--model")
+corpus_option = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "-c", "--corpus")
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+POSITIVE = click.IntRange(min=1)
+SECONDS = click.FloatRange(min=0.1)
 
-    return model_names()
+implementation = implementation_option("Implementations whose name matches (see `list`).", metavar="REGEX")
+exclude = option("Leave out implementations matching this.", "-E", "--exclude", metavar="REGEX")
+models = model_option("Vocabulary; repeatable.", multiple=True)
+model = model_option("Vocabulary.", default=DEFAULT_MODEL)
+corpora = corpus_option("Corpus, file or glob; repeatable.", multiple=True)
+split = option("Only this part of each corpus.", type=click.Choice(["train", "held-out"]))
+max_bytes = option("UTF-8 bytes taken of each corpus.", type=POSITIVE)
+out = option("Also write the records here.", type=FOLDER)
+resume = flag("Add to a folder that already holds records.")
+escaped = flag(r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600).")
+show = option("The first N learned tokens.", type=click.IntRange(min=0), default=0, metavar="N", default_shown=False)
 
 
-def _corpus_names() -> Sequence[str]:
-    from harness.data.corpora import corpus_names
-
-    return corpus_names()
-
-
-as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
-model_name: dict[str, Any] = {"metavar": "NAME|FILE", "shell_complete": _completed_by(_model_names)}
-corpus_name: dict[str, Any] = {"metavar": "NAME|FILE", "shell_complete": _completed_by(_corpus_names)}
-"""What options and arguments that take the name or the file of a model or a corpus have in common."""
-
-models = click.option("-m", "--model", "models", multiple=True, **model_name, help="Vocabulary; repeatable.")
-one_model = click.option("-m", "--model", default=DEFAULT_MODEL, show_default=True, **model_name, help="Vocabulary.")
-corpora = click.option(
-    "-c", "--corpus", "corpora", multiple=True, **corpus_name, help="Corpus, file or glob; repeatable."
-)
-max_bytes = click.option(
-    "--max-bytes", type=click.IntRange(min=1), default=None, help="UTF-8 bytes taken of each corpus."
-)
+def implementations(function: F) -> F:
+    """Add the options -e and -E to a function."""
+    return implementation.named("implementation")(exclude.named("exclude")(function))  # type: ignore[no-any-return]
 
 
 def finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
@@ -75,23 +79,27 @@ def finite(_: click.Context, __: click.Parameter, value: float | None) -> float 
     return value
 
 
-def price(default: float | None = None) -> Callable[[F], F]:
-    """Return the option --price."""
-    return click.option(
-        "--price", type=click.FloatRange(min=0), default=default, show_default=default is not None, callback=finite,
-        metavar="AMOUNT", help="Price of a million tokens.",
-    )  # fmt: skip
+def price_option(default: float | None) -> Any:
+    """Declare the option --price."""
+    return option(
+        "Price of a million tokens.", type=click.FloatRange(min=0), default=default, callback=finite, metavar="AMOUNT"
+    )
+
+
+def price() -> Callable[[F], F]:
+    """Return a decorator that adds the option --price to a function."""
+    return price_option(None).named("price")  # type: ignore[no-any-return]
 
 
 def check_target(target: Path, sources: Sequence[str] = ()) -> None:
     """Raise before any work where `target` cannot be written, or is one of the input files."""
     for source in sources:
         for file in glob.glob(source, recursive=True) or [source]:  # noqa: PTH207 (Path.glob takes no absolute one)
-            if target.exists() and Path(file).exists() and target.samefile(file):
-                raise click.UsageError(f"{target}: is what is read; name another file to write")
+            is_same = target.exists() and Path(file).exists() and target.samefile(file)
+            ensure(not is_same, f"{target}: is what is read; name another file to write")
     target.parent.mkdir(parents=True, exist_ok=True)
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        raise click.UsageError(f"{target}: cannot be written here; name another file")
+    is_writable = os.access(target if target.exists() else target.parent, os.W_OK)
+    ensure(is_writable, f"{target}: cannot be written here; name another file")
 
 
 @contextmanager
@@ -114,22 +122,10 @@ def check_ids(implementation: str, ids: Sequence[Any]) -> None:
             raise impls.BPEError(f"{implementation}: gave {i!r} at position {position}, which is no token id")
 
 
-def implementations(function: F) -> F:
-    """Add the options -e and -E."""
-    exclude = click.option("-E", "--exclude", metavar="REGEX", help="Leave out implementations matching this.")
-    include = click.option(
-        "-e", "--implementation", metavar="REGEX", help="Implementations whose name matches (see `list`).",
-        shell_complete=_completed_by(impls.names),
-    )  # fmt: skip
-    return include(exclude(function))
-
-
-def one_implementation(default: str, purpose: str) -> Callable[[F], F]:
-    """Return the option -e for a single implementation."""
-    return click.option(
-        "-e", "--implementation", default=default, show_default=True, metavar="NAME", help=f"Who {purpose}.",
-        shell_complete=_completed_by(impls.names),
-    )  # fmt: skip
+def ensure(condition: object, message: str) -> None:
+    """Raise an error of usage with `message` unless the condition holds."""
+    if not condition:
+        raise click.UsageError(message)
 
 
 def choose(
@@ -138,8 +134,7 @@ def choose(
     """Return names of `known` matching `include` (without it: `default`) and not `exclude`; raise for none."""
     chosen = [n for n in known if matches(include, n)] if include is not None else list(default)
     chosen = [n for n in chosen if exclude is None or not matches(exclude, n)]
-    if not chosen:
-        raise click.UsageError(f"no {what} is left; known: {', '.join(known)}")
+    ensure(chosen, f"no {what} is left; known: {', '.join(known)}")
     return chosen
 
 
@@ -164,13 +159,6 @@ def choose_compared(include: str | None, exclude: str | None) -> list[str]:
     if include is not None and exclude is None and is_target(include):
         return [REFERENCE, include]
     return choose_implementations(include, exclude)
-
-
-def print_json(document: Any) -> None:
-    """Print one JSON document on standard output: an object whose field names hold the units."""
-    import msgspec
-
-    sys.stdout.write(printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
 
 
 def say(line: str, *, err: bool = False) -> None:
@@ -228,8 +216,7 @@ def read_sample(argument: str | None, escaped: bool = False) -> str:
     """Return the text of a verb as `read_text`, `@FILE` for a file; with `escaped`, interpret backslash escapes."""
     if argument is not None and argument.startswith("@"):
         path = Path(argument[1:])
-        if not path.is_file():
-            raise click.UsageError(f"{argument}: there is no file {argument[1:]!r}; for a text with @ in front use `-`")
+        ensure(path.is_file(), f"{argument}: there is no file {argument[1:]!r}; for a text with @ in front use `-`")
         text = read_text(None, path)
     else:
         text = read_text(argument)
@@ -243,46 +230,6 @@ def read_sample(argument: str | None, escaped: bool = False) -> str:
         ) from None
 
 
-class Checked(Protocol):
-    """The result of a check."""
-
-    @property
-    def verdicts(self) -> Sequence[Any]:
-        """Return the verdicts on single implementations."""
-
-    @property
-    def agreements(self) -> Sequence[Any]:
-        """Return the records of pairs."""
-
-    @property
-    def not_compared(self) -> Sequence[Any]:
-        """Return the records of pairs that could not be compared."""
-
-    @property
-    def summary(self) -> str:
-        """Return the result without faults, in one line."""
-
-    @property
-    def faults(self) -> Sequence[str]:
-        """Return one line for each fault."""
-
-
 def command_line() -> str:
     """Return the command as typed, for the record."""
     return shlex.join(["bpebench", *sys.argv[1:]])
-
-
-def show_checked(found: Checked, render: Callable[[Sequence[Any]], str], *, json: bool) -> None:
-    """Print the tables of a check and its faults or summary, or one JSON document; exit with 1 on a fault."""
-    import msgspec
-
-    if json:
-        names = ("verdicts", "agreements", "not_compared", "faults")
-        print_json({name: msgspec.to_builtins(list(getattr(found, name))) for name in names})
-    else:
-        click.echo(render([*found.verdicts, *found.agreements, *found.not_compared]))
-        for fault in found.faults:
-            say(f"fault: {fault}")
-        click.echo(f"{len(found.faults)} fault(s)" if found.faults else found.summary)
-    if found.faults:
-        raise click.exceptions.Exit(1)

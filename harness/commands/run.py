@@ -9,6 +9,7 @@ import click
 
 from harness.commands import options
 from harness.commands.records import DEFAULT_OUT, print_records, terminal_width
+from harness.commands.verb import Verb, flag, option
 from harness.progress import progress
 
 if TYPE_CHECKING:
@@ -19,74 +20,66 @@ FAULTS = ("mismatch", "unverified", "crash", "panic", "out-of-memory")
 NOTHING_TIMED = "nothing was timed: no implementation ran any of the workloads and was right"
 
 
-@click.command("run")
-@options.implementations
-@click.option("-w", "--workload", "include", multiple=True, metavar="REGEX", help="Workloads whose name matches.")
-@click.option("-W", "--exclude-workload", "leave_out", multiple=True, metavar="REGEX", help="Leave these out.")
-@options.models
-@options.corpora
-@click.option(
-    "--profile",
-    type=click.Choice(["smoke", "quick", "default", "rigorous"]),
-    default="default",
-    show_default=True,
-    help="How thoroughly to measure, and on which workloads.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random orders.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=DEFAULT_OUT,
-    show_default=True,
-    help="The run's folder.",
-)
-@click.option("--resume", is_flag=True, help="Continue the run in that folder, or start it.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be run and about how long it takes.")
-@options.as_json
-def command(
-    implementation: str | None,
-    exclude: str | None,
-    include: tuple[str, ...],
-    leave_out: tuple[str, ...],
-    models: tuple[str, ...],
-    corpora: tuple[str, ...],
-    profile: str,
-    seed: int,
-    out: Path,
-    resume: bool,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
+class Run(Verb):
     """Time every chosen implementation on every workload of a profile, each verified before it is timed.
 
     -m and -c replace the models and corpora the workloads name. Exit status 1 when an implementation that should be
     exact gave wrong or unverifiable ids, died or panicked, and when nothing was timed; the records hold every verdict.
     """
-    from harness.measure.schedule import PROFILES, Plan, estimate_seconds
-    from harness.measure.templates import expand, load_templates
-    from harness.measure.workloads import select
 
-    chosen = options.choose_implementations(implementation, exclude)
-    workloads = select(
-        expand(load_templates(), models, corpora),
-        profile=None if include else profile,
-        include=include,
-        exclude=leave_out,
+    implementation: str | None = options.implementation
+    exclude: str | None = options.exclude
+    include: tuple[str, ...] = option(
+        "Workloads whose name matches.", "-w", "--workload", multiple=True, metavar="REGEX"
     )
-    plan = Plan(profile=PROFILES[profile], implementations=tuple(chosen), workloads=tuple(workloads), seed=seed)
-    click.echo(
-        f"{len(workloads)} workloads, {len(chosen)} implementations, {plan.profile.rounds} round(s): "
-        f"about {max(1, round(estimate_seconds(plan) / 60))} min",
-        err=True,
+    leave_out: tuple[str, ...] = option("Leave these out.", "-W", "--exclude-workload", multiple=True, metavar="REGEX")
+    models: tuple[str, ...] = options.models
+    corpora: tuple[str, ...] = options.corpora
+    profile: str = option(
+        "How thoroughly to measure, and on which workloads.",
+        type=click.Choice(["smoke", "quick", "default", "rigorous"]),
+        default="default",
     )
-    if dry_run:
-        rows = [[w.name, w.task, w.state, w.model, w.corpus] for w in workloads]
-        click.echo(options.table(rows, ["workload", "task", "state", "model", "corpus"]))
-        return
-    faults = carry_out(plan, out, resume=resume)
-    show(out, as_json)
-    if faults:
-        raise click.exceptions.Exit(1)
+    seed: int = option("Seed of the random orders.", default=0)
+    out: Path = option("The run's folder.", default=DEFAULT_OUT, type=options.FOLDER)
+    resume: bool = flag("Continue the run in that folder, or start it.")
+    dry_run: bool = flag("Only show what would be run and about how long it takes.")
+
+    def run(self) -> bool:
+        """Measure and print the tables; return whether there are faults."""
+        from harness.measure.schedule import PROFILES, Plan, estimate_seconds
+        from harness.measure.templates import expand, load_templates
+        from harness.measure.workloads import select
+        from harness.records import read_records
+        from harness.report.tables import render_terminal
+
+        chosen = options.choose_implementations(self.implementation, self.exclude)
+        workloads = select(
+            expand(load_templates(), self.models, self.corpora),
+            profile=None if self.include else self.profile,
+            include=self.include,
+            exclude=self.leave_out,
+        )
+        plan = Plan(
+            profile=PROFILES[self.profile], implementations=tuple(chosen), workloads=tuple(workloads), seed=self.seed
+        )
+        click.echo(
+            f"{len(workloads)} workloads, {len(chosen)} implementations, {plan.profile.rounds} round(s): "
+            f"about {max(1, round(estimate_seconds(plan) / 60))} min",
+            err=True,
+        )
+        if self.dry_run:
+            rows = [[w.name, w.task, w.state, w.model, w.corpus] for w in workloads]
+            click.echo(options.table(rows, ["workload", "task", "state", "model", "corpus"]))
+            return False
+        faults = carry_out(plan, self.out, resume=self.resume)
+        records = read_records(self.out)
+        if self.as_json:
+            print_records(records)
+        else:
+            click.echo(render_terminal(records, width=terminal_width()))
+            click.echo(f"records: {self.out}; show them again with: bpebench report {self.out}", err=True)
+        return bool(faults)
 
 
 def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
@@ -106,14 +99,4 @@ def carry_out(plan: Plan, out: Path, *, resume: bool) -> int:
     return sum(1 for m in outcome.measurements if m.exact and m.status in FAULTS)
 
 
-def show(out: Path, as_json: bool) -> None:
-    """Print the tables of a run, or its records as one JSON document."""
-    from harness.records import read_records
-    from harness.report.tables import render_terminal
-
-    records = read_records(out)
-    if as_json:
-        print_records(records)
-        return
-    click.echo(render_terminal(records, width=terminal_width()))
-    click.echo(f"records: {out}; show them again with: bpebench report {out}", err=True)
+command = Run.command()

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands import options
+from harness.commands.verb import Verb, flag, option
 from harness.data.generated import ADVERSARIAL
+from harness.measure import scaling
 from harness.measure.scaling import FAMILIES
 from harness.progress import progress
 
@@ -18,99 +20,86 @@ if TYPE_CHECKING:
     from harness.records import Measurement
 
 _ALL = "all"
+_NOTE = "exponent of time against length, 95 % interval; ≥: a lower bound, where the next length ran into the limit"
 
 
-@click.command("scale")
-@options.implementations
-@options.one_model
-@click.option(
-    "--family", "families", multiple=True, type=click.Choice([*ADVERSARIAL, _ALL]), default=FAMILIES, show_default=True,
-    metavar="NAME", help=f"Which texts (see `list corpora`), or `{_ALL}`; repeatable.",
-)  # fmt: skip
-@click.option("--doublings", type=click.IntRange(5, 14), default=10, show_default=True, help="From 1 KB upwards.")
-@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True)
-@click.option(
-    "--limit",
-    type=click.FloatRange(min=0.1),
-    default=3.0,
-    show_default=True,
-    callback=options.finite,
-    help="Seconds for one pass.",
-)
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Also write the records here.")
-@click.option("--resume", is_flag=True, help="Continue with the records of that folder.")
-@options.as_json
-def command(
-    implementation: str | None,
-    exclude: str | None,
-    model: str,
-    families: tuple[str, ...],
-    doublings: int,
-    rounds: int,
-    limit: float,
-    out: Path | None,
-    resume: bool,
-    as_json: bool,
-) -> None:
+class Scale(Verb):
     """Time texts of doubling length, and fit the exponent of time against length with its 95 % interval.
 
     1 is linear, 2 quadratic. A curve ends at the first length that fails or exceeds the limit; a timeout gives a lower
     bound, a panic or a refusal is reported with its length. Every text is new to the process, so no cache answers.
     """
-    from harness.data import load_model
-    from harness.measure.recording import recording
-    from harness.measure.run.curves import measure_scaling
-    from harness.measure.run.materials import Materials
-    from harness.measure.scaling import Scale, ends, exponents
-    from harness.records import read_records
 
-    load_model(model)
-    scale = Scale(
-        implementations=tuple(options.choose_implementations(implementation, exclude)),
-        model=model,
-        families=ADVERSARIAL if _ALL in families else tuple(dict.fromkeys(families)),
-        sizes=tuple(1024 << step for step in range(doublings + 1)),
-        rounds=rounds,
-        limit_seconds=limit,
+    implementation: str | None = options.implementation
+    exclude: str | None = options.exclude
+    model: str = options.model
+    families: tuple[str, ...] = option(
+        f"Which texts (see `list corpora`), or `{_ALL}`; repeatable.",
+        "--family",
+        multiple=True,
+        type=click.Choice([*ADVERSARIAL, _ALL]),
+        default=FAMILIES,
+        metavar="NAME",
     )
-    points = len(scale.implementations) * len(scale.families) * len(scale.sizes) * rounds
-    with (
-        recording(out, scale.implementations, options.command_line(), resume=resume) as kept,
-        progress("scaling", points) as bar,
-    ):
+    doublings: int = option("From 1 KB upwards.", type=click.IntRange(5, 14), default=10)
+    rounds: int = option(None, type=options.POSITIVE, default=3)
+    limit: float = option("Seconds for one pass.", type=options.SECONDS, default=3.0, callback=options.finite)
+    out: Path | None = options.out
+    resume: bool = flag("Continue with the records of that folder.")
 
-        def keep(record: Measurement) -> None:
-            kept.write(record)
-            bar.advance(1, f"{record.implementation} · {record.corpus}")
-
-        with Materials() as materials:
-            done = read_records(out) if out is not None and resume else []
-            records = measure_scaling(scale, materials, keep, done=done)
-            kept.facts["digests"] = materials.digests()
-    found = exponents(records)
-    ended = ends(records)
-    if as_json:
+    def run(self) -> None:
+        """Time the texts and print the exponents."""
+        scale = scaling.Scale(
+            implementations=tuple(options.choose_implementations(self.implementation, self.exclude)),
+            model=self.model,
+            families=ADVERSARIAL if _ALL in self.families else tuple(dict.fromkeys(self.families)),
+            sizes=tuple(1024 << step for step in range(self.doublings + 1)),
+            rounds=self.rounds,
+            limit_seconds=self.limit,
+        )
+        records = self._measured(scale)
+        found, ended = scaling.exponents(records), scaling.ends(records)
         curves = [
             {"implementation": name, "family": family, **_named(fit), **_end(ended.get((name, family)))}
             for (name, family), fit in found.items()
         ]
-        options.print_json({"model": model, "curves": curves})
-        return
-    cells = {
-        (name, family): _cell(found.get((name, family)), ended.get((name, family)))
-        for name in scale.implementations
-        for family in scale.families
-    }
-    if len(scale.families) > len(FAMILIES):
-        click.echo(
-            options.table([[*key, cell] for key, cell in cells.items()], ["implementation", "family", "exponent"])
-        )
-    else:
-        rows = [[name, *(cells[name, family] for family in scale.families)] for name in scale.implementations]
-        click.echo(options.table(rows, ["implementation", *scale.families]))
-    click.echo(
-        "\nexponent of time against length, 95 % interval; ≥: a lower bound, where the next length ran into the limit"
-    )
+        cells = {
+            (name, family): _cell(found.get((name, family)), ended.get((name, family)))
+            for name in scale.implementations
+            for family in scale.families
+        }
+        if len(scale.families) > len(FAMILIES):
+            rows, headers = [[*key, cell] for key, cell in cells.items()], ["implementation", "family", "exponent"]
+        else:
+            rows = [[name, *(cells[name, family] for family in scale.families)] for name in scale.implementations]
+            headers = ["implementation", *scale.families]
+        text = f"{options.table(rows, headers)}\n\n{_NOTE}"
+        self.output({"model": self.model, "curves": curves}, lambda: text)
+
+    def _measured(self, scale: scaling.Scale) -> list[Measurement]:
+        """Return the records of every point, written to the folder where one is given."""
+        from harness.data import load_model
+        from harness.measure.recording import recording
+        from harness.measure.run.curves import measure_scaling
+        from harness.measure.run.materials import Materials
+        from harness.records import read_records
+
+        load_model(self.model)
+        points = len(scale.implementations) * len(scale.families) * len(scale.sizes) * scale.rounds
+        with (
+            recording(self.out, scale.implementations, options.command_line(), resume=self.resume) as kept,
+            progress("scaling", points) as bar,
+            Materials() as materials,
+        ):
+
+            def keep(record: Measurement) -> None:
+                kept.write(record)
+                bar.advance(1, f"{record.implementation} · {record.corpus}")
+
+            done = read_records(self.out) if self.out is not None and self.resume else []
+            records = measure_scaling(scale, materials, keep, done=done)
+            kept.facts["digests"] = materials.digests()
+        return records
 
 
 def _cell(fit: object, end: Measurement | None) -> str:
@@ -140,3 +129,6 @@ def _named(fit: Exponent | Failed) -> dict[str, object]:
 def _end(end: Measurement | None) -> dict[str, object]:
     """Return where and why a curve ended early."""
     return {} if end is None else {"end": {"status": end.status, "reason": end.reason, "n_bytes": end.n_bytes}}
+
+
+command = Scale.command()

@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
-import click
-
 from harness.commands import options
+from harness.commands.verb import Verb, argument, flag, option
 from harness.targets import DEFAULT_MODEL
 from impls.core.model.model import Model
 from impls.core.text.patterns import name_of
 
 
-@click.command("vocab")
-@click.argument("model", default=DEFAULT_MODEL)
-@click.option("--show", type=click.IntRange(min=0), default=0, metavar="N", help="The first N learned tokens.")
-@click.option("--find", metavar="TEXT", help="The ids of tokens that contain TEXT.")
-@click.option("--id", "ids", type=int, multiple=True, help="Show the token of an id; repeatable.")
-@click.option("--irregular", is_flag=True, help="Also look for irregularities (seconds, for large rank files).")
-@options.as_json
-def command(model: str, show: int, find: str | None, ids: tuple[int, ...], irregular: bool, as_json: bool) -> None:
+class Vocab(Verb):
     """Size, rules and tokens of MODEL (a name of `list models`, or a file)."""
-    from harness.data import load_model
-    from impls.core.errors import UnknownId
 
-    loaded = load_model(model)
-    by_id = loaded.bytes_by_id()
-    chosen: dict[int, bytes] = {}
-    for position, i in enumerate(ids):
-        if i not in by_id:
-            raise UnknownId(i, position)
-        chosen[i] = by_id[i]
-    if find is not None:
-        chosen |= {i: token for i, token in by_id.items() if find.encode("utf-8", "surrogatepass") in token}
-    learned = _learned_ids(loaded)[:show]
-    chosen |= {i: by_id[i] for i in learned}
-    about = _about(model, loaded)
-    if irregular:
-        about["irregularities"] = list(loaded.irregularities)
-    if as_json:
-        tokens = [{"id": i, "token": _readable(token)} for i, token in chosen.items()]
-        options.print_json({**about, "tokens": tokens})
-        return
-    click.echo(options.table([[key.replace("_", " "), _cell(value)] for key, value in about.items()], ["", ""]))
-    if chosen:
-        click.echo()
-        click.echo(options.table([[i, _readable(token)] for i, token in chosen.items()], ["id", "token"]))
+    model: str = argument(default=DEFAULT_MODEL)
+    show: int = options.show
+    find: str | None = option("The ids of tokens that contain TEXT.", metavar="TEXT")
+    ids: tuple[int, ...] = option("Show the token of an id; repeatable.", "--id", type=int, multiple=True)
+    irregular: bool = flag("Also look for irregularities (seconds, for large rank files).")
+
+    def run(self) -> None:
+        """Print what the model is, and the tokens asked for."""
+        from harness.data import load_model
+        from impls.core.errors import UnknownId
+
+        model = load_model(self.model)
+        by_id = model.bytes_by_id()
+        for position, i in enumerate(self.ids):
+            if i not in by_id:
+                raise UnknownId(i, position)
+        chosen = [*self.ids]
+        if self.find is not None:
+            part = self.find.encode("utf-8", "surrogatepass")
+            chosen += [i for i, token in by_id.items() if part in token]
+        chosen += _learned_ids(model)[: self.show]
+        tokens = {i: repr(by_id[i].decode("utf-8", "backslashreplace")) for i in chosen}
+        about = _about(self.model, model)
+        if self.irregular:
+            about["irregularities"] = list(model.irregularities)
+        lines = [options.table([[key.replace("_", " "), _cell(value)] for key, value in about.items()], ["", ""])]
+        lines += ["", options.table(list(tokens.items()), ["id", "token"])] if tokens else []
+        document = {**about, "tokens": [{"id": i, "token": token} for i, token in tokens.items()]}
+        self.output(document, lambda: "\n".join(lines))
 
 
 def _about(name: str, model: Model) -> dict[str, object]:
@@ -82,13 +79,12 @@ def _learned_ids(model: Model) -> list[int]:
     return [i for i, token in enumerate(model.tokens) if token is not None and len(token) > 1]
 
 
-def _readable(token: bytes) -> str:
-    return repr(token.decode("utf-8", "backslashreplace"))
-
-
 def _cell(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{text!r}={i}" for text, i in value.items()) or "none"
     if isinstance(value, list):
         return "; ".join(map(str, value)) or "none"
     return str(value)
+
+
+command = Vocab.command()

@@ -4,10 +4,9 @@
 Knows implementations only through their interface; `harness.report.explanation_text` and `_page` render the result.
 """
 
-from harness.explain.adapters import side_of
-from harness.explain.explain import explain, first_differing_stage
+from harness.explain.adapters import load_side, side_of
+from harness.explain.explain import explain
 from harness.explain.sides import Side, black_box
-from harness.explain.targets import load_side
 from harness.explain.trace import trace
 
-__all__ = ["Side", "black_box", "explain", "first_differing_stage", "load_side", "side_of", "trace"]
+__all__ = ["Side", "black_box", "explain", "load_side", "side_of", "trace"]

@@ -1,21 +1,39 @@
-"""Adapters from tokenizers to sides: our own with their model and algorithm, library objects with what they expose.
+"""Sides for tokenizers: our own with their model and algorithm, library objects with what they expose, model files.
 
 Anything else is a black box with `encode` and `decode`, and the rest is found by probing.
 """
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import impls
 from harness.explain.algorithms import ALGORITHM_OF
 from harness.explain.library_sides import hugging_face_side, pieces_of, tiktoken_side
 from harness.explain.rules import Rules
 from harness.explain.sides import Side, black_box
+from harness.failures import message_of
+from harness.targets import FORMS, NotLoadable, is_target, load_object
+from impls.core.errors import UnknownName
 from impls.core.model.model import Model
 from impls.core.text.patterns import Splitter
 from impls.core.text.sentencepiece_rules import Cuts
-from impls.interface import Tokenizer
+from impls.interface import SpecialSet, Tokenizer
+
+_EXPOSE_PIECES = ("tokenizers", "sentencepiece")
+"""Libraries whose pieces our implementations know: the library exposes them, or we pass them in."""
+_KINDS = {
+    "pure": "our pure implementation",
+    "compiled": "our compiled implementation",
+    "production": "library",
+    "peer": "peer library",
+    "third-party": "plug-in",
+}
 
 
 def side_of(target: object, name: str, *, allow_special: bool = False) -> Side:
@@ -33,48 +51,115 @@ def side_of(target: object, name: str, *, allow_special: bool = False) -> Side:
         return tiktoken_side(target, name, allow_special)
     if module == "tokenizers" and hasattr(target, "pre_tokenizer"):
         return hugging_face_side(target, name)
-    return _black_box(target, name)
+    found: Any = target
+    special = getattr(found, "special_tokens", None)
+    return black_box(
+        name,
+        lambda text: [int(i) for i in found.encode(text)],
+        lambda ids: str(found.decode(ids)),
+        token_bytes=found.token_bytes if callable(getattr(found, "token_bytes", None)) else None,
+        special_tokens=special if isinstance(special, Mapping) else {},
+    )
 
 
-_EXPOSE_PIECES = ("tokenizers", "sentencepiece")
-"""Libraries whose pieces our implementations know: the library exposes them, or we pass them in."""
+def load_side(spec: str, model: Model | None, *, allow_special: bool = False) -> Side:
+    """Load the side `spec` names: an implementation (over `model`), an object, a command, or a model file.
 
-
-_KINDS = {
-    "pure": "our pure implementation",
-    "compiled": "our compiled implementation",
-    "production": "library",
-    "peer": "peer library",
-    "third-party": "plug-in",
-}
+    A tokenizer.json is run by tokenizers, a SentencePiece model by sentencepiece, a rank file by tiktoken. Raises
+    `NotLoadable`, or what loading a model raises.
+    """
+    if spec in impls.names():
+        if model is None:
+            raise NotLoadable(f"{spec}: give the model to run with -m")
+        return side_of(impls.load(spec, model), spec, allow_special=allow_special)
+    path = Path(spec)
+    if is_target(spec) and (path.suffix == ".py" or not path.is_file()):
+        side = side_of(load_object(spec, model), spec, allow_special=allow_special)
+        return side if model is None else _assumed_to_run(model, side)
+    if path.is_file():
+        return _of_file(path, allow_special)
+    if os.sep in spec or path.suffix:
+        raise NotLoadable(f"{spec}: there is no such file; give {FORMS}")
+    known = [*impls.names(), "module:object", "a Python file", "a model file", "cmd:COMMAND"]
+    raise UnknownName("implementation", spec, known)
 
 
 def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
     model = tokenizer.model
-
-    def encode(text: str) -> list[int]:
-        return tokenizer.encode(text, allowed_special="all" if allow_special else (), disallowed_special=())
-
-    ours = tokenizer.kind in ("pure", "compiled")
+    allowed: SpecialSet = "all" if allow_special else ()
     inner = getattr(tokenizer, "_tokenizer", None) if tokenizer.name == "tokenizers" else None
     return Side(
         name=name,
-        encode=encode,
+        encode=lambda text: tokenizer.encode(text, allowed_special=allowed, disallowed_special=()),
         decode=lambda ids: tokenizer.decode(ids),
         about=f"{_KINDS[tokenizer.kind]}, over {_about_model(model)}",
-        model=model,
         algorithm=ALGORITHM_OF.get(tokenizer.name, "leftmost"),
-        algorithm_is_known=ours,
-        normalize=model.normalize,
-        split=pieces_by(model) if inner is None else pieces_of(inner, model.alphabet == "bytes"),
+        algorithm_is_known=tokenizer.kind in ("pure", "compiled"),
+        split=_pieces_by(model) if inner is None else pieces_of(inner, model.alphabet == "bytes"),
         split_by="told" if tokenizer.kind == "pure" or tokenizer.name in _EXPOSE_PIECES else "pattern",
         token_bytes=seen_bytes_by_id(model).get,
         whole_tokens=model.whole_token_ids,
         hints=_hints_of_model(model),
+        model=model,
+        normalize=model.normalize,
     )
 
 
-def pieces_by(model: Model) -> Callable[[str], list[str]]:
+def _assumed_to_run(model: Model, side: Side) -> Side:
+    """Assume that a side which exposes nothing runs `model`, unless its answers contradict that."""
+    if side.model is not None or side.token_bytes is not None:
+        return side
+    return replace(
+        side,
+        model=model,
+        about=f"{side.about}; assumed to run the model given",
+        split=_pieces_by(model),
+        normalize=model.normalize,
+        whole_tokens=side.whole_tokens or model.whole_token_ids,
+        is_guess=True,
+    )
+
+
+def _of_file(path: Path, allow_special: bool) -> Side:
+    head = path.read_bytes()[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if head.startswith(b"\n\x0e\n\x05<unk>") or (path.suffix == ".model" and b"<unk>" in path.read_bytes()[:64]):
+        return _sentencepiece(path)
+    if head.startswith(b"{") and b'"bpebench model"' not in head[:100]:
+        import tokenizers
+
+        return side_of(_read("tokenizers", path, tokenizers.Tokenizer.from_file), path.name)
+    from harness.data import load_model
+
+    by = "tiktoken" if not head.startswith(b"{") else "priority"
+    return side_of(impls.load(by, load_model(path)), f"{path.name} by {by}", allow_special=allow_special)
+
+
+def _read(library: str, path: Path, read: Callable[[str], Any]) -> Any:
+    try:
+        return read(str(path))
+    except Exception as error:  # tokenizers raises a plain Exception
+        raise NotLoadable(f"{path}: {library} does not read it: {message_of(error)[:200]}") from None
+
+
+def _sentencepiece(path: Path) -> Side:
+    import sentencepiece
+
+    processor = _read("sentencepiece", path, lambda file: sentencepiece.SentencePieceProcessor(model_file=file))
+    model = Model.load(path)
+    return Side(
+        name=path.name,
+        encode=lambda text: list(processor.encode(text)),
+        decode=lambda ids: str(processor.decode(ids)),
+        about="sentencepiece.SentencePieceProcessor",
+        model=model,
+        algorithm="leftmost",
+        normalize=model.normalize,
+        split=_pieces_by(model),
+        token_bytes=seen_bytes_by_id(model).get,
+    )
+
+
+def _pieces_by(model: Model) -> Callable[[str], list[str]]:
     """Return a function from a normalised text to its pieces by the model's pattern and SentencePiece's rules."""
     split = Splitter(model.pattern).split
     if model.sentencepiece is None:
@@ -94,40 +179,21 @@ def seen_bytes_by_id(model: Model) -> dict[int, bytes]:
 
 
 def _about_model(model: Model) -> str:
-    n_merges = len(model.merges)
-    rule = (
-        "a model that looks joined bytes up" if model.merge_rule == "concatenation" else f"{n_merges:,} listed merges"
-    )
-    extras = [
-        *(["whole pieces in the vocabulary are one token"] if model.ignore_merges else []),
-        *([f"normalisation {model.normalization}"] if model.normalization else []),
-    ]
-    return "; ".join([rule, *extras])
+    listed = f"{len(model.merges):,} listed merges"
+    about = ["a model that looks joined bytes up" if model.merge_rule == "concatenation" else listed]
+    if model.ignore_merges:
+        about.append("whole pieces in the vocabulary are one token")
+    if model.normalization:
+        about.append(f"normalisation {model.normalization}")
+    return "; ".join(about)
 
 
 def _hints_of_model(model: Model) -> tuple[str, ...]:
     """Return a hint for each pair that is listed twice: which of its ranks counts is a convention."""
-    if len(set(model.merges)) == len(model.merges):
-        return ()
-    listed: dict[tuple[int, int], list[int]] = {}
-    for rank, pair in enumerate(model.merges):
-        listed.setdefault(pair, []).append(rank)
-    text = Rules(model).texts
-    return tuple(
-        f"the merge {'+'.join(text(pair))} is listed {len(ranks)} times (ranks {', '.join(map(str, ranks))}); "
-        "the later rank counts, as in Hugging Face's library"
-        for pair, ranks in listed.items()
-        if len(ranks) > 1
-    )
-
-
-def _black_box(target: object, name: str) -> Side:
-    found: Any = target
-    special = getattr(found, "special_tokens", None)
-    return black_box(
-        name,
-        lambda text: [int(i) for i in found.encode(text)],
-        lambda ids: str(found.decode(ids)),
-        token_bytes=found.token_bytes if callable(getattr(found, "token_bytes", None)) else None,
-        special_tokens=special if isinstance(special, Mapping) else {},
-    )
+    hints = []
+    for pair in [pair for pair, n_times in Counter(model.merges).items() if n_times > 1]:
+        ranks = [str(rank) for rank, listed in enumerate(model.merges) if listed == pair]
+        listed_so = f"is listed {len(ranks)} times (ranks {', '.join(ranks)})"
+        later = "the later rank counts, as in Hugging Face's library"
+        hints.append(f"the merge {'+'.join(Rules(model).texts(pair))} {listed_so}; {later}")
+    return tuple(hints)

@@ -7,15 +7,14 @@ their result with the ids of the implementation itself and say where they differ
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from operator import itemgetter
+from typing import Any, Literal
 
-from harness.explain import segmentation
 from harness.explain.readable import readable
 from harness.explain.rules import Rules
-from harness.explain.segmentation import Steps
 from harness.explanations import Step
+from impls.core.errors import UnknownSymbol
 
 Algorithm = Literal["leftmost", "everywhere", "replay", "backtracking", "greedy", "fewest"]
 ALGORITHMS: dict[Algorithm, str] = {
@@ -44,14 +43,39 @@ MAX_SYMBOLS = 500
 """Longer pieces are not derived: these algorithms are written for reading, and quadratic."""
 
 
-@dataclass(slots=True)
 class Derived:
-    """The derivation of a piece by one algorithm."""
+    """The derivation of a piece by one algorithm: its symbols, the steps, and the ids they end in."""
 
-    symbols: list[int]
-    """Before the first step."""
-    steps: list[Step]
-    ids: list[int]
+    def __init__(self, rules: Rules, symbols: list[int]) -> None:
+        self.rules, self.symbols = rules, symbols
+        self.ids = list(symbols)
+        """After the steps so far."""
+        self.steps: list[Step] = []
+
+    def record(self, action: str, index: int, made: int, **details: Any) -> None:
+        """Add a step whose result `made` begins at the id `index`."""
+        text = readable(self.rules.token(made))
+        self.steps.append(
+            Step(
+                number=len(self.steps) + 1,
+                action=action,  # type: ignore[arg-type]
+                at=sum(len(self.rules.token(i)) for i in self.ids[:index]),
+                result=text,
+                result_id=made,
+                symbols=self.rules.texts(self.ids),
+                **{"left": text, **details},
+            )
+        )
+
+    def join(self, action: str, index: int, n_ids: int, made: int, **details: Any) -> None:
+        """Replace `n_ids` ids from `index` on by `made`."""
+        self.ids[index : index + n_ids] = [made]
+        self.record(action, index, made, **details)
+
+    def merge(self, index: int, rank: int, made: int, round: int = 0) -> None:
+        """Merge the ids at `index` and `index + 1`."""
+        left, right = self.rules.texts(self.ids[index : index + 2])
+        self.join("merge", index, 2, made, left=left, right=right, rank=rank, round=round)
 
 
 def derive(rules: Rules, piece: str, algorithm: Algorithm, *, look_up: bool = True) -> Derived:
@@ -59,116 +83,31 @@ def derive(rules: Rules, piece: str, algorithm: Algorithm, *, look_up: bool = Tr
 
     Without `look_up` a piece that is a token is merged even if its model would look it up at once.
     """
-    if piece in rules.model.user_defined_texts:
-        return _at_once(rules, [rules.model.id_by_token[piece.encode()]], "a user-defined piece is found first")
-    symbols = rules.model.symbols(piece)
-    if algorithm == "greedy":
-        return Derived(symbols, *segmentation.greedy(rules, symbols))
-    whole = rules.model.whole_piece(piece)
-    if whole is not None and look_up:
-        if [whole] == symbols:
-            return Derived(symbols, [], [whole])
+    model = rules.model
+    whole: int | None
+    if piece in model.user_defined_texts:
+        whole = model.id_by_token[piece.encode()]
+        derived, note = Derived(rules, [whole]), "a user-defined piece is found first"
+    else:
+        whole, derived = model.whole_piece(piece), Derived(rules, model.symbols(piece))
+        if algorithm == "greedy" or whole is None or not look_up:
+            _FUNCTIONS[algorithm](derived)
+            return derived
+        if [whole] == derived.symbols:
+            return derived
         first = "joined bytes are looked up, the whole piece first"
-        return _at_once(rules, symbols, "ignore_merges is set" if rules.model.ignore_merges else first, whole)
-    return Derived(symbols, *_DERIVATIONS[algorithm](rules, symbols))
+        note = "ignore_merges is set" if model.ignore_merges else first
+    rank = model.ranks[whole] if model.merge_rule == "concatenation" else None
+    derived.join("whole piece", 0, len(derived.symbols), whole, left="", rank=rank, note=note)
+    return derived
 
 
-def _at_once(rules: Rules, symbols: list[int], rule: str, whole: int | None = None) -> Derived:
-    """Return the derivation of one step, from the symbols to a single token."""
-    made = symbols[0] if whole is None else whole
-    step = Step(
-        number=1,
-        action="whole piece",
-        at=0,
-        rank=rules.model.ranks[made] if rules.model.merge_rule == "concatenation" else None,
-        result=readable(rules.token(made)),
-        result_id=made,
-        symbols=rules.texts([made]),
-        note=rule,
-    )
-    return Derived(symbols, [step], [made])
-
-
-class _Recorder:
-    """The symbols of a piece and the steps recorded for its merges."""
-
-    def __init__(self, rules: Rules, ids: list[int]) -> None:
-        self.rules, self.ids = rules, list(ids)
-        self.steps: list[Step] = []
-
-    def join(self, index: int, rank: int, made: int, round: int = 0) -> None:
-        """Merge the symbols at `index` and `index + 1`."""
-        token = self.rules.token
-        left, right = self.ids[index], self.ids[index + 1]
-        at = sum(len(token(i)) for i in self.ids[:index])
-        self.ids[index : index + 2] = [made]
-        self.steps.append(
-            Step(
-                number=len(self.steps) + 1,
-                action="merge",
-                at=at,
-                left=readable(token(left)),
-                right=readable(token(right)),
-                rank=rank,
-                result=readable(token(made)),
-                result_id=made,
-                round=round,
-                symbols=self.rules.texts(self.ids),
-            )
-        )
-
-
-def _leftmost(rules: Rules, symbols: list[int]) -> Steps:
-    record = _Recorder(rules, symbols)
-    while True:
-        merges = [(*found, at) for at, pair in enumerate(pairwise(record.ids)) if (found := rules.merge(*pair))]
-        if not merges:
-            return record.steps, record.ids
-        rank, made, at = min(merges, key=lambda merge: (merge[0], merge[2]))
-        record.join(at, rank, made)
-
-
-def _everywhere(rules: Rules, symbols: list[int]) -> Steps:
-    return _in_rounds(rules, symbols, never_back=False)
-
-
-def _replay(rules: Rules, symbols: list[int]) -> Steps:
-    return _in_rounds(rules, symbols, never_back=True)
-
-
-def _in_rounds(rules: Rules, symbols: list[int], never_back: bool) -> Steps:
-    """Merge in rounds of one rank each, the lowest present; with `never_back` above the rank of the round before."""
-    record = _Recorder(rules, symbols)
-    done, round = -1, 0
-    while True:
-        merges = [rules.merge(*pair) for pair in pairwise(record.ids)]
-        possible = [found for found in merges if found and (found[0] > done or not never_back)]
-        if not possible:
-            return record.steps, record.ids
-        (rank, made), round = min(possible, key=_rank if rules.one_at_a_time else None), round + 1
-        # Only pairs present when the round begins, from left to right without overlap: a a a -> aa a.
-        index, before = 0, 0
-        while before < len(merges):
-            if merges[before] == (rank, made):
-                record.join(index, rank, made, round)
-                before += 1
-                if rules.one_at_a_time:
-                    break
-            index, before = index + 1, before + 1
-        done = rank
-
-
-def _rank(merge: tuple[int, int]) -> int:
-    return merge[0]
-
-
-_DERIVATIONS: dict[Algorithm, Callable[[Rules, list[int]], Steps]] = {
-    "leftmost": _leftmost,
-    "everywhere": _everywhere,
-    "replay": _replay,
-    "backtracking": segmentation.backtracking,
-    "fewest": segmentation.fewest,
-}
+def attempt(rules: Rules, piece: str, algorithm: Algorithm) -> Derived | None:
+    """Run `derive`; return None for a piece that is too long or has a character without a symbol."""
+    try:
+        return derive(rules, piece, algorithm) if len(piece) <= MAX_SYMBOLS else None
+    except UnknownSymbol:
+        return None
 
 
 def algorithm_that_gives(
@@ -178,21 +117,160 @@ def algorithm_that_gives(
 
     None also for a piece that is too long.
     """
-    algorithms = ([first] if first else []) + [algorithm for algorithm in ALGORITHMS if algorithm != first]
-    for algorithm in algorithms:
+    for algorithm in sorted(ALGORITHMS, key=lambda one: one != first):
         found = attempt(rules, piece, algorithm)
         if found is not None and found.ids == list(ids):
             return algorithm, found
     return None
 
 
-def attempt(rules: Rules, piece: str, algorithm: Algorithm) -> Derived | None:
-    """Run `derive`; return None for a piece that is too long or has a character without a symbol."""
-    from impls.core.errors import UnknownSymbol
+# --- merging ----------------------------------------------------------------------------------------------------------
 
-    if len(piece) > MAX_SYMBOLS:
-        return None
-    try:
-        return derive(rules, piece, algorithm)
-    except UnknownSymbol:
-        return None
+
+def _lowest_merge(rules: Rules, ids: Sequence[int]) -> tuple[int, int, int] | None:
+    """Return (rank, result, index) of the merge of the lowest rank, of equal ranks the leftmost; None where none is."""
+    merges = ((found[0], at, found[1]) for at, pair in enumerate(pairwise(ids)) if (found := rules.merge(*pair)))
+    rank, at, made = min(merges, default=(-1, -1, -1))
+    return None if rank < 0 else (rank, made, at)
+
+
+def _leftmost(derived: Derived) -> None:
+    while merge := _lowest_merge(derived.rules, derived.ids):
+        rank, made, at = merge
+        derived.merge(at, rank, made)
+
+
+def _in_rounds(derived: Derived, never_back: bool = False) -> None:
+    """Merge in rounds of one rank each, the lowest present; with `never_back` above the rank of the round before."""
+    rules = derived.rules
+    done, round = -1, 0
+    while True:
+        merges = [rules.merge(*pair) for pair in pairwise(derived.ids)]
+        possible = [found for found in merges if found and (found[0] > done or not never_back)]
+        if not possible:
+            return
+        rank, made = min(possible, key=itemgetter(0) if rules.one_at_a_time else None)
+        done, round = rank, round + 1
+        # Only pairs present when the round begins, from left to right without overlap: a a a -> aa a.
+        index, before = 0, 0
+        while before < len(merges):
+            if merges[before] == (rank, made):
+                derived.merge(index, rank, made, round)
+                before += 1
+                if rules.one_at_a_time:
+                    break
+            index, before = index + 1, before + 1
+
+
+# --- segmentation without merging -------------------------------------------------------------------------------------
+
+
+def _longest(rules: Rules, symbols: list[int], start: int, limit: int) -> tuple[int, int]:
+    """Return (id, end) of the longest token from symbol `start`; the symbol itself where there is no longer one."""
+    limit = min(limit, start + rules.longest_token_bytes)  # a symbol has at least one byte
+    joined = b"".join(rules.token(i) for i in symbols[start:limit])
+    for end in range(limit, start + 1, -1):
+        found = rules.model.id_by_token.get(joined)
+        if found is not None and rules.model.unknown_id not in symbols[start:end]:
+            return found, end
+        joined = joined[: len(joined) - len(rules.token(symbols[end - 1]))]
+    return symbols[start], start + 1
+
+
+def _greedy(derived: Derived) -> None:
+    """Take the longest token at each place, from left to right."""
+    rules, symbols = derived.rules, derived.symbols
+    start = index = 0
+    while start < len(symbols):
+        found, end = _longest(rules, symbols, start, len(symbols))
+        rank = found if rules.model.merge_rule == "concatenation" and end - start > 1 else None
+        derived.join("longest", index, end - start, found, rank=rank)
+        start, index = end, index + 1
+
+
+def _backtracking(derived: Derived) -> None:
+    """Take the longest token compatible with the previous one, else the next shorter, else undo the previous one.
+
+    van Antwerpen and Neubeck 2024, "So many tokens, so little time".
+    """
+    rules, symbols = derived.rules, derived.symbols
+    ends = [0]
+    dead_ends: set[int] = set()
+    limit = len(symbols)
+    while ends[-1] < len(symbols):
+        start, taken = ends[-1], derived.ids[: len(ends) - 1]
+        skipped: list[str] = []
+        while limit > start:
+            found, end = _longest(rules, symbols, start, limit)
+            if end in dead_ends:
+                skipped.append(f"{readable(rules.token(found))} leads to a dead end")
+            elif taken and not _compatible(rules, taken[-1], found):
+                skipped.append(f"{readable(rules.token(found))} would have merged with the token before it")
+            else:
+                derived.join("take", len(taken), end - start, found, note="; ".join(skipped))
+                ends.append(end)
+                limit = len(symbols)
+                break
+            limit = end - 1
+        else:
+            if not taken:
+                derived.ids = []  # no derivation: the caller sees that these are not the ids
+                return
+            dead_ends.add(start)
+            limit = ends.pop() - 1
+            derived.ids[len(taken) - 1 : len(taken)] = symbols[ends[-1] : start]
+            derived.record("back", len(taken) - 1, taken[-1], note="; ".join(skipped))
+
+
+def _compatible(rules: Rules, left: int, right: int) -> bool:
+    """Whether byte pair encoding of the symbols of both tokens gives the same two tokens."""
+    ids = [*_symbols_of(rules, left), *_symbols_of(rules, right)]
+    while merge := _lowest_merge(rules, ids):
+        ids[merge[2] : merge[2] + 2] = [merge[1]]
+    return ids == [left, right]
+
+
+def _symbols_of(rules: Rules, i: int) -> list[int]:
+    model = rules.model
+    if i == model.unknown_id:
+        return [i]
+    token = rules.token(i)
+    if model.alphabet == "bytes":
+        return [model.id_by_token[bytes([byte])] for byte in token]
+    suffix = (model.end_of_word or "").encode()
+    ends = bool(suffix) and token.endswith(suffix) and token != suffix
+    parts = [character.encode() for character in (token.removesuffix(suffix) if ends else token).decode()]
+    if ends:
+        parts[-1] += suffix
+    return [model.id_by_token.get(part, -1) for part in parts]
+
+
+def _fewest(derived: Derived) -> None:
+    """Cover the symbols with the fewest tokens; of several segmentations take the one whose first token is shortest."""
+    rules, symbols = derived.rules, derived.symbols
+    n = len(symbols)
+    best: list[tuple[int, int, int]] = [(0, n, -1)] * (n + 1)  # (tokens to the end, where the first ends, its id)
+    for start in range(n - 1, -1, -1):
+        joined = b""
+        choices = []
+        for end in range(start + 1, min(n, start + rules.longest_token_bytes) + 1):
+            joined += rules.token(symbols[end - 1])
+            found = symbols[start] if end == start + 1 else rules.model.id_by_token.get(joined)
+            if found is not None:
+                choices.append((1 + best[end][0], end, found))
+        best[start] = min(choices)
+    start = index = 0
+    while start < n:
+        _, end, found = best[start]
+        derived.join("take", index, end - start, found)
+        start, index = end, index + 1
+
+
+_FUNCTIONS: dict[Algorithm, Callable[[Derived], None]] = {
+    "leftmost": _leftmost,
+    "everywhere": _in_rounds,
+    "replay": lambda derived: _in_rounds(derived, never_back=True),
+    "backtracking": _backtracking,
+    "greedy": _greedy,
+    "fewest": _fewest,
+}

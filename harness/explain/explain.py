@@ -4,57 +4,45 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.explain.adapters import seen_bytes_by_id, side_of
+from harness.explain.adapters import seen_bytes_by_id
 from harness.explain.observations import Observation, observe, resolve
 from harness.explain.readable import readable
 from harness.explain.sides import Side
 from harness.explain.stages import first_difference
 from harness.explain.summaries import summarise
-from harness.explanations import Explanation, Stage
+from harness.explanations import Explanation
 
 
 def explain(a: Side, b: Side, text: str) -> Explanation:
     """Explain where `a` and `b` differ on `text`, stage by stage, and how that is known."""
     if a.name == b.name:
         a, b = replace(a, name=f"{a.name} (A)"), replace(b, name=f"{b.name} (B)")
-    observations = observed(a, b, text)
-    difference = first_difference(*observations)
-    summaries = [
-        summarise(observation, other, difference)
-        for observation, other in zip(observations, reversed(observations), strict=True)
-    ]
-    explanation = Explanation(text=readable(text), agree=difference is None, a=summaries[0], b=summaries[1])
-    if difference is None:
+    one, two = observed(a, b, text)
+    found = first_difference(one, two)
+    explanation = Explanation(
+        text=readable(text), agree=found is None, a=summarise(one, two, found), b=summarise(two, one, found)
+    )
+    if found is None:
         explanation.what = "the ids are the same, and so is what they decode to"
-        if all(observation.error is not None for observation in observations):
+        if one.error is not None and two.error is not None:
             explanation.agree, explanation.what = None, "both refuse the text, so nothing was compared"
         return explanation
-    explanation.stage = difference.stage
-    explanation.what = readable(difference.what)
-    explanation.step, explanation.rank = difference.step, difference.rank
-    explanation.certainty = difference.certainty
-    explanation.evidence = list(dict.fromkeys(map(readable, difference.evidence)))
-    if difference.byte is not None:
-        explanation.where = _character(observations[0], difference.byte)
+    explanation.stage, explanation.what, explanation.certainty = found.stage, readable(found.what), found.certainty
+    explanation.step, explanation.rank = found.step, found.rank
+    explanation.evidence = list(dict.fromkeys(map(readable, found.evidence)))
+    if found.byte is not None and one.sees_the_text:
+        explanation.where = one.character(found.byte)
     return explanation
-
-
-def first_differing_stage(a: object, b: object, text: str) -> Stage | None:
-    """Return the first stage in which two tokenizers (of any kind `side_of` takes) differ.
-
-    Returns None where they agree, or both refuse the text.
-    """
-    return explain(side_of(a, "A"), side_of(b, "B"), text).stage
 
 
 def observed(a: Side, b: Side, text: str) -> tuple[Observation, Observation]:
     """Observe both sides; what one does not expose is taken from the other where their answers allow it."""
-    observations = observe(a, text), observe(b, text)
+    one, two = observe(a, text), observe(b, text)
     whole = {**b.whole_tokens, **a.whole_tokens}
-    for observation, other in zip(observations, reversed(observations), strict=True):
+    for observation, other in ((one, two), (two, one)):
         _lend(observation, other)
-        resolve(observation, (observation.side.whole_tokens or whole).items())
-    return observations
+        resolve(observation, observation.side.whole_tokens or whole)
+    return one, two
 
 
 def _lend(observation: Observation, other: Observation) -> None:
@@ -70,18 +58,9 @@ def _lend(observation: Observation, other: Observation) -> None:
             continue
         token_of = token_bytes or seen_bytes_by_id(model).get
         lent = [token_of(i) for i in observation.ids]
-        clean = [(own, theirs) for own, theirs in zip(observation.tokens, lent, strict=True) if own is not None]
-        if None not in lent and all(own == theirs for own, theirs in clean):
+        if None not in lent and all(own in (None, token) for own, token in zip(observation.tokens, lent, strict=True)):
             observation.tokens = lent
             observation.side = replace(side, token_bytes=token_of)
             return
     if side.is_guess:
         observation.side = replace(side, model=None, split=None, normalize=None, about="known by its answers only")
-
-
-def _character(observation: Observation, byte: int) -> int | None:
-    """Return the character of the text that holds a byte of what the merges see, where that is the text itself."""
-    seen = observation.seen
-    if seen is None or seen != observation.text.encode():
-        return None
-    return len(seen[:byte].decode("utf-8", "ignore"))

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate
+from typing import TypeVar
 
 from harness.explain.readable import quoted
 from harness.explain.sides import Side
-from harness.explanations import PiecesFrom
+from harness.explanations import Certainty, PiecesFrom, Stage
 from harness.failures import describe
 from impls.core.text.text import repair_surrogates
+
+T = TypeVar("T")
+Span = tuple[int, int]
+"""The UTF-8 bytes at which a piece begins and ends."""
+
+
+@dataclass(slots=True)
+class StageDifference:
+    """The first stage in which two sides differ, and why."""
+
+    stage: Stage
+    what: str
+    certainty: Certainty = "certain"
+    evidence: list[str] = field(default_factory=list)
+    byte: int | None = None
+    """Where the difference begins, in the text the merges see."""
+    step: int | None = None
+    rank: int | None = None
 
 
 @dataclass(slots=True)
@@ -24,6 +44,9 @@ class Special:
     text: str
     offset: int
     """In characters of the text."""
+
+    def __str__(self) -> str:
+        return f"{quoted(self.text)} (id {self.id}) at character {self.offset}"
 
 
 @dataclass
@@ -46,6 +69,11 @@ class Observation:
     pieces_from: PiecesFrom = "unknown"
 
     @property
+    def name(self) -> str:
+        """The name of the side."""
+        return self.side.name
+
+    @property
     def seen(self) -> bytes | None:
         """The bytes of all tokens joined; None where one is not known."""
         known = [token for token in self.tokens if token is not None]
@@ -57,7 +85,26 @@ class Observation:
         lengths = [len(token) for token in self.tokens if token is not None]
         return [0, *accumulate(lengths)] if len(lengths) == len(self.tokens) else []
 
-    def piece_at(self, byte: int) -> tuple[int, int] | None:
+    @property
+    def spelled(self) -> str:
+        """The text its tokens spell; where one is not known, what the side decodes its ids to."""
+        return decoded(self) if self.seen is None else self.seen.decode("utf-8", "replace")
+
+    @property
+    def sees_the_text(self) -> bool:
+        """Whether the merges see the text as it is."""
+        return self.seen is not None and self.seen == self.text.encode()
+
+    def character(self, byte: int) -> int:
+        """Return the character of the text that holds a byte of it; only where `sees_the_text`."""
+        return len(self.text.encode()[:byte].decode("utf-8", "ignore"))
+
+    def between(self, start: int, end: int | None = None) -> str:
+        """Return what the merges see between two bytes."""
+        assert self.seen is not None
+        return self.seen[start:end].decode("utf-8", "replace")
+
+    def piece_at(self, byte: int) -> Span | None:
         """Return (start, end) of the piece that holds this byte."""
         if self.cuts is None or byte >= self.cuts[-1]:
             return None
@@ -66,8 +113,7 @@ class Observation:
 
     def ids_between(self, start: int, end: int) -> list[int] | None:
         """Return the ids of the tokens between two bytes; None where a token crosses one of them."""
-        borders = self.borders
-        places = {byte: index for index, byte in reversed(list(enumerate(borders)))}
+        places = {byte: index for index, byte in reversed(list(enumerate(self.borders)))}
         if start not in places or end not in places:
             return None
         return self.ids[places[start] : places[end]]
@@ -79,14 +125,20 @@ class Observation:
         return None if k >= len(self.tokens) or borders[k] == byte else self.tokens[k]
 
 
-def ask(side: Side, text: str) -> tuple[list[int] | None, str | None]:
-    """Return (ids, None) or (None, error): all but an interrupt is caught, as a Rust panic is not an Exception."""
+def _tried(call: Callable[[], T]) -> tuple[T | None, BaseException | None]:
+    """Return the result or the error: all but an interrupt is caught, as a Rust panic is not an Exception."""
     try:
-        return list(side.encode(text)), None
+        return call(), None
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return None, describe(error)
+        return None, error
+
+
+def ask(side: Side, text: str) -> tuple[list[int] | None, str | None]:
+    """Return (ids, None) or (None, error)."""
+    ids, error = _tried(lambda: list(side.encode(text)))
+    return ids, None if error is None else describe(error)
 
 
 def observe(side: Side, text: str) -> Observation:
@@ -100,63 +152,26 @@ def observe(side: Side, text: str) -> Observation:
     if again != ids:
         observation.again = again
         observation.error = f"the second call raised {error}" if error else None
-    known: dict[int, bytes | None] = {}
-    for i in ids:
-        if i not in known:
-            known[i] = _token(side, i)
+    known = {i: _tried(partial(side.token, i))[0] for i in dict.fromkeys(ids)}
     observation.tokens = [known[i] for i in ids]
     return observation
 
 
 def decoded(observation: Observation) -> str:
     """Return what the side decodes its own ids to, or the error it raises."""
-    try:
-        return observation.side.decode(observation.ids)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        return f"{type(error).__name__}: {error}"
+    text, error = _tried(lambda: observation.side.decode(observation.ids))
+    return text if text is not None else f"{type(error).__name__}: {error}"
 
 
-def _token(side: Side, i: int) -> bytes | None:
-    try:
-        return side.token(i)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
-        return None
-
-
-def resolve(observation: Observation, whole_tokens: Iterable[tuple[str, int]]) -> None:
+def resolve(observation: Observation, whole_tokens: Mapping[str, int]) -> None:
     """Fill in the special tokens (of those in `whole_tokens`), the text the side declares it sees, and its cuts."""
-    text_of = {i: text for text, i in whole_tokens}
+    text_of = {i: text for text, i in whole_tokens.items()}
     observation.specials = list(_specials(observation, text_of))
-    _cut(observation)
-
-
-def _specials(observation: Observation, text_of: dict[int, str]) -> Iterable[Special]:
-    at = 0
-    for index, i in enumerate(observation.ids):
-        if i in text_of and (found := observation.text.find(text_of[i], at)) >= 0:
-            yield Special(index, i, text_of[i], found)
-            at = found + len(text_of[i])
-
-
-def _cut(observation: Observation) -> None:
     side = observation.side
     if side.split is None and side.normalize is None:
         return
-    pieces: list[str] = []
-    at = 0
     try:
-        for special in [*observation.specials, None]:
-            end = len(observation.text) if special is None else special.offset
-            segment = observation.text[at:end]
-            normalised = side.normalize(segment) if side.normalize is not None else segment
-            pieces += side.split(normalised) if side.split is not None else [normalised]
-            if special is not None:
-                pieces.append(special.text)
-                at = end + len(special.text)
+        pieces = list(_declared_pieces(observation))
     except Exception:  # a pattern that does not cover the text, an engine that gives up: pieces unknown
         return
     declared = "".join(pieces)
@@ -172,8 +187,22 @@ def _cut(observation: Observation) -> None:
         observation.pieces_from = "inferred"
 
 
-def describe_specials(observation: Observation) -> list[str]:
-    """Describe the special tokens recognised."""
-    return [
-        f"{quoted(special.text)} (id {special.id}) at character {special.offset}" for special in observation.specials
-    ]
+def _specials(observation: Observation, text_of: Mapping[int, str]) -> Iterator[Special]:
+    at = 0
+    for index, i in enumerate(observation.ids):
+        if i in text_of and (found := observation.text.find(text_of[i], at)) >= 0:
+            yield Special(index, i, text_of[i], found)
+            at = found + len(text_of[i])
+
+
+def _declared_pieces(observation: Observation) -> Iterator[str]:
+    """Yield the pieces by the side's own normaliser and splitting, special tokens included."""
+    side, at = observation.side, 0
+    for special in [*observation.specials, None]:
+        end = len(observation.text) if special is None else special.offset
+        segment = observation.text[at:end]
+        normalised = side.normalize(segment) if side.normalize is not None else segment
+        yield from side.split(normalised) if side.split is not None else [normalised]
+        if special is not None:
+            yield special.text
+            at = end + len(special.text)

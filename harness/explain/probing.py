@@ -12,12 +12,11 @@ from __future__ import annotations
 import random
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import accumulate
 
 from harness.explain.algorithms import Algorithm, attempt
-from harness.explain.observations import Observation, ask, observe
+from harness.explain.observations import Observation, Span, ask, observe
 from harness.explain.rules import Rules
-from harness.unicode.stand_ins import STAND_INS, stand_in
 
 MAX_TOKENS = 200
 """Longer stretches are not searched for needed cuts."""
@@ -36,17 +35,20 @@ def needed_cuts(observation: Observation, rules: Rules, algorithm: Algorithm, st
     Takes, from the left, the longest stretch that merges to the tokens the side gave, then the next. Returns None
     where the stretch is too long, or a token on its own does not encode to itself.
     """
-    seen, borders = observation.seen, observation.borders
+    seen = observation.seen
     assert seen is not None
-    inside = [byte for byte in borders if start <= byte <= end and _starts_character(seen, byte)]
+    inside = [
+        byte
+        for byte in observation.borders
+        if start <= byte <= end and (byte == len(seen) or seen[byte] & 0xC0 != 0x80)  # where a character starts
+    ]
     if len(inside) > MAX_TOKENS:
         return None
     cuts: list[int] = []
     at = 0
     while at < len(inside) - 1:
         for to in range(len(inside) - 1, at, -1):
-            stretch = seen[inside[at] : inside[to]].decode()
-            found = attempt(rules, stretch, algorithm)
+            found = attempt(rules, observation.between(inside[at], inside[to]), algorithm)
             if found is not None and found.ids == observation.ids_between(inside[at], inside[to]):
                 break
         else:
@@ -56,38 +58,18 @@ def needed_cuts(observation: Observation, rules: Rules, algorithm: Algorithm, st
     return cuts[:-1]
 
 
-def _starts_character(seen: bytes, byte: int) -> bool:
-    return byte == len(seen) or seen[byte] & 0xC0 != 0x80
-
-
-@dataclass(frozen=True, slots=True)
-class CutTrials:
-    """Whether a cut stayed when the characters there were replaced by others of the same classes."""
-
-    n_trials: int
-    """Texts on which merging across the place would have shown."""
-    n_cut: int
-    """Of these, texts that still had a token border there."""
-
-    @property
-    def is_cut(self) -> bool | None:
-        """True: always there; False: not always; None: no trial."""
-        return None if self.n_trials == 0 else self.n_cut == self.n_trials
-
-
-def try_cut(
-    observation: Observation, rules: Rules, algorithm: Algorithm, piece: tuple[int, int], cut: int
-) -> CutTrials:
+def try_cut(observation: Observation, rules: Rules, algorithm: Algorithm, piece: Span, cut: int) -> tuple[int, int]:
     """Replace the characters of a piece by others of the same classes and see whether the token border at `cut` stays.
 
-    Counts texts where `algorithm`, given the whole piece, makes a token across the place; the rest of the text stays.
+    Returns the number of texts where `algorithm`, given the whole piece, makes a token across the place, and of those
+    among them that still had a border there. The rest of the text stays.
     """
-    seen = observation.seen
-    assert seen is not None
     before, inside, after = _in_context(observation, *piece)
-    place = len(seen[piece[0] : cut].decode("utf-8", "replace"))
+    place = len(observation.between(piece[0], cut))
     chance = random.Random(f"{inside}{cut}")
-    by_class = _characters_by_class(rules)
+    by_class: dict[str, str] = {}  # ASCII characters of tokens of several characters: with them merges can show
+    for character in sorted(rules.merging_characters):
+        by_class[class_of(character)] = by_class.get(class_of(character), "") + character
     tried: set[str] = {inside}
     n_trials = n_cut = 0
     for _ in range(_TRIALS):
@@ -103,18 +85,15 @@ def try_cut(
             continue
         n_trials += 1
         n_cut += answer.crossed(len((before + other[:place]).encode())) is None
-    return CutTrials(n_trials, n_cut)
+    return n_trials, n_cut
 
 
 def joins_nothing(observation: Observation, rules: Rules) -> int | None:
     """Return how many tokens of several symbols were probed alone, if the side gave none as one token; else None."""
     asked = 0
     for i, token in enumerate(rules.model.tokens):
-        if token is None or len(token) < 2:
-            continue
-        try:
-            text = token.decode()
-        except UnicodeDecodeError:
+        text = (token or b"").decode("utf-8", "ignore")
+        if token is None or len(token) < 2 or text.encode() != token:
             continue
         derived = attempt(rules, text, "leftmost")
         if derived is None or len(derived.ids) != 1 or len(derived.symbols) == 1:
@@ -127,14 +106,13 @@ def joins_nothing(observation: Observation, rules: Rules) -> int | None:
     return asked or None
 
 
-def joins_when_shorter(observation: Observation, piece: tuple[int, int], cut: int) -> bytes | None:
+def joins_when_shorter(observation: Observation, piece: Span, cut: int) -> bytes | None:
     """Return the token across `cut` when only the part of a long piece around it is encoded; None where there is none.
 
     The part has a multiple of 3 characters on each side, so that digits grouped by three stay grouped.
     """
-    assert observation.seen is not None
-    before = observation.seen[piece[0] : cut].decode("utf-8", "replace")[-_SHORTER:]
-    after = observation.seen[cut : piece[1]].decode("utf-8", "replace")[:_SHORTER]
+    before = observation.between(piece[0], cut)[-_SHORTER:]
+    after = observation.between(cut, piece[1])[:_SHORTER]
     if len(before) < _SHORTER and len(after) < _SHORTER:
         return None
     answer = observe(observation.side, before + after)
@@ -143,86 +121,28 @@ def joins_when_shorter(observation: Observation, piece: tuple[int, int], cut: in
 
 def _in_context(observation: Observation, start: int, end: int) -> tuple[str, str, str]:
     """Return the text before a piece, the piece, and the text after it; as little context as keeps its ids."""
-    assert observation.seen is not None
-    before, piece, after = (
-        part.decode("utf-8", "replace")
-        for part in (observation.seen[:start], observation.seen[start:end], observation.seen[end:])
-    )
+    before, piece, after = observation.between(0, start), observation.between(start, end), observation.between(end)
     near = before[-_NEAR:], piece, after[:_NEAR]
     answer = observe(observation.side, "".join(near))
     place = len(near[0].encode())
-    same = answer.seen is not None and answer.ids_between(place, place + end - start) == observation.ids_between(
-        start, end
-    )
+    ids = observation.ids_between(start, end)
+    same = answer.seen is not None and answer.ids_between(place, place + end - start) == ids
     return near if same else (before, piece, after)
 
 
 def _has_border(rules: Rules, ids: Sequence[int], byte: int) -> bool:
-    at = 0
-    for i in ids:
-        if at >= byte:
-            break
-        at += len(rules.token(i))
-    return at == byte
+    return byte in accumulate((len(rules.token(i)) for i in ids), initial=0)
 
 
 def _same_classes(text: str, by_class: dict[str, str], chance: random.Random) -> str:
-    kept = set()
+    found = []
     for k, character in enumerate(text):
-        if character in "'’":
-            kept |= set(range(k, k + 1 + _SUFFIX_LETTERS))
-    return "".join(
-        character if k in kept else chance.choice(by_class.get(class_of(character), character))
-        for k, character in enumerate(text)
-    )
+        is_kept = any(before in "'’" for before in text[max(0, k - _SUFFIX_LETTERS) : k + 1])
+        found.append(character if is_kept else chance.choice(by_class.get(class_of(character), character)))
+    return "".join(found)
 
 
 def class_of(character: str) -> str:
     """Return what splitting patterns distinguish: kind of letter, digit or mark; else the character."""
     category = unicodedata.category(character)
     return category if category[0] in "LNM" else character
-
-
-def _characters_by_class(rules: Rules) -> dict[str, str]:
-    """Return the ASCII characters of tokens of several characters, by class: with them merges can show."""
-    found: dict[str, str] = {}
-    for character in sorted(rules.merging_characters):
-        found[class_of(character)] = found.get(class_of(character), "") + character
-    return found
-
-
-# --- characters the two sides classify differently --------------------------------------------------------------------
-
-
-def decided_by_class(a: Observation, b: Observation, text: str, character: str) -> bool:
-    """Whether `a` and `b` agree once any long-established character replaces `character`."""
-    for kind in STAND_INS:
-        other = text.replace(character, stand_in(kind, character))
-        ids, error = ask(a.side, other)
-        if error is not None or ids != ask(b.side, other)[0]:
-            return False
-    return True
-
-
-def classed_as(observation: Observation, text: str, character: str) -> str:
-    """Describe how a side classifies `character`: by which replacements leave the tokens around it in place."""
-    here = _around(observation, text, character, character)
-    fitting = [kind for kind in STAND_INS if _around(observation, text, character, stand_in(kind, character)) == here]
-    groups = list(dict.fromkeys(kind.split()[-1] for kind in fitting))
-    others = [group for group in dict.fromkeys(kind.split()[-1] for kind in STAND_INS) if group not in groups]
-    if here is None or not groups or not others:
-        return "as something else"
-    return f"not as a {others[0]}" if len(others) == 1 else f"as a {' or '.join(groups)}"
-
-
-def _around(
-    observation: Observation, text: str, character: str, other: str
-) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return the token borders before and after the first `character`, with `other` in its place."""
-    place = len(text[: text.index(character)].encode())
-    answer = observe(observation.side, text.replace(character, other))
-    if answer.error is not None or answer.seen is None:
-        return None
-    end = place + len(other.encode())
-    borders = answer.borders
-    return tuple(b for b in borders if b <= place), tuple(b - end for b in borders if b >= end)

@@ -2,14 +2,72 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Callable
+from functools import partial
+from itertools import product
+from typing import Literal, NamedTuple
+
 from harness.common_prefix import common_prefix_length
-from harness.explain.observations import Observation, decoded
-from harness.explain.readable import quoted
-from harness.explain.rewriting import Rewriting, rewriting
-from harness.explain.stage_difference import StageDifference
-from harness.explanations import Certainty
+from harness.explain.observations import Observation, StageDifference
+from harness.explain.readable import code_point, quoted
 from impls.core.errors import UnknownSymbol
 from impls.core.model.model import Model
+
+
+class Rewriting(NamedTuple):
+    """How a text was rewritten, as a phrase."""
+
+    what: str
+    dropped: str = ""
+    """The characters removed, where nothing else was done."""
+
+
+_NORMAL_FORMS: tuple[Literal["NFC", "NFD", "NFKC", "NFKD"], ...] = ("NFC", "NFD", "NFKC", "NFKD")
+_FORMS: dict[str, Callable[[str], str]] = {
+    **{f"normalises it to {form}": partial(unicodedata.normalize, form) for form in _NORMAL_FORMS},
+    "lower-cases it": str.lower,
+    "upper-cases it": str.upper,
+    "case-folds it": str.casefold,
+    "strips white space at both ends": str.strip,
+    "collapses white space to single spaces and strips it": lambda text: " ".join(text.split()),
+    "converts line ends to line feeds": lambda text: text.replace("\r\n", "\n").replace("\r", "\n"),
+}
+_SPACED: dict[str, Callable[[str], str]] = {
+    "prepends a space": lambda text: " " + text,
+    "replaces spaces by ▁": lambda text: text.replace(" ", "▁"),
+    "replaces spaces by ▁ and prepends one": lambda text: "▁" + text.replace(" ", "▁"),
+}
+
+
+def rewriting(text: str, seen: str) -> Rewriting | None:
+    """Return the rewriting that turns `text` into `seen`; None where they are equal."""
+    if seen == text:
+        return None
+    for what, form in [*_FORMS.items(), *_SPACED.items()]:
+        if form(text) == seen:
+            return Rewriting(what)
+    for (what, form), (then, space) in product(_FORMS.items(), _SPACED.items()):
+        if space(form(text)) == seen:
+            return Rewriting(f"{what}, {then}")
+    dropped = _dropped(text, seen)
+    if dropped is not None:
+        shown = ", ".join(map(code_point, dict.fromkeys(dropped[:3])))
+        return Rewriting(f"drops {quoted(dropped)} ({shown})", dropped)
+    at = common_prefix_length(text, seen)
+    return Rewriting(f"changes {quoted(text[at : at + 8])} to {quoted(seen[at : at + 8])} at character {at}")
+
+
+def _dropped(text: str, seen: str) -> str | None:
+    """Return the characters missing in `seen`, where `seen` is `text` without some of its characters; else None."""
+    dropped: list[str] = []
+    at = 0
+    for character in text:
+        if at < len(seen) and seen[at] == character:
+            at += 1
+        else:
+            dropped.append(character)
+    return "".join(dropped) if at == len(seen) else None
 
 
 def normalisation(a: Observation, b: Observation) -> StageDifference | None:
@@ -18,38 +76,28 @@ def normalisation(a: Observation, b: Observation) -> StageDifference | None:
         return None
     if a.declared is not None and a.declared == b.declared:
         return _lost_symbols(a, b)
-    texts = [_text_seen(observation) for observation in (a, b)]
+    texts = [one.spelled if one.declared is None else one.declared for one in (a, b)]
     if texts[0] == texts[1]:
         return None
-    changes = [rewriting(a.text, text) for text in texts]
-    shown = [
-        f"{observation.side.name} {'leaves the text as it is' if change is None else change.what}"
-        for observation, change in zip((a, b), changes, strict=True)
-    ]
-    at = common_prefix_length(*texts)
-    byte = len(texts[0][:at].encode("utf-8", "surrogatepass"))
-    evidence = [hint for observation in (a, b) for hint in observation.side.hints]
-    dropping = [_dropped_by_splitting(observation, change) for observation, change in zip((a, b), changes, strict=True)]
-    if any(dropping):
-        evidence += [text for text in dropping if text]
-        certainty: Certainty = (
-            "certain" if all(observation.declared is not None for observation in (a, b)) else "inferred"
-        )
-        return StageDifference("pieces", "; ".join(shown), certainty, evidence, byte)
-    evidence += [
-        f"the tokens of {observation.side.name} spell {_escaped(text)}, the text is {_escaped(a.text)}"
-        for observation, text, change in zip((a, b), texts, changes, strict=True)
-        if change is not None
-    ]
-    return StageDifference("normalisation", "; ".join(shown), evidence=evidence, byte=byte)
-
-
-def _text_seen(observation: Observation) -> str:
-    if observation.declared is not None:
-        return observation.declared
-    if observation.seen is not None:
-        return observation.seen.decode("utf-8", "replace")
-    return decoded(observation)
+    shown, dropping, spelling = [], [], []
+    for one, text in zip((a, b), texts, strict=True):
+        change = rewriting(a.text, text)
+        if change is None:
+            shown.append(f"{one.name} leaves the text as it is")
+            continue
+        shown.append(f"{one.name} {change.what}")
+        spelling.append(f"the tokens of {one.name} spell {_escaped(text)}, the text is {_escaped(a.text)}")
+        normalize = one.side.normalize
+        if change.dropped and (normalize is None or normalize(one.text) == one.text):
+            dropped = quoted(change.dropped)
+            dropping.append(f"{one.name} does not rewrite the text, yet {dropped} is in none of its pieces")
+    what = "; ".join(shown)
+    byte = len(texts[0][: common_prefix_length(*texts)].encode("utf-8", "surrogatepass"))
+    hints = [*a.side.hints, *b.side.hints]
+    if dropping:
+        known = a.declared is not None and b.declared is not None
+        return StageDifference("pieces", what, "certain" if known else "inferred", hints + dropping, byte)
+    return StageDifference("normalisation", what, evidence=hints + spelling, byte=byte)
 
 
 def _escaped(text: str) -> str:
@@ -57,36 +105,19 @@ def _escaped(text: str) -> str:
     return ascii(text) if len(text) <= 40 else f"{text[:40]!a}…"
 
 
-def _dropped_by_splitting(observation: Observation, change: Rewriting | None) -> str | None:
-    """Say why dropped characters were lost in splitting; None where they were not, or nothing was dropped."""
-    if change is None or not change.dropped:
-        return None
-    side = observation.side
-    if side.normalize is not None and side.normalize(observation.text) != observation.text:
-        return None
-    return f"{side.name} does not rewrite the text, yet {quoted(change.dropped)} is in none of its pieces"
-
-
 def _lost_symbols(a: Observation, b: Observation) -> StageDifference:
     """Return the difference where both should see the same text, and the tokens of one do not spell it."""
-    wrong = next(
-        observation
-        for observation in (a, b)
-        if observation.seen is None or observation.seen.decode("utf-8", "replace") != observation.declared
-    )
-    name, declared = wrong.side.name, wrong.declared or ""
-    spelled = decoded(wrong) if wrong.seen is None else wrong.seen.decode("utf-8", "replace")
-    model = wrong.side.model
+    wrong = next(one for one in (a, b) if one.seen is None or one.spelled != one.declared)
+    name, declared, model = wrong.name, wrong.declared or "", wrong.side.model
     if model is not None and model.unknown_id in wrong.ids:
         what = f"{name} has no token for a symbol of the text and gives the unknown token for it"
         return StageDifference("vocabulary", what)
-    change = rewriting(declared, spelled)
+    change = rewriting(declared, wrong.spelled)
     done = "spells other bytes" if change is None else change.what
     if model is None or not _has_every_symbol(model, declared):
-        return StageDifference(
-            "vocabulary", f"{name} sees {quoted(declared)} and {done}: its vocabulary lacks the symbol"
-        )
-    evidence = [f"its vocabulary has every symbol of the text, yet its tokens spell {_escaped(spelled)}"]
+        what = f"{name} sees {quoted(declared)} and {done}: its vocabulary lacks the symbol"
+        return StageDifference("vocabulary", what)
+    evidence = [f"its vocabulary has every symbol of the text, yet its tokens spell {_escaped(wrong.spelled)}"]
     byte = None if wrong.seen is None else common_prefix_length(declared.encode(), wrong.seen)
     if change is not None and change.dropped:
         what = f"{name} {done}; the pattern it should have covers them"

@@ -25,7 +25,7 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
     ids = tokenizer.encode(text, disallowed_special=())
     rules = Rules(model)
     pieces: list[TracedPiece] = []
-    derived_ids: list[int] = []
+    n_derived = 0
     for piece in tokenizer.pieces(text):
         if len(model.symbols(piece)) > MAX_SYMBOLS:
             raise Unsupported("trace", f"the piece {piece[:20]!r}… has more than {MAX_SYMBOLS} symbols; give less text")
@@ -35,8 +35,8 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
             merged = derive(rules, piece, algorithm, look_up=False)
             if merged.ids == derived.ids:
                 derived, note = merged, "a token: looked up at once, not merged; merging leads to it as well"
-        at = len(derived_ids)
-        derived_ids += derived.ids
+        its_ids = ids[n_derived : n_derived + len(derived.ids)]
+        n_derived += len(derived.ids)
         pieces.append(
             TracedPiece(
                 text=readable(piece),
@@ -44,7 +44,7 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
                 steps=tuple(derived.steps),
                 ids=tuple(derived.ids),
                 note=note,
-                reproduces=ids[at : at + len(derived.ids)] == derived.ids,
+                reproduces=its_ids == derived.ids,
             )
         )
     return Trace(
@@ -54,5 +54,5 @@ def trace(implementation: str, model: Model, text: str, model_name: str = "") ->
         way=ALGORITHMS[algorithm],
         ids=ids,
         pieces=pieces,
-        reproduces=ids == derived_ids,
+        reproduces=n_derived == len(ids) and all(piece.reproduces for piece in pieces),
     )

@@ -16,12 +16,10 @@ import numpy as np
 import regex
 
 import impls
-from harness.unicode.ages import is_of_a_version
+from harness.unicode.characters import LETTERS, SPACES, STAND_INS, is_of_a_version, version
 from harness.unicode.contexts import CONTEXTS, FEW_CONTEXTS, LOST, borders, code_points, contexts_of, sweep_model
 from harness.unicode.findings import Engine, Range, Reason, UnicodeSweep
 from harness.unicode.regex_engine import RegexEngine
-from harness.unicode.stand_ins import SPACES, STAND_INS
-from harness.unicode.versions import LETTERS, version
 from impls.core.text.patterns import NAMED
 
 REGEX = "regex"
@@ -52,12 +50,12 @@ def sweep_engine(name: str, pattern: tuple[str, ...], codes: Sequence[int]) -> S
     model = sweep_model(pattern)
     try:
         tokenizer = RegexEngine(model) if name == REGEX else impls.load(name, model)
+    except KeyboardInterrupt:
+        raise
     except impls.Missing as error:
         return Swept(Engine(name=name, status="missing", reason=str(error)))
     except impls.Unsupported as error:
         return Swept(Engine(name=name, status="unsupported", reason=error.reason))
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
         return Swept(Engine(name=name, status="crash", reason=f"{type(error).__name__}: {error}"))
     found = [borders(tokenizer, codes[at : at + _BATCH]) for at in range(0, len(codes), _BATCH)]

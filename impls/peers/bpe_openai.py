@@ -6,36 +6,32 @@ It refuses texts of a million characters or of more than 200,000 tokens. It deco
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.interface import Tokenizer
 from impls.peers.conversion import require_public
 from impls.peers.packages import library
+from impls.peers.peer import Peer
 
 bpe_openai = library("bpe-openai", "bpe-openai", "bpe_openai")
 
 _NAMES = ("cl100k_base", "o200k_base")
 
 
-class BpeOpenai(Tokenizer):
+class BpeOpenai(Peer):
     """`bpe_openai.Encoding` of the same name as the model."""
 
     name: ClassVar[str] = "bpe-openai"
     summary: ClassVar[str] = "Rust: backtracking, tiktoken's interface; cl100k and o200k only"
-    kind: ClassVar[Literal["peer"]] = "peer"
-    surrogate_errors = (UnicodeEncodeError,)
 
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
-        self._encoding: Any = bpe_openai.get_encoding(require_public(self.name, model, _NAMES))
+    def _load(self, model: Model) -> Any:
+        return bpe_openai.get_encoding(require_public(self.name, model, _NAMES))
 
     def _encode_text(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens; raise `Unsupported` for one too long for the library."""
         try:
-            ids: list[int] = self._encoding.encode_ordinary(text)
-            return ids
+            return self._library.encode_ordinary(text)
         except (ValueError, bpe_openai.TokenLimitError) as error:
             raise self._too_long(error) from None
 
@@ -44,15 +40,13 @@ class BpeOpenai(Tokenizer):
         if threads == 1:
             return super()._encode_texts(texts, threads)
         try:
-            found: list[list[int]] = self._encoding.encode_ordinary_batch(texts, num_threads=threads)
-            return found
+            return self._library.encode_ordinary_batch(texts, num_threads=threads)
         except (ValueError, bpe_openai.TokenLimitError) as error:
             raise self._too_long(error) from None
 
     def _encode_text_and_bytes(self, text: str, bad: bytes) -> list[int]:
         """Return the ids by the library's own rule, which is not tiktoken's: the text and the bytes are one piece."""
-        ids: list[int] = self._encoding._encode_bytes(text.encode() + bad)
-        return ids
+        return self._library._encode_bytes(text.encode() + bad)
 
     def _too_long(self, error: Exception) -> Unsupported:
         return Unsupported(self.name, f"it refuses long texts: {error}")

@@ -9,60 +9,49 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.patterns import NAMED
-from impls.interface import Tokenizer
-from impls.peers.conversion import counted, file_of, tokenizer_json
-from impls.peers.packages import library, loading
+from impls.peers.conversion import file_of, tokenizer_json
+from impls.peers.packages import library
+from impls.peers.peer import Peer
 
 bpe_qwen = library("bpe-qwen", "bpe-qwen", "bpe_qwen.bpe_qwen", alone=True)
 
 
-class BpeQwen(Tokenizer):
+class BpeQwen(Peer):
     """`bpe_qwen.QwenTokenizer` over the model's vocabulary and merges."""
 
     name: ClassVar[str] = "bpe-qwen"
     summary: ClassVar[str] = "Rust: backtracking; Qwen's pattern only"
-    kind: ClassVar[Literal["peer"]] = "peer"
-    surrogate_errors = (UnicodeEncodeError,)
 
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
-        self._tokenizer = _tokenizer(model)
+    def _load(self, model: Model) -> Any:
+        if model.pattern != NAMED["qwen"]:
+            raise Unsupported(self.name, "it splits by Qwen's pattern only")
+        parts = json.loads(tokenizer_json(self.name, model))["model"]
+        merges = "".join(f"{left} {right}\n" for left, right in parts["merges"])
+        with file_of(f"#version: 0.2\n{merges}".encode(), "merges.txt") as path:
+            folder = Path(path).parent
+            folder.joinpath("vocab.json").write_text(json.dumps(parts["vocab"]))
+            return bpe_qwen.QwenTokenizer(str(folder))
 
     def _encode_text(self, text: str) -> list[int]:
-        """Return the ids of a text without special tokens."""
-        ids: list[int] = self._tokenizer.encode(text)
-        return ids
+        return self._library.encode(text)
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`, as a read-only view of the library's buffer."""
-        return np.frombuffer(self._tokenizer.encode_bytes(text), np.uint32)
+        return np.frombuffer(self._library.encode_bytes(text), np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `_encode_text` for each text, by the library's own threads."""
         if threads == 1:
             return super()._encode_texts(texts, threads)
-        found: list[list[int]] = self._tokenizer.encode_batch_parallel(list(texts), threads)
-        return found
+        return self._library.encode_batch_parallel(list(texts), threads)
 
     def count(self, text: str) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
-        return counted(self, self._tokenizer.count_tokens, text)
-
-
-def _tokenizer(model: Model) -> Any:
-    name = BpeQwen.name
-    if model.pattern != NAMED["qwen"]:
-        raise Unsupported(name, "it splits by Qwen's pattern only")
-    parts = json.loads(tokenizer_json(name, model))["model"]
-    merges = "".join(f"{left} {right}\n" for left, right in parts["merges"])
-    with loading(name), file_of(f"#version: 0.2\n{merges}".encode(), "merges.txt") as path:
-        folder = Path(path).parent
-        folder.joinpath("vocab.json").write_text(json.dumps(parts["vocab"]))
-        return bpe_qwen.QwenTokenizer(str(folder))
+        return self._counted(self._library.count_tokens, text)

@@ -7,30 +7,27 @@ three bytes on. Its threads are Rayon's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.training import base_symbols, merge_budget
-from impls.interface import Tokenizer, TrainingSpec
+from impls.interface import TrainingSpec
 from impls.peers.packages import library
-from impls.peers.training import one_pattern, trained_on
-from impls.production.training import checked_texts, merges_of_tokens, model_of_merges, require
+from impls.peers.peer import Peer
+from impls.production.training import checked_texts, model_of_ranks, one_pattern, require
 
 bpeasy = library("bpeasy", "bpeasy", "bpeasy")
 
 _NO_LIMIT = 2**31
 
 
-class Bpeasy(Tokenizer):
+class Bpeasy(Peer):
     """`bpeasy.train_bpe`."""
 
     name: ClassVar[str] = "bpeasy"
     summary: ClassVar[str] = "Rust: trains only"
-    kind: ClassVar[Literal["peer"]] = "peer"
-
-    def __init__(self, model: Model) -> None:
-        raise Unsupported(self.name, "it encodes by way of tiktoken; it trains only")
+    no_encoder = "it encodes by way of tiktoken"
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -42,12 +39,11 @@ class Bpeasy(Tokenizer):
         vocab_size = len(base) + merge_budget(base, spec)
         limit = _NO_LIMIT if spec.max_token_bytes is None else spec.max_token_bytes + 1
         errors: list[Exception] = []
-        ranks = bpeasy.train_bpe(
-            _noting(checked_texts(texts, spec), errors), one_pattern(cls.name, spec), limit, vocab_size
-        )
+        read = _noting(checked_texts(texts, spec), errors)
+        ranks = bpeasy.train_bpe(read, one_pattern(cls.name, spec), limit, vocab_size)
         if errors:
             raise errors[0]
-        return model_of_merges(cls.name, spec, base, merges_of_tokens(spec, base, trained_on(base, ranks)))
+        return model_of_ranks(cls.name, spec, base, ranks)
 
 
 def _noting(texts: Iterator[str], errors: list[Exception]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What adapters share: our model in the formats peers read, public vocabularies by name, and results in our types.
+"""Our model in the formats peers read, public vocabularies by name, and what else adapters share.
 
 Special tokens are left out of rank files and tokenizer.json: `Tokenizer` cuts a text around them, so that no library
 has to agree with us on them. So is normalisation, which `Tokenizer` does before.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from impls.core.arguments import id_list
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.model.derivations import concatenation_differs
@@ -25,7 +24,6 @@ from impls.formats.known import KNOWN
 from impls.formats.sentencepiece_model import proto
 from impls.formats.tiktoken_ranks import digest_of, ranks_of, write_tiktoken_ranks
 from impls.formats.tokenizer_json_writer import write_compact
-from impls.interface import Tokenizer
 
 _PLAIN = {NAMED["gpt2-0.14"]: NAMED["gpt2"], NAMED["cl100k-0.14"]: NAMED["cl100k"]}
 
@@ -35,13 +33,20 @@ def plain_pattern(model: Model) -> tuple[str, ...]:
     return _PLAIN.get(model.pattern, model.pattern)
 
 
+def one_pattern_of(model: Model) -> str:
+    """Return the `plain_pattern` of a model with at most one split stage, as one expression."""
+    stages = plain_pattern(model)
+    return stages[0] if stages else WHOLE_TEXT
+
+
 def has_ranks(model: Model) -> bool:
-    """Return whether a rank file suits the model: it looks joined bytes up, and its pattern has a name.
+    """Return whether a rank file suits the model: it looks joined bytes up, and its pattern is one with a name.
 
     A list of merges is converted to tokenizer.json. So are other patterns, which are explicit there: `\\w` and `\\s` do
     not match the same in all engines.
     """
-    return model.alphabet == "bytes" and model.merge_rule == "concatenation" and model.pattern in NAMED.values()
+    is_named = model.pattern in NAMED.values() and len(model.pattern) <= 1
+    return model.alphabet == "bytes" and model.merge_rule == "concatenation" and is_named
 
 
 def rank_file(model: Model) -> bytes:
@@ -59,12 +64,7 @@ def tokenizer_json(name: str, model: Model, *, every_way: bool = False, dense: b
         raise Unsupported(name, "its tokens start from bytes; this model's alphabet is 'chars'")
     if drops_text(model.pattern):
         raise Unsupported(name, "it cannot drop what a pattern leaves out")
-    without: dict[str, object] = {
-        "special_tokens": {},
-        "added_tokens": {},
-        "normalization": None,
-        "merge_counts": None,
-    }
+    without: dict[str, object] = {"special_tokens": {}, "added_tokens": {}, "normalization": None, "merge_counts": None}
     why = underived_reason(model)
     if why and not every_way:
         raise Unsupported(name, why)
@@ -101,16 +101,15 @@ def any_json(name: str, model: Model) -> bytes:
 
 def ranks_and_pattern(name: str, model: Model) -> tuple[dict[bytes, int], str]:
     """Return ranks by token and the one pattern, for a library that looks joined bytes up; raise `Unsupported`."""
-    stages = plain_pattern(model)
-    if len(stages) > 1:
-        raise Unsupported(name, f"it splits by one pattern; this model has {len(stages)} split stages")
+    if len(model.pattern) > 1:
+        raise Unsupported(name, f"it splits by one pattern; this model has {len(model.pattern)} split stages")
     try:
         ranks = ranks_of(model)
     except Unsupported as error:
         raise Unsupported(name, error.reason) from None
     if why := concatenation_differs(model):
         raise Unsupported(name, f"it looks joined bytes up, which gives other ids here: {why}")
-    return ranks, stages[0] if stages else WHOLE_TEXT
+    return ranks, one_pattern_of(model)
 
 
 def sentencepiece_file(model: Model) -> bytes:
@@ -180,29 +179,6 @@ def as_lists(ids: np.ndarray, offsets: np.ndarray) -> list[list[int]]:
     """Return one list of ids per text, from flat ids of shape (n_tokens,) and offsets of shape (n_texts + 1,)."""
     flat, borders = ids.tolist(), offsets.tolist()
     return [flat[start:end] for start, end in pairwise(borders)]
-
-
-def decoded(tokenizer: Tokenizer, decode: Callable[[list[int]], bytes], ids: Iterable[int]) -> bytes:
-    """Return the bytes of `ids`, by a library's own `decode` where each of them is a token of a model without gaps.
-
-    For libraries that silently skip the ids they do not know; `Tokenizer` raises `UnknownId` for those.
-    """
-    ids = id_list(ids)
-    tokens = tokenizer.model.tokens
-    if ids and None not in tokens and min(ids) >= 0 and max(ids) < len(tokens):
-        return decode(ids)
-    return Tokenizer.decode_bytes(tokenizer, ids)
-
-
-def counted(tokenizer: Tokenizer, count: Callable[[str], int], text: str) -> int:
-    """Count the ids of `text`, by a library's own `count` where nothing is recognised or normalised in it."""
-    refused: tuple[type[Exception], ...] = (*tokenizer.surrogate_errors, TypeError)
-    if not tokenizer.model.added_tokens and tokenizer.model.normalization is None:
-        try:
-            return count(text)
-        except refused:
-            pass
-    return Tokenizer.count(tokenizer, text)
 
 
 def rayon_threads() -> int:

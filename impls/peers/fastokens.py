@@ -8,86 +8,64 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from impls.core.model import Model
-from impls.core.text.patterns import WHOLE_TEXT
-from impls.interface import Tokenizer
 from impls.peers.conversion import (
+    any_json,
     file_of,
-    has_plain_rules,
     has_ranks,
-    plain_pattern,
+    one_pattern_of,
     rank_file,
     rayon_threads,
-    sentencepiece_json,
-    tokenizer_json,
     underived_reason,
 )
-from impls.peers.packages import library, loading
+from impls.peers.packages import library
+from impls.peers.peer import Peer
 
 fastokens = library("fastokens", "fastokens", "fastokens")
 
 _THREADS = "FASTOKENS_BPE_THREADS"
 
 
-class Fastokens(Tokenizer):
+class Fastokens(Peer):
     """`fastokens.Tokenizer` over the model's ranks, or over its tokenizer.json."""
 
     name: ClassVar[str] = "fastokens"
     summary: ClassVar[str] = "Rust: SIMD splitting, word cache, flat output"
-    kind: ClassVar[Literal["peer"]] = "peer"
-    surrogate_errors = (UnicodeEncodeError,)
+    reads_sentencepiece = True
 
-    def __init__(self, model: Model) -> None:
-        self.normalizes = has_plain_rules(model)
-        super().__init__(model)
+    def _load(self, model: Model) -> Any:
         if "RAYON_NUM_THREADS" in os.environ:
             os.environ.setdefault(_THREADS, str(rayon_threads()))
-        self._tokenizer = _tokenizer(model)
+        is_dense = len(model.id_by_token) > max(model.id_by_token.values(), default=-1)
+        if has_ranks(model) and is_dense and not underived_reason(model):
+            with file_of(rank_file(model), "model.tiktoken") as path:
+                return fastokens.Tokenizer.from_tiktoken(path, pattern=one_pattern_of(model), special_tokens={})
+        return fastokens.Tokenizer.from_json_str(any_json(self.name, model).decode())
 
     def _encode_text(self, text: str) -> list[int]:
-        """Return the ids of a text without special tokens."""
-        ids: list[int] = self._tokenizer.encode_ordinary(text).ids
-        return ids
+        return self._library.encode_ordinary(text).ids
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`, as a read-only view of the library's flat output."""
-        return np.frombuffer(self._tokenizer.encode_batch_flat([text])[0], np.uint32)
+        return np.frombuffer(self._library.encode_batch_flat([text])[0], np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `_encode_text` for each text; on the library's threads if it has this many."""
         if threads != _library_threads():
             return super()._encode_texts(texts, threads)
-        return [found.ids for found in self._tokenizer.encode_batch(list(texts))]
+        return [found.ids for found in self._library.encode_batch(list(texts))]
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """As `_encode_texts`; read-only views of the library's flat output."""
         if threads != _library_threads():
             return super()._encode_texts_to_ragged(texts, threads)
-        ids, offsets = self._tokenizer.encode_batch_flat(list(texts))
+        ids, offsets = self._library.encode_batch_flat(list(texts))
         return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)
 
 
 def _library_threads() -> int:
     return int(os.environ.get(_THREADS) or rayon_threads())
-
-
-def _tokenizer(model: Model) -> Any:
-    name = Fastokens.name
-    with loading(name):
-        if has_plain_rules(model):
-            return fastokens.Tokenizer.from_json_str(sentencepiece_json(name, model).decode())
-        if (
-            has_ranks(model)
-            and len(model.id_by_token) > max(model.id_by_token.values())
-            and not underived_reason(model)
-        ):
-            pattern = plain_pattern(model)
-            with file_of(rank_file(model), "model.tiktoken") as path:
-                return fastokens.Tokenizer.from_tiktoken(
-                    path, pattern=pattern[0] if pattern else WHOLE_TEXT, special_tokens={}
-                )
-        return fastokens.Tokenizer.from_json_str(tokenizer_json(name, model, every_way=True, dense=True).decode())

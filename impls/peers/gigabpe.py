@@ -11,16 +11,17 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.text.byte_alphabet import from_printable
 from impls.core.text.patterns import NAMED, resolve
 from impls.core.training import base_symbols, merge_budget
-from impls.interface import Tokenizer, TrainingSpec
+from impls.interface import TrainingSpec
 from impls.peers.conversion import rayon_threads
 from impls.peers.packages import library
+from impls.peers.peer import Peer
 from impls.production.training import checked_texts, model_of_merges, require
 
 gigabpe = library("gigabpe", "gigabpe", "gigabpe")
@@ -28,15 +29,12 @@ gigabpe = library("gigabpe", "gigabpe", "gigabpe")
 _LINE_END = str.maketrans("\n", "\v")
 
 
-class Gigabpe(Tokenizer):
+class Gigabpe(Peer):
     """`gigabpe.train_bpe`."""
 
     name: ClassVar[str] = "gigabpe"
     summary: ClassVar[str] = "Rust: trains only, from files"
-    kind: ClassVar[Literal["peer"]] = "peer"
-
-    def __init__(self, model: Model) -> None:
-        raise Unsupported(self.name, "it has no encoder; it trains only")
+    no_encoder = "it has no encoder"
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -48,13 +46,8 @@ class Gigabpe(Tokenizer):
         n_merges = merge_budget(base, spec)
         with TemporaryDirectory(prefix="bpebench-") as folder:
             files, n_symbols = _written(cls.name, checked_texts(texts, spec), Path(folder))
-            _, merges = gigabpe.train_bpe(
-                files,
-                n_symbols + n_merges,
-                min_frequency=spec.min_count,
-                pretokenizer="bytelevel",
-                threads=rayon_threads(),
-            )
+            limits = {"min_frequency": spec.min_count, "threads": rayon_threads()}
+            _, merges = gigabpe.train_bpe(files, n_symbols + n_merges, pretokenizer="bytelevel", **limits)
         return model_of_merges(cls.name, spec, base, [(_token(left), _token(right)) for left, right in merges])
 
 

@@ -1,7 +1,8 @@
-"""Importing a peer's library, and handling its failures."""
+"""Importing a peer's library, and handling its failures and what it prints."""
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -52,11 +53,19 @@ def loading(name: str) -> Iterator[None]:
     except (BPEError, OSError, MemoryError):
         raise
     except BaseException as error:
-        if not refuses(error):
+        if not isinstance(error, Exception) and not is_panic(error):
             raise
         raise Unsupported(name, f"it refuses the model: {first_line(error)}") from None
 
 
-def refuses(error: BaseException) -> bool:
-    """Return whether `error` is an exception or a panic of Rust code, which derives from BaseException."""
-    return isinstance(error, Exception) or is_panic(error)
+@contextmanager
+def stdout_to_stderr() -> Iterator[None]:
+    """Redirect descriptor 1 to standard error inside the `with` block, for Rust code too."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -7,45 +7,40 @@ tokens that no tokens of lower rank make, which may only be whole pieces.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.interface import Tokenizer
-from impls.peers.conversion import as_lists, counted, decoded, require_public
+from impls.peers.conversion import as_lists, require_public
 from impls.peers.packages import library
+from impls.peers.peer import Peer
 
 quicktok = library("quicktok", "quicktok-v1", "quicktok")
 
 _NAMES = {"cl100k_base": "cl100k_base", "o200k_base": "o200k_base", "llama3": "llama3", "qwen": "qwen3"}
 
 
-class Quicktok(Tokenizer):
+class Quicktok(Peer):
     """`quicktok.Tokenizer` of the model's name."""
 
     name: ClassVar[str] = "quicktok"
     summary: ClassVar[str] = "C++: backtracking, SIMD splitters; four vocabularies only"
-    kind: ClassVar[Literal["peer"]] = "peer"
     surrogate_errors = (TypeError,)
 
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
+    def _load(self, model: Model) -> Any:
         found = require_public(self.name, model, tuple(_NAMES))
         if found == "qwen" and model.normalization != "nfc":
             raise Unsupported(self.name, "it normalises by NFC with Qwen's vocabulary, and this model does not")
-        self._tokenizer: Any = quicktok.Tokenizer(_NAMES[found])
+        return quicktok.Tokenizer(_NAMES[found])
 
     def _encode_text(self, text: str) -> list[int]:
-        """Return the ids of a text without special tokens."""
-        ids: list[int] = self._tokenizer.encode_ordinary(text)
-        return ids
+        return self._library.encode_ordinary(text)
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`; the library returns arrays only for batches."""
-        ids: np.ndarray = self._tokenizer.encode_batch([text], 1)[0]
-        return ids
+        return self._library.encode_batch([text], 1)[0]
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `_encode_text` for each text; with several threads, from the library's arrays."""
@@ -55,13 +50,12 @@ class Quicktok(Tokenizer):
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """As `_encode_texts`, as the library's arrays."""
-        ids, offsets = self._tokenizer.encode_batch(list(texts), threads)
-        return ids, offsets
+        return self._library.encode_batch(list(texts), threads)
 
     def count(self, text: str) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
-        return counted(self, self._tokenizer.count, text)
+        return self._counted(self._library.count, text)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids, by the library if each belongs to a token."""
-        return decoded(self, self._tokenizer.decode_bytes, ids)
+        return self._bytes_if_known(self._library.decode_bytes, ids)

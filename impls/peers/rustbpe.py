@@ -6,28 +6,24 @@ Ties go to the smallest pair of ids, base ids are byte values. Its threads are R
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.training import base_symbols, merge_budget
-from impls.interface import Tokenizer, TrainingSpec
+from impls.interface import TrainingSpec
 from impls.peers.packages import library
-from impls.peers.training import one_pattern, trained_on
-from impls.production.training import checked_texts, merges_of_tokens, model_of_merges, require
+from impls.peers.peer import Peer
+from impls.production.training import checked_texts, model_of_ranks, one_pattern, require
 
 rustbpe = library("rustbpe", "rustbpe", "rustbpe")
 
 
-class Rustbpe(Tokenizer):
+class Rustbpe(Peer):
     """`rustbpe.Tokenizer.train_from_iterator`."""
 
     name: ClassVar[str] = "rustbpe"
     summary: ClassVar[str] = "Rust: trains only"
-    kind: ClassVar[Literal["peer"]] = "peer"
-
-    def __init__(self, model: Model) -> None:
-        raise Unsupported(self.name, "it has no way to load a model; it trains only")
+    no_encoder = "it has no way to load a model"
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -37,5 +33,5 @@ class Rustbpe(Tokenizer):
         vocab_size = len(base) + merge_budget(base, spec)
         trainer = rustbpe.Tokenizer()
         trainer.train_from_iterator(checked_texts(texts, spec), vocab_size, pattern=one_pattern(cls.name, spec))
-        learned = trained_on(base, {bytes(token): rank for token, rank in trainer.get_mergeable_ranks()})
-        return model_of_merges(cls.name, spec, base, merges_of_tokens(spec, base, learned))
+        ranks = {bytes(token): rank for token, rank in trainer.get_mergeable_ranks()}
+        return model_of_ranks(cls.name, spec, base, ranks)

@@ -7,14 +7,14 @@ Unicode 16 may get other ids than in other libraries.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from impls.core.model import Model
-from impls.interface import Tokenizer
 from impls.peers.conversion import as_lists, rayon_threads, tokenizer_json
-from impls.peers.packages import library, loading
+from impls.peers.packages import library
+from impls.peers.peer import Peer
 
 snaptokens = library("snaptokens", "snaptokens", "snaptokens")
 
@@ -22,33 +22,24 @@ _LONG = 1000
 """From this many characters on, a list is made faster from its flat output than from its encoding object."""
 
 
-class Snaptokens(Tokenizer):
+class Snaptokens(Peer):
     """`snaptokens.Tokenizer` over the model's tokenizer.json."""
 
     name: ClassVar[str] = "snaptokens"
     summary: ClassVar[str] = "Rust: hand-written splitters, word caches, flat output"
-    kind: ClassVar[Literal["peer"]] = "peer"
-    surrogate_errors = (UnicodeEncodeError,)
 
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
-        self._tokenizer: Any
-        with loading(self.name):
-            content = tokenizer_json(self.name, model, every_way=True, dense=True)
-            self._tokenizer = snaptokens.Tokenizer.from_json_str(content.decode())
+    def _load(self, model: Model) -> Any:
+        content = tokenizer_json(self.name, model, every_way=True, dense=True)
+        return snaptokens.Tokenizer.from_json_str(content.decode())
 
     def _encode_text(self, text: str) -> list[int]:
-        """Return the ids of a text without special tokens."""
-        ids: list[int]
         if len(text) < _LONG:
-            ids = self._tokenizer.encode(text).ids
-        else:
-            ids = self._encode_text_to_array(text).tolist()
-        return ids
+            return self._library.encode(text).ids
+        return self._encode_text_to_array(text).tolist()
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`, as a read-only view of the library's flat output."""
-        return np.frombuffer(self._tokenizer.encode_batch_flat([text])[0], np.uint32)
+        return np.frombuffer(self._library.encode_batch_flat([text])[0], np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `_encode_text` for each text, from the library's flat output."""
@@ -60,5 +51,5 @@ class Snaptokens(Tokenizer):
         """As `_encode_texts`; read-only views of the flat output, if the library's pool has this many threads."""
         if threads != rayon_threads():
             return super()._encode_texts_to_ragged(texts, threads)
-        ids, offsets = self._tokenizer.encode_batch_flat(list(texts))
+        ids, offsets = self._library.encode_batch_flat(list(texts))
         return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.int64)

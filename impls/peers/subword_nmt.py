@@ -12,13 +12,14 @@ import contextlib
 import io
 from collections import Counter
 from collections.abc import Iterable
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from impls.core.errors import Unsupported
 from impls.core.model import Model
 from impls.core.training import base_symbols, corpus_pieces, merge_budget
-from impls.interface import Tokenizer, TrainingSpec
+from impls.interface import TrainingSpec
 from impls.peers.packages import library
+from impls.peers.peer import Peer
 from impls.production.training import model_of_merges, require
 
 learn_bpe = library("subword-nmt", "subword-nmt", "subword_nmt.learn_bpe").learn_bpe
@@ -26,15 +27,12 @@ learn_bpe = library("subword-nmt", "subword-nmt", "subword_nmt.learn_bpe").learn
 _END_OF_WORD = "</w>"
 
 
-class SubwordNmt(Tokenizer):
+class SubwordNmt(Peer):
     """`subword_nmt.learn_bpe.learn_bpe`."""
 
     name: ClassVar[str] = "subword-nmt"
     summary: ClassVar[str] = "Python: the first trainer for words; trains only"
-    kind: ClassVar[Literal["peer"]] = "peer"
-
-    def __init__(self, model: Model) -> None:
-        raise Unsupported(self.name, "it gives subwords, not ids; it trains only")
+    no_encoder = "it gives subwords, not ids"
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

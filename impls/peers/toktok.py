@@ -7,40 +7,35 @@ decodes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from impls.core.model import Model
-from impls.interface import Tokenizer
-from impls.peers.conversion import as_lists, counted, decoded, require_public
+from impls.peers.conversion import as_lists, require_public
 from impls.peers.packages import library
+from impls.peers.peer import Peer
 
 toktok = library("toktok", "toktok-rs", "toktok")
 
 _NAMES = ("cl100k_base", "o200k_base")
 
 
-class Toktok(Tokenizer):
+class Toktok(Peer):
     """The tokenizer of `toktok` with the model's name."""
 
     name: ClassVar[str] = "toktok"
     summary: ClassVar[str] = "Rust: backtracking, own splitters; cl100k and o200k only"
-    kind: ClassVar[Literal["peer"]] = "peer"
-    surrogate_errors = (UnicodeEncodeError,)
 
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
-        self._tokenizer: Any = toktok._encoding(require_public(self.name, model, _NAMES))
+    def _load(self, model: Model) -> Any:
+        return toktok._encoding(require_public(self.name, model, _NAMES))
 
     def _encode_text(self, text: str) -> list[int]:
-        """Return the ids of a text without special tokens."""
-        ids: list[int] = self._tokenizer.encode_ordinary(text)
-        return ids
+        return self._library.encode_ordinary(text)
 
     def _encode_text_to_array(self, text: str) -> np.ndarray:
         """As `_encode_text`, as a read-only view of the library's buffer."""
-        return np.frombuffer(self._tokenizer.encode_to_buffer(text, disallowed_special=()), np.uint32)
+        return np.frombuffer(self._library.encode_to_buffer(text, disallowed_special=()), np.uint32)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `_encode_text` for each text; with several threads, from the library's arrays."""
@@ -50,13 +45,12 @@ class Toktok(Tokenizer):
 
     def _encode_texts_to_ragged(self, texts: Sequence[str], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """As `_encode_texts`, as the library's arrays."""
-        ids, offsets = self._tokenizer.encode_batch_to_numpy(list(texts), threads)
-        return ids, offsets
+        return self._library.encode_batch_to_numpy(list(texts), threads)
 
     def count(self, text: str) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
-        return counted(self, self._tokenizer.count, text)
+        return self._counted(self._library.count, text)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids, by the library if each belongs to a token."""
-        return decoded(self, self._tokenizer.decode_bytes, ids)
+        return self._bytes_if_known(self._library.decode_bytes, ids)

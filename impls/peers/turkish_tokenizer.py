@@ -10,32 +10,30 @@ The extra `peers` installs the last one before.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, Literal
+from typing import Any, ClassVar
 
 from impls.core.arguments import check_text, checked_ids
 from impls.core.errors import UnknownId, Unsupported
 from impls.core.model import Model
-from impls.interface import Tokenizer
 from impls.peers.packages import library
+from impls.peers.peer import Peer
 
 turkish_tokenizer = library("turkish-tokenizer", "turkish-tokenizer", "turkish_tokenizer")
 
 
-class TurkishTokenizer(Tokenizer):
+class TurkishTokenizer(Peer):
     """`turkish_tokenizer.TurkishTokenizer` over its own vocabulary."""
 
     name: ClassVar[str] = "turkish-tokenizer"
     summary: ClassVar[str] = "Python: Turkish roots and suffixes, a vocabulary of its own; lossy"
-    kind: ClassVar[Literal["peer"]] = "peer"
+    surrogate_errors = ()
     exact: ClassVar[bool] = False
 
-    def __init__(self, model: Model) -> None:
+    def _load(self, model: Model) -> Any:
         if model.belongs_to != self.name:
-            raise Unsupported(
-                self.name, "it has a vocabulary of roots and suffixes built in, is lossy, and reads no other"
-            )
-        super().__init__(model)
-        self._tokenizer = turkish_tokenizer.TurkishTokenizer()
+            reason = "it has a vocabulary of roots and suffixes built in, is lossy, and reads no other"
+            raise Unsupported(self.name, reason)
+        return turkish_tokenizer.TurkishTokenizer()
 
     @classmethod
     def own_model(cls) -> Model:
@@ -45,16 +43,13 @@ class TurkishTokenizer(Tokenizer):
         """
         texts = getattr(turkish_tokenizer.TurkishTokenizer(), "reverse_dict", None)
         if texts is None:
-            raise Unsupported(
-                cls.name, "its releases from 1.0 on do not show their vocabulary; install turkish-tokenizer==0.2.26"
-            )
+            reason = "its releases from 1.0 on do not show their vocabulary; install turkish-tokenizer==0.2.26"
+            raise Unsupported(cls.name, reason)
         tokens = tuple(texts[i][0].encode() for i in range(len(texts)))
         return Model(tokens=tokens, alphabet="chars", belongs_to=cls.name)
 
     def _encode_text(self, text: str) -> list[int]:
-        """Return the ids of a text, by the library."""
-        ids: list[int] = self._tokenizer.encode(text)
-        return ids
+        return self._library.encode(text)
 
     def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
         """Return the text the library decodes the ids to."""
@@ -63,8 +58,7 @@ class TurkishTokenizer(Tokenizer):
         for position, i in enumerate(ids):
             if not 0 <= i < len(self.model.tokens):
                 raise UnknownId(i, position)
-        text: str = self._tokenizer.decode(ids)
-        return text
+        return self._library.decode(ids)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the UTF-8 of that text."""

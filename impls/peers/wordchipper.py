@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
-from impls.core.arguments import id_list
 from impls.core.model import Model
-from impls.interface import Tokenizer
 from impls.peers.conversion import file_of, rank_file, rayon_threads, require_public
 from impls.peers.packages import library
+from impls.peers.peer import Peer
 from impls.production.environment import environment
 
 wordchipper = library("wordchipper", "wordchipper", "wordchipper")
@@ -23,47 +22,35 @@ _NAMES = ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
 _CACHE = "WORDCHIPPER_CACHE_DIR"
 
 
-class Wordchipper(Tokenizer):
+class Wordchipper(Peer):
     """`wordchipper.Tokenizer` of one of OpenAI's vocabularies, its special tokens switched off."""
 
     name: ClassVar[str] = "wordchipper"
     summary: ClassVar[str] = "Rust: generated splitters; OpenAI's vocabularies only"
-    kind: ClassVar[Literal["peer"]] = "peer"
-    surrogate_errors = (UnicodeEncodeError,)
 
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
-        self._tokenizer = _tokenizer(model)
+    def _load(self, model: Model) -> Any:
+        name = require_public(self.name, model, _NAMES)
         self._no_specials = wordchipper.SpecialFilter.include_none()
-        self._decodes_alike = dict(self._tokenizer.specials) == dict(model.whole_token_ids)
+        content = rank_file(model)
+        with (
+            file_of(content, f"openai/{name}/{name}.tiktoken") as path,
+            environment(_CACHE, str(Path(path).parents[2])),
+        ):
+            tokenizer = wordchipper.Tokenizer.from_pretrained(name)
+        self._decodes_alike = dict(tokenizer.specials) == dict(model.whole_token_ids)
+        return tokenizer
 
     def _encode_text(self, text: str) -> list[int]:
-        """Return the ids of a text without special tokens."""
-        ids: list[int] = self._tokenizer.encode(text, self._no_specials)
-        return ids
+        return self._library.encode(text, self._no_specials)
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `_encode_text` for each text; on the library's pool if it has this many threads."""
         if threads == 1 or threads != rayon_threads():
             return super()._encode_texts(texts, threads)
-        found: list[list[int]] = self._tokenizer.encode_batch(list(texts), self._no_specials)
-        return found
+        return self._library.encode_batch(list(texts), self._no_specials)
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Return the bytes of the ids, by the library if its special tokens are the model's."""
-        ids = id_list(ids)
-        if self._decodes_alike:
-            try:
-                data: bytes = self._tokenizer.decode_bytes(ids)
-                return data
-            except (ValueError, OverflowError, TypeError):
-                pass
-        return super().decode_bytes(ids)
-
-
-def _tokenizer(model: Model) -> Any:
-    name = require_public(Wordchipper.name, model, _NAMES)
-    with file_of(rank_file(model), f"openai/{name}/{name}.tiktoken") as path:
-        folder = Path(path).parents[2]
-        with environment(_CACHE, str(folder)):
-            return wordchipper.Tokenizer.from_pretrained(name)
+        if not self._decodes_alike:
+            return super().decode_bytes(ids)
+        return self._bytes_unless_refused(self._library.decode_bytes, ids)

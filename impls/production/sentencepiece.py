@@ -25,7 +25,7 @@ from impls.core.training import base_symbols, corpus_pieces, merge_budget
 from impls.formats.sentencepiece_model import proto
 from impls.interface import Tokenizer, TrainingSpec
 from impls.production.sentencepiece_training import learned_tokens
-from impls.production.training import merges_of_tokens, model_of_merges, require
+from impls.production.training import model_of_tokens, require
 
 _STAND_INS = {0: "\U0010fffb"}  # it refuses pieces with a null character
 
@@ -40,10 +40,9 @@ class SentencePiece(Tokenizer):
     def __init__(self, model: Model) -> None:
         self.normalizes = _takes_whole_texts(model)
         super().__init__(model)
-        if model.continuing_prefix is not None:
-            raise Unsupported(self.name, f"it has no symbols that begin with {model.continuing_prefix!r}")
-        if model.end_of_word is not None:
-            raise Unsupported(self.name, f"it has no symbols that end in {model.end_of_word!r}")
+        for where, affix in (("begin with", model.continuing_prefix), ("end in", model.end_of_word)):
+            if affix is not None:
+                raise Unsupported(self.name, f"it has no symbols that {where} {affix!r}")
         if why := concatenation_differs(model):
             raise Unsupported(self.name, f"it looks joined text up, which gives other ids here: {why}")
         self._processor = _processor(model, as_written=not self.normalizes)
@@ -55,15 +54,13 @@ class SentencePiece(Tokenizer):
     def _encode_text(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens."""
         if self.normalizes:
-            ids: list[int] = self._processor.encode(text, out_type=int)
-            return ids
+            return self._processor.encode(text, out_type=int)
         return list(chain.from_iterable(self._encode_pieces(self._pieces(text), 1)))
 
     def _encode_texts(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """As `_encode_text` for each text: all their pieces in one call of the library, on its threads."""
         if self.normalizes:
-            batch: list[list[int]] = self._processor.encode(list(texts), out_type=int, num_threads=threads)
-            return batch
+            return self._processor.encode(list(texts), out_type=int, num_threads=threads)
         split = list(map(self._pieces, texts))
         found = iter(self._encode_pieces(list(chain.from_iterable(split)), threads))
         return [list(chain.from_iterable(next(found) for _ in pieces)) for pieces in split]
@@ -98,8 +95,7 @@ class SentencePiece(Tokenizer):
         ids = checked_ids(ids)
         if errors != "replace" or not self._decodable or not self._decodable.issuperset(ids):
             return super().decode(ids, errors)
-        text: str = self._processor.decode(ids)
-        return text
+        return self._processor.decode(ids)
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
@@ -109,7 +105,7 @@ class SentencePiece(Tokenizer):
         pieces = list(corpus_pieces(texts, spec))
         base = base_symbols(pieces, spec)
         learned = learned_tokens(cls.name, pieces, spec, merge_budget(base, spec))
-        return model_of_merges(cls.name, spec, base, merges_of_tokens(spec, base, learned))
+        return model_of_tokens(cls.name, spec, base, learned)
 
 
 def _takes_whole_texts(model: Model) -> bool:

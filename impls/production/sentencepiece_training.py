@@ -36,11 +36,8 @@ def learned_tokens(name: str, pieces: Sequence[str], spec: TrainingSpec, n_merge
         raise Unsupported(name, f"it would need {len(symbols)} stand-in characters; there are {_MOST_SYMBOLS}")
     longest = max(map(len, words.values()), default=0)
     if longest > _LONGEST_PIECE:
-        raise Unsupported(
-            name,
-            f"TrainingSpec.pattern: it learns from pieces of up to {_LONGEST_PIECE} symbols, and one has {longest}; "
-            "use a pattern that cuts shorter pieces",
-        )
+        reason = f"it learns from pieces of up to {_LONGEST_PIECE} symbols, and one has {longest}"
+        raise Unsupported(name, f"TrainingSpec.pattern: {reason}; use a pattern that cuts shorter pieces")
     stand_in = {symbol: chr(_FIRST_STAND_IN + index) for index, symbol in enumerate(symbols)}
     written = {piece: "".join(map(stand_in.__getitem__, word)) for piece, word in words.items()}
     mergeable = [written[piece] for piece in pieces if len(written[piece]) > 1]
@@ -90,13 +87,10 @@ def _train(words: list[str], vocab_size: int, most_characters: int) -> list[str]
 
 def _that_occur(tokens: list[str], words: list[str]) -> list[str]:
     """Return the tokens that merging some word makes: the library continues with pairs that no longer occur."""
-    if not tokens:
-        return tokens
     rank = {token: index for index, token in enumerate(tokens)}
-    distinct = set(words)
     last = -1
     # The last token first: where it occurs, so do all.
-    for word in sorted(distinct, key=lambda word: tokens[-1] not in word):
+    for word in sorted(set(words), key=lambda word: tokens[-1] not in word) if tokens else ():
         last = max(last, _last_rank(word, rank))
         if last == len(tokens) - 1:
             break

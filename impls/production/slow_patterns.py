@@ -30,13 +30,10 @@ def check_stages(implementation: str, stages: tuple[str, ...]) -> None:
     """Raise `Unsupported` naming a split stage that takes too long on short texts."""
     if stages in _TRUSTED:
         return
-    for stage in stages:
-        if is_too_slow(stage):
-            raise Unsupported(
-                implementation,
-                f"it cannot be interrupted while it splits, and a text of {_LENGTH} characters may take for ever under "
-                f"the pattern {stage[:200]!r}",
-            )
+    slow = next(filter(is_too_slow, stages), None)
+    if slow is not None:
+        reason = f"a text of {_LENGTH} characters may take for ever under the pattern {slow[:200]!r}"
+        raise Unsupported(implementation, f"it cannot be interrupted while it splits, and {reason}")
 
 
 @lru_cache(maxsize=64)

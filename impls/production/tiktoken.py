@@ -28,7 +28,7 @@ from impls.formats.tiktoken_ranks import ranks_of
 from impls.interface import Tokenizer, TrainingSpec
 from impls.production.failures import failure, first_line, is_panic
 from impls.production.slow_patterns import check_stages
-from impls.production.training import merges_of_tokens, model_of_merges, require
+from impls.production.training import model_of_tokens, require
 
 _SHIPPED = {NAMED["gpt2"]: NAMED["gpt2-0.14"], NAMED["cl100k"]: NAMED["cl100k-0.14"]}
 _SPANS_THE_CUT = re.compile(rb"[\r\n][\t\v\f\x1c-\x20\x80-\xff]+\Z")
@@ -95,7 +95,7 @@ class Tiktoken(Tokenizer):
         base = base_symbols((), spec)
         budget = merge_budget(base, spec)
         learned = _learned(list(corpus_pieces(texts, spec)), len(base) + budget)[len(base) :]
-        return model_of_merges(cls.name, spec, base, merges_of_tokens(spec, base, learned))
+        return model_of_tokens(cls.name, spec, base, learned)
 
 
 def _pattern(model: Model) -> tuple[str, ...]:

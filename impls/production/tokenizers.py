@@ -51,10 +51,9 @@ class HuggingFace(Tokenizer):
         if may_be_unknown and model.unknown is None and model.sentencepiece and model.sentencepiece.byte_ids:
             raise Unsupported(self.name, "it drops characters with bytes that have no token; there is no unknown token")
         self._alphabet = {token.decode() for token in model.id_by_token} if may_be_unknown else None
-        self._decodes_alike = model.alphabet == "bytes" and not any(
-            not text.isascii() and CHARACTER_TO_BYTE.keys() >= set(text) for text in model.whole_token_ids
-        )  # the library would decode such a special token as printable bytes
-        self._decodes_alike = self._decodes_alike and not _found_late(model)
+        # The library would decode such a special token as printable bytes.
+        printed = any(not text.isascii() and CHARACTER_TO_BYTE.keys() >= set(text) for text in model.whole_token_ids)
+        self._decodes_alike = model.alphabet == "bytes" and not printed and not _found_late(model)
 
     def _encode_text(self, text: str) -> list[int]:
         """Return the ids of a text without special tokens."""
@@ -112,14 +111,7 @@ class HuggingFace(Tokenizer):
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
         """Learn merges by the library's `BpeTrainer`; raise `Unsupported` naming the field it cannot follow."""
-        require(
-            cls.name,
-            spec,
-            alphabet="bytes",
-            ties="smallest",
-            base_order="gpt2",
-            max_token_bytes=None,
-        )
+        require(cls.name, spec, alphabet="bytes", ties="smallest", base_order="gpt2", max_token_bytes=None)
         base = base_symbols((), spec)
         try:
             stages = resolve(spec.pattern)
@@ -144,9 +136,8 @@ class HuggingFace(Tokenizer):
             problem = f"the library panicked: {first_line(error)}; {spec.pattern=}"
             raise LibraryFailed(cls.name, problem, panicked=True) from None
         merges = json.loads(tokenizer.to_str())["model"]["merges"]
-        return model_of_merges(
-            cls.name, spec, base, [(from_printable(left), from_printable(right)) for left, right in merges]
-        )
+        pairs = [(from_printable(left), from_printable(right)) for left, right in merges]
+        return model_of_merges(cls.name, spec, base, pairs)
 
 
 _UNTRAINED: dict[str, Any] = {

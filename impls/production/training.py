@@ -4,13 +4,13 @@ into our model. Counting and merging is the library's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from impls.core.arguments import texts_in_turn
 from impls.core.errors import Unsupported
 from impls.core.model import Model
-from impls.core.text.patterns import NAMED, Splitter, resolve
+from impls.core.text.patterns import NAMED, WHOLE_TEXT, Splitter, drops_text, resolve
 from impls.core.text.text import repair_surrogates
 from impls.core.training import first_base_id, may_become_token, trained_model
 from impls.interface import TrainingSpec
@@ -49,16 +49,15 @@ def model_of_merges(
     pairs: list[tuple[int, int]] = []
     for left, right in merges:
         if not may_become_token(left + right, spec):
-            raise Unsupported(
-                name, f"TrainingSpec.special_tokens: it learned the token {(left + right)!r}, which is reserved"
-            )
+            reason = f"TrainingSpec.special_tokens: it learned the token {(left + right)!r}, which is reserved"
+            raise Unsupported(name, reason)
         pairs.append((id_by_token[left], id_by_token[right]))
         id_by_token[left + right] = first + len(base) + len(pairs) - 1
     return trained_model(spec, base, pairs, None)
 
 
-def merges_of_tokens(spec: TrainingSpec, base: Sequence[bytes], learned: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
-    """Return the merges of a library that reports only the tokens it learned, in order.
+def model_of_tokens(name: str, spec: TrainingSpec, base: Sequence[bytes], learned: Sequence[bytes]) -> Model:
+    """Return the model of a library that reports only the tokens it learned, in order.
 
     Merging is deterministic, so a token's parts follow from the tokens before it.
     """
@@ -66,4 +65,20 @@ def merges_of_tokens(spec: TrainingSpec, base: Sequence[bytes], learned: Sequenc
     merges, underived = ranked.recovered_merges
     assert not underived, "a learned token is made of two that were there before"
     tokens = ranked.tokens
-    return [(tokens[left], tokens[right]) for left, right in merges]  # type: ignore[misc]
+    return model_of_merges(name, spec, base, [(tokens[left], tokens[right]) for left, right in merges])  # type: ignore[misc]
+
+
+def model_of_ranks(name: str, spec: TrainingSpec, base: Sequence[bytes], rank_by_token: Mapping[bytes, int]) -> Model:
+    """Return the model of a library that reports its vocabulary, base symbols included."""
+    learned = sorted(rank_by_token.keys() - set(base), key=rank_by_token.__getitem__)
+    return model_of_tokens(name, spec, base, learned)
+
+
+def one_pattern(name: str, spec: TrainingSpec) -> str:
+    """Return the specification's pattern as one expression; raise `Unsupported` for several split stages."""
+    stages = resolve(spec.pattern)
+    if len(stages) > 1:
+        raise Unsupported(name, f"TrainingSpec.pattern: it splits by one expression, not by {len(stages)} stages")
+    if drops_text(stages):
+        raise Unsupported(name, "TrainingSpec.pattern: it cannot drop what a pattern leaves out")
+    return stages[0] if stages else WHOLE_TEXT

@@ -39,7 +39,7 @@ def test_a_plugin_is_named_with_its_package_and_not_imported(a_plugin: str) -> N
 
 def test_peers_are_listed_with_package_and_summary_and_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in [name for name in sys.modules if name.startswith("impls.peers.")]:
-        if module.rpartition(".")[2] not in ("metadata", "packages", "conversion", "training"):
+        if module.rpartition(".")[2] not in ("metadata", "packages", "conversion", "peer"):
             monkeypatch.delitem(sys.modules, module)
     before = set(sys.modules)
     found = {

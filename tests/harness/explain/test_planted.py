@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import impls
-from harness.explain import black_box, explain, first_differing_stage, side_of
+from harness.explain import black_box, explain, side_of
 from harness.explain.algorithms import derive
 from harness.explain.rules import Rules
 from harness.explanations import Explanation
@@ -111,8 +111,8 @@ def test_a_decoder_that_replaces_good_bytes_is_decode(hand_made: Any) -> None:
     model = hand_made("a+b", alphabet="bytes")
     tokenizer = impls.load("priority", model)
     box = black_box("box", tokenizer.encode, lambda ids: tokenizer.decode_bytes(ids).decode("ascii", "replace"))
-    assert first_differing_stage(tokenizer, box, "ab\u00e9") == "decode"
-    assert first_differing_stage(tokenizer, box, "ab") is None
+    assert explain(side_of(tokenizer, "ours"), box, "ab\u00e9").stage == "decode"
+    assert explain(side_of(tokenizer, "ours"), box, "ab").stage is None
 
 
 @pytest.mark.parametrize(("text", "where"), [("a <s>b", "before"), ("a<s> b", "after")])

@@ -13,7 +13,7 @@ import tiktoken
 import tokenizers
 
 import impls
-from harness.explain import Side, black_box, explain, first_differing_stage, side_of
+from harness.explain import Side, black_box, explain, side_of
 from impls import Model
 from impls.core.text.patterns import NAMED
 
@@ -268,9 +268,8 @@ def test_a_wrong_token_in_one_place_is_not_taken_for_a_cut() -> None:
     assert found.certainty == "inferred"
 
 
-def test_the_stage_of_any_two_objects() -> None:
-    tokenizer = impls.load("priority", MODEL)
-    assert first_differing_stage(tokenizer, impls.load("tiktoken", MODEL), "the ab 1234") is None
-    assert first_differing_stage(
-        tokenizer, document(lambda fields: fields.update(normalizer={"type": "NFC"})), "e\u0301"
-    ) == ("normalisation")
+def test_the_stage_of_two_sides() -> None:
+    ours, theirs = (side_of(impls.load(name, MODEL), name) for name in ("priority", "tiktoken"))
+    assert explain(ours, theirs, "the ab 1234").stage is None
+    normalising = document(lambda fields: fields.update(normalizer={"type": "NFC"}))
+    assert explain(ours, normalising, "e\u0301").stage == "normalisation"

@@ -17,7 +17,7 @@ from harness.measure.run.materials import Materials
 from harness.measure.run.references import References
 from harness.measure.scaling import Scale, exponents
 from harness.records import Measurement, RecordError
-from harness.unicode import sweep, versions
+from harness.unicode import characters, sweep
 from impls import Model
 
 TOYS = Path(__file__).parent / "measure_toys"
@@ -161,9 +161,9 @@ def test_the_versions_of_everything_that_can_be_timed_are_recorded() -> None:
 
 
 def test_the_unicode_version_of_an_engine_is_found_by_asking_it() -> None:
-    known = set("".join(versions.LETTERS[name] for name in ("10.0", "11.0", "12.0")))
-    assert versions.version(known.__contains__) == "12.0"
-    assert versions.version(lambda letter: False) is None
+    known = set("".join(characters.LETTERS[name] for name in ("10.0", "11.0", "12.0")))
+    assert characters.version(known.__contains__) == "12.0"
+    assert characters.version(lambda letter: False) is None
     found = sweep.versions(["tiktoken", "naive", "no such implementation"])
     assert found == {"regex": "16.0", "tiktoken": "16.0", "naive": "16.0", "no such implementation": None}
 

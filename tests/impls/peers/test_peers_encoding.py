@@ -172,10 +172,11 @@ def test_an_alphabet_of_characters_is_refused(name: str, peer_of: PeerOf, ranked
         *("snaptokens", "splintr", "tokie", "tuetoken"),
     ],
 )
-@pytest.mark.parametrize("pattern", ["cl100k", "turkish", "none", r"\w+|\s+|[^\w\s]+"])
+@pytest.mark.parametrize("pattern", ["cl100k", "turkish", "deepseek", "none", r"\w+|\s+|[^\w\s]+"])
 def test_a_pattern_is_followed_or_refused(name: str, pattern: str, peer_of: PeerOf) -> None:
     model = impls.train("priority", CORPUS, TrainingSpec(vocab_size=290, pattern=pattern)).model
-    if name in ("gigatoken", "tokie") and model.pattern != NAMED["cl100k"]:
+    known = {"tokie": ("cl100k",), "gigatoken": ("cl100k", "deepseek")}
+    if pattern not in known.get(name, (pattern,)):
         with pytest.raises(Unsupported, match=r"pattern|pre_tokenizer"):
             peer_of(name)(model)
         return
@@ -188,6 +189,8 @@ def test_a_pattern_is_followed_or_refused(name: str, pattern: str, peer_of: Peer
         except Unsupported as error:
             if pattern != "cl100k" and name in ("snaptokens", "tuetoken") and re.search("pre.tokenizer", error.reason):
                 continue  # of their own splitters, they say which pattern they do not know
+            if pattern == "deepseek" and re.search("3 split stages|pre_tokenizer", error.reason):
+                continue
             raise
         assert [peer.encode(text) for text in TEXTS] == [expected.encode(text) for text in TEXTS]
 

@@ -140,6 +140,7 @@ def test_a_rank_file_is_used_only_for_ranks_and_named_patterns(pairs: Model) -> 
     ranked = pairs.with_(merges=(), merge_counts=None, merge_rule="concatenation")
     assert not conversion.has_ranks(pairs)
     assert not conversion.has_ranks(ranked.with_(pattern=(r"\w+|\W+",)))
+    assert not conversion.has_ranks(ranked.with_(pattern=NAMED["deepseek"]))
     assert conversion.has_ranks(ranked.with_(pattern=NAMED["cl100k-0.14"]))
     assert conversion.plain_pattern(ranked.with_(pattern=NAMED["cl100k-0.14"])) == NAMED["cl100k"]
     assert conversion.plain_pattern(ranked.with_(pattern=NAMED["turkish"])) == NAMED["turkish"]

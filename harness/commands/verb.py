@@ -1,0 +1,94 @@
+"""A verb of the command line: a class whose attributes are its options, in the order of `--help`.
+
+    class Fetch(Verb):
+        '''Download NAMES …'''               # the text of `bpebench fetch --help`
+
+        names: tuple[str, ...] = argument(nargs=-1)
+
+        def run(self) -> bool: ...         # True: a check failed, which is exit status 1
+
+    command = Fetch.command()
+
+Each gets `--json` besides. An option that several verbs share is declared once, in `options`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import click
+
+from harness.printable import printable_json
+
+
+class Declared(NamedTuple):
+    """An option or argument; its name is that of the attribute it is assigned to."""
+
+    named: Callable[[str], Callable[[Any], Any]]
+    """Name -> the decorator of click that adds it to a function."""
+
+
+def option(help: str | None, *flags: str, default_shown: bool = True, **settings: Any) -> Any:
+    """Declare an option, by the arguments of `click.option`; without flags the flag is its name."""
+
+    def named(name: str) -> Callable[[Any], Any]:
+        given = flags or (f"--{name.replace('_', '-')}",)
+        return click.option(*given, name, help=help, show_default=default_shown and "default" in settings, **settings)
+
+    return Declared(named)
+
+
+def flag(help: str, *flags: str, **settings: Any) -> Any:
+    """Declare an option without a value."""
+    return option(help, *flags, is_flag=True, **settings)
+
+
+def argument(**settings: Any) -> Any:
+    """Declare an argument, by the arguments of `click.argument`."""
+    return Declared(lambda name: click.argument(name, **settings))
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document on standard output: an object whose field names hold the units."""
+    import msgspec
+
+    sys.stdout.write(printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
+
+
+class Verb:
+    """One call of a verb, with the values given for its options."""
+
+    as_json: bool
+
+    def run(self) -> bool | None:
+        """Do the work and print the result; return True where a check failed."""
+        raise NotImplementedError
+
+    def output(self, document: Any, text: Callable[[], str]) -> None:
+        """Print the document as JSON where that is asked for, else the text."""
+        if self.as_json:
+            print_json(document)
+        else:
+            click.echo(text())
+
+    @classmethod
+    def command(cls, context_settings: dict[str, Any] | None = None) -> click.Command:
+        """Return the click command of the same name."""
+
+        def call(**given: Any) -> None:
+            verb = cls()
+            vars(verb).update(given)
+            if verb.run():
+                raise click.exceptions.Exit(1)
+
+        call.__doc__ = cls.__doc__
+        decorated: Callable[..., Any] = as_json(call)
+        for name, declared in reversed(list(vars(cls).items())):
+            if isinstance(declared, Declared):
+                decorated = declared.named(name)(decorated)
+        return click.command(cls.__name__.lower(), context_settings=context_settings)(decorated)

@@ -1,0 +1,81 @@
+"""Characters as references: long-established ones of each class, one letter of each version, and how new one is.
+
+Which Unicode version a splitting engine knows is found by testing whether it treats letters of a version as letters:
+it then cuts around them as around a long-known letter.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+
+import regex
+
+STAND_INS: dict[str, tuple[str, str, str]] = {
+    "capital letter": ("À", "\u1e00", "\U00010400"),
+    "small letter": ("à", "\u1e01", "\U00010428"),
+    "letter": ("א", "\u4e00", "\U00020000"),
+    "number": ("\u00bd", "\uff11", "\U0001d7d8"),
+    "mark": ("\u0301", "\u20d0", "\U0001d165"),
+    "symbol": ("§", "\u2603", "\U0001f600"),
+}
+"""Class -> a character of 2, 3 and 4 bytes that has been in it since Unicode 6 or earlier."""
+
+SPACES = ("\u00a0", "\u2003")
+"""White space of 2 and 3 bytes; there is none of 4."""
+LETTERS = {
+    "10.0": "\u0860",
+    "11.0": "\u0560",
+    "12.0": "\u0e86",
+    "13.0": "\u08be",
+    "14.0": "\u0870",
+    "15.0": "\U0001e4d0",
+    "15.1": "\U0002ebf0",
+    "16.0": "\u1c89",
+    "17.0": "\ua7ce",
+}
+"""Unicode version -> a letter it added."""
+_UNASSIGNED = regex.compile(r"\p{Cn}")
+
+
+def stand_in(kind: str, character: str) -> str:
+    """Return the character of a class with as many bytes as `character`, which has two or more."""
+    return STAND_INS[kind][len(character.encode()) - 2]
+
+
+def version(is_letter: Callable[[str], bool]) -> str | None:
+    """Return the newest version up to which all these letters are letters; None for none."""
+    newest: str | None = None
+    for name, letter in LETTERS.items():
+        if not is_letter(letter):
+            break
+        newest = name
+    return newest
+
+
+def newer_than(character: str) -> str | None:
+    """Describe how new a character is; None for one that all available tables have."""
+    if _UNASSIGNED.match(character):
+        return "is not assigned in the tables of the package regex (Unicode 16 where it is pinned)"
+    if unicodedata.category(character) == "Cn":
+        return f"is newer than Unicode {unicodedata.unidata_version}, the version of this Python"
+    return None
+
+
+def is_of_a_version(character: str, a_version: str | None, b_version: str | None) -> bool:
+    """Whether two engines may classify `character` differently because one of them is older than it.
+
+    True for a character the available tables do not have. For others only where the engines are known to differ in
+    version, the older one is older than this Python's tables, and the character came after Unicode 3.2.
+    """
+    if newer_than(character) is not None:
+        return True
+    if a_version is None or b_version is None or a_version == b_version:
+        return False
+    older = min(map(_number, (a_version, b_version)))
+    return older < _number(unicodedata.unidata_version) and unicodedata.ucd_3_2_0.category(character) == "Cn"
+
+
+def _number(version: str) -> tuple[int, ...]:
+    """Return the first two parts of a version: "15.1.0" -> (15, 1)."""
+    return tuple(int(part) for part in version.split(".")[:2])

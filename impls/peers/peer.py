@@ -1,0 +1,91 @@
+"""The base class of the adapters: how a library is loaded over our model, and its own calls used where they are right.
+
+An adapter imports its library by `library`, makes the library's tokenizer in `_load`, and overrides the hooks of
+`impls.core.hooks` for which the library has a call. Decoding, and whatever else it leaves out, is `Tokenizer`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+from impls.core.arguments import id_list
+from impls.core.errors import Unsupported
+from impls.core.model import Model
+from impls.interface import Tokenizer
+from impls.peers.conversion import has_plain_rules
+from impls.peers.packages import loading
+from impls.production.failures import is_panic
+
+
+class Peer(Tokenizer):
+    """A third-party encoder over our model, or a trainer."""
+
+    kind: ClassVar[Literal["peer"]] = "peer"
+    surrogate_errors: ClassVar[tuple[type[Exception], ...]] = (UnicodeEncodeError,)
+    reads_sentencepiece: ClassVar[bool] = False
+    """Whether `_load` takes a SentencePiece model that `has_plain_rules`; the library then gets original texts."""
+    no_encoder: ClassVar[str] = ""
+    """Of a trainer: why it does not encode."""
+
+    def __init__(self, model: Model) -> None:
+        self.normalizes = self.reads_sentencepiece and has_plain_rules(model)
+        super().__init__(model)
+        with loading(self.name):
+            self._library = self._load(model)
+
+    def _load(self, model: Model) -> Any:
+        """Return the library's tokenizer over `model`; raise `Unsupported` for a model it cannot run."""
+        raise Unsupported(self.name, f"{self.no_encoder}; it trains only")
+
+    def _counted(self, count: Callable[[str], int], text: str) -> int:
+        """Count the ids of `text`, by a library's own `count` where nothing is recognised or normalised in it."""
+        refused: tuple[type[Exception], ...] = (*self.surrogate_errors, TypeError)
+        if not self.model.added_tokens and self.model.normalization is None:
+            try:
+                return count(text)
+            except refused:
+                pass
+        return super().count(text)
+
+    def _bytes_if_known(self, decode: Callable[[list[int]], bytes], ids: Iterable[int]) -> bytes:
+        """Return the bytes of `ids`, by a library that silently skips the ids it does not know, if it knows all."""
+        ids = id_list(ids)
+        return decode(ids) if self._are_tokens(ids) else super().decode_bytes(ids)
+
+    def _text_if_known(self, decode: Callable[[list[int]], str | None], ids: Iterable[int], errors: str) -> str:
+        """Return the text of `ids`, by such a library, where they are valid UTF-8."""
+        ids = id_list(ids)
+        try:
+            text = decode(ids) if errors == "replace" and self._are_tokens(ids) else None
+        except TypeError:
+            text = None
+        return super().decode(ids, errors) if text is None or "\ufffd" in text else text
+
+    def _are_tokens(self, ids: list[int]) -> bool:
+        """Return whether there are ids, each below the first one without a token."""
+        return bool(ids) and min(ids) >= 0 and max(ids) < self._n_dense
+
+    @cached_property
+    def _n_dense(self) -> int:
+        tokens = self.model.tokens
+        return tokens.index(None) if None in tokens else len(tokens)
+
+    def _bytes_unless_refused(
+        self, decode: Callable[[list[int]], bytes], ids: Iterable[int], *, panics: bool = False
+    ) -> bytes:
+        """Return the bytes of `ids`, by a library that raises (or `panics`) for those it does not know.
+
+        `Tokenizer` then decodes them, or names the unknown one.
+        """
+        ids = id_list(ids)
+        if not self.normalizes:
+            try:
+                return decode(ids)
+            except (ValueError, OverflowError, TypeError):
+                pass
+            except BaseException as error:
+                if not (panics and is_panic(error)):
+                    raise
+        return super().decode_bytes(ids)
