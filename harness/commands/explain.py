@@ -46,7 +46,7 @@ def command(
     import msgspec
 
     from harness.explain import explain
-    from harness.report.explanation_text import render_explanation
+    from harness.report.explanation import render_explanation
 
     if len(models) > 2:
         raise click.UsageError("give -m once for both sides, or twice: for A, then for B")
@@ -55,7 +55,7 @@ def command(
     explanation = explain(one, other, content)
     if html is not None:
         from harness.records import write_atomically
-        from harness.report.explanation_page import explanation_page
+        from harness.report.page.explanation import explanation_page
 
         write_atomically(html, explanation_page(explanation).encode())
     if as_json:

@@ -24,7 +24,7 @@ def command(implementation: str, text: str | None, model: str, escaped: bool, as
 
     from harness.data import load_model
     from harness.explain import trace
-    from harness.report.explanation_text import render_trace
+    from harness.report.explanation import render_trace
 
     content = options.read_sample(text, escaped)
     loaded = load_model(model)

@@ -15,7 +15,7 @@ from harness.check import CheckPlan, CheckResult, TrainerPlan, TrainerResult, ch
 from harness.check.tasks import encode_corpus
 from harness.check.workers import run_tasks
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
-from harness.report.charts_agreement import agreement_charts
+from harness.report.charts.agreement import agreement_charts
 from harness.report.headlines import headlines
 from harness.report.table import plain_rows
 from harness.report.tables import render_check, tables
