@@ -51,7 +51,6 @@ def _compare(runs: Sequence[Sequence[Measurement]], condition: Condition | None,
     from harness.measure.comparison import compare_runs, untimed_in_new
     from harness.measure.samples import measured_floor
     from harness.records import RecordError
-    from harness.report.speed import claimed_where
 
     differences = sorted(compare_runs(*runs), key=lambda difference: -difference.ratio.value)
     if not differences:
@@ -63,27 +62,14 @@ def _compare(runs: Sequence[Sequence[Measurement]], condition: Condition | None,
         options.print_json(
             {
                 "one_machine": True,
-                "noise_floors": {"old": floors[0], "new": floors[1]},
-                "differences": [_named(difference) for difference in differences],
-                "failing": [_named(difference) for difference in failing],
+                "noise_floors": dict(zip(("old", "new"), floors, strict=True)),
+                "differences": list(map(_named, differences)),
+                "failing": list(map(_named, failing)),
                 "untimed_in_new": [one._asdict() for one in untimed],
             }
         )
     else:
-        shown, said = _workload_names(runs, [difference.workload for difference in differences])
-        rows = [
-            [
-                shown[d.workload], d.implementation, f"{d.ratio.value:.3f}", f"{d.ratio.low:.3f}–{d.ratio.high:.3f}",
-                d.claim,
-            ]
-            for d in differences
-        ]  # fmt: skip
-        click.echo(options.table(rows, ["workload", "implementation", "time new/old", "95 % interval", "claim"]))
-        known = [floor for floor in floors if floor is not None]
-        floor = max(known) if len(known) == len(floors) else None
-        n_rounds = max(difference.ratio.rounds for difference in differences)
-        click.echo()
-        options.say(f"{said}{claimed_where(floor, n_rounds)}")
+        _show_differences(runs, differences, floors)
         for d in failing:
             options.say(f"fails the condition: {d.implementation} on {d.workload}, {d.ratio.value:.3f} ×")
         for one in untimed:
@@ -97,59 +83,72 @@ def _compare(runs: Sequence[Sequence[Measurement]], condition: Condition | None,
         )
 
 
+def _show_differences(
+    runs: Sequence[Sequence[Measurement]], differences: Sequence[TimeDifference], floors: Sequence[float | None]
+) -> None:
+    from harness.report.tables.speed import claimed_where
+
+    known = [floor for floor in floors if floor is not None]
+    floor = max(known) if len(known) == len(floors) else None
+    rows = [
+        [d.workload, d.implementation, f"{d.ratio.value:.3f}", f"{d.ratio.low:.3f}–{d.ratio.high:.3f}", d.claim]
+        for d in differences
+    ]
+    said = claimed_where(floor, max(difference.ratio.rounds for difference in differences))
+    _show(runs, rows, ["implementation", "time new/old", "95 % interval", "claim"], said)
+
+
 def _show_side_by_side(runs: Sequence[Sequence[Measurement]], said: str, as_json: bool) -> None:
     """Show the figures of two runs made on different machines."""
     from harness.records import RecordError
     from harness.report import wording
-    from harness.report.timings import timings
+    from harness.report.tables.timings import timings
 
-    old, new = ({(t.workload, t.implementation): t for t in timings(records) if t.rounds} for records in runs)
-    both = [(before, new[key]) for key, before in old.items() if key in new]
+    old, new = (
+        {(t.record.workload, t.record.implementation): t for t in timings(records) if t.rounds} for records in runs
+    )
+    keys = ("workload", "implementation", "unit", "old", "new")
     figures: list[dict[str, Any]] = [
-        {
-            "workload": before.workload, "implementation": before.implementation, "unit": before.unit,
-            "old": before.figure_of(before.time().value), "new": after.figure_of(after.time().value),
-        }
-        for before, after in both
-    ]  # fmt: skip
+        dict(zip(keys, (*key, before.unit, before.figure.value, new[key].figure.value), strict=True))
+        for key, before in old.items()
+        if key in new
+    ]
     if not figures:
         raise RecordError(_SHARE_NOTHING)
     if as_json:
         options.print_json({"one_machine": False, "note": said, "figures": figures})
         return
-    shown, note = _workload_names(runs, [row["workload"] for row in figures])
     rows = [
-        [
-            shown[row["workload"]], row["implementation"], wording.figure(row["old"]), wording.figure(row["new"]),
-            row["unit"],
-        ]
+        [row["workload"], row["implementation"], wording.figure(row["old"]), wording.figure(row["new"]), row["unit"]]
         for row in figures
-    ]  # fmt: skip
-    click.echo(options.table(rows, ["workload", "implementation", "old", "new", "unit"]))
-    click.echo()
-    options.say(f"{note}{said}")
+    ]
+    _show(runs, rows, ["implementation", "old", "new", "unit"], said)
 
 
-def _workload_names(runs: Sequence[Sequence[Measurement]], workloads: Sequence[str]) -> tuple[dict[str, str], str]:
-    """Return the label of each workload, with its model's round trip, and a note on the models of `workloads`."""
+def _show(
+    runs: Sequence[Sequence[Measurement]], rows: Sequence[Sequence[str]], headings: Sequence[str], said: str
+) -> None:
+    """Print a table of `rows`, which begin with a workload, and what is to be said of it.
+
+    Each workload is labelled with its model's round trip, which a note explains.
+    """
     from harness.report.round_trips import named, note, recorded, round_trip
 
     known = recorded(record for run in runs for record in run)
     models = {record.workload: record.model for run in runs for record in run}
-    used = sorted({models[workload] for workload in workloads} - {""})
-    said = note({model: round_trip(model, known) for model in used})
-    shown = {name: named(name, round_trip(model, known)) for name, model in models.items()}
-    return shown, f"{said} " if said else ""
+    used = sorted({models[workload] for workload, *_ in rows} - {""})
+    explained = note({model: round_trip(model, known) for model in used})
+    shown = [[named(row[0], round_trip(models[row[0]], known)), *row[1:]] for row in rows]
+    click.echo(options.table(shown, ["workload", *headings]))
+    click.echo()
+    options.say(f"{explained} {said}" if explained else said)
 
 
 def _named(difference: TimeDifference) -> dict[str, Any]:
-    ratio = difference.ratio
+    ratio = zip(("time_ratio", "time_ratio_low", "time_ratio_high", "n_rounds"), difference.ratio, strict=True)
     return {
         "workload": difference.workload,
         "implementation": difference.implementation,
-        "time_ratio": ratio.value,
-        "time_ratio_low": ratio.low,
-        "time_ratio_high": ratio.high,
-        "n_rounds": ratio.rounds,
+        **dict(ratio),
         "claim": difference.claim,
     }

@@ -35,14 +35,14 @@ class Explain(Verb):
     def run(self) -> bool:
         """Explain the difference; return whether there is one."""
         from harness.explain import explain
-        from harness.report.explanation_text import render_explanation
+        from harness.report.explanation import render_explanation
 
         options.ensure(len(self.models) <= 2, "give -m once for both sides, or twice: for A, then for B")
         content = options.read_sample(self.text, self.escaped)
         explanation = explain(*self._sides(), content)
         if self.html is not None:
             from harness.records import write_atomically
-            from harness.report.explanation_page import explanation_page
+            from harness.report.page.explanation import explanation_page
 
             write_atomically(self.html, explanation_page(explanation).encode())
         self.output(explanation, lambda: render_explanation(explanation))

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -32,49 +33,41 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def chosen_records(
-    records: Sequence[AnyRecord], implementation: str | None, exclude: str | None, workload: str | None
-) -> list[AnyRecord]:
-    """Return the records whose implementations and workload match; those without any match."""
-    return [record for record in records if _matches(record, implementation, exclude, workload)]
+class Choice(NamedTuple):
+    """Which records to show: regular expressions of implementations and workloads, None for any."""
 
+    implementation: str | None
+    exclude: str | None
+    workload: str | None
 
-def _matches(record: AnyRecord, implementation: str | None, exclude: str | None, workload: str | None) -> bool:
-    who = [name for key in ("implementation", "a", "b") if (name := getattr(record, key, ""))]
-    where = getattr(record, "workload", None)
-    return (
-        all(options.matches(implementation, name) for name in who)
-        and not (exclude is not None and any(options.matches(exclude, name) for name in who))
-        and (where is None or options.matches(workload, where))
-    )
+    def matches(self, record: AnyRecord) -> bool:
+        """Return whether the implementations of a record and its workload, where it has one, are chosen."""
+        who = [name for key in ("implementation", "a", "b") if (name := getattr(record, key, ""))]
+        where = getattr(record, "workload", None)
+        return (
+            all(options.matches(self.implementation, name) for name in who)
+            and not (self.exclude is not None and any(options.matches(self.exclude, name) for name in who))
+            and (where is None or options.matches(self.workload, where))
+        )
 
 
 def show_records(
-    folder: Path,
-    records: Sequence[AnyRecord],
-    numbers: Sequence[int],
-    implementation: str | None,
-    exclude: str | None,
-    workload: str | None,
-    *,
-    as_json: bool,
+    folder: Path, records: Sequence[AnyRecord], numbers: Sequence[int], choice: Choice, *, as_json: bool
 ) -> None:
-    """Print the records that match, one numbered line each, or those of `numbers` in full."""
+    """Print the records chosen, one numbered line each, or those of `numbers` in full."""
     import msgspec
 
     if beyond := [number for number in numbers if number > len(records)]:
         raise click.UsageError(f"{folder} has {len(records)} records, so none with number {beyond[0]}")
     chosen = [
-        (number, msgspec.to_builtins(record))
+        {"number": number, **msgspec.to_builtins(record)}
         for number, record in enumerate(records, 1)
-        if (number in numbers if numbers else _matches(record, implementation, exclude, workload))
+        if (number in numbers if numbers else choice.matches(record))
     ]
     if as_json or numbers:
-        options.print_json({"records": [{"number": number, **record} for number, record in chosen]})
+        options.print_json({"records": chosen})
         return
-    rows = [
-        [number, record["kind"], _who(record), _what(record), record.get("status", "")] for number, record in chosen
-    ]
+    rows = [[r["number"], r["kind"], _who(r), _what(r), r.get("status", "")] for r in chosen]
     click.echo(options.table(rows, ["", "kind", "who", "what", "status"]))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from harness.commands import options
-from harness.commands.records import chosen_records, newest_run, show_records, terminal_width
+from harness.commands.records import Choice, newest_run, show_records, terminal_width
 
 README = Path("README.md")
 _FORMATS = ["text", "markdown", "csv", "json", "latex"]
@@ -51,17 +51,18 @@ def command(
     from harness.records import RecordError, read_records
     from harness.report.layout import as_json as table_as_json
     from harness.report.layout import render
-    from harness.report.tables import DEFAULT_PRICE_PER_MILLION, render_terminal, tables
+    from harness.report.tables import render_terminal, tables
+    from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
 
     if check or readme:
         _readme(run, write=readme)
         return
-    folder = run if run is not None else newest_run()
+    folder, choice = run if run is not None else newest_run(), Choice(implementation, exclude, workload)
     records = read_records(folder)
     if list_records or numbers:
-        show_records(folder, records, numbers, implementation, exclude, workload, as_json=as_json)
+        show_records(folder, records, numbers, choice, as_json=as_json)
         return
-    records = chosen_records(records, implementation, exclude, workload)
+    records = [record for record in records if choice.matches(record)]
     amount = DEFAULT_PRICE_PER_MILLION if price is None else price
     found = tables(records, amount)
     if unknown := [name for name in names if name not in found]:
@@ -69,23 +70,21 @@ def command(
     if not found:
         raise RecordError(f"{folder}: nothing is left to show; choose more with -e and -w")
     if html is not None or charts is not None:
-        if implementation is not None or exclude is not None or workload is not None:
+        if any(pattern is not None for pattern in choice):
             raise click.UsageError("-e, -E and -w choose what tables show; --html and --charts show the whole run")
         _write_pictures(folder, html, charts, amount)
         return
+    chosen = [table for name, table in found.items() if not names or name in names]
     if as_json or format == "json":
-        options.print_json(
-            {"tables": [table_as_json(table) for name, table in found.items() if not names or name in names]}
-        )
+        options.print_json({"tables": list(map(table_as_json, chosen))})
     elif format == "text":
         click.echo(render_terminal(records, price_per_million=amount, names=names, width=terminal_width()))
     else:
-        chosen = [table for name, table in found.items() if not names or name in names]
         click.echo("\n".join(render(table, format) for table in chosen))  # type: ignore[arg-type]
 
 
 def _readme(run: Path | None, *, write: bool) -> None:
-    from harness.report.readme import is_stale, stale_pages, write_readme
+    from harness.report.readme.write import is_stale, stale_pages, write_readme
 
     if not README.is_file():
         raise click.UsageError(f"there is no {README} here; run this in the folder of the README")
@@ -105,17 +104,18 @@ def _readme(run: Path | None, *, write: bool) -> None:
 def _write_pictures(folder: Path, html: Path | None, charts: Path | None, price: float) -> None:
     from harness.records import read_records, write_atomically
     from harness.report.charts import charts as all_charts
-    from harness.report.charts import svg
-    from harness.report.page import render_page
+    from harness.report.charts.chart import svg
+    from harness.report.page.run import render_page
+    from harness.report.page.templates import slug
     from harness.report.palette import SCHEMES
-    from harness.report.templates import slug
 
     if html is not None:
         write_atomically(html, render_page(folder, price_per_million=price).encode("utf-8", "backslashreplace"))
         options.say(str(html))
-    if charts is not None:
-        for chart in all_charts(read_records(folder)):
-            for scheme in SCHEMES:
-                path = charts / f"{slug(chart.name)}-{scheme}.svg"
-                write_atomically(path, svg(chart, scheme).encode())
-                options.say(str(path))
+    if charts is None:
+        return
+    for chart in all_charts(read_records(folder)):
+        for scheme in SCHEMES:
+            path = charts / f"{slug(chart.name)}-{scheme}.svg"
+            write_atomically(path, svg(chart, scheme).encode())
+            options.say(str(path))

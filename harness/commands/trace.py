@@ -23,7 +23,7 @@ class Trace(Verb):
         """Print the steps."""
         from harness.data import load_model
         from harness.explain import trace
-        from harness.report.explanation_text import render_trace
+        from harness.report.explanation import render_trace
 
         content = options.read_sample(self.text, self.escaped)
         loaded = load_model(self.model)

@@ -2,165 +2,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import exp, log
+from collections.abc import Iterator, Sequence
+from statistics import geometric_mean
+from typing import NamedTuple
 
 from harness.measure.comparison import ranking
 from harness.measure.samples import is_growth
 from harness.records import Measurement, of_kind
-from harness.report import compression, correctness, failures, speed, wording
-from harness.report.table import Row, plain_rows
+from harness.report.table import Row, grouped, plain_rows
+from harness.report.tables import compression, correctness, speed
+from harness.report.wording import counted, figure
 
-OWN_KINDS = ("pure", "compiled")
-YARDSTICK = "tiktoken"
+_OWN_KINDS = ("pure", "compiled")
+_YARDSTICK = "tiktoken"
 _TRAINER, _TRAINING_YARDSTICK = "compiled", "tokenizers"
 
 
-@dataclass(frozen=True, slots=True)
-class Headline:
+class Headline(NamedTuple):
     """A sentence, and the figure in it."""
 
     figure: str
     text: str
 
 
-def headlines(records: Sequence[object]) -> list[Headline]:
-    """Return the headlines these records support, the most important first."""
-    found = [
-        *_speed(records), _agreement(records), _turkish(records), _training(records), _hostile(records),
-        _failures(records),
-    ]  # fmt: skip
-    return [headline for headline in found if headline is not None]
+def headlines(records: Sequence[object], speed_rows: Sequence[Row] | None = None) -> list[Headline]:
+    """Return the headlines these records support, the most important first.
+
+    `speed_rows` are those of `speed.speed_rows`, if computed already.
+    """
+    rows = speed.speed_rows(records) if speed_rows is None else speed_rows
+    return [
+        *_speed(records),
+        *_agreement(records),
+        *_turkish(records),
+        *_training(rows),
+        *_hostile(rows),
+        *_failures(records),
+    ]
 
 
-def _agreement(records: Sequence[object]) -> Headline | None:
-    pairs = plain_rows(correctness.pairs_table(records).frame)
-    owed = [pair for pair in pairs if pair["class"] != "expected to differ"]
-    if not owed:
-        return None
-    equal = sum(pair["status"] == "equal" for pair in owed)
-    models = len({pair["model"] for pair in owed})
-    texts = max(pair["n_texts"] for pair in owed)
-    without = sum(pair["status"] == correctness.NOT_COMPARED for pair in owed)
-    figure = f"{equal:,} of {len(owed):,}"
-    return Headline(
-        figure,
-        f"{figure} pairs of implementations that should agree give identical ids, on up to {texts:,} texts under "
-        f"{_counted(models, 'vocabulary')}" + (f"; {without:,} were not compared" if without else ""),
-    )
-
-
-def _speed(records: Sequence[object]) -> list[Headline]:
+def _speed(records: Sequence[object]) -> Iterator[Headline]:
     rows = plain_rows(speed.ranking_table(records).frame)
-    by_name = {row["implementation"]: row for row in rows}
-    yard = by_name.get(YARDSTICK)
+    yard = next((row for row in rows if row["implementation"] == _YARDSTICK), None)
     if len(rows) < 2 or yard is None:
-        return []
-    shared = _counted(len(ranking(of_kind(records, Measurement))[1]), "workload")
-    best, found = rows[0], []
-    floor = speed.noise_floor(records)
+        return
+    best, floor = rows[0], speed.noise_floor(records)
     if best is not yard:
-        ratio = f"{wording.figure(yard['times_best'])} ×"
-        interval = f"(95 % {wording.figure(yard['low'])}–{wording.figure(yard['high'])})"
+        mean = f"in the mean of {counted(len(ranking(of_kind(records, Measurement))[1]), 'workload')}"
+        ratio = f"{figure(yard['times_best'])} ×"
         if yard["claimed"]:
-            text = f"{best['implementation']} is {ratio} as fast as {YARDSTICK} {interval}, in the mean of {shared}"
-            found.append(Headline(ratio, text))
+            interval = f"(95 % {speed.shown_interval(yard)})"
+            yield Headline(ratio, f"{best['implementation']} is {ratio} as fast as {_YARDSTICK} {interval}, {mean}")
         elif floor is None:
-            text = f"{best['implementation']} is about {ratio} as fast as {YARDSTICK} in the mean of {shared}; this run"
-            found.append(Headline(ratio, f"{text} did not measure its noise, so it claims no difference"))
+            text = f"{best['implementation']} is about {ratio} as fast as {_YARDSTICK} {mean}; this run did not"
+            yield Headline(ratio, f"{text} measure its noise, so it claims no difference")
         else:
-            text = f"{best['implementation']} and {YARDSTICK} cannot be told apart in the mean of {shared}: ≈"
-            found.append(Headline("≈", text))
-    own = next((row for row in rows if row["kind"] in OWN_KINDS), None)
+            yield Headline("≈", f"{best['implementation']} and {_YARDSTICK} cannot be told apart {mean}: ≈")
+    own = next((row for row in rows if row["kind"] in _OWN_KINDS), None)
     if own is not None and own is not best:
-        found.append(_own_against(own, yard, floor))
-    return found
+        yield _own_against(own, yard, floor)
 
 
 def _own_against(own: Row, yard: Row, floor: float | None) -> Headline:
     ratio = yard["times_best"] / own["times_best"]
-    name = f"{own['implementation']}, the fastest of our own,"
-    sure = "" if floor is not None and max(ratio, 1 / ratio) - 1 > floor else "≈ "
-    if ratio < 1:
-        figure = f"{sure}{wording.figure(1 / ratio)} ×"
-        return Headline(figure, f"{YARDSTICK} is {figure} as fast as {name} in the same mean")
-    figure = f"{sure}{wording.figure(ratio)} ×"
-    return Headline(figure, f"{name} is {figure} as fast as {YARDSTICK} in the same mean")
+    names = f"{own['implementation']}, the fastest of our own,", _YARDSTICK
+    faster, slower = names if ratio >= 1 else names[::-1]
+    ratio = max(ratio, 1 / ratio)
+    shown = f"{'' if floor is not None and ratio - 1 > floor else '≈ '}{figure(ratio)} ×"
+    return Headline(shown, f"{faster} is {shown} as fast as {slower} in the same mean")
 
 
-def _turkish(records: Sequence[object]) -> Headline | None:
-    for corpus in (compression.PARAGRAPH, compression.HELD_OUT):
-        rows = [r for r in compression.same_text(compression.latest(records)) if r.corpus == corpus]
-        rows = sorted((r for r in rows if r.status == "ok" and r.n_tokens), key=lambda r: r.n_tokens)
-        if len(rows) > 1:
-            best, worst = rows[0], rows[-1]
-            what = "A Turkish paragraph" if corpus == compression.PARAGRAPH else "Turkish held out from training"
-            figure = f"{wording.figure(worst.n_tokens / best.n_tokens)} ×"
-            return Headline(
-                figure,
-                f"{what} takes {figure} as many tokens under {worst.model} ({worst.vocab_size:,} tokens) as under "
-                f"{best.model} ({best.vocab_size:,})",
-            )
-    return None
-
-
-def _training(records: Sequence[object]) -> Headline | None:
-    """Compare two trainers, in the mean over the workloads on which this run may claim a difference."""
-    rows = [row for row in speed.speed_rows(records) if row["task"] == "train" and row["status"] == "ok"]
-    by_workload: dict[str, dict[str, Row]] = {}
-    for row in rows:
-        by_workload.setdefault(row["workload"], {})[row["implementation"]] = row
-    both = [some for some in by_workload.values() if _TRAINER in some and _TRAINING_YARDSTICK in some]
-    both = [some for some in both if some[_TRAINER]["times_best"] == 1 and some[_TRAINING_YARDSTICK]["claimed"]]
-    if not both:
-        return None
-    mean = exp(sum(log(some[_TRAINING_YARDSTICK]["times_best"]) for some in both) / len(both))
-    figure = f"{wording.figure(mean)} ×"
-    where = _counted(len(both), "training workload")
-    text = f"{_TRAINER} learns the same merges {figure} as fast as {_TRAINING_YARDSTICK}, in the mean of {where}"
-    return Headline(figure, text)
-
-
-def _hostile(records: Sequence[object]) -> Headline | None:
-    """Give the slowest text of each of two: on hostile texts the worst case says more than a mean."""
-    rows = [
-        row
-        for row in speed.speed_rows(records)
-        if str(row["corpus"]).startswith("gen/") and row["unit"] == "MB/s" and not is_growth(row["workload"])
-    ]
-    workloads = {row["workload"] for row in rows}
-    if len(workloads) < 8:
-        return None
-    slowest = [_worst(name, [row for row in rows if row["implementation"] == name]) for name in (_TRAINER, YARDSTICK)]
-    if None in slowest:
-        return None
-    figure = str(len(workloads))
-    return Headline(figure, f"On {figure} hostile texts {slowest[0]}; {slowest[1]}")
-
-
-def _worst(name: str, rows: Sequence[Row]) -> str | None:
-    failed = sum(row["status"] != "ok" for row in rows)
-    speeds = [row["median"] for row in rows if row["median"]]
-    if not speeds:
-        return None
-    ended = f"fails on {failed} and " if failed else ""
-    return f"{name} {ended}is never slower than {wording.figure(min(speeds))} MB/s"
-
-
-def _failures(records: Sequence[object]) -> Headline | None:
-    rows = plain_rows(failures.failures_table(records).frame)
-    if not rows:
-        return None
-    wrong = [row for row in rows if row["status"] not in ("missing", "unsupported", "unverified")]
-    figure = f"{len(wrong):,}"
-    return Headline(
-        figure,
-        f"{figure} {'way' if len(wrong) == 1 else 'ways'} in which an implementation failed, and "
-        f"{len(rows) - len(wrong):,} in which one was missing or could not, are listed with their reasons",
+def _agreement(records: Sequence[object]) -> Iterator[Headline]:
+    owed = [pair for pair in correctness.pair_rows(records) if pair["class"] != "expected to differ"]
+    if not owed:
+        return
+    models = {pair["model"] for pair in owed}
+    texts = max(pair["n_texts"] for pair in owed)
+    without = sum(pair["status"] == correctness.NOT_COMPARED for pair in owed)
+    shown = f"{sum(pair['status'] == 'equal' for pair in owed):,} of {len(owed):,}"
+    yield Headline(
+        shown,
+        f"{shown} pairs of implementations that should agree give identical ids, on up to {texts:,} texts under "
+        f"{counted(len(models), 'vocabulary')}" + (f"; {without:,} were not compared" if without else ""),
     )
 
 
-def _counted(n: int, what: str) -> str:
-    plural = what[:-1] + "ies" if what.endswith("y") else what + "s"
-    return f"{n:,} {what if n == 1 else plural}"
+def _turkish(records: Sequence[object]) -> Iterator[Headline]:
+    texts = {
+        compression.PARAGRAPH: "A Turkish paragraph",
+        compression.HELD_OUT: "Turkish held out from training",
+    }
+    weighed = [r for r in compression.same_text(compression.weighed(records)) if r.status == "ok" and r.n_tokens]
+    for corpus, what in texts.items():
+        found = sorted((r for r in weighed if r.corpus == corpus), key=lambda r: r.n_tokens)
+        if len(found) > 1:
+            best, worst = found[0], found[-1]
+            shown = f"{figure(worst.n_tokens / best.n_tokens)} ×"
+            yield Headline(
+                shown,
+                f"{what} takes {shown} as many tokens under {worst.model} ({worst.vocab_size:,} tokens) as under "
+                f"{best.model} ({best.vocab_size:,})",
+            )
+            return
+
+
+def _training(rows: Sequence[Row]) -> Iterator[Headline]:
+    """Compare two trainers, in the mean over the workloads on which this run may claim a difference."""
+    timed = [row for row in rows if row["task"] == "train" and row["status"] == "ok"]
+    ratios = []
+    for some in grouped(timed, lambda row: row["workload"]).values():
+        found = {row["implementation"]: row for row in some}
+        trainer, yard = found.get(_TRAINER), found.get(_TRAINING_YARDSTICK)
+        if trainer is not None and yard is not None and trainer["times_best"] == 1 and yard["claimed"]:
+            ratios.append(yard["times_best"])
+    if ratios:
+        shown = f"{figure(geometric_mean(ratios))} ×"
+        yield Headline(
+            shown,
+            f"{_TRAINER} learns the same merges {shown} as fast as {_TRAINING_YARDSTICK}, in the mean of "
+            f"{counted(len(ratios), 'training workload')}",
+        )
+
+
+def _hostile(rows: Sequence[Row]) -> Iterator[Headline]:
+    """Give the slowest text of each of two: on hostile texts the worst case says more than a mean."""
+    hostile = [row for row in rows if row["corpus"].startswith("gen/") and row["unit"] == "MB/s"]
+    hostile = [row for row in hostile if not is_growth(row["workload"])]
+    n_workloads = len({row["workload"] for row in hostile})
+    slowest = [_worst(name, hostile) for name in (_TRAINER, _YARDSTICK)]
+    if n_workloads >= 8 and None not in slowest:
+        yield Headline(f"{n_workloads}", f"On {n_workloads} hostile texts {slowest[0]}; {slowest[1]}")
+
+
+def _worst(name: str, rows: Sequence[Row]) -> str | None:
+    own = [row for row in rows if row["implementation"] == name]
+    speeds = [row["median"] for row in own if row["median"]]
+    if not speeds:
+        return None
+    failed = sum(row["status"] != "ok" for row in own)
+    return f"{name} {f'fails on {failed} and ' if failed else ''}is never slower than {figure(min(speeds))} MB/s"
+
+
+def _failures(records: Sequence[object]) -> Iterator[Headline]:
+    rows = correctness.failure_rows(records)
+    if rows:
+        n_wrong = sum(row["status"] not in ("missing", "unsupported", "unverified") for row in rows)
+        yield Headline(
+            f"{n_wrong:,}",
+            f"{counted(n_wrong, 'way')} in which an implementation failed, and {len(rows) - n_wrong:,} in which one "
+            "was missing or could not, are listed with their reasons",
+        )

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import textwrap
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal
 
@@ -50,14 +51,17 @@ def _alignment(table: Table) -> list[str]:
     return ["right" if column.right else "left" for column in table.columns]
 
 
+def _groups(table: Table, width: int | None) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield the heading and the cells of each group, the cells cut so that a row has `width` columns."""
+    for heading, rows in table.groups():
+        cells = table.written(rows)
+        yield heading, _cut(cells, table, width) if width else cells
+
+
 def _text(table: Table, width: int | None) -> str:
     parts = [table.title, "=" * len(table.title), ""]
-    for heading, rows in table.groups():
-        if heading:
-            parts += [heading, ""]
-        cells = table.written(rows)
-        if width:
-            cells = _cut(cells, table, width)
+    for heading, cells in _groups(table, width):
+        parts += [heading, ""] if heading else []
         parts += [_grid(cells, table), ""]
     for line in table.note.splitlines():
         parts += textwrap.wrap(line, width) if width else [line]
@@ -91,18 +95,13 @@ def _cut(cells: list[list[str]], table: Table, width: int) -> list[list[str]]:
 
 def _markdown(table: Table, width: int | None) -> str:
     parts = [f"**{escaped_markdown(table.title)}**", ""]
-    for heading, rows in table.groups():
-        if heading:
-            parts += [f"*{escaped_markdown(heading)}*", ""]
-        cells = table.written(rows)
-        if width:
-            # A row of pipes needs 3 columns for each cell and one more, where text needs 2 between cells.
-            cells = _cut(cells, table, width - len(table.columns) - 3)
+    headings = [escaped_markdown(column.heading) for column in table.columns]
+    # A row of pipes needs 3 columns for each cell and one more, where text needs 2 between cells.
+    for heading, cells in _groups(table, width and width - len(table.columns) - 3):
+        parts += [f"*{escaped_markdown(heading)}*", ""] if heading else []
         cells = [[escaped_markdown(cell) for cell in row] for row in cells]
-        headings = [escaped_markdown(column.heading) for column in table.columns]
         parts += [_pipes(cells, headings, _alignment(table) if cells else None, width), ""]
-    if table.note:
-        parts += [escaped_markdown(table.note), ""]
+    parts += [escaped_markdown(table.note), ""] if table.note else []
     return "\n".join(parts)
 
 
@@ -137,14 +136,10 @@ _LATEX_SYMBOLS: dict[str, str | int | None] = {
 
 def _latex(table: Table) -> str:
     parts = []
-    for heading, rows in table.groups():
-        grid = tabulate(
-            table.written(rows),
-            [column.heading for column in table.columns],
-            tablefmt="latex_booktabs",
-            disable_numparse=True,
-            colalign=_alignment(table) if len(rows) else None,
-        )
+    headings = [column.heading for column in table.columns]
+    for heading, cells in _groups(table, None):
+        aligned = _alignment(table) if cells else None
+        grid = tabulate(cells, headings, tablefmt="latex_booktabs", disable_numparse=True, colalign=aligned)
         caption = _escaped_latex(f"{table.title}: {heading}" if heading else table.title)
         grid = grid.translate(str.maketrans(_LATEX_SYMBOLS))
         parts.append("\n".join([r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", grid, r"\end{table}"]))

@@ -37,6 +37,8 @@ GROUND = {"light": "#FFFFFF", "dark": "#16191D"}
 LINE = {"light": "#D0D5DA", "dark": "#3D444C"}
 FAINT = {"light": "#F3F4F6", "dark": "#20252A"}
 LINK = {"light": "#00598C", "dark": "#7CC1F0"}
+PAGE = {"ground": GROUND, "ink": INK, "quiet": QUIET, "line": LINE, "faint": FAINT, "link": LINK}
+"""What a page calls its colours."""
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 IMAGE_FONT = "Arial, 'Helvetica Neue', Helvetica, sans-serif"
 """Fonts of images, whose text is measured on the machine that makes them and drawn on another."""
@@ -44,28 +46,27 @@ IMAGE_FONT = "Arial, 'Helvetica Neue', Helvetica, sans-serif"
 
 def config(scheme: Scheme, font: str = FONT) -> dict[str, Any]:
     """Return the Vega-Lite configuration of a scheme; specifications themselves name no colour."""
-    ink, quiet, grid = INK[scheme], QUIET[scheme], GRID[scheme]
+    ink, quiet = INK[scheme], QUIET[scheme]
+    labels = {"labelColor": ink, "titleColor": quiet, "labelFontSize": 12}
+    titles = {"titleFontSize": 12, "titleFontWeight": "normal"}
     return {
         "background": "transparent",
         "font": font,
         "view": {"stroke": None},
         "range": {"category": list(KIND_COLOURS[scheme]), "ordinal": list(AGREEMENT_COLOURS[scheme])},
         "axis": {
-            "labelColor": ink, "titleColor": quiet, "labelFontSize": 12, "titleFontSize": 12,
-            "titleFontWeight": "normal",
-            "gridColor": grid, "domain": False, "ticks": False, "labelPadding": 6, "titlePadding": 10,
-            "labelLimit": 200,
+            **labels, **titles, "gridColor": GRID[scheme], "domain": False, "ticks": False, "labelPadding": 6,
+            "titlePadding": 10, "labelLimit": 200,
         },
         "legend": {
-            "labelColor": ink, "titleColor": quiet, "labelFontSize": 12, "titleFontSize": 12,
-            "titleFontWeight": "normal", "orient": "top", "direction": "horizontal", "symbolSize": 80,
-            "symbolOpacity": 1, "labelLimit": 240,
+            **labels, **titles, "orient": "top", "direction": "horizontal", "symbolSize": 80, "symbolOpacity": 1,
+            "labelLimit": 240,
         },
         "title": {
             "color": ink, "subtitleColor": quiet, "fontSize": 15, "subtitleFontSize": 12, "fontWeight": 600,
             "anchor": "start", "frame": "group", "offset": 14, "subtitlePadding": 5,
         },
-        "header": {"labelColor": ink, "titleColor": quiet, "labelFontSize": 12},
+        "header": labels,
         "text": {"color": ink, "fontSize": 12},
         "rule": {"color": quiet},
         "line": {"strokeWidth": 1.75},

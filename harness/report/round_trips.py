@@ -70,12 +70,11 @@ def with_round_trips(table: Table, known: Mapping[str, str]) -> Table:
         model: round_trip(model, known) for model in frame["model"].unique() if isinstance(model, str) and model
     }
     titles = dict(table.group_title)
-    if table.group_by is not None:
-        for value, models in frame.groupby(table.group_by, sort=False)["model"]:
-            group = str(value)
+    if table.group_by in ("model", "workload"):
+        for group, models in frame.groupby(table.group_by, sort=False)["model"]:
             of_group = {by_model.get(model, "") for model in models}
-            if table.group_by in ("model", "workload") and len(of_group) == 1:
-                titles[group] = named(titles.get(group, group), of_group.pop())
+            if len(of_group) == 1:
+                titles[str(group)] = named(titles.get(str(group), str(group)), of_group.pop())
     columns = tuple(
         replace(column, write=_with_round_trip(column.write, by_model)) if column.key == "model" else column
         for column in table.columns

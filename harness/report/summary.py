@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.printable import printable
-from harness.report import compression, correctness, layout, overview, speed, wording
-from harness.report.compression import DEFAULT_PRICE_PER_MILLION
+from harness.report import layout, wording
 from harness.report.headlines import headlines
-from harness.report.table import Row, Table, plain_rows
+from harness.report.table import Row, Table, grouped
+from harness.report.tables import compression, correctness, overview, speed
 
 WIDTH = 100
 _TRAINERS_NAMED = 4
 
 
-def render_summary(records: Sequence[object], price_per_million: float = DEFAULT_PRICE_PER_MILLION) -> str:
+def render_summary(records: Sequence[object]) -> str:
     """Return at most about 60 lines of at most 100 columns; every table of the run is `render_terminal`'s."""
     rows = speed.speed_rows(records)
-    turkish = _held_out(compression.turkish_table(records, price_per_million))
+    turkish = compression.turkish_table(records, compression.DEFAULT_PRICE_PER_MILLION)
     shown = [table for table in (turkish, overview.overview_table(records, rows)) if len(table.frame)]
     parts = [
-        "\n".join(_wrapped(f"{headline.text}.", "· ") for headline in headlines(records)),
+        "\n".join(_wrapped(f"{headline.text}.", "· ") for headline in headlines(records, rows)),
         _section("Do those that should agree give the same ids?", _agreement(records)),
-        *(layout.render(table, "text", width=WIDTH).rstrip() for table in shown),
+        *(layout.render(_held_out(table), "text", width=WIDTH).rstrip() for table in shown),
         _section("Training, MB/s", _training(rows)),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -40,6 +41,8 @@ def _wrapped(line: str, mark: str = "") -> str:
 
 def _held_out(table: Table) -> Table:
     """Return the rows of held-out text, where the run has them, without the note on what was not weighed."""
+    if table.name != "turkish":
+        return table
     held_out = table.frame["text"] == compression.HELD_OUT
     frame = table.frame[held_out] if held_out.any() else table.frame
     return replace(table, frame=frame, note=table.note.partition("\n")[0])
@@ -47,9 +50,7 @@ def _held_out(table: Table) -> Table:
 
 def _agreement(records: Sequence[object]) -> list[str]:
     """Return one line for each model."""
-    by_model: dict[str, list[Row]] = {}
-    for pair in plain_rows(correctness.pairs_table(records).frame):
-        by_model.setdefault(pair["model"], []).append(pair)
+    by_model = grouped(correctness.pair_rows(records), lambda pair: str(pair["model"]))
     return [_wrapped(_agreement_line(model, pairs)) for model, pairs in by_model.items()]
 
 
@@ -63,20 +64,18 @@ def _agreement_line(model: str, pairs: Sequence[Row]) -> str:
     said += f"; these do not: {', '.join(faulty)}" if faulty else ""
     said += f"; {without} not compared" if without else ""
     others = [pair for pair in pairs if pair["class"] == "expected to differ" and pair["n_differing_texts"]]
-    names = sorted({name for pair in others for name in (pair["a"], pair["b"])}, key=lambda n: -_count(n, others))
-    return said + (f"; {names[0]} differs, as it should" if names else "")
-
-
-def _count(name: str, pairs: Sequence[Row]) -> int:
-    return sum(name in (pair["a"], pair["b"]) for pair in pairs)
+    counts = Counter(name for pair in others for name in (pair["a"], pair["b"]))
+    most = min(counts, key=lambda name: (-counts[name], name), default=None)
+    return said + (f"; {most} differs, as it should" if most is not None else "")
 
 
 def _training(rows: Sequence[Row]) -> list[str]:
     """Return one line for each training workload: the speed of each trainer, the fastest first."""
-    by_workload: dict[str, list[str]] = {}
-    for row in rows:
-        if row["task"] == "train" and row["median"] is not None:
-            said = f"{row['implementation']} {wording.figure(row['median'])}"
-            by_workload.setdefault(row["workload"], []).append(said)
+    timed = [row for row in rows if row["task"] == "train" and row["median"] is not None]
+    by_workload = grouped(timed, lambda row: str(row["workload"]))
     width = max(map(len, by_workload), default=0)
-    return [f"{name:<{width}}  {', '.join(said[:_TRAINERS_NAMED])}" for name, said in by_workload.items()]
+    return [
+        f"{name:<{width}}  "
+        + ", ".join(f"{row['implementation']} {wording.figure(row['median'])}" for row in some[:_TRAINERS_NAMED])
+        for name, some in by_workload.items()
+    ]

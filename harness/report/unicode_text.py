@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.report import wording
+from harness.report.explanation import columns
 from harness.unicode.findings import REASONS, Range, UnicodeSweep
 
 _RANGES_SHOWN = 40
@@ -21,7 +22,7 @@ def render_sweep(found: UnicodeSweep) -> str:
         ]
         for engine in found.engines
     ]
-    lines = [head, "", _table(rows, ["engine", "Unicode", f"differs from {found.reference}", "verdict"])]
+    lines = [head, "", columns(["engine", "Unicode", f"differs from {found.reference}", "verdict"], rows)]
     for engine in found.engines:
         ranges = [one for one in found.ranges if one.engine == engine.name]
         if ranges:
@@ -41,7 +42,7 @@ def _ranges(ranges: list[Range], reference: str, engine: str) -> list[str]:
         ]
         for one in ranges[:_RANGES_SHOWN]
     ]
-    table = _table(rows, ["code points", "", f"{reference}: as", f"{engine}: as", "reason", "first of them"])
+    table = columns(["code points", "", f"{reference}: as", f"{engine}: as", "reason", "first of them"], rows)
     left = len(ranges) - _RANGES_SHOWN
     return [table, *([f"… and {left} more ranges; --json lists all"] if left > 0 else [])]
 
@@ -59,9 +60,3 @@ def _summary(found: UnicodeSweep) -> str:
         counts[one.reason] = counts.get(one.reason, 0) + one.last - one.first + 1
     parts = [f"{wording.count(n)} {reason} ({REASONS[reason]})" for reason, n in counts.items()]  # type: ignore[index]
     return f"differences by reason: {'; '.join(parts)}{not_compared}"
-
-
-def _table(rows: list[list[str]], headings: list[str]) -> str:
-    from tabulate import tabulate
-
-    return tabulate(rows, headers=headings, tablefmt="simple", disable_numparse=True)

@@ -95,6 +95,19 @@ def ids(value: list[int] | None, at_most: int = 12) -> str:
     return shown if len(value) <= at_most else f"{shown} … ({len(value)})"
 
 
+def quoted(value: str, at_most: int = 120) -> str:
+    """Format a text in quotes, only its beginning where it is long."""
+    shown = text(value)
+    return f"'{shown}'" if len(shown) <= at_most else f"'{shown[:at_most]}… ({len(shown):,} characters)'"
+
+
+def places(value: str, at_most: int = 3) -> str:
+    """Format names of places, joined by commas: only the first of them where there are many."""
+    every = value.split(", ")
+    shown = text(", ".join(every[:at_most]))
+    return shown if len(every) <= at_most else f"{shown} and {len(every) - at_most:,} more"
+
+
 STATUS_MEANS: dict[Status, str] = {
     "ok": "verified and timed",
     "mismatch": "its ids differ from the reference, or a text does not come back; never ranked",
@@ -106,6 +119,19 @@ STATUS_MEANS: dict[Status, str] = {
     "crash": "an exception escaped, or the process died",
     "panic": "a panic of the library's Rust code",
 }
+
+
+WORDS: dict[Status, str] = {
+    "ok": "ok",
+    "panic": "panic",
+    "crash": "crash",
+    "unsupported": "refuses",
+    "mismatch": "wrong",
+    "unverified": "unverified",
+    "out-of-memory": "memory",
+    "timeout": "time",
+}
+"""The word in a cell for each verdict."""
 
 
 _PRODUCTION = ("tiktoken", "tokenizers", "sentencepiece")
@@ -123,3 +149,9 @@ def kind_of(implementation: str) -> Kind:
     if implementation not in impls.default_names():
         return "peer"
     return "compiled" if implementation.startswith("compiled") else "pure"
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things: `1 workload`, `2 vocabularies`, `3 ways`."""
+    plural = what[:-1] + "ies" if what.endswith("ry") else what + "s"
+    return f"{n:,} {what if n == 1 else plural}"

@@ -17,9 +17,10 @@ from records_by_hand import pair, steady, timed, weighed
 from harness.printable import printable, printable_json, printable_values
 from harness.progress import progress
 from harness.records import AnyRecord, RecordWriter
-from harness.report.charts import charts, svg
+from harness.report.charts import charts
+from harness.report.charts.chart import svg
 from harness.report.layout import Format, render
-from harness.report.page import render_page
+from harness.report.page.run import render_page
 from harness.report.tables import tables
 
 NAME = "evil\x1b[31m\x07\x00\n\r\x7f\x85\x9b2J\u202egnp\u2066\u2028<b>[/dim]"

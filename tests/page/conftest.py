@@ -26,7 +26,7 @@ from harness.records import (
     TrainerAgreement,
     Verdict,
 )
-from harness.report.page import render_page
+from harness.report.page.run import render_page
 
 MODELS = {"turkish-10k": 10_000, "o200k_base": 200_000, "cl100k_base": 100_256, "r50k_base": 50_257}
 EXACT = ["naive", "wordcount", "priority", "bytelevel", "backtracking", "tiktoken", "tokenizers", "sentencepiece"]

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from harness.records import RecordError
-from harness.report.page import page_of, render_page
-from harness.report.templates import _attributes, _environment, script_json, slug
+from harness.report.page.run import render_page
+from harness.report.page.templates import _attributes, _environment, script_json, slug
 
 VOID = {"meta", "link", "input", "img", "br", "hr"}
 
@@ -189,8 +189,9 @@ def test_a_template_escapes_what_it_is_given() -> None:
 # --- sparse runs ------------------------------------------------------------------------------------------------
 
 
-def test_a_run_without_records_still_makes_a_page() -> None:
-    html = page_of([], machine={}, run="empty")
+def test_a_run_without_records_still_makes_a_page(tmp_path: Path) -> None:
+    (tmp_path / "records.jsonl").touch()
+    html = render_page(tmp_path)
     assert [attributes["id"] for attributes in outline(html).of("section")] == ["provenance"]
     assert "its noise is unknown" in html
 

@@ -16,7 +16,7 @@ from harness.check.tasks import encode_corpus
 from harness.check.trainers import TrainerPlan, TrainerResult, check_trainers
 from harness.process.pool import run_tasks
 from harness.records import Agreement, NotCompared, TrainerAgreement, Verdict
-from harness.report.charts_agreement import agreement_charts
+from harness.report.charts.agreement import agreement_charts
 from harness.report.headlines import headlines
 from harness.report.table import plain_rows
 from harness.report.tables import render_check, tables

@@ -23,7 +23,7 @@ from harness.measure.templates import load_templates
 from harness.measure.texts import NEW_WORD_SHARE, new_documents, write_texts
 from harness.measure.workloads import N_PARTS, WorkloadError
 from harness.records import Measurement
-from harness.report.speed import shown_verdict, speed_rows
+from harness.report.tables.speed import shown_verdict, speed_rows
 from impls import Model, Tokenizer
 
 ONCE = msgspec.structs.replace(PROFILE, rounds=1, time_limit_seconds=20)

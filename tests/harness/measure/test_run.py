@@ -19,7 +19,7 @@ from harness.measure.samples import is_comparable, rankable_times
 from harness.measure.schedule import Plan, Profile, keys, turns
 from harness.measure.workloads import Workload
 from harness.records import AnyRecord, Measurement, TextMemory, key_of, of_kind
-from harness.report.speed import shown_verdict, speed_rows
+from harness.report.tables.speed import shown_verdict, speed_rows
 from impls import Model
 
 

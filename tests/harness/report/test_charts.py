@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.records import Agreement, AgreementClass, AnyRecord, Compression, Measurement
-from harness.report import palette, plots, wording
-from harness.report.charts import Chart, charts, svg
-from harness.report.charts_speed import on_the_front
+from harness.report import palette, wording
+from harness.report.charts import charts, plots
+from harness.report.charts.chart import Chart, svg
+from harness.report.charts.speed import on_the_front
 
 
 def timed(implementation: str, seconds: float, model: str = "m", **more: Any) -> list[Measurement]:

@@ -9,9 +9,9 @@ from records_by_hand import rows_of, timed, trained
 
 from harness.data.generated import ADVERSARIAL
 from harness.records import AnyRecord, Measurement, Status
-from harness.report import layout, scaling
+from harness.report import layout
 from harness.report.table import plain_rows
-from harness.report.tables import tables
+from harness.report.tables import growth, tables
 
 
 def test_training_tells_time_text_and_merges() -> None:
@@ -108,7 +108,7 @@ def test_a_curve_that_ends_in_a_panic_keeps_its_exponent_and_says_where_it_ended
 @pytest.mark.parametrize(("limit", "seconds"), [(1.0, 1.0), (20.0, 20.0), (None, 3.0)])
 def test_a_lower_bound_stands_at_the_limit_the_curve_was_measured_with(limit: float | None, seconds: float) -> None:
     records = grown("naive", "spaces", "timeout", limit)
-    (points,) = scaling.growth_points(records).values()
+    (points,) = growth.growth_points(records).values()
     assert points[-1] == {"n_bytes": 16384, "seconds": seconds, "bound": True}
     assert f"did not end within {seconds:g} s" in tables(records)["scaling"].note
 

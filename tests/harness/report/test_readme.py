@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from harness.records import MACHINE_FILE, Compression, Measurement, RecordError, RecordWriter
-from harness.report.contents import help_text
-from harness.report.markers import ReadmeError, blocks
-from harness.report.readme import is_stale, splice, stale_pages, write_readme
+from harness.report.readme.contents import help_text
+from harness.report.readme.markers import ReadmeError, blocks
+from harness.report.readme.write import is_stale, splice, stale_pages, write_readme
 
 RUN = "results/a-run"
 
@@ -50,7 +50,7 @@ def readme(*markers: str) -> str:
 
 
 def test_a_block_is_made_from_the_run_its_marker_names(root: Path) -> None:
-    text = splice(readme(f"turkish run:{RUN}"), root=root)
+    text, _ = splice(readme(f"turkish run:{RUN}"), root=root)
     assert "| own " in text
     assert "old" not in text
     assert text.startswith("# Title\n\ntext 0\n<!-- generated:turkish run:results/a-run -->\n")
@@ -79,19 +79,19 @@ def test_every_run_has_a_page_and_a_place_in_the_index(root: Path) -> None:
 
 def test_splicing_twice_changes_nothing_more(root: Path) -> None:
     markers = [f"{name} run:{RUN}" for name in ("turkish", "headlines", "machine", "chart-speed-encode/own/english")]
-    once = splice(readme(*markers, "help"), root=root)
-    assert splice(once, root=root) == once
+    once, _ = splice(readme(*markers, "help"), root=root)
+    assert splice(once, root=root)[0] == once
 
 
 def test_another_run_takes_over_every_block_but_help(root: Path) -> None:
     make_run(root / "results/b-run", 500)
-    text = splice(readme(f"turkish run:{RUN}", "help"), root / "results/b-run", root=root)
+    text, _ = splice(readme(f"turkish run:{RUN}", "help"), root / "results/b-run", root=root)
     assert [block.run for block in blocks(text)] == ["results/b-run", ""]
     assert "500" in text
 
 
 def test_a_spliced_readme_is_fresh_and_an_edited_one_is_stale(root: Path) -> None:
-    fresh = splice(readme(f"turkish run:{RUN}", "help"), root=root)
+    fresh, _ = splice(readme(f"turkish run:{RUN}", "help"), root=root)
     assert is_stale(fresh, root=root) == []
     (line,) = is_stale(fresh.replace("10,000", "20,000"), root=root)
     assert line.startswith("line 4: generated:turkish is stale; run `bpebench report --readme`")
@@ -103,7 +103,7 @@ def test_a_block_that_names_no_run_yet_is_stale(root: Path) -> None:
 
 
 def test_new_records_make_it_stale(root: Path) -> None:
-    fresh = splice(readme(f"turkish run:{RUN}"), root=root)
+    fresh, _ = splice(readme(f"turkish run:{RUN}"), root=root)
     records = root / RUN / "records.jsonl"
     records.write_text(records.read_text().replace('"n_tokens":250,"vocab', '"n_tokens":251,"vocab'))
     assert len(is_stale(fresh, root=root)) == 1
@@ -133,7 +133,7 @@ def test_a_missing_or_outdated_image_is_stale(root: Path) -> None:
 
 
 def test_groups_and_price_can_be_chosen_in_the_marker(root: Path) -> None:
-    text = splice(readme(f"turkish only:paragraph price:8 run:{RUN}"), root=root)
+    text, _ = splice(readme(f"turkish only:paragraph price:8 run:{RUN}"), root=root)
     assert "A paragraph of our own" in text
     assert "held out" not in text
     assert "Cost at 8.00 per million" in text
@@ -141,7 +141,7 @@ def test_groups_and_price_can_be_chosen_in_the_marker(root: Path) -> None:
 
 
 def test_help_is_the_commands_own(root: Path) -> None:
-    text = splice(readme("help"), root=root)
+    text, _ = splice(readme("help"), root=root)
     assert "$ bpebench --help" in text
     assert "Usage: bpebench" in text
     assert "Usage: bpebench train" in help_text(["train"])
@@ -183,5 +183,5 @@ def test_a_run_that_is_not_committed_is_refused(root: Path) -> None:
 
 
 def test_text_without_markers_stays_as_it_is(root: Path) -> None:
-    assert splice("nothing here\n", root=root) == "nothing here\n"
+    assert splice("nothing here\n", root=root) == ("nothing here\n", [])
     assert is_stale("nothing here\n", root=root) == []

@@ -6,9 +6,8 @@ import pytest
 from records_by_hand import rows_of, steady, timed
 
 from harness.records import AnyRecord, Measurement
-from harness.report import speed
 from harness.report.table import plain_rows
-from harness.report.tables import render_terminal, tables
+from harness.report.tables import render_terminal, speed, tables
 
 
 def test_megabytes_per_second_are_bytes_over_seconds_of_one_pass() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from records_by_hand import pair, rows_of, steady, timed, weighed
 
 from harness.records import AnyRecord, Counterexample, Text, Verdict
+from harness.report.table import _declared, table_of
 from harness.report.tables import render_check, render_terminal, tables
 
 # --- Turkish comparison and compression -------------------------------------------------------------------------
@@ -48,6 +51,26 @@ def test_only_equal_slices_of_a_corpus_are_compared() -> None:
 def test_compression_is_shown_per_token_character_and_word() -> None:
     (row,) = rows_of([weighed("m", 250, corpus="code")], "compression")
     assert (row["bytes_per_token"], row["characters_per_token"], row["tokens_per_word"]) == (4.0, 3.6, 2.5)
+
+
+def test_a_text_that_could_not_be_weighed_is_shown_with_its_verdict() -> None:
+    records = [weighed("m", 250, corpus="code"), weighed("far", 0, corpus="code", status="missing")]
+    (line,) = [line for line in render_terminal(records, names=["compression"]).splitlines() if line.startswith("far")]
+    assert line.endswith("missing")
+
+
+@pytest.mark.parametrize("name", list(_declared()))
+def test_what_is_declared_of_a_table_can_be_made(name: str) -> None:
+    note = _declared()[name].get("note", "") + _declared()[name]["title"]
+    words = dict.fromkeys(["tokens", *re.findall(r"{(\w+)}", note)], "some")
+    columns = None if "columns" in _declared()[_declared()[name].get("like", name)] else ()
+    assert "{" not in table_of(name, [], columns, **words).note
+
+
+def test_an_optional_column_is_left_out_where_it_says_nothing() -> None:
+    row = {"model": "m", "verdict": ""}
+    assert [c.key for c in table_of("scaling", [row], limits="1").columns if c.key == "verdict"] == []
+    assert "verdict" in [c.key for c in table_of("scaling", [row, row | {"verdict": "x"}], limits="1").columns]
 
 
 # --- agreement, round trips, failures ---------------------------------------------------------------------------

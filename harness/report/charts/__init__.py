@@ -1,0 +1,27 @@
+"""All charts that a run's records allow. Knows records, not pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.report.charts.agreement import agreement_charts
+from harness.report.charts.chart import Chart
+from harness.report.charts.growth import memory_charts, merge_charts, scaling_charts
+from harness.report.charts.speed import overview_chart, pareto_charts, thread_charts, throughput_charts
+from harness.report.table import Row
+from harness.report.tables.speed import speed_rows as rows_of
+
+
+def charts(records: Sequence[object], speed_rows: Sequence[Row] | None = None) -> list[Chart]:
+    """Return every chart these records allow, in the order of the report."""
+    rows = rows_of(records) if speed_rows is None else speed_rows
+    return [
+        *agreement_charts(records),
+        *overview_chart(rows),
+        *throughput_charts(rows),
+        *pareto_charts(records, rows),
+        *memory_charts(rows),
+        *scaling_charts(records),
+        *thread_charts(records),
+        *merge_charts(records),
+    ]

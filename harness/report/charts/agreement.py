@@ -1,0 +1,60 @@
+"""The heat map of agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.report.charts import plots
+from harness.report.charts.chart import Chart
+from harness.report.table import Row, grouped
+from harness.report.tables import correctness
+
+
+def agreement_charts(records: Sequence[object]) -> Iterator[Chart]:
+    """Yield the heat map of pairs, over all models and for each."""
+    pairs = [pair for pair in correctness.pair_rows(records) if pair["status"] != correctness.NOT_COMPARED]
+    names = correctness.implementations_in_order(records)
+    if not pairs:
+        return
+    by_model = grouped(pairs, lambda pair: str(pair["model"]))
+    shown = {"all models together": pairs, **by_model} if len(by_model) > 1 else by_model
+    cells = [cell for model, some in shown.items() for cell in _cells(model, some, names)]
+    n_differing = sum(pair["status"] == "differs" for pair in pairs)
+    faults = sum(pair["status"] == "differs" and pair["class"] == "provably equal" for pair in pairs)
+    yield Chart(
+        name="agreement",
+        section="agreement",
+        title="Every pair of implementations",
+        subtitle="ids on the same texts",
+        alternative=f"{len(pairs)} pairs of implementations and models were compared; {len(pairs) - n_differing} gave "
+        f"the same ids on every text, {n_differing} differed, of which {faults} must not. The table of pairs holds "
+        "them all.",
+        spec=plots.heat_map(cells, names, list(shown)),
+    )
+
+
+def _cells(model: str, pairs: Sequence[Row], names: Sequence[str]) -> Iterator[Row]:
+    by_pair = grouped(pairs, lambda pair: frozenset((pair["a"], pair["b"])))
+    for i, one in enumerate(names):
+        for other in names[:i]:
+            status, detail = _judged(by_pair.get(frozenset((one, other)), []))
+            mark = "" if status == "not compared" else "≠" if status.startswith("differs") else "="
+            yield {"model": model, "one": one, "other": other, "status": status, "mark": mark, "detail": detail}
+
+
+def _judged(found: Sequence[Row]) -> tuple[str, str]:
+    """Return the status of a pair over some models, and the evidence for it."""
+    if not found:
+        return "not compared", "one of the two could not run here, or no text was encoded by both"
+    texts = sum(pair["n_texts"] for pair in found)
+    differing = sum(pair["n_differing_texts"] for pair in found)
+    classes = {pair["class"] for pair in found}
+    detail = f"{texts:,} texts; {', '.join(sorted(classes))}" + (f"; {differing:,} differ" if differing else "")
+    worst = {pair["class"] for pair in found if pair["status"] == "differs"}
+    if "provably equal" in worst:
+        return "differs: a fault", detail
+    if "equal under conditions" in worst:
+        return "differs, under conditions", detail
+    if worst:
+        return "differs, as expected", detail
+    return ("equal, provably" if classes == {"provably equal"} else "equal, under conditions"), detail

@@ -1,0 +1,150 @@
+"""Charts of speed: every workload, compression against speed, and what threads gain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.measure.stats import ratio_interval
+from harness.measure.workloads import BATCHES
+from harness.records import Measurement
+from harness.report import wording
+from harness.report.charts import plots
+from harness.report.charts.chart import IMAGE_ONLY, Chart, dot_chart, in_words
+from harness.report.table import Row, grouped
+from harness.report.tables import compression, speed
+from harness.report.tables.timings import timings
+
+_MOST_PANELS = 4
+
+
+def throughput_charts(rows: Sequence[Row]) -> Iterator[Chart]:
+    """Yield dots with intervals for each workload; the workloads of one task share an axis."""
+    extents = {
+        key: [row[end] for row in some for end in ("low", "high", "median") if row[end]]
+        for key, some in grouped(rows, lambda row: (row["task"], row["unit"])).items()
+    }
+    shown = [row for row in rows if row["task"] != "load"]
+    for workload, some in grouped(shown, lambda row: str(row["workload"])).items():
+        if all(row["median"] is None for row in some):
+            continue
+        task, unit = some[0]["task"], some[0]["unit"]
+        section, better = "training" if task == "train" else "speed", "higher" if unit == "MB/s" else "lower"
+        dots = [_dot(row) for row in some]
+        yield dot_chart(f"speed-{workload}", section, workload, dots, unit, better, domain_of=extents[task, unit])
+
+
+def overview_chart(rows: Sequence[Row]) -> Iterator[Chart]:
+    """Yield the plain encoding workloads in one image, for a README."""
+    plain = [row for row in rows if _is_plain(row) and not row["corpus"].startswith("gen/")]
+    timed = list(dict.fromkeys(row["workload"] for row in plain if row["median"] is not None))[:_MOST_PANELS]
+    if not timed:
+        return
+    chosen = [_dot(row) for row in plain if row["workload"] in timed]
+    by_workload = grouped(chosen, lambda row: str(row["workload"]))
+    yield Chart(
+        name="throughput",
+        section=IMAGE_ONLY,
+        title="Encoding speed",
+        subtitle="MB/s of text, logarithmic, median with 95 % interval · higher is better",
+        alternative=" ".join(in_words(workload, by_workload[workload], "MB/s", "higher") for workload in timed),
+        spec=plots.panels(chosen, "MB/s, higher is better"),
+    )
+
+
+def _is_plain(row: Row) -> bool:
+    return bool(row["task"] == "encode" and row["state"] == "warm-same")
+
+
+_SHOWN = ("workload", "implementation", "kind", "median", "low", "high", "status", "task", "unit")
+
+
+def _dot(row: Row) -> Row:
+    verdict = speed.shown_verdict(row)
+    return {
+        **{key: row[key] for key in _SHOWN},
+        "figure": wording.figure(row["median"]),
+        "interval": speed.shown_interval(row),
+        "detail": verdict or f"{speed.shown_ratio(row)} × the time of the best; {speed.shown_text(row)} of text",
+    }
+
+
+def pareto_charts(records: Sequence[object], rows: Sequence[Row]) -> Iterator[Chart]:
+    """Yield speed against compression for each corpus; nothing beats the points of the Pareto front in both."""
+    weighed = [r for r in compression.weighed(records) if r.status == "ok" and r.n_tokens]
+    reach = {(r.model, r.corpus): r.n_bytes / r.n_tokens for r in weighed}
+    for row in sorted(rows, key=lambda row: -(row["n_bytes"] or 0)):
+        if row["exact"] and row["n_tokens"]:  # of slices the longest speaks for the model
+            reach.setdefault((row["model"], row["corpus"]), row["n_bytes"] / row["n_tokens"])
+    timed = [row for row in rows if _is_plain(row) and row["median"] is not None and row["n_tokens"]]
+    for corpus, some in grouped(timed, lambda row: row["corpus"]).items():
+        points: list[Row] = []
+        for row in some:
+            own = row["n_bytes"] / row["n_tokens"]
+            bytes_per_token = reach[row["model"], corpus] if row["exact"] else own
+            points.append(
+                {key: row[key] for key in ("implementation", "kind", "exact", "model", "median")}
+                | {"bytes_per_token": bytes_per_token}
+            )
+        if len({point["model"] for point in points}) < 2:
+            continue
+        for point, unbeaten in zip(points, on_the_front(points), strict=True):
+            point |= {
+                "front": unbeaten,
+                "label": f"{point['implementation']} · {point['model']}",
+                "figure": wording.figure(point["median"]),
+                "reach": wording.figure(point["bytes_per_token"]),
+                "place": "on the Pareto front" if unbeaten else "beaten in both by another",
+            }
+        front = [point for point in points if point["front"]]
+        description = "; ".join(f"{p['label']} {p['figure']} MB/s, {p['reach']} bytes per token" for p in front)
+        yield Chart(
+            name=f"pareto-{corpus}",
+            section="compression",
+            title=f"Compression against speed: {corpus}",
+            subtitle="MB/s over bytes per token · up and right is better",
+            alternative=f"On {corpus} the Pareto front of speed and compression is: {description}.",
+            spec=plots.pareto(points),
+        )
+
+
+def on_the_front(points: Sequence[Row]) -> list[bool]:
+    """Return for each of `points` (`median`, `bytes_per_token`) whether no other beats it."""
+    places = [(point["median"], point["bytes_per_token"]) for point in points]
+    return [
+        not any(other != place and other[0] >= place[0] and other[1] >= place[1] for other in places)
+        for place in places
+    ]
+
+
+def thread_charts(records: Sequence[object]) -> Iterator[Chart]:
+    """Yield charts of how much faster a batch is on several threads than on one."""
+    batches = [t for t in timings(records) if t.record.task in BATCHES and t.rounds]
+    unit = "times the speed of one thread"
+    for key, some in grouped(batches, lambda t: _batch(t.record)).items():
+        most = max(t.record.threads for t in some)
+        dots: list[Row] = []
+        for name, own in grouped(some, lambda t: t.record.implementation).items():
+            by_threads = {t.record.threads: t for t in own}
+            if most < 2 or not {1, most} <= by_threads.keys():
+                continue
+            gain = ratio_interval(by_threads[1].rounds, by_threads[most].rounds)
+            dots.append(
+                {
+                    "implementation": name, "kind": wording.kind_of(name), "median": gain.value, "low": gain.low,
+                    "high": gain.high, "status": "ok", "figure": f"{wording.figure(gain.value)} ×",
+                    "interval": f"{wording.figure(gain.low)}–{wording.figure(gain.high)}",
+                    "detail": f"{wording.figure(by_threads[most].figure.value)} MB/s on {most} threads",
+                }
+            )  # fmt: skip
+        dots.sort(key=lambda dot: -dot["median"])
+        if dots:
+            title = f"Gain of {most} threads: {', '.join(key)}"
+            subtitle = f"{unit} · higher is better, {most} is the most there can be"
+            name = f"threads-{'-'.join(key)}"
+            yield dot_chart(name, "threads", title, dots, unit, "higher", subtitle, [1.0, float(most)])
+
+
+def _batch(m: Measurement) -> tuple[str, ...]:
+    """Return what a chart of threads is of: model, corpus, and what is out of the ordinary."""
+    arrays = () if m.task == "encode-batch" else ("arrays",)
+    return (m.model, m.corpus, *arrays, *(() if m.state == "warm-same" else (m.state,)))

@@ -1,0 +1,171 @@
+"""Explanations and traces for the terminal: both derivations side by side, in plain columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+from harness.explanations import PIECES_FROM, Explanation, Piece, Step, Trace, TracedPiece
+from harness.report import wording
+
+_LONGEST_TEXT = 300
+_LONGEST_CELL = 60
+_STEPS_SHOWN = 60
+_IDS_SHOWN = 24
+
+
+def render_explanation(found: Explanation) -> str:
+    """Return the verdict, its evidence, and a row for every stage."""
+    lines = [f"text   {shown(found.text, _LONGEST_TEXT)}", ""]
+    if found.agree is None:
+        lines += [f"{found.a.name} and {found.b.name}: {wording.text(found.what)}"]
+    elif found.agree:
+        lines += [f"{found.a.name} and {found.b.name} agree: {found.what}"]
+    else:
+        assert found.stage is not None
+        where = "" if found.where is None else f", at character {found.where}"
+        lines += [
+            f"{found.a.name} and {found.b.name} differ first in: {found.stage} ({found.certainty}{where})",
+            f"  {wording.text(found.what)}",
+            *(f"  - {wording.text(line)}" for line in found.evidence),
+        ]
+    a, b = found.a, found.b
+    steps = step_rows(found, "steps", _STEPS_SHOWN) if a.steps or b.steps or a.way or b.way else []
+    if max(len(a.steps), len(b.steps)) > _STEPS_SHOWN:
+        steps.append(SideRow("", [f"… {len(side.steps)} steps in all" for side in (a, b)]))
+    rows = [_written_row(row) for row in stage_rows(found, _IDS_SHOWN, steps)]
+    return "\n".join([*lines, "", columns(["", a.name, b.name], rows)])
+
+
+class SideRow(NamedTuple):
+    """A row of the table of both sides."""
+
+    heading: str
+    cells: Sequence[Any]
+    """One for each side; None where it has nothing there."""
+    here: bool = False
+    """Whether the sides first differ here."""
+    kind: Literal["text", "piece", "step", "code"] = "text"
+    """What the cells are."""
+
+
+def stage_rows(found: Explanation, ids_shown: int, steps: Sequence[SideRow] = ()) -> list[SideRow]:
+    """Return everything known of both sides, stage by stage, with `steps` after the pieces."""
+    both, stage = (found.a, found.b), found.stage
+    rewriting = [side.rewriting or "as it is" if side.error is None else f"refused: {side.error}" for side in both]
+    return [
+        SideRow("what it is", [side.about for side in both]),
+        SideRow(
+            "special tokens", ["; ".join(side.special) or "none recognised" for side in both], stage == "special tokens"
+        ),
+        SideRow("text", rewriting, stage in ("normalisation", "failure")),
+        SideRow("pieces", [PIECES_FROM[side.pieces_from] for side in both]),
+        *_piece_rows(found),
+        *steps,
+        SideRow("ids", [wording.ids(side.ids, ids_shown) for side in both], stage == "determinism"),
+        SideRow("decoded", [side.decoded for side in both], stage == "decode", "code"),
+    ]
+
+
+def _piece_rows(found: Explanation) -> Iterator[SideRow]:
+    """Yield the pieces of both, those that begin at the same byte in one row."""
+    by_start = [{piece.start: piece for piece in side.pieces} for side in (found.a, found.b)]
+    for start in sorted({*by_start[0], *by_start[1]}):
+        pieces = [side.get(start) for side in by_start]
+        yield SideRow(f"byte {start}", pieces, any(piece is not None and piece.differs for piece in pieces), "piece")
+    if found.a.pieces_left_out or found.b.pieces_left_out:
+        yield SideRow("", [f"… {side.pieces_left_out} more pieces" for side in (found.a, found.b)])
+
+
+def step_rows(found: Explanation, heading: str, at_most: int) -> list[SideRow]:
+    """Return how the piece in which both differ is derived, `heading` beside the algorithms."""
+    sides = (found.a.steps, found.b.steps)
+    rows = [SideRow(heading, [found.a.way, found.b.way])]
+    for i in range(min(max(map(len, sides)), at_most)):
+        steps = [steps[i] if i < len(steps) else None for steps in sides]
+        rows.append(SideRow(f"step {i + 1}", steps, i + 1 == found.step, "step"))
+    return rows
+
+
+def _written_row(row: SideRow) -> list[str]:
+    mark = "" if row.kind not in ("piece", "step") else "» " if row.here else "  "
+    return [f"{mark}{row.heading}", *(_written(cell, row.kind) for cell in row.cells)]
+
+
+def _written(cell: Any, kind: str) -> str:
+    if cell is None:
+        return wording.ABSENT if kind == "code" else ""
+    write: dict[str, Callable[[Any], str]] = {"text": str, "piece": piece_line, "step": step_line, "code": shown}
+    return write[kind](cell)
+
+
+def shown(text: str, at_most: int = _LONGEST_CELL) -> str:
+    """Return a text in quotes, on one line, shortened where it is long."""
+    written = wording.text(text)
+    return f"‘{written}’" if len(written) <= at_most else f"‘{written[:at_most]}…’ ({len(text):,} characters)"
+
+
+def piece_line(piece: Piece, at_most: int = 12) -> str:
+    """Return a piece, then its tokens with their ids."""
+    tokens = [f"‘{wording.text(token.text or '')}’ {token.id}" for token in piece.tokens[:at_most]]
+    more = "" if len(piece.tokens) <= at_most else f" … ({len(piece.tokens)})"
+    special = " special token" if piece.special else ""
+    return f"{shown(piece.text, 30)}{special} → {' · '.join(tokens)}{more}"
+
+
+def step_line(step: Step) -> str:
+    """Return one step: what was done, its rank, and the symbols after it."""
+    rank = "" if step.rank is None else f", rank {step.rank}"
+    match step.action:
+        case "merge":
+            done = f"{_bare(step.left)} + {_bare(step.right)}{rank}"
+        case "whole piece":
+            done = f"whole piece{rank}"
+        case "longest":
+            done = f"longest: {_bare(step.result)}{rank}"
+        case "back":
+            done = f"back: {_bare(step.result)}"
+        case _:
+            done = f"take: {_bare(step.result)}"
+    symbols = " ".join(map(_bare, step.symbols[:40])) + (" …" if len(step.symbols) > 40 else "")
+    note = f"  ({wording.text(step.note)})" if step.note else ""
+    return f"{done}  →  {symbols}{note}"
+
+
+def _bare(text: str) -> str:
+    """Return a symbol without quotes, with visible spaces."""
+    return wording.text(text).replace(" ", "␣")
+
+
+def render_trace(found: Trace) -> str:
+    """Return the steps of one implementation, piece by piece."""
+    lines = [f"{found.name} on {found.model}: {found.way}", ""]
+    for piece in found.pieces:
+        lines += [*_traced(piece), ""]
+    lines.append(f"ids    {' '.join(map(str, found.ids))}")
+    if not found.reproduces:
+        lines.append(f"these steps do NOT give the ids of {found.name}; it does not follow its rule")
+    return "\n".join(lines)
+
+
+def _traced(piece: TracedPiece) -> list[str]:
+    return [
+        f"piece {shown(piece.text)}: {' '.join(map(_bare, piece.symbols))}",
+        *([f"  {piece.note}"] if piece.note else []),
+        *(
+            f"  {f'round {step.round}, ' if step.round else ''}step {step.number}: {step_line(step)}"
+            for step in piece.steps
+        ),
+        f"  ids {' '.join(map(str, piece.ids))}",
+        *([] if piece.reproduces else ["  these steps do not give its ids"]),
+    ]
+
+
+def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a plain table that is never cut or wrapped."""
+    from tabulate import tabulate
+
+    return tabulate(
+        [[wording.text(cell) if cell else "" for cell in row] for row in rows],
+        headers=list(headings), tablefmt="simple", disable_numparse=True, preserve_whitespace=True,
+    )  # fmt: skip

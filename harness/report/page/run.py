@@ -1,0 +1,120 @@
+"""The page of a run: one HTML file with everything in it, which needs no network, no server and no other file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from harness.report import palette, wording
+from harness.report.charts import plots
+from harness.report.charts.chart import IMAGE_ONLY, Chart
+from harness.report.page.tables import view_of
+from harness.report.page.templates import asset, render, script_json
+from harness.report.run import Run
+from harness.report.table import Table, grouped
+from harness.report.tables import speed
+from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
+
+_SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("turkish", "Turkish comparison", ("turkish",)),
+    ("agreement", "Agreement", ("agreement-pairs", "round-trip")),
+    ("speed", "Speed", ("ranking", "speed")),
+    ("compression", "Compression against speed", ("compression",)),
+    ("scaling", "Scaling", ("breaks", "scaling")),
+    ("memory", "Memory and load time", ("memory",)),
+    ("threads", "Threads", ()),
+    ("training", "Training", ("training", "trained", "learned", "trainers", "trainer-pairs")),
+    ("failures", "Failures and counterexamples", ("failures", "counterexamples")),
+)
+"""Id, heading and tables of each section between the summary and the provenance; `run.html` introduces them."""
+
+
+def render_page(run_folder: Path, *, price_per_million: float = DEFAULT_PRICE_PER_MILLION) -> str:
+    """Return the page of the run in `run_folder`; raise `RecordError` where it holds no records."""
+    run = Run(run_folder.name if run_folder.is_absolute() else run_folder.as_posix(), run_folder)
+    found, machine = run.tables(price_per_million), run.machine
+    drawn = [chart for chart in run.charts.values() if chart.section != IMAGE_ONLY]
+    overview, warnings = found.get("overview"), machine.get("warnings")
+    summary = [{"name": "summary", "heading": "Summary"}] if run.headlines or overview is not None or warnings else []
+    sections = [*summary, *_middle(found, drawn, run.analyses), {"name": "provenance", "heading": "Provenance"}]
+    where = ", ".join(str(machine[key]) for key in ("date", "profile", "cpu") if machine.get(key))
+    vega = _vega_bundle()
+    return render(
+        "run.html",
+        vega,
+        asset("page.js"),
+        title=f"bpebench: {run.label}",
+        subtitle=f"Run {run.label}" + (f" · {where}" if where else ""),
+        sections=sections,
+        headlines=run.headlines,
+        overview=None if overview is None else view_of(overview),
+        warnings=warnings if isinstance(warnings, list) else [],
+        noise=_noise(run.records),
+        command=machine.get("command") or "bpebench run",
+        run=run.label,
+        machine={key: value for key, value in machine.items() if key not in ("command", "warnings", "noise_floor")},
+        choice_id=plots.CHOICE_ID,
+        vega=vega,
+        chart_data=_chart_data(drawn),
+    )
+
+
+def _middle(
+    found: Mapping[str, Table], drawn: Sequence[Chart], analyses: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """Yield what `run.html` shows of each section that has a table or a chart."""
+    for name, heading, names in _SECTIONS:
+        views = {key: view_of(found[key]) for key in names if key in found}
+        here = [chart for chart in drawn if chart.section == name]
+        if not views and not here:
+            continue
+        yield {
+            "name": name,
+            "heading": heading,
+            "charts": here,
+            "marks": _AGREEMENT_MARKS if name == "agreement" else _KIND_MARKS,
+            "tables": views,
+            "analyses": _analyses(found["speed"], analyses) if "speed" in views else {},
+        }
+
+
+_KIND_MARKS = [(f"kind-{kind}", shape, kind) for kind, shape in zip(wording.KINDS, palette.SHAPES, strict=True)]
+_AGREEMENT_MARKS = [(f"agreement-{i}", "square", status) for i, status in enumerate(palette.AGREEMENTS)]
+"""Colour, shape and meaning of each entry of a legend."""
+
+
+def _analyses(speeds: Table, analyses: Mapping[str, str]) -> dict[str, str]:
+    """Return what workloads measure, by their names: those of one text together."""
+    analysed = [str(name) for name in speeds.frame["workload"].unique() if analyses.get(name)]
+    return {", ".join(names): text for text, names in grouped(analysed, analyses.__getitem__).items()}
+
+
+def _noise(records: Sequence[object]) -> str:
+    floor = speed.noise_floor(records)
+    if floor is None:
+        return f"This run measured no implementation twice. {speed.claimed_where(None, 1)}"
+    return (
+        f"Two copies of one implementation differed by at most {wording.percent(floor)} in this run; "
+        "no smaller difference is claimed."
+    )
+
+
+def _chart_data(drawn: Sequence[Chart]) -> Markup:
+    """Return the charts as `page.js` reads them; the page has legends and titles of its own."""
+    config = {scheme: palette.config(scheme) | {"legend": {"disable": True}} for scheme in palette.SCHEMES}
+    return script_json(
+        {"charts": {chart.name: chart.spec for chart in drawn}, "config": config, "choice": plots.CHOICE_ID}
+    )
+
+
+@cache
+def _vega_bundle() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script that leaves only `vegaEmbed` behind."""
+    import vl_convert
+
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return "(function(){" + bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--") + "\n})();"

@@ -1,0 +1,124 @@
+"""The templates of pages: HTML in `templates/*.html`, filled by jinja2, which escapes every value.
+
+What cannot be printed becomes its backslash escape on the way in. Scripts are allowed by their digests only
+(Content-Security-Policy), so that even a fault in escaping runs nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from importlib.resources import files
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from harness.printable import printable
+from harness.report import palette, wording
+
+_LONGEST_PIECE = 80
+"""Characters of a piece that are shown."""
+
+
+def render(template: str, *scripts: str, **values: object) -> str:
+    """Return the page that `templates/TEMPLATE` makes of `values`; only `scripts` may run in it."""
+    colours = {scheme: _variables(scheme) for scheme in palette.SCHEMES}
+    page = _environment().get_template(template)
+    return page.render(policy=_policy(*scripts), colours=colours, font=palette.FONT, **values)
+
+
+def script_json(value: object) -> Markup:
+    """Return JSON that may stand inside a script element: no `<`, so nothing can end it or open another."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False)
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def slug(text: str) -> str:
+    """Return a text as an id of HTML."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
+
+
+@cache
+def asset(name: str) -> Markup:
+    """Return a file of `assets`, as it is."""
+    return Markup(_source("assets", name))
+
+
+def _source(folder: str, name: str) -> str:
+    return (files("harness.report.page") / folder / name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(partial(_source, "templates")),
+        autoescape=True,
+        finalize=_printable,
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.globals["asset"] = asset
+    environment.filters |= {
+        "attributes": _attributes,
+        "capitalized": str.capitalize,
+        "plain": _plain,
+        "present": _present,
+        "shortened": lambda text: text if len(text) <= _LONGEST_PIECE else f"{text[:_LONGEST_PIECE]}…",
+        "spaces_marked": _spaces_marked,
+    }
+    environment.tests["list_of_parts"] = _is_list_of_parts
+    return environment
+
+
+def _printable(value: object) -> object:
+    return value if isinstance(value, Markup) else wording.text(value)
+
+
+def _attributes(values: Mapping[str, object]) -> Markup:
+    """Return attributes of an element, each with a space in front; those that are None are left out."""
+    shown = {name: value for name, value in values.items() if value is not None}
+    return Markup("").join(Markup(' {}="{}"').format(name, _printable(value)) for name, value in shown.items())
+
+
+def _spaces_marked(text: str | None) -> Markup:
+    """Return a text with each space as a pale mark."""
+    return Markup('<span class="space">·</span>').join(printable(part) for part in (text or "").split(" "))
+
+
+def _present(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    return ((str(name), value) for name, value in values.items() if value is not None and value not in ("", [], {}))
+
+
+def _is_list_of_parts(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(inner, Mapping | list) for inner in value)
+
+
+def _plain(value: object, name: str) -> str:
+    """Return a fact in words; a size where its name says that it counts bytes."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and name.endswith("bytes"):
+        return wording.size(value)
+    return wording.figure(value) if isinstance(value, float) else wording.text(value)
+
+
+def _policy(*scripts: str) -> str:
+    digests = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    # Vega compiles its expressions with Function, hence unsafe-eval; they come from our specifications only.
+    allowed = f"script-src {digests} 'unsafe-eval'; " if scripts else ""
+    return f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:"
+
+
+def _variables(scheme: palette.Scheme) -> str:
+    """Return the colours of a scheme as CSS variables."""
+    values = {name: colours[scheme] for name, colours in palette.PAGE.items()}
+    values |= {f"kind-{kind}": c for kind, c in zip(wording.KINDS, palette.KIND_COLOURS[scheme], strict=True)}
+    values |= {f"agreement-{i}": colour for i, colour in enumerate(palette.AGREEMENT_COLOURS[scheme])}
+    return "".join(f"--{name}:{value};" for name, value in values.items())

@@ -1,0 +1,92 @@
+"""The markers of a README's generated parts.
+
+A block begins with `<!-- generated:NAME run:results/RUN -->` and ends with `<!-- /generated -->`. NAME is a table
+(`bpebench report RUN --json` lists them), `headlines`, `machine`, `chart-NAME`, `help` or `help-VERB`; the last two
+need no run. Further words of a marker: `only:REGEX` keeps the groups of a table, or the headlines, that match,
+`price:AMOUNT` sets the price of a million tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from harness.records import RecordError
+from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
+
+_MARKER = re.compile(
+    r"^<!-- generated:(?P<words>[^\n]*?) -->[ \t]*$|^<!-- (?P<end>/generated) -->[ \t]*$", re.MULTILINE
+)
+_WORDS = ("run", "only", "price")
+
+
+class ReadmeError(RecordError):
+    """An invalid marker; the message names its line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One generated part of a README."""
+
+    name: str
+    line: int
+    """Line of its opening marker, from 1."""
+    start: int
+    """Offset of the opening marker."""
+    end: int
+    """Offset of the closing one."""
+    run: str = ""
+    only: str = ""
+    price: float = DEFAULT_PRICE_PER_MILLION
+
+    @property
+    def marker(self) -> str:
+        """Return the opening marker as written."""
+        price = "" if self.price == DEFAULT_PRICE_PER_MILLION else f"{self.price:g}"
+        words = {"only": self.only, "price": price, "run": self.run}
+        shown = [f"generated:{self.name}", *(f"{word}:{value}" for word, value in words.items() if value)]
+        return f"<!-- {' '.join(shown)} -->\n"
+
+    @property
+    def chart(self) -> str | None:
+        """Return the name of the chart this block shows, or None."""
+        return self.name.removeprefix("chart-") if self.name.startswith("chart-") else None
+
+    @property
+    def needs_run(self) -> bool:
+        """Return whether it is made from a run's records (help is not)."""
+        return self.name != "help" and not self.name.startswith("help-")
+
+
+def blocks(text: str) -> list[Block]:
+    """Return the generated parts of `text` in order; raise `ReadmeError` for an unpaired or invalid marker."""
+    found: list[Block] = []
+    open_: Block | None = None
+    for match in _MARKER.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        if open_ is not None and match["end"]:
+            found.append(replace(open_, end=match.start()))
+            open_ = None
+        elif match["end"]:
+            raise ReadmeError(f"line {line}: <!-- /generated --> closes nothing")
+        elif open_ is not None:
+            break
+        else:
+            open_ = _opened(match, line)
+    if open_ is not None:
+        raise ReadmeError(f"line {open_.line}: generated:{open_.name} is not closed by <!-- /generated -->")
+    return found
+
+
+def _opened(match: re.Match[str], line: int) -> Block:
+    name, *words = match["words"].split()
+    pairs = dict(word.partition(":")[::2] for word in words)
+    if unknown := [word for word in pairs if word not in _WORDS]:
+        raise ReadmeError(f"line {line}: {unknown[0]!r} means nothing in a marker; known: {', '.join(_WORDS)}")
+    try:
+        price = float(pairs.get("price", DEFAULT_PRICE_PER_MILLION))
+        re.compile(pairs.get("only", ""))
+    except (ValueError, re.error) as error:
+        raise ReadmeError(f"line {line}: {error}") from None
+    run, only = pairs.get("run", ""), pairs.get("only", "")
+    return Block(name, line, match.start(), match.start(), run, only, price)

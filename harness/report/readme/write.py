@@ -1,0 +1,124 @@
+"""The README's generated parts and the pages of the runs: written from records, and checked for staleness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from harness.records import write_atomically
+from harness.report import palette
+from harness.report.charts.chart import Chart, svg
+from harness.report.readme.contents import chart_of, digest_line, image_path, render_block
+from harness.report.readme.markers import Block, ReadmeError, blocks
+from harness.report.readme.runs import pages
+from harness.report.run import Run
+
+UNCOMMITTED = "results/local"
+_REMEDY = "bpebench report --readme"
+"""Regenerates every block from the run its marker names; naming a run would use that one for all of them."""
+
+
+Image = tuple[str, Chart, palette.Scheme]
+"""Path, relative to the README, and what it shows."""
+
+
+def splice(readme_text: str, run_folder: Path | None = None, *, root: Path | None = None) -> tuple[str, list[Image]]:
+    """Return `readme_text` with every block regenerated, and the images these show.
+
+    They come from the runs the markers name, or all from `run_folder`. `root` is the folder of the README, which the
+    runs' paths start from (default: the working directory).
+    """
+    root = Path() if root is None else root
+    label = None if run_folder is None else _label(run_folder, root)
+    runs: dict[str, Run] = {}
+    parts: list[str] = []
+    images: list[Image] = []
+    position = 0
+    for block in blocks(readme_text):
+        if label is not None and block.needs_run:
+            block = replace(block, run=label)
+        content, shown = _rendered(block, root, runs)
+        parts += [readme_text[position : block.start], block.marker, content]
+        images += shown
+        position = block.end
+    return "".join([*parts, readme_text[position:]]), images
+
+
+def is_stale(readme_text: str, *, root: Path | None = None) -> list[str]:
+    """Return a line for each part of the README that differs from the runs its markers name."""
+    root = Path() if root is None else root
+    runs: dict[str, Run] = {}
+    stale = []
+    for block in blocks(readme_text):
+        where = f"line {block.line}: generated:{block.name}"
+        if block.needs_run and not block.run:
+            stale.append(f"{where} names no run yet; run `bpebench report results/NAME --readme`")
+            continue
+        content, images = _rendered(block, root, runs)
+        if block.marker + content != readme_text[block.start : block.end]:
+            stale.append(f"{where} is stale; run `{_REMEDY}`")
+            continue
+        for path, chart, _ in images:
+            if digest_line(chart) not in _read(root / path):
+                stale.append(f"{where}: {path} is stale or missing; run `{_REMEDY}`")
+    return stale
+
+
+def stale_pages(root: Path) -> list[str]:
+    """Return a line for each page under `results` that differs from its records."""
+    return [
+        f"{path.relative_to(root).as_posix()} is stale or missing; run `{_REMEDY}`"
+        for path, content in pages(root)
+        if _read(path) != content
+    ]
+
+
+def write_readme(readme: Path, run_folder: Path | None = None) -> list[Path]:
+    """Regenerate the blocks of the file `readme`, the images they show and the pages of all committed runs.
+
+    Return the files that changed.
+    """
+    root = readme.parent
+    text, images = splice(readme.read_text(encoding="utf-8"), run_folder, root=root)
+    changed: list[Path] = []
+    for path, content in [*_stale_images(images, root), *pages(root), (readme, text)]:
+        if _read(path) != content:
+            write_atomically(path, content.encode())
+            changed.append(path)
+    return changed
+
+
+def _rendered(block: Block, root: Path, runs: dict[str, Run]) -> tuple[str, list[Image]]:
+    """Return the content of a block and the images in it; `runs` keeps what was read for one to the next."""
+    if not block.needs_run:
+        return render_block(block, None), []
+    if not block.run:
+        raise ReadmeError(f"line {block.line}: generated:{block.name} names no run; add run:results/NAME")
+    run = runs.setdefault(block.run, Run(block.run, root / block.run))
+    content = render_block(block, run)
+    if block.chart is None:
+        return content, []
+    chart = chart_of(block, run)
+    return content, [(image_path(block.run, chart, scheme), chart, scheme) for scheme in palette.SCHEMES]
+
+
+def _stale_images(images: list[Image], root: Path) -> Iterator[tuple[Path, str]]:
+    """Yield path and content of the images that do not show their chart as it is."""
+    for path, chart, scheme in images:
+        if digest_line(chart) not in _read(root / path):
+            yield root / path, f"{digest_line(chart)}\n{svg(chart, scheme)}\n"
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def _label(run_folder: Path, root: Path) -> str:
+    try:
+        label = run_folder.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        raise ReadmeError(f"{run_folder}: lies outside the folder of the README, which has to name it") from None
+    if label == UNCOMMITTED or label.startswith(UNCOMMITTED + "/"):
+        raise ReadmeError(f"{run_folder}: is not committed, so a README must not name it; run with --out results/NAME")
+    return label

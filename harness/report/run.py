@@ -1,0 +1,74 @@
+"""A run: its records, and everything that is derived from them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from harness.records import MACHINE_FILE, read_records
+from harness.report.charts import charts
+from harness.report.charts.chart import Chart
+from harness.report.headlines import Headline, headlines
+from harness.report.table import Row, Table
+from harness.report.tables import speed, tables
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run's records, read once, and everything derived from them, made on demand."""
+
+    label: str
+    folder: Path
+
+    @cached_property
+    def records(self) -> list[Any]:
+        """Return every record of the run."""
+        return read_records(self.folder)
+
+    @cached_property
+    def charts(self) -> dict[str, Chart]:
+        """Return its charts by name."""
+        return {chart.name: chart for chart in charts(self.records, self._speed_rows)}
+
+    @cached_property
+    def headlines(self) -> list[Headline]:
+        """Return its headlines."""
+        return headlines(self.records, self._speed_rows)
+
+    @cached_property
+    def machine(self) -> dict[str, Any]:
+        """Return what is known of where it was made; empty where nothing is or the file cannot be read."""
+        found = self._facts(MACHINE_FILE)
+        return found if isinstance(found, dict) else {}
+
+    @cached_property
+    def analyses(self) -> dict[str, str]:
+        """Return what its workloads are for, in prose, by name; empty where it has no plan."""
+        try:
+            workloads = self._facts("plan.json")["workloads"]
+            return {str(w["name"]): " ".join(str(w.get("analysis", "")).split()) for w in workloads}
+        except (KeyError, TypeError, AttributeError):
+            return {}
+
+    def _facts(self, file: str) -> Any:
+        try:
+            return json.loads((self.folder / file).read_bytes())
+        except (OSError, ValueError):
+            return {}
+
+    @cached_property
+    def _speed_rows(self) -> list[Row]:
+        return speed.speed_rows(self.records)
+
+    @cached_property
+    def _tables(self) -> dict[float, dict[str, Table]]:
+        return {}
+
+    def tables(self, price: float) -> dict[str, Table]:
+        """Return its tables by name, costs at `price` per million tokens."""
+        if price not in self._tables:
+            self._tables[price] = tables(self.records, price, self._speed_rows)
+        return self._tables[price]

@@ -1,0 +1,77 @@
+"""Every table of a run, made from its records, and which of them a terminal shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import cache
+
+from harness.report import layout, round_trips
+from harness.report.table import Row, Table, table_of
+from harness.report.tables import compression, correctness, growth, long_runs, overview, speed, training
+from harness.report.tables.compression import DEFAULT_PRICE_PER_MILLION
+
+_ONLY_ELSEWHERE = ("agreement-pairs", "trainer-pairs")
+"""Tables not shown on a terminal: the matrix shows the same, and the page and the files hold every pair."""
+
+
+def tables(
+    records: Sequence[object],
+    price_per_million: float = DEFAULT_PRICE_PER_MILLION,
+    speed_rows: Sequence[Row] | None = None,
+    names: Collection[str] = (),
+) -> dict[str, Table]:
+    """Return every table that has rows (of `names`, where given), by name, the Turkish comparison first.
+
+    Prices are per million tokens. `speed_rows` are those of `speed.speed_rows`, if computed already.
+    """
+    timed = cache(lambda: speed.speed_rows(records) if speed_rows is None else speed_rows)
+    makers: dict[str, Callable[[], Table]] = {
+        "turkish": lambda: compression.turkish_table(records, price_per_million),
+        "overview": lambda: overview.overview_table(records, timed()),
+        "agreement": lambda: correctness.matrix_table(records),
+        "agreement-pairs": lambda: table_of("agreement-pairs", correctness.pair_rows(records)),
+        "counterexamples": lambda: table_of("counterexamples", correctness.counterexample_rows(records)),
+        "round-trip": lambda: table_of("round-trip", correctness.round_trip_rows(records)),
+        "ranking": lambda: speed.ranking_table(records),
+        "speed": lambda: speed.speed_table(timed(), speed.noise_floor(records)),
+        "sustained": lambda: table_of("sustained", long_runs.sustained_rows(records)),
+        "long-texts": lambda: table_of("long-texts", long_runs.long_text_rows(records)),
+        "text-memory": lambda: table_of("text-memory", long_runs.text_memory_rows(records)),
+        "compression": lambda: compression.compression_table(records),
+        "training": lambda: speed.training_table(timed()),
+        "trained": lambda: table_of("trained", training.trained_rows(records)),
+        "learned": lambda: training.learned_table(records),
+        "trainers": lambda: training.matrix_table(records),
+        "trainer-differences": lambda: training.differences_table(records),
+        "trainer-pairs": lambda: training.pairs_table(records),
+        "memory": lambda: table_of("memory", speed.memory_rows(timed())),
+        "breaks": lambda: growth.breaks_table(records),
+        "scaling": lambda: growth.scaling_table(records),
+        "failures": lambda: correctness.failures_table(records),
+    }
+    known = round_trips.recorded(records)
+    found = {name: make() for name, make in makers.items() if not names or name in names}
+    return {name: round_trips.with_round_trips(table, known) for name, table in found.items() if len(table.frame)}
+
+
+def render_terminal(
+    records: Sequence[object],
+    *,
+    price_per_million: float = DEFAULT_PRICE_PER_MILLION,
+    width: int | None = None,
+    names: Sequence[str] = (),
+) -> str:
+    """Return the tables (only those of `names`, where given) as text; `width` is None outside a terminal."""
+    found = tables(records, price_per_million, names=names)
+    chosen = names or [name for name in found if name not in _ONLY_ELSEWHERE]
+    return "\n".join(layout.render(found[name], "text", width=width) for name in chosen if name in found)
+
+
+def render_check(records: Sequence[object], width: int | None = None) -> str:
+    """Return what `check` shows: agreement, counterexamples, round trips."""
+    return render_terminal(records, width=width, names=("agreement", "counterexamples", "round-trip"))
+
+
+def render_trainers(records: Sequence[object], width: int | None = None) -> str:
+    """Return what `check --trainers` shows: the matrix, and where pairs differ."""
+    return render_terminal(records, width=width, names=("trainers", "trainer-differences"))

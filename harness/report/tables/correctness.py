@@ -1,0 +1,208 @@
+"""Tables of correctness: agreement of every pair, counterexamples, round trips, and everything that is not ok."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from harness.records import Agreement, AgreementClass, Counterexample, Measurement, NotCompared, Verdict, of_kind
+from harness.report import wording
+from harness.report.table import Row, Table, grouped, latest, table_of, triangle, triangle_columns
+
+CLASS_MARK: dict[AgreementClass, str] = {
+    "provably equal": "P",
+    "equal under conditions": "C",
+    "expected to differ": "D",
+}
+NOT_COMPARED = "not compared"
+NOT_CHECKED = "not checked"
+"""Status of an implementation that loads and was given no text."""
+_MANY = 12
+"""From more implementations than this the matrix leaves out how many texts differ."""
+
+
+def verdicts(records: Iterable[object]) -> list[Verdict]:
+    """Return the last verdict of each implementation, model, corpus and check; those on trainers are separate."""
+    found = latest(records, Verdict, "implementation", "model", "corpus", "check")
+    return [v for v in found if v.check != "train"]
+
+
+def training_verdicts(records: Iterable[object]) -> list[Verdict]:
+    """Return the last verdict of each trainer, rule and corpus."""
+    return [v for v in latest(records, Verdict, "implementation", "model", "corpus", "check") if v.check == "train"]
+
+
+def agreements(records: Iterable[object]) -> list[Agreement]:
+    """Return the last record of each pair, model and corpus, in order of first appearance."""
+    return latest(records, Agreement, "a", "b", "model", "corpus")
+
+
+def not_compared(records: Sequence[object]) -> list[NotCompared]:
+    """Return pairs that both ran and were compared in no record, by pair, model and corpus."""
+    compared = {(a.a, a.b, a.model, a.corpus) for a in agreements(records)}
+    owed = (n for n in of_kind(records, NotCompared) if n.agreement_class is not None)
+    pairs = latest(owed, NotCompared, "a", "b", "model", "corpus")
+    return [pair for pair in pairs if (pair.a, pair.b, pair.model, pair.corpus) not in compared]
+
+
+def _counterexample(example: Counterexample | None) -> Row:
+    """Return a counterexample as cells of a frame."""
+    if example is None:
+        return dict.fromkeys(("text", "text_base64", "reference", "expected", "got", "note"))
+    return {
+        "text": example.text.escaped, "text_base64": example.text.base64, "reference": example.reference,
+        "expected": example.expected, "got": example.got, "note": example.note,
+    }  # fmt: skip
+
+
+def pair_rows(records: Sequence[object]) -> list[Row]:
+    """Return a row for every pair on every model, with the counts over all corpora.
+
+    A pair that ran and was compared on no corpus is `not compared`.
+    """
+    found = grouped(agreements(records), lambda pair: (pair.model, pair.a, pair.b))
+    without = {key: pair for pair in not_compared(records) if (key := (pair.model, pair.a, pair.b)) not in found}
+    return [*map(_pair_row, found.values()), *(_pair_row([], pair) for pair in without.values())]
+
+
+def _pair_row(some: Sequence[Agreement], without: NotCompared | None = None) -> Row:
+    """Sum up the records of a model and pair; `without` is the pair where there are none."""
+    pair = without or some[0]
+    n_differing = sum(found.n_differing_texts for found in some)
+    shares = [(found.differing_piece_share, found.n_bytes) for found in some if found.differing_piece_share is not None]
+    weight = sum(n_bytes for _, n_bytes in shares)
+    return {
+        "model": pair.model, "a": pair.a, "b": pair.b, "class": pair.agreement_class, "conditions": pair.conditions,
+        "status": NOT_COMPARED if without else "differs" if n_differing else "equal", "n_corpora": len(some),
+        "n_texts": sum(found.n_texts for found in some), "n_differing_texts": n_differing,
+        "differing_piece_share": sum(share * n for share, n in shares) / weight if weight else None,
+        **_counterexample(next((found.counterexample for found in some if found.counterexample is not None), None)),
+    }  # fmt: skip
+
+
+def implementations_in_order(records: Sequence[object]) -> list[str]:
+    """Return every implementation in the records, in the order of the check."""
+    pairs = (name for found in agreements(records) for name in (found.a, found.b))
+    return list(dict.fromkeys([*(v.implementation for v in verdicts(records)), *pairs]))
+
+
+def matrix_table(records: Sequence[object]) -> Table:
+    """Return a triangle for each model: every implementation against every one before it."""
+    pairs = pair_rows(records)
+    names = implementations_in_order(records)
+    models = dict.fromkeys([*(row["model"] for row in pairs), *(v.model for v in verdicts(records))])
+    many = len(names) > _MANY
+    rows: list[Row] = []
+    for model in models if len(names) > 1 else []:
+        cells = {frozenset((row["a"], row["b"])): _cell(row) for row in pairs if row["model"] == model}
+        rows += [{"model": model} | row for row in triangle("implementation", names, cells)]
+    absent = [
+        f"n/a: {v.implementation} on {v.model}: {v.status}: {wording.text(v.reason)}"
+        for v in verdicts(records)
+        if v.status in ("unsupported", "missing") or (v.status != "ok" and v.check == "load")
+    ]
+    lines = [
+        *(
+            f"{row['a']} and {row['b']} on {row['model']}: {wording.percent(row['differing_piece_share'])} of pieces "
+            "differ, weighted by occurrence."
+            for row in pairs
+            if row["differing_piece_share"] is not None
+        ),
+        *(
+            f"Not compared: {pair.a} and {pair.b} on {pair.model}, {pair.corpus}: {pair.reason}."
+            for pair in not_compared(records)
+        ),
+        *dict.fromkeys(absent),
+    ]
+    return table_of(
+        "agreement",
+        rows,
+        triangle_columns("implementation", names, _short_cell if many else wording.text),
+        on_how_many="" if many else " on so many texts",
+        absent="–" if many else "n/a",
+        pairs="".join(f"\n{line}" for line in lines),
+    )
+
+
+def _cell(row: Row) -> str:
+    if row["status"] == NOT_COMPARED:
+        return "n/a"
+    mark = CLASS_MARK[row["class"]]
+    return f"{mark} =" if row["status"] == "equal" else f"{mark} ≠{wording.count(row['n_differing_texts'])}"
+
+
+def _short_cell(cell: str) -> str:
+    """Return a cell without its count, so that a wide matrix still fits."""
+    return "–" if cell == "n/a" else cell.replace(" ", "").rstrip("0123456789,")
+
+
+def counterexample_rows(records: Iterable[object]) -> list[Row]:
+    """Return the smallest text found for each pair and each failure."""
+    records = list(records)
+    found: list[tuple[Agreement | Verdict | Measurement, str, str]] = [
+        *((a, f"{a.a}, {a.b}", a.agreement_class) for a in agreements(records)),
+        *((v, v.implementation, f"{v.check}: {v.status}") for v in verdicts(records)),
+        *((m, m.implementation, f"{m.task}: {m.status}") for m in of_kind(records, Measurement)),
+    ]
+    rows = [
+        {"who": who, "n_alike": 0, "model": record.model, "class": label} | _counterexample(record.counterexample)
+        for record, who, label in found
+        if record.counterexample is not None
+    ]
+    alike = grouped(
+        rows,
+        lambda row: (
+            row["model"], row["class"], row["text_base64"], frozenset((str(row["expected"]), str(row["got"]))),
+        ),
+    )  # fmt: skip
+    return [some[0] | {"n_alike": len(some)} for some in alike.values()]
+
+
+def round_trip_rows(records: Iterable[object]) -> list[Row]:
+    """Return one row for each implementation and outcome of the round trip, over all models and corpora."""
+    together = grouped(
+        verdicts(records),
+        lambda v: (
+            v.implementation, v.status if v.n_texts or v.status != "ok" else NOT_CHECKED, v.reason, v.round_trip,
+        ),
+    )  # fmt: skip
+    promised = any(round_trip for *_, round_trip in together)
+    return [
+        {
+            "implementation": implementation, "status": status, "n_corpora": len({v.corpus for v in some}),
+            "n_texts": sum(v.n_texts for v in some), "n_bytes": sum(v.n_bytes for v in some),
+            "n_models": len({v.model for v in some}), "models": ", ".join(dict.fromkeys(v.model for v in some)),
+            "reason": reason, **({"round_trip": round_trip} if promised else {}),
+        }
+        for (implementation, status, reason, round_trip), some in together.items()
+    ]  # fmt: skip
+
+
+def failure_rows(records: Iterable[object]) -> list[Row]:
+    """Return everything that is not ok by its reason, with where it happened and its first counterexample.
+
+    A rule a trainer does not follow is left to the table of trainers.
+    """
+    records = list(records)
+    trained = (v for v in training_verdicts(records) if v.status != "unsupported")
+    found: list[tuple[Measurement | Verdict, str]] = [
+        *((m, m.workload) for m in of_kind(records, Measurement)),
+        *((v, f"{v.check} {v.model}/{v.corpus}") for v in (*verdicts(records), *trained)),
+    ]
+    failed = [(r, where) for r, where in found if r.status != "ok"]
+    rows: list[Row] = []
+    for key, some in grouped(failed, lambda one: (one[0].implementation, one[0].status, one[0].reason)).items():
+        places = {where: r.counterexample for r, where in some}
+        rows.append(
+            dict(zip(("implementation", "status", "reason"), key, strict=True))
+            | {"n_places": len(places), "where": ", ".join(places)}
+            | _counterexample(next(filter(None, places.values()), None))
+        )
+    return rows
+
+
+def failures_table(records: Iterable[object]) -> Table:
+    """Return everything that is not ok, with its reason; nothing is left out."""
+    rows = failure_rows(records)
+    met = {row["status"] for row in rows}
+    meanings = (f"{status}: {meaning}" for status, meaning in wording.STATUS_MEANS.items() if status in met)
+    return table_of("failures", rows, meanings=" · ".join(meanings))

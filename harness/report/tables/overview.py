@@ -1,0 +1,96 @@
+"""The first table of a run: every implementation, whether its ids are right, and its speed on common tasks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from harness.measure.comparison import ranking
+from harness.records import Measurement, Status, of_kind
+from harness.report import wording
+from harness.report.table import Column, Row, Table, grouped, table_of
+
+_MEMORY = "memory_mb"
+COLUMNS = {
+    "encode/cl100k_base/turkish": ("turkish", "Turkish"),
+    "encode/cl100k_base/english": ("english", "English"),
+    "encode/cl100k_base/code": ("code", "code"),
+    "encode/o200k_base/parallel": ("parallel", "18 lang."),
+    "encode-documents/o200k_base/parallel": ("documents", "docs"),
+    "encode-short/cl100k_base/english": ("short_us", "50, µs"),
+    "decode/cl100k_base/turkish": ("decode", "decode"),
+    "load/o200k_base": ("load_ms", "load ms"),
+    "encode-cold/o200k_base/parallel": (_MEMORY, "MB"),
+}
+"""Workload -> name and heading of its column; figures without a unit are MB/s."""
+_CANNOT: tuple[Status, ...] = ("unsupported", "missing")
+
+
+def overview_table(records: Sequence[object], speed_rows: Sequence[Row]) -> Table:
+    """Return one row for each implementation that was timed, the fastest first; the note names the others.
+
+    Figures are the medians of `speed_rows`, or a word for the verdict. Empty where none of the workloads of `COLUMNS`
+    was run.
+    """
+    rows = [row for row in speed_rows if row["task"] != "train"]
+    run = {row["workload"] for row in rows}
+    shown = {workload: column for workload, column in COLUMNS.items() if workload in run}
+    if {key for key, _ in shown.values()} <= {_MEMORY}:
+        shown = {}
+    by_name = {
+        name: {row["workload"]: row for row in some}
+        for name, some in grouped(rows if shown else [], lambda row: row["implementation"]).items()
+    }
+    place = {found.name: i for i, found in enumerate(ranking(of_kind(records, Measurement))[0])}
+    order = sorted(by_name, key=lambda name: (place.get(name, len(place)), -_n_timed(by_name[name]), name))
+    timed = [name for name in order if _n_timed(by_name[name])]
+    untimed = grouped(
+        (name for name in order if name not in timed),
+        lambda name: Counter(row["status"] for row in by_name[name].values()).most_common(1)[0][0],
+    )
+    models = grouped(shown, lambda workload: workload.split("/")[1])
+    names = {model: ", ".join(shown[one][1].partition(",")[0] for one in some) for model, some in models.items()}
+    return table_of(
+        "overview",
+        [
+            {"implementation": name, "kind": wording.kind_of(name), "ids": _verdict(by_name[name])}
+            | {key: _cell(key, by_name[name].get(workload)) for workload, (key, _) in shown.items()}
+            for name in timed
+        ],
+        (
+            Column("implementation", "implementation"),
+            Column("ids", "ids"),
+            *(Column(key, heading, _written, right=True) for key, heading in shown.values()),
+        ),
+        models="; ".join(f"{model}: {headings}" for model, headings in names.items()),
+        untimed="".join(f"\nNot timed, {status}: {', '.join(names)}." for status, names in untimed.items()),
+    )
+
+
+def _n_timed(rows: dict[str, Row]) -> int:
+    return sum(row["median"] is not None for row in rows.values())
+
+
+def _verdict(rows: dict[str, Row]) -> str:
+    """Return `exact`, or how often ids were wrong, or why nothing more can be said."""
+    asked = [row for row in rows.values() if row["status"] not in _CANNOT]
+    failed = Counter(row["status"] for row in asked if row["status"] != "ok")
+    if failed:
+        return ", ".join(f"{wording.WORDS[status]} {n}/{len(asked)}" for status, n in failed.most_common())
+    if not all(row["exact"] for row in asked):
+        return "other by design"
+    return "remembers texts" if any(row["remembered"] for row in asked) else "exact"
+
+
+def _cell(key: str, row: Row | None) -> float | str | None:
+    if row is None:
+        return None
+    if key == _MEMORY:
+        return None if row["peak_memory_bytes"] is None else row["peak_memory_bytes"] / 1e6
+    if row["status"] in _CANNOT:
+        return None
+    return wording.WORDS[row["status"]] if row["status"] != "ok" else row["median"]
+
+
+def _written(value: float | str | None) -> str:
+    return value if isinstance(value, str) else wording.figure(value)
