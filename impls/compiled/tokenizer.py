@@ -177,7 +177,7 @@ class Compiled(KernelDecoder, KernelBatches):
         if self._model.alphabet == "chars":
             raise Unsupported(self.name, "BPE-dropout is for byte-level models only")
         with self._pool.borrowed() as call_context:
-            return self._dropout_encoder.encode(call_context.context, *self._pieces_of(call_context, text), dropout)
+            return self._dropout_encoder.encode(call_context.context, *self._piece_ends(call_context, text), dropout)
 
     def _encode_byte_piece(self, piece: bytes) -> list[int]:
         """Return the ids of one piece that is not UTF-8, by the dropout kernel: the others read characters."""
@@ -189,7 +189,7 @@ class Compiled(KernelDecoder, KernelBatches):
                 call_context.context, text, np.array([len(piece)], np.int32), Dropout(0.0, 0)
             )
 
-    def _pieces_of(self, call_context: CallContext, text: str) -> tuple[str, np.ndarray]:
+    def _piece_ends(self, call_context: CallContext, text: str) -> tuple[str, np.ndarray]:
         """Return the text without what the pattern drops, and the ends of its pieces, in bytes: int32."""
         if self._automaton:
             try:

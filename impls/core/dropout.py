@@ -47,10 +47,10 @@ class Dropout:
             raise ValueError(f"the probability of leaving a merge out must be from 0 to 1, not {probability!r}")
         if not 0 <= seed <= _WORD:
             raise ValueError(f"seed must be a whole number from 0 to 2**64 - 1, not {seed!r}")
-        self.threshold = math.ceil(probability * 2**53)
+        self.threshold: int = math.ceil(probability * 2**53)
         """A coin below it drops a merge."""
-        self.start = mix(seed)
-        self.n_pieces = 0
+        self.start: int = mix(seed)
+        self.n_pieces: int = 0
 
     def next_piece(self) -> Iterator[bool]:
         """Return the endless coins of the next piece; True drops a merge."""
