@@ -88,7 +88,7 @@ class Tokenizer(Hooks, Decoder, ABC):
     def pieces(self, text: str) -> list[str]:
         """Return what `encode_piece` is called with for `text`, without special tokens: normalised, split and cut."""
         check_text(text)
-        return self._pieces_of(self._model.normalize(repair_surrogates(text)))
+        return self._cut_pieces(self._model.normalize(repair_surrogates(text)))
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:

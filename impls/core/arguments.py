@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from numbers import Real
 from operator import index
 from typing import Any, Literal, SupportsIndex, TypeVar
 
@@ -120,6 +121,12 @@ def whole_number(name: str, given: SupportsIndex, wanted: str = "a whole number"
         return int(index(given))
     except TypeError:
         raise wrong_type(name, wanted, given) from None
+
+
+def check_number(name: str, given: object) -> None:
+    """Raise TypeError unless `given` is a real number."""
+    if not isinstance(given, Real):
+        raise wrong_type(name, "a number", given)
 
 
 def thread_count(threads: int | None) -> int:

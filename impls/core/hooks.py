@@ -48,7 +48,7 @@ class Hooks:
         """Return the ids of a text without special tokens and surrogates."""
         return self._join_pieces(text, self.encode_piece)
 
-    def _pieces_of(self, text: str) -> list[str]:
+    def _cut_pieces(self, text: str) -> list[str]:
         """Return the pieces of a text in normal form: split by the pattern, then cut by SentencePiece's rules."""
         pieces, cuts = self._splitter.split(text), self._cuts
         return pieces if cuts is None else [part for piece in pieces for part in cuts.cut(piece)]
@@ -59,7 +59,7 @@ class Hooks:
             encode_piece = self._cuts.around_user_defined(encode_piece)
         ids: list[int] = []
         start = 0
-        for piece in self._pieces_of(text):
+        for piece in self._cut_pieces(text):
             try:
                 ids += encode_piece(piece)
             except UnknownSymbol as error:

@@ -173,8 +173,10 @@ def converted(document: Any, kind: type[Kind]) -> Kind:
     """Return a parsed JSON document as an object of `kind`; raise `InvalidModel` naming the field that is wrong."""
     try:
         return msgspec.convert(document, kind)
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+    except msgspec.ValidationError as error:
         raise InvalidModel(str(error)) from None
+    except UnicodeEncodeError as error:
+        raise InvalidModel(f"the text {error.object[:40]!a} holds a lone surrogate") from None
 
 
 def token_table(tokens: Iterable[tuple[bytes, int]]) -> tuple[bytes | None, ...]:
