@@ -19,10 +19,11 @@ from harness.measure.recording import keep_plan, machine_facts
 from harness.measure.run.compressions import compressions
 from harness.measure.run.materials import LoadCorpus, LoadModel, Materials
 from harness.measure.run.references import References
-from harness.measure.run.setup import Setup
+from harness.measure.run.setup import Setup, prepare_kernels
 from harness.measure.run.turn import TurnRunner, Write
 from harness.measure.samples import measured_floor, measured_resolution
 from harness.measure.schedule import Plan, Turn, busiest, estimate_seconds, keys, turns
+from harness.process.pool import run_tasks
 from harness.progress import Bar
 from harness.records import AnyRecord, Measurement, RecordWriter, TextMemory, key_of, of_kind, read_records
 
@@ -92,6 +93,8 @@ def run(
     After a verdict other than ok, the implementation's later rounds on that workload are skipped.
     """
     bar = bar or Bar()
+    if "compiled" in plan.implementations:
+        run_tasks(prepare_kernels, [()])
     known = [record for record in done if isinstance(record, (Measurement, TextMemory))]
     measured = list(of_kind(known, Measurement))
     recorded = set(map(key_of, measured))

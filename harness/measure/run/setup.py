@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from harness.measure.processes import OPEN_SECONDS, WorkerProcess
@@ -11,6 +11,15 @@ from harness.measure.protocol import Failed, Measured, Open, Opened, Recalled
 from harness.measure.run.materials import Materials
 from harness.measure.run.references import References
 from harness.records import Measurement, TextMemory
+from impls import Unsupported
+
+
+def prepare_kernels() -> None:
+    """Compile the kernels of `compiled` that the user's cache lacks, so that no process that is timed does it."""
+    from impls.compiled.codegen.build import prepare
+
+    with suppress(Unsupported):  # the verdict on it says so
+        prepare()
 
 
 class Setup(NamedTuple):

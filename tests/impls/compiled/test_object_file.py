@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from child import run
 
+from harness.measure.run.setup import prepare_kernels
+from impls.compiled.codegen import build
 from impls.compiled.codegen.build import kernel_address, source_digest
 from impls.compiled.codegen.native import native
 from impls.compiled.storage import cache_folder, read_checked, write_checked
@@ -220,6 +222,20 @@ def test_kernels_that_the_first_ids_do_not_need_are_compiled_when_they_are(tmp_p
         (tmp_path / object_file).write_bytes(kept)
     found = run(BY_NEED, str(tmp_path), BPEBENCH_CACHE=str(tmp_path / "cache"))
     assert found.stdout == "encoding\n[256, 99] [256] abc 1\nlater\n[[256, 99], [256]] [97, 98]\n"
+
+
+def test_a_run_prepares_the_kernels_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    compiled: list[str] = []
+
+    def compile_(object_file: str) -> bytes:
+        compiled.append(object_file)
+        return object_file.encode()
+
+    monkeypatch.setenv("BPEBENCH_CACHE", str(tmp_path))
+    monkeypatch.setattr(build, "compile_object_file", compile_)
+    for _ in range(2):
+        prepare_kernels()
+        assert compiled == ["encoding", "later"]
 
 
 def test_a_damaged_cache_entry_is_not_used(tmp_path: Path) -> None:
