@@ -14,9 +14,8 @@ class Rules:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._by_pair = {
-            pair: (rank, made) for rank, (pair, made) in enumerate(zip(model.merges, model.merge_results, strict=True))
-        }  # for a pair listed twice the later rank counts
+        self.merge = model.merge_of
+        """(left, right) -> (rank, resulting id) of two neighbours, or None."""
         self._byte_of = (
             {} if model.sentencepiece is None else {i: k for k, i in enumerate(model.sentencepiece.byte_ids)}
         )
@@ -29,16 +28,6 @@ class Rules:
         """The ASCII characters of tokens of more than one byte."""
         tokens = (token for token in self.model.id_by_token if len(token) > 1 and token.isascii())
         return frozenset(character for token in tokens for character in token.decode())
-
-    def merge(self, left: int, right: int) -> tuple[int, int] | None:
-        """Return (rank, resulting id) of two neighbours, or None."""
-        model = self.model
-        if model.merge_rule == "pairs":
-            return self._by_pair.get((left, right))
-        if model.unknown_id in (left, right):
-            return None
-        made = model.id_by_token.get(self._raw(left) + self._raw(right))
-        return None if made is None else (model.ranks[made], made)
 
     def token(self, i: int) -> bytes:
         """Return the bytes of an id in the text the merges see."""
