@@ -29,7 +29,7 @@ fetch: setup
 
 # Compiles the kernels of `compiled` into the user's cache (once per machine and version, about 20 s).
 kernels: setup
-	@$(BIN)/python -c 'from impls.compiled.codegen.native import Native; Native.load()'
+	@$(BIN)/python -c 'from impls.compiled.codegen.build import prepare; prepare()'
 
 run: fetch kernels
 	@$(BIN)/bpebench tour
