@@ -28,7 +28,14 @@ import llvmlite
 from llvmlite import binding as llvm
 
 from impls.compiled.codegen import target
-from impls.compiled.codegen.entry_points import OBJECT_FILES, PLAIN, PREFIX, object_file_of
+from impls.compiled.codegen.entry_points import (
+    FAST_METHODS,
+    METHODS,
+    OBJECT_FILES,
+    PLAIN,
+    PREFIX,
+    object_file_of,
+)
 from impls.compiled.codegen.locks import turn
 from impls.compiled.layout import N_REGIONS
 from impls.compiled.storage import cache_folder, is_private, read_checked, write_checked
@@ -103,11 +110,10 @@ def _numba_version() -> str:
 
 def kernel_address(name: str) -> int:
     """Return the address of an exported function; load or compile the object file it is in."""
-    with _loading:
-        address: int = _engine(object_file_of(name)).get_function_address(PREFIX + name)
-    if not address:
-        raise RuntimeError(f"the object file of the compiled kernels exports no {name!r}")
-    return address
+    if name not in _addresses:
+        with _loading:
+            _load(object_file_of(name))
+    return _addresses[name]
 
 
 def plain_function(name: str) -> Any:
@@ -133,33 +139,34 @@ def expose_regions() -> None:
 
 
 _loading = RLock()
-_engines: dict[str, Any] = {}
-_living: list[Any] = []
-"""Every engine of this process: freed, it would take its functions with it, whose addresses are in use."""
+_addresses: dict[str, int] = {}
+"""Of every function of the object files that are loaded."""
+_engines: list[Any] = []
+"""Of this process: freed, one would take its functions with it, whose addresses are in use."""
 _background: list[subprocess.Popen[bytes]] = []
 
 
-def _new_lock() -> None:
-    global _loading
-    _loading = RLock()
-
-
 if hasattr(os, "register_at_fork"):
-    # A thread that was loading does not exist in a forked child.
-    os.register_at_fork(after_in_child=_new_lock)
+    # In a child forked while another thread was loading, LLVM's locks would stay taken: a fork waits for it.
+    os.register_at_fork(before=_loading.acquire, after_in_parent=_loading.release, after_in_child=_loading.release)
 
 
-def _engine(object_file: str) -> Any:
-    """Return the engine that has loaded an object file; compile it when the user's cache does not hold it."""
-    if object_file not in _engines:
-        if object_file == "later":
-            llvm.add_symbol(PREFIX + "encode", _engine("encoding").get_function_address(PREFIX + "encode"))
-        expose_regions()
-        engine = engine_of(_image(object_file))
-        _living.append(engine)
-        # A finalizer that ran meanwhile, in this thread, may have loaded it too.
-        _engines.setdefault(object_file, engine)
-    return _engines[object_file]
+def _load(object_file: str) -> None:
+    """Load an object file unless it is loaded; compile it when the user's cache does not hold it."""
+    names = [name for name in (*PLAIN, *METHODS, *FAST_METHODS) if object_file_of(name) == object_file]
+    if names[0] in _addresses:
+        return
+    if object_file == "later":
+        llvm.add_symbol(PREFIX + "encode", kernel_address("encode"))
+    expose_regions()
+    engine = engine_of(_image(object_file))
+    _engines.append(engine)
+    found = {name: engine.get_function_address(PREFIX + name) for name in names}
+    if missing := [name for name, address in found.items() if not address]:
+        raise RuntimeError(f"the object file of the compiled kernels exports no {', '.join(missing)}")
+    # A finalizer that ran meanwhile, in this thread, may have loaded it too: then those functions stay.
+    if names[0] not in _addresses:
+        _addresses.update(found)
 
 
 def engine_of(image: bytes) -> Any:

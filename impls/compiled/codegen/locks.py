@@ -1,34 +1,61 @@
-"""A file lock with a time limit: one process at a time."""
+"""A file lock with a time limit: one process at a time, where the system has such locks.
+
+Not the library `filelock`: what it does at a fork can deadlock with a thread that compiles.
+"""
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from impls.core.private_files import make_folder
+
+try:
+    import fcntl
+except ImportError:  # not on this system
+    fcntl = None  # type: ignore[assignment]
 
 _PAUSE_SECONDS = 0.05
 
 
 @contextmanager
-def turn(path: Path, longest_seconds: float, waiting: Callable[[], None]) -> Iterator[None]:
+def turn(path: Path, longest_seconds: float, waiting: Callable[[], None]) -> Iterator[bool]:
     """Hold the lock of the file `path` while the block runs; call `waiting` once where another process holds it.
 
-    The block runs without the lock where that was not acquired within `longest_seconds`, or cannot be: a folder that
-    cannot be written, a system without such locks. The system releases it when its holder ends, however it ends.
+    Yields False where the lock was not acquired within `longest_seconds`, or cannot be: a folder that cannot be
+    written, a system without such locks. The system releases it when its holder ends, however it ends.
     """
-    from filelock import FileLock, Timeout  # slow to import, and needed only to compile
-
-    lock = FileLock(path, mode=0o600)
-    with suppress(OSError, NotImplementedError):
-        make_folder(path.parent)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            waiting()
-            lock.acquire(timeout=longest_seconds, poll_interval=_PAUSE_SECONDS)
     try:
-        yield
+        make_folder(path.parent)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except OSError:
+        yield False
+        return
+    try:
+        yield _locked(handle, longest_seconds, waiting)
     finally:
-        lock.release()
+        os.close(handle)
+
+
+def _locked(handle: int, longest_seconds: float, waiting: Callable[[], None]) -> bool:
+    if fcntl is None:
+        return False
+    deadline = time.monotonic() + longest_seconds
+    reported = False
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+        except OSError:
+            return False
+        else:
+            return True
+        if not reported:
+            waiting()
+            reported = True
+        time.sleep(_PAUSE_SECONDS)

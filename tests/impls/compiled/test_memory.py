@@ -154,6 +154,42 @@ def test_a_forked_child_uses_no_context_of_a_thread_that_is_gone() -> None:
     assert done.stdout == "True True\n", done.stderr[-2000:]
 
 
+FORK_WHILE_LOADING = """
+import os, signal, threading, time
+import impls
+from impls.compiled.codegen import build
+from llvmlite.binding import ffi
+
+model = impls.Model(tokens=tuple(bytes([b]) for b in range(256)) + (b"ab",), merges=((97, 98),), pattern="gpt2")
+tokenizer = impls.load("compiled", model)
+assert tokenizer.encode("abc") == [256, 99]
+engine_of, begun = build.engine_of, threading.Event()
+
+def slow(image):
+    # As long as LLVM is at work its library holds this lock.
+    with ffi.lib._lock:
+        begun.set()
+        time.sleep(0.5)
+        return engine_of(image)
+
+build.engine_of = slow
+thread = threading.Thread(target=lambda: tokenizer.encode_batch(["ab", "c"]))
+thread.start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    os._exit(0 if tokenizer.encode_batch(["ab", "c"]) == [[256], [99]] else 1)
+thread.join()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_child_forked_while_kernels_are_loaded_can_load_them() -> None:
+    assert run(FORK_WHILE_LOADING).stdout == "0\n"
+
+
 HOSTILE = """
 import random, resource, sys
 import impls
