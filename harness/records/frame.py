@@ -2,7 +2,7 @@
 
 Median speed on English by implementation, in MB/s:
 
->>> frame = bpebench.read_records("results/2026-11-23-xeon-default")
+>>> frame = bpebench.read_records("results/2026-11-23-epyc-default")
 >>> here = frame[frame.workload == "encode/cl100k_base/english"]
 >>> here.groupby("implementation").mb_per_second.median().sort_values()
 
