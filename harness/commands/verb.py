@@ -15,6 +15,7 @@ Each gets `--json` besides. An option that several verbs share is declared once,
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -60,14 +61,14 @@ def print_json(document: Any) -> None:
     sys.stdout.write(printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n")
 
 
-class Verb:
+class Verb(ABC):
     """One call of a verb, with the values given for its options."""
 
     as_json: bool
 
+    @abstractmethod
     def run(self) -> bool | None:
         """Do the work and print the result; return True where a check failed."""
-        raise NotImplementedError
 
     def output(self, document: Any, text: Callable[[], str]) -> None:
         """Print the document as JSON where that is asked for, else the text."""
