@@ -92,7 +92,10 @@ class Tokenizer(Hooks, Decoder, ABC):
 
     @classmethod
     def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn a model; raise `Unsupported` where this implementation does not train, or not by `spec`."""
+        """Learn a model of texts or `TextFiles`; our own trainers also learn of `PieceCounts`.
+
+        Raises `Unsupported` where this implementation does not train, or not by `spec`.
+        """
         raise Unsupported(cls.name, "does not train")
 
     # --- encoding ------------------------------------------------------------------------------------------

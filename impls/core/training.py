@@ -6,25 +6,41 @@ Trainers share these definitions (they are the specification), never the countin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 from impls.core.arguments import texts_in_turn
+from impls.core.counts import PieceCounts
 from impls.core.errors import InvalidSpec
 from impls.core.model import Model
 from impls.core.model.derivations import merged
 from impls.core.specification import TrainingSpec
 from impls.core.text.byte_alphabet import GPT2_BYTE_ORDER
-from impls.core.text.patterns import Splitter, resolve
+from impls.core.text.patterns import Splitter, name_of, resolve
 from impls.core.text.text import repair_surrogates
 
 Pair = tuple[int, int]
 
 
-def corpus_pieces(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
-    """Yield every piece of every text, in order; no piece spans two texts."""
+def corpus_pieces(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Iterator[str]:
+    """Yield every piece of every text, in order; no piece spans two texts. Of counts, as often as they say."""
+    if isinstance(texts, PieceCounts):
+        check_counts(texts, spec)
+        for piece, count in texts.items():
+            yield from repeat(piece, count)
+        return
     splitter = Splitter(resolve(spec.pattern))
     for text in texts_in_turn(texts):
         yield from splitter.split(repair_surrogates(text))
+
+
+def check_counts(counts: PieceCounts, spec: TrainingSpec) -> None:
+    """Raise `InvalidSpec` where the counts are of another pattern, or cannot say what the rule for ties asks."""
+    if counts.pattern != resolve(spec.pattern):
+        counted, asked = (name_of(stages) or " | ".join(stages) for stages in (counts.pattern, resolve(spec.pattern)))
+        raise InvalidSpec("pattern", f"the counts are of {counted!r}, not of {asked!r}; count the text again")
+    if spec.ties == "first":
+        raise InvalidSpec("ties", "'first' needs the order of the text, which counts do not keep; train on the text")
 
 
 def piece_symbols(piece: str, spec: TrainingSpec) -> list[bytes]:

@@ -15,7 +15,7 @@ from impls.compiled.codegen.native import address, native
 from impls.compiled.pages import aligned_zeros
 from impls.compiled.slots import Slots
 from impls.compiled.training import layout
-from impls.compiled.training.words import Words
+from impls.compiled.training.words import Pieces
 from impls.core.errors import Unsupported
 from impls.core.specification import TrainingSpec
 
@@ -75,7 +75,7 @@ class Learner(Slots):
         self.hold("reserved", np.array(rows or [(0, 0)], np.int64))
         self["n_reserved"] = len(rows)
 
-    def learn(self, words: Words) -> tuple[list[tuple[int, int]], list[int]]:
+    def learn(self, words: Pieces) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the merges, as pairs of symbols in the order they were learned, and the count of each."""
         self._fill(words)
         least = max(1, self._spec.min_count)
@@ -90,7 +90,7 @@ class Learner(Slots):
         merges = self.held("merges")[: self["n_merges"]]
         return list(map(tuple, merges[:, :2].tolist())), merges[:, 2].tolist()
 
-    def _fill(self, words: Words) -> None:
+    def _fill(self, words: Pieces) -> None:
         times = -(-words.counts // layout.MOST_WEIGHT)
         n_cells = 1 + int(((words.lengths.astype(np.int64) + 1) * times).sum())
         if n_cells > _MOST:
