@@ -1,0 +1,131 @@
+"""`bpebench count`, and `train --counts`: what was counted once is trained on as the text would be."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harness.counting
+from impls.compiled.training import count as counting
+from impls.formats.counts import load_counts
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "corpus.txt"
+    path.write_text("evlerimizden gelen\n\nevler evleri 12\n" * 50)
+    return path
+
+
+def digest(bpebench: Any, *arguments: str) -> str:
+    ended = bpebench("train", "--vocab-size", "270", *arguments, "--json")
+    assert ended.status == 0, ended.err
+    return str(json.loads(ended.out)["digest"])
+
+
+def test_counts_train_what_the_text_trains(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "a.counts"
+    ended = bpebench("count", "-c", str(corpus), "--pattern", "turkish", "--out", str(kept), "--show", "2")
+    assert ended.status == 0, ended.err
+    assert "' evleri'" in ended.out or "'evlerimizden'" in ended.out
+    assert "5 distinct pieces" not in ended.out
+    assert not kept.with_name("a.counts.parts").exists()
+    of_text = digest(bpebench, "-c", str(corpus), "--pattern", "turkish")
+    assert digest(bpebench, "--counts", str(kept)) == of_text
+    assert digest(bpebench, "--counts", str(kept), "-e", "naive") == of_text
+    assert digest(bpebench, "-c", str(corpus), "--pattern", "turkish", "-e", "priority") == of_text
+
+
+def test_counts_add_up_and_are_weighted(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
+    other, a, b, both = (tmp_path / name for name in ("other.txt", "a.counts", "b.counts", "both.counts"))
+    other.write_text("başka bir metin\n" * 9)
+    assert bpebench("count", "-c", str(corpus), "--out", str(a)).status == 0
+    assert bpebench("count", "-c", str(other), "--out", str(b)).status == 0
+    weights = ["--weight", f"{a}=2", "--weight", f"{b}=0.5"]
+    assert bpebench("count", "--counts", str(a), "--counts", str(b), *weights, "--out", str(both)).status == 0
+    added = dict(load_counts(both).items())
+    for path, weight in ((a, 2), (b, 0.5)):
+        for piece, count in load_counts(path).items():
+            if piece.strip():
+                assert added[piece] == max(1, round(count * weight))
+    assert {source.weight for source in load_counts(both).sources} == {2.0, 0.5}
+    assert digest(bpebench, "--counts", str(both)) == digest(bpebench, "--counts", str(a), "--counts", str(b), *weights)
+    shown = json.loads(bpebench("count", "--counts", str(both), "--min-count", "100", "--show", "1", "--json").out)
+    assert shown["n_distinct_pieces"] < len(added)
+    assert shown["most_frequent"][0]["count"] == max(added.values())
+
+
+def test_any_kind_of_file_is_counted(bpebench: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "below").mkdir(parents=True)
+    (folder / "a.txt.gz").write_bytes(gzip.compress(b"bir iki\n"))
+    (folder / "below" / "b.jsonl").write_text('{"content": "bir"}\n')
+    (folder / ".hidden").write_bytes(b"\xff")
+    out = tmp_path / "a.counts"
+    ended = bpebench("count", "-c", str(folder), "--field", "content", "--out", str(out), "--json")
+    assert ended.status == 0, ended.err
+    assert dict(load_counts(out).items()) == {"bir": 2, " iki": 1, "\n": 1}
+    sources = json.loads(ended.out)["sources"]
+    assert [Path(source["name"]).name for source in sources] == ["a.txt.gz", "b.jsonl"]
+    assert all(len(source["digest"]) == 64 for source in sources)
+
+
+def test_standard_input_is_counted(bpebench: Any) -> None:
+    ended = bpebench("count", "-c", "-", "--show", "1", "--json", stdin=b"bir bir bir")
+    assert json.loads(ended.out)["most_frequent"] == [{"piece": " bir", "count": 2}]
+
+
+def test_an_interrupted_count_is_resumed(bpebench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_SECONDS_BETWEEN_RUNS", 0)
+    monkeypatch.setattr(counting, "_PART_BLOCKS", 1)
+    corpus, out = tmp_path / "large.txt", tmp_path / "a.counts"
+    corpus.write_text("".join(f"satır {number % 5000}\n" for number in range(400_000)))
+    monkeypatch.setattr(harness.counting, "_digest", interrupted)
+    assert bpebench("count", "-c", str(corpus), "--out", str(out)).status == 130
+    assert not out.exists()
+    monkeypatch.undo()
+    again = bpebench("count", "-c", str(corpus), "--out", str(out))
+    assert again.status == 2
+    assert "--resume goes on, or delete it" in again.err
+    assert bpebench("count", "-c", str(corpus), "--out", str(out), "--documents", "lines", "--resume").status == 2
+    resumed = bpebench("count", "-c", str(corpus), "--out", str(out), "--resume")
+    assert resumed.status == 0, resumed.err
+    whole = tmp_path / "whole.counts"
+    assert bpebench("count", "-c", str(corpus), "--out", str(whole)).status == 0
+    assert list(load_counts(out).items()) == list(load_counts(whole).items())
+
+
+def interrupted(file: object) -> str:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], "name a corpus (-c) or a file of counts"),
+        (["-c", "samples", "--resume"], "--resume needs --out"),
+        (["-c", "samples", "--weight", "other=2"], "'other' is not counted here; there are samples"),
+        (["-c", "samples", "--weight", "samples=many"], "'many' is not a number"),
+        (["-c", "samples", "--weight", "samples=0"], "must be a positive number"),
+        (["-c", "samples", "--memory-limit", "much"], "'much' is no size; write it like 256MiB"),
+        (["-c", "absent.txt"], "there is no such file"),
+        (["--counts", "README.md"], "no complete file of counts"),
+        (["-c", "samples", "--pattern", "[a-z]+"], "leaves out"),
+    ],
+)
+def test_what_cannot_be_counted_is_one_clear_line(bpebench: Any, arguments: list[str], problem: str) -> None:
+    ended = bpebench("count", *arguments)
+    assert ended.status == 2
+    assert problem in ended.err
+
+
+def test_a_library_that_reads_text_is_not_given_counts(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "a.counts"
+    assert bpebench("count", "-c", str(corpus), "--out", str(kept)).status == 0
+    ended = bpebench("train", "--counts", str(kept), "-e", "tokenizers", "--vocab-size", "270")
+    assert ended.status == 2
+    assert "tokenizers trains on text, not on counts" in ended.err
