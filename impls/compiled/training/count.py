@@ -155,7 +155,7 @@ def count_parts(
 def _count_part(part: Part, words: Words, layout: _Layout) -> Iterator[int]:
     """Count a part, yielding the bytes of each step."""
     if part.file.kind == "text":
-        for offset, content in part.file.blocks(part.first, part.end, part.n_bytes or None):
+        for offset, content in part.blocks():
             layout.count(words, part.file, offset, content)
             yield len(content)
     else:

@@ -99,7 +99,7 @@ def _space_bytes(at: int) -> int:
         return 0
     second = load_u8(at + 1)
     if byte == 0xC2:
-        return 2 if second in (0x85, 0xA0) else 0
+        return 2 if second == 0x85 or second == 0xA0 else 0
     if byte < 0xE1:
         return 0
     third = load_u8(at + 2)
@@ -108,7 +108,7 @@ def _space_bytes(at: int) -> int:
     if byte == 0xE3:
         return 3 if second == 0x80 and third == 0x80 else 0
     if second == 0x80:
-        return 3 if third <= 0x8A or third in (0xA8, 0xA9, 0xAF) else 0
+        return 3 if third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF else 0
     return 3 if second == 0x81 and third == 0x9F else 0
 
 

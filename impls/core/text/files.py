@@ -38,8 +38,12 @@ class Part(NamedTuple):
     file: TextFile
     first: int
     end: int | None
-    n_bytes: int
+    size: int
     changed: int
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the blocks of plain text; raise `InvalidFile` where the file has become shorter."""
+        return self.file.blocks(self.first, self.end, None if self.file.is_compressed else self.size or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +305,7 @@ def _readable(name: str) -> Iterator[None]:
 
 def check_unchanged(parts: Iterable[Part]) -> None:
     """Raise `InvalidFile` where a file was changed after its parts were planned."""
-    for file, size, changed in dict.fromkeys((part.file, part.n_bytes, part.changed) for part in parts):
+    for file, size, changed in dict.fromkeys((part.file, part.size, part.changed) for part in parts):
         if file.path is None:
             continue
         about = file.path.stat()
