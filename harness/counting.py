@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
 
@@ -17,6 +17,9 @@ from harness.progress import progress
 from impls.core.counts import CountedSource, PieceCounts
 from impls.core.counts_runs import Runs
 from impls.core.text.files import TextFile, TextFiles
+
+if TYPE_CHECKING:
+    from impls.compiled.training.count import Executors
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ def counted(
     *,
     memory_limit: int | None = None,
     parts: Path | None = None,
+    executors: Executors | None = None,
 ) -> dict[str, PieceCounts]:
     """Return the counts of each corpus; of named ones, those of the part for training.
 
@@ -48,7 +52,10 @@ def counted(
     found = {}
     for number, name in enumerate(dict.fromkeys(corpora)):
         folder = None if parts is None else parts / str(number)
-        count = _of_corpus(name, pattern) if is_named(name) else _of_files(name, pattern, reading, memory_limit, folder)
+        if is_named(name):
+            count = _of_corpus(name, pattern)
+        else:
+            count = _of_files(name, pattern, reading, memory_limit, folder, executors)
         if not len(count):
             raise DataError(f"{name}: holds no text")
         found[name] = count
@@ -66,7 +73,12 @@ def _of_corpus(name: str, pattern: tuple[str, ...]) -> PieceCounts:
 
 
 def _of_files(
-    name: str, pattern: tuple[str, ...], reading: Reading, memory_limit: int | None, folder: Path | None
+    name: str,
+    pattern: tuple[str, ...],
+    reading: Reading,
+    memory_limit: int | None,
+    folder: Path | None,
+    executors: Executors | None,
 ) -> PieceCounts:
     from impls.compiled.training.count import count_files
 
@@ -75,7 +87,9 @@ def _of_files(
     runs = None if folder is None else Runs(folder, pattern)
     limit = memory_limit or half_of_free()
     with progress(f"counting {sum(sizes) / 1e6:.1f} MB of {name}", sum(sizes) or None) as bar:
-        counts = count_files(TextFiles(files), pattern, progress=bar.advance, memory_limit=limit, runs=runs)
+        counts = count_files(
+            TextFiles(files), pattern, progress=bar.advance, memory_limit=limit, runs=runs, executors=executors
+        )
     sources = [CountedSource(file.name, size, _digest(file)) for file, size in zip(files, sizes, strict=True)]
     return replace(counts, sources=tuple(sources))
 

@@ -36,11 +36,14 @@ class Count(Verb):
     field: str = options.field
     errors: Literal["strict", "replace"] = options.decoding_errors
     memory_limit: int | None = options.memory_limit
+    workers: int | None = option("Processes that count, in place of threads.", type=options.POSITIVE, metavar="N")
+    scheduler: str | None = option("Count on the workers of a Dask cluster.", metavar="tcp://HOST:PORT")
     resume: bool = flag("Go on with a count that was interrupted.")
     show: int = option("The N most frequent pieces.", type=click.IntRange(min=0), default=0, metavar="N")
 
     def run(self) -> None:
         """Count, write and describe."""
+        from harness.cluster import executors_of
         from harness.counting import Reading, counted
         from impls.formats.counts import load_counts, save_counts
 
@@ -53,7 +56,9 @@ class Count(Verb):
         weights = options.weights(self.weight, [*self.corpora, *kept])
         reading = Reading(self.documents, self.field, self.errors)
         parts = None if self.out is None or not self.corpora else self._parts(self.out, pattern, reading)
-        kept |= counted(self.corpora, pattern, reading, memory_limit=self.memory_limit, parts=parts)
+        executors = executors_of(self.workers, self.scheduler)
+        limit = self.memory_limit
+        kept |= counted(self.corpora, pattern, reading, memory_limit=limit, parts=parts, executors=executors)
         total = added([counts.weighted(weights.get(name, 1)) for name, counts in kept.items()])
         if self.min_count > 1:
             total = total.at_least(self.min_count)

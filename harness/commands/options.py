@@ -71,7 +71,7 @@ _UNITS = {"": 1} | {f"{letter}{end}": 1000**n for n, letter in enumerate("kmgt",
 _UNITS |= {"b": 1} | {f"{letter}ib": 1024**n for n, letter in enumerate("kmgt", 1)}
 
 
-class _Size(click.ParamType):
+class _Size(click.ParamType[int]):
     name = "SIZE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:

@@ -52,12 +52,15 @@ class PieceCounts:
     @property
     def starts(self) -> np.ndarray:
         """int64 of shape (n_pieces,): where each piece begins in `text`."""
-        return self.ends - self.lengths
+        starts: np.ndarray = self.ends - self.lengths
+        return starts
 
     @property
     def lengths(self) -> np.ndarray:
         """int64 of shape (n_pieces,): bytes of each piece."""
-        return np.diff(self.ends, prepend=0)
+        lengths: np.ndarray = self.ends.copy()
+        lengths[1:] -= self.ends[:-1]
+        return lengths
 
     @property
     def n_bytes(self) -> int:

@@ -34,5 +34,7 @@ def _counted(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Pieces:
         check_counts(texts, spec)
         return Pieces.of(texts)
     # The rule `first` needs the pieces in the order of their first occurrence.
-    count = count_files if isinstance(texts, TextFiles) else count_texts
-    return Pieces.of(count(texts, resolve(spec.pattern), in_order=spec.ties == "first"))
+    pattern, in_order = resolve(spec.pattern), spec.ties == "first"
+    if isinstance(texts, TextFiles):
+        return Pieces.of(count_files(texts, pattern, in_order=in_order))
+    return Pieces.of(count_texts(texts, pattern, in_order=in_order))

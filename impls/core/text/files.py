@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple
+from typing import IO, Any, Literal, NamedTuple, cast
 
 from impls.core.errors import InvalidFile, Missing
 
@@ -270,7 +270,7 @@ def _opened(path: Path) -> IO[bytes]:
     if path.suffix == ".gz":
         import gzip
 
-        return gzip.open(path)
+        return cast(IO[bytes], gzip.open(path))
     if path.suffix == ".bz2":
         import bz2
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dying_workers
 import pytest
 
+import harness.cluster
 import harness.counting
 from impls.compiled.training import count as counting
+from impls.compiled.training import parts
 from impls.formats.counts import load_counts
 
 
@@ -83,7 +89,7 @@ def test_standard_input_is_counted(bpebench: Any) -> None:
 
 
 def test_an_interrupted_count_is_resumed(bpebench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "_SECONDS_BETWEEN_RUNS", 0)
+    monkeypatch.setattr(parts, "SECONDS_BETWEEN_RUNS", 0)
     monkeypatch.setattr(counting, "_PART_BLOCKS", 1)
     corpus, out = tmp_path / "large.txt", tmp_path / "a.counts"
     corpus.write_text("".join(f"satır {number % 5000}\n" for number in range(400_000)))
@@ -132,3 +138,81 @@ def test_a_library_that_reads_text_is_not_given_counts(bpebench: Any, corpus: Pa
     ended = bpebench("train", "--counts", str(kept), "-e", "tokenizers", "--vocab-size", "270")
     assert ended.status == 2
     assert "tokenizers trains on text, not on counts" in ended.err
+
+
+CLUSTER = """
+from distributed import LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        input()
+"""
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("cluster")
+    script = folder / "cluster.py"
+    script.write_text(CLUSTER)
+    pipe = subprocess.PIPE
+    with (
+        (folder / "log").open("w") as log,
+        subprocess.Popen([sys.executable, script], stdin=pipe, stdout=pipe, stderr=log, text=True) as process,
+    ):
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.communicate("\n")
+
+
+@pytest.fixture
+def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(counting, "_GROUP_BYTES", 1 << 20)
+    monkeypatch.setattr(counting, "_PART_BLOCKS", 1)
+    path = tmp_path / "large.txt"
+    path.write_text("".join(f"satır {number % 5000}\n" for number in range(400_000)))
+    return path
+
+
+def test_processes_and_a_cluster_count_the_same(bpebench: Any, large: Path, tmp_path: Path, scheduler: str) -> None:
+    kept = [tmp_path / f"{number}.counts" for number in range(3)]
+    for out, workers in zip(kept, ([], ["--workers", "2"], ["--scheduler", scheduler]), strict=True):
+        ended = bpebench("count", "-c", str(large), *workers, "--out", str(out))
+        assert ended.status == 0, ended.err
+    assert len({path.read_bytes() for path in kept}) == 1
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(b"\xff")
+    for workers in (["--workers", "2"], ["--scheduler", scheduler]):
+        ended = bpebench("count", "-c", str(bad), *workers)
+        assert (ended.status, "not UTF-8 at byte 0" in ended.err) == (2, True)
+
+
+def test_what_a_worker_that_died_was_counting_is_counted_again(
+    bpebench: Any, large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    died = tmp_path / "died"
+    monkeypatch.setenv("WORKER_DIED", str(died))
+    monkeypatch.setattr(counting, "count_group", dying_workers.dies_once)
+    whole, again = tmp_path / "whole.counts", tmp_path / "again.counts"
+    assert bpebench("count", "-c", str(large), "--workers", "2", "--out", str(again)).status == 0
+    assert died.exists()
+    monkeypatch.undo()
+    assert bpebench("count", "-c", str(large), "--out", str(whole)).status == 0
+    assert again.read_bytes() == whole.read_bytes()
+
+
+def test_workers_that_always_die_are_one_clear_line(
+    bpebench: Any, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "count_group", dying_workers.dies)
+    ended = bpebench("count", "-c", str(large), "--workers", "2")
+    assert ended.status == 2
+    assert "workers died 3 times, one after the other; they may lack memory" in ended.err
+
+
+def test_a_scheduler_that_does_not_answer_is_one_clear_line(
+    bpebench: Any, large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(harness.cluster, "_SECONDS", 0.5)
+    ended = bpebench("count", "-c", str(large), "--scheduler", "tcp://127.0.0.1:9")
+    assert ended.status == 2
+    assert "tcp://127.0.0.1:9: no scheduler answers" in ended.err

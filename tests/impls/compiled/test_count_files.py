@@ -13,6 +13,7 @@ import pytest
 import impls
 from impls import InvalidFile, InvalidPattern, TrainingSpec
 from impls.compiled.training import count as counting
+from impls.compiled.training import parts
 from impls.compiled.training.count import count_files
 from impls.core.counts import PieceCounts
 from impls.core.counts_runs import Runs
@@ -131,7 +132,7 @@ def test_counting_in_little_memory_gives_the_same(
 def test_an_interrupted_count_goes_on_where_it_was(
     large: TextFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counting, "_SECONDS_BETWEEN_RUNS", 0)
+    monkeypatch.setattr(parts, "SECONDS_BETWEEN_RUNS", 0)
     monkeypatch.setattr(counting, "_PART_BLOCKS", 1)
     folder = tmp_path / "runs"
     folder.mkdir()

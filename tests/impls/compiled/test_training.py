@@ -13,7 +13,7 @@ from child import run
 import impls
 from impls import InvalidPattern, InvalidSpec, Model, TrainingSpec, Unsupported
 from impls.compiled import Compiled
-from impls.compiled.training import count, learning, words
+from impls.compiled.training import count, learning, parts, words
 from impls.compiled.training import layout as training_layout
 from impls.compiled.training import train as training
 from impls.core.specification import Ties
@@ -121,7 +121,7 @@ def test_threads_tables_that_grow_and_texts_that_are_cut(
     pattern: str, n_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(count, "n_cores", lambda: n_threads)
-    monkeypatch.setattr(count, "_BATCH_BYTES", 1 << 12)
+    monkeypatch.setattr(parts, "_BATCH_BYTES", 1 << 12)
     monkeypatch.setattr(words, "_BITS", 12)
     monkeypatch.setattr(words, "_ARENA_BYTES", 1 << 10)
     monkeypatch.setattr(words, "_MOST_COUNTED", 1 << 16)
@@ -137,7 +137,7 @@ def test_threads_tables_that_grow_and_texts_that_are_cut(
 
 def test_an_error_in_one_thread_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(count, "n_cores", lambda: 2)
-    monkeypatch.setattr(count, "_BATCH_BYTES", 100)
+    monkeypatch.setattr(parts, "_BATCH_BYTES", 100)
     read = 0
 
     def texts():  # type: ignore[no-untyped-def]
@@ -172,7 +172,7 @@ def test_a_word_that_comes_more_often_than_a_weight_can_say() -> None:
 
 def test_counts_go_on_where_they_were_collected() -> None:
     texts = [text_of(random.Random(6), 100)] * 3
-    found = count.new_words(resolve("gpt2"))
+    found = parts.new_words(resolve("gpt2"))
     found.add([text.encode() for text in texts])
     found.collect()
     before = found.counts
@@ -188,7 +188,7 @@ from impls.compiled import Compiled
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from impls.compiled.training import count, learning, words
+from impls.compiled.training import count, learning, parts, words
 from impls.compiled.codegen.native import faults
 from impls.core.text import files
 from impls.core.text.patterns import resolve
@@ -196,7 +196,7 @@ from impls.core.training import corpus_pieces
 from impls.priority import Priority
 
 files.BLOCK_BYTES, files._LOOK_AHEAD = 300, 10
-count._BATCH_BYTES, words._BITS, words._ARENA_BYTES, learning._LEAST_BITS = 1 << 9, 12, 1 << 9, 2
+parts._BATCH_BYTES, words._BITS, words._ARENA_BYTES, learning._LEAST_BITS = 1 << 9, 12, 1 << 9, 2
 rng = random.Random(sys.argv[1])
 for _ in range(12):
     letters = rng.sample(["a", "b", "c", " ", "é", "日", "1"], rng.choice([2, 4, 7]))
