@@ -42,6 +42,9 @@ class Train(Verb):
     max_merges: int | None = option("Limit on the number of merges.", type=int)
     max_token_bytes: int | None = option("No token longer than this.", type=int)
     max_token_characters: int | None = option("Likewise in characters (alphabet chars).", type=int)
+    forbidden_tokens: tuple[str, ...] = option(
+        "No merge makes this; repeatable.", "--forbid", multiple=True, metavar="TEXT"
+    )
     special_tokens: tuple[str, ...] = option("Special token; repeatable.", "--special", multiple=True, metavar="TEXT")
     special_ids: str = option(None, type=click.Choice(["last", "first"]), default="last")
     end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", metavar="TEXT")
