@@ -5,14 +5,19 @@ from __future__ import annotations
 import time
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 import impls
 from harness.commands import options
+from harness.commands.corpus_parts import corpus_parts, documents, label
 from harness.commands.verb import Verb, option
 from harness.progress import progress
 from impls.core.text.patterns import NAMED
+
+if TYPE_CHECKING:
+    from harness.data import Corpus
 
 
 class Train(Verb):
@@ -49,6 +54,8 @@ class Train(Verb):
     special_ids: str = option(None, type=click.Choice(["last", "first"]), default="last")
     end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", metavar="TEXT")
     unknown: str | None = option("e.g. <unk>, for characters outside the alphabet.", metavar="TEXT")
+    until: str | None = option("End where another 1,000 merges gain less: 'gain<0.1%'.", metavar="RULE")
+    held_out: tuple[str, ...] = options.held_out
     show: int = options.show
     max_bytes: int | None = options.max_bytes
 
@@ -58,6 +65,7 @@ class Train(Verb):
         from harness.data.overlap import training_documents
         from harness.plateau import plateau
         from harness.training_end import why_short
+        from harness.until import end_of_training, parse_until
 
         spec = impls.TrainingSpec(**{field.name: getattr(self, field.name) for field in fields(impls.TrainingSpec)})
         target = self.out
@@ -65,15 +73,22 @@ class Train(Verb):
             target = trained_model_path(self.name)
         if target is not None:
             options.check_target(target, self.corpora)
-        texts = self._texts()
+        until = None if self.until is None else parse_until(self.until)
+        if until is not None and self.alphabet == "chars":
+            options.ensure(self.unknown, "--until needs --unknown here: a held-out text has other characters too")
+        texts, held_out = self._texts()
         n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         with progress(f"training {self.vocab_size} tokens on {n_bytes / 1e6:.1f} MB with {self.implementation}"):
             start = time.perf_counter()
             model = impls.get(self.implementation).train_model(texts, spec)
             seconds = time.perf_counter() - start
+        end = None
+        if until is not None:
+            with progress(f"measuring on {label(held_out)}"):
+                model, end = end_of_training(model, until, documents(held_out), label(held_out))
         if target is not None:
             model.with_(training_documents=training_documents(texts)).save(target)
-        short = why_short(model, spec, texts)
+        short = end.why if end is not None and end.by_rule else why_short(model, spec, texts)
         counts = model.merge_counts
         first = [
             {"id": i, "token": _readable(model, i), "count": None if counts is None else counts[rank]}
@@ -85,7 +100,8 @@ class Train(Verb):
                 {
                     "corpora": list(self.corpora), "n_bytes": n_bytes, "implementation": self.implementation,
                     "seconds": seconds, "vocab_size": model.vocab_size, "vocab_size_asked_for": self.vocab_size,
-                    "why_short": short, "n_merges": len(model.merges), "digest": model.digest,
+                    "why_short": short, "until": None if end is None else end._asdict(),
+                    "n_merges": len(model.merges), "digest": model.digest,
                     "first_tokens": first, "plateau_merge": flat, "saved": None if target is None else str(target),
                 }
             )  # fmt: skip
@@ -97,6 +113,8 @@ class Train(Verb):
         click.echo(f"{n_merges} merges, {model.vocab_size} ids, learned in {seconds:.2f} s from {n_bytes} bytes")
         if short is not None:
             options.say(f"ended {self.vocab_size - model.vocab_size} ids short of {self.vocab_size}: {short}")
+        if end is not None and not end.by_rule:
+            options.say(f"not ended by {end.rule}: {end.why}")
         if self.show and flat is not None and counts is not None:
             click.echo(f"counts flatten after merge {flat}: from there on a merge occurs {counts[flat]} times or less")
         if target is None:
@@ -105,15 +123,13 @@ class Train(Verb):
             kept = f"kept as {self.name}; use it with -m {self.name}" if self.out is None else str(target)
             options.say(kept, err=True)
 
-    def _texts(self) -> list[str]:
-        """Return the documents to train on: the training part of each named corpus, all of each file."""
-        texts: list[str] = []
-        for name in dict.fromkeys(self.corpora):
-            corpus = options.load_corpus(name, max_bytes=self.max_bytes)
-            if corpus.has_split:
-                corpus = options.load_corpus(name, split="train", max_bytes=self.max_bytes)
-            texts += corpus.documents()
-        return texts
+    def _texts(self) -> tuple[list[str], list[Corpus]]:
+        """Return the documents to train on, and with --until the corpora to measure on."""
+        options.ensure(self.until is not None or not self.held_out, "--held-out goes with --until")
+        trained, held_out = corpus_parts(
+            self.corpora, self.held_out, self.max_bytes, split_files=self.until is not None
+        )
+        return list(documents(trained)), held_out
 
 
 def _readable(model: impls.Model, i: int) -> str:
