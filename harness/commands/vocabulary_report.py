@@ -26,15 +26,15 @@ def report_on(name: str, model: Model, trained: Sequence[Corpus], held_out: Sequ
     _warn_of_training_text(name, model, held_out)
     tokenizer, curve = counter(model), None
     with progress(f"reading {label([*trained, *held_out])}"):
-        uses = [
+        used, used_held_out = (
             [token_use(tokenizer, corpus.documents(), label([corpus])) for corpus in part]
             for part in (trained, held_out)
-        ]
+        )
         if why_not := uncuttable(model):
             options.say(f"bytes per token by size are left out: {name} cannot be cut: {why_not}", err=True)
         else:
             curve = vocabulary_curve(model, documents(held_out), curve_sizes(len(model.merges)))
-    return VocabularyReport(name, model, *uses, curve)
+    return VocabularyReport(name, model, used, used_held_out, curve)
 
 
 def write_charts(report: VocabularyReport, folder: Path) -> Iterator[Path]:

@@ -70,14 +70,10 @@ class VocabularyReport:
 
     def tables(self) -> list[Table]:
         """Return the tables; of merges and sizes only the 1st, 2nd, 5th, 10th, 20th, …"""
-        flat = self.plateau
-        words = {
-            "plateau": "" if flat is None else f" They flatten after merge {flat:,}.",
-            "text": wording.text(all_of(self.held_out).text),
-        }
-        shown = _round_numbers(len(self.model.merges))
+        flattened = "" if self.plateau is None else f" They flatten after merge {self.plateau:,}."
+        text, shown = wording.text(all_of(self.held_out).text), _round_numbers(len(self.model.merges))
         return [
-            table_of(name, [row for row in rows if row.get("n_merges", 0) in shown], **words)
+            table_of(name, [row for row in rows if row.get("n_merges", 0) in shown], plateau=flattened, text=text)
             for name, rows in self.rows.items()
         ]
 
