@@ -79,7 +79,7 @@ def end_of_training(model: Model, until: Until, documents: Iterable[str], text: 
         why = f"{n_merges:,} merges were learned, and the rule compares sizes {step:,} apart"
     else:
         which, less = ("another", "less than") if by_rule else ("the last", "not less than")
-        gained = f"{which} {step:,} merges gain {100 * gain:.3g} % in bytes per token on {text}"
+        gained = f"{which} {step:,} merges gain {100 * gain:.4g} % in bytes per token on {text}"
         why = f"{gained}, {less} {100 * until.share:g} %"
     n_bytes = int(curve.n_bytes.sum())
     end = End(until.rule, kept, by_rule, gain, curve.bytes_per_token(kept), text, n_bytes, why)

@@ -48,7 +48,7 @@ def test_gains_counted_by_hand(hand_made: Any, rule: str, n_merges: int, by_rule
     assert end.bytes_per_token == pytest.approx(12 / [12, 8, 7][n_merges])
     assert (end.text, end.n_bytes, end.rule) == ("toy", 12, rule)
     if gain is not None:
-        assert f"{100 * gain:.3g} % in bytes per token on toy, {'less' if by_rule else 'not less'} than" in end.why
+        assert f"{100 * gain:.4g} % in bytes per token on toy, {'less' if by_rule else 'not less'} than" in end.why
 
 
 def test_a_vocabulary_that_cannot_be_cut_is_an_error(hand_made: Any) -> None:

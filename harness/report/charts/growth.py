@@ -104,7 +104,7 @@ def size_chart(name: str, model: str, points: Sequence[Row], text: str) -> Itera
         name=name,
         section="training",
         title=f"Bytes per token by size: {model}",
-        subtitle=f"on {text}, with the 95 % interval over documents; size logarithmic · higher is better",
+        subtitle="on held-out text, its 95 % interval as a band; size logarithmic · higher is better",
         alternative=f"Bytes per token of {model} on {text}: {wording.figure(first['bytes_per_token'])} at "
         f"{first['vocab_size']:,} ids, {wording.figure(last['bytes_per_token'])} at {last['vocab_size']:,}.",
         spec=plots.sizes(points),
