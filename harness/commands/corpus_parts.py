@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def corpus_parts(
-    names: Sequence[str], held_out: Sequence[str], max_bytes: int | None, *, split_files: bool = True
+    names: Sequence[str], held_out: Sequence[str], max_bytes: int | None
 ) -> tuple[list[Corpus], list[Corpus]]:
     """Return the corpora to train on and those held out; raise `DataError` where one holds no text.
 
     Those of `held_out` are read for it, of a named corpus only its held-out part. Where there are none, it is about a
-    tenth of the documents of each corpus to train on, the user's files included, or with `split_files=False` none.
+    tenth of the documents of each corpus to train on, the user's files included.
     """
     trained = [options.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(names)]
-    if split_files and not held_out:
+    if not held_out:
         return [_part(one, "train") for one in trained], [_part(one, "held-out") for one in trained]
     others = [options.load_corpus(name, max_bytes=max_bytes) for name in dict.fromkeys(held_out)]
     return (
@@ -31,7 +31,7 @@ def corpus_parts(
     )
 
 
-def documents(corpora: Sequence[Corpus]) -> Iterator[str]:
+def all_documents(corpora: Sequence[Corpus]) -> Iterator[str]:
     """Yield the documents of all corpora."""
     return chain.from_iterable(corpus.documents() for corpus in corpora)
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 import time
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 import impls
 from harness.commands import options
-from harness.commands.corpus_parts import corpus_parts, documents, label
+from harness.commands.corpus_parts import all_documents, corpus_parts, label
 from harness.commands.verb import Verb, option
 from harness.progress import progress
 from impls.core.text.patterns import NAMED
-
-if TYPE_CHECKING:
-    from harness.data import Corpus
 
 
 class Train(Verb):
@@ -72,20 +68,23 @@ class Train(Verb):
         if target is None and self.name is not None:
             target = trained_model_path(self.name)
         if target is not None:
-            options.check_target(target, self.corpora)
+            options.check_target(target, (*self.corpora, *self.held_out))
         until = None if self.until is None else parse_until(self.until)
+        options.ensure(until or not self.held_out, "--held-out goes with --until")
         if until is not None and self.alphabet == "chars":
             options.ensure(self.unknown, "--until needs --unknown here: a held-out text has other characters too")
-        texts, held_out = self._texts()
+        parts = None if until is None else corpus_parts(self.corpora, self.held_out, self.max_bytes)
+        texts = self._texts() if parts is None else list(all_documents(parts[0]))
         n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         with progress(f"training {self.vocab_size} tokens on {n_bytes / 1e6:.1f} MB with {self.implementation}"):
             start = time.perf_counter()
             model = impls.get(self.implementation).train_model(texts, spec)
             seconds = time.perf_counter() - start
         end = None
-        if until is not None:
-            with progress(f"measuring on {label(held_out)}"):
-                model, end = end_of_training(model, until, documents(held_out), label(held_out))
+        if until is not None and parts is not None:
+            text = label(parts[1])
+            with progress(f"measuring on {text}"):
+                model, end = end_of_training(model, until, all_documents(parts[1]), text)
         if target is not None:
             model.with_(training_documents=training_documents(texts)).save(target)
         short = end.why if end is not None and end.by_rule else why_short(model, spec, texts)
@@ -123,13 +122,15 @@ class Train(Verb):
             kept = f"kept as {self.name}; use it with -m {self.name}" if self.out is None else str(target)
             options.say(kept, err=True)
 
-    def _texts(self) -> tuple[list[str], list[Corpus]]:
-        """Return the documents to train on, and with --until the corpora to measure on."""
-        options.ensure(self.until is not None or not self.held_out, "--held-out goes with --until")
-        trained, held_out = corpus_parts(
-            self.corpora, self.held_out, self.max_bytes, split_files=self.until is not None
-        )
-        return list(documents(trained)), held_out
+    def _texts(self) -> list[str]:
+        """Return the documents to train on: the training part of each named corpus, all of each file."""
+        texts: list[str] = []
+        for name in dict.fromkeys(self.corpora):
+            corpus = options.load_corpus(name, max_bytes=self.max_bytes)
+            if corpus.has_split:
+                corpus = options.load_corpus(name, split="train", max_bytes=self.max_bytes)
+            texts += corpus.documents()
+        return texts
 
 
 def _readable(model: impls.Model, i: int) -> str:

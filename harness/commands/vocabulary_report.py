@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.commands import options
-from harness.commands.corpus_parts import documents, label
+from harness.commands.corpus_parts import all_documents, label
 from harness.progress import progress
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def report_on(name: str, model: Model, trained: Sequence[Corpus], held_out: Sequ
         if why_not := uncuttable(model):
             options.say(f"bytes per token by size are left out: {name} cannot be cut: {why_not}", err=True)
         else:
-            curve = vocabulary_curve(model, documents(held_out), curve_sizes(len(model.merges)))
+            curve = vocabulary_curve(model, all_documents(held_out), curve_sizes(len(model.merges)))
     return VocabularyReport(name, model, used, used_held_out, curve)
 
 

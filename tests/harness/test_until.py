@@ -102,6 +102,7 @@ def test_what_cannot_be_measured_is_one_clear_line(bpebench: Any, text_file: Pat
         (["--until", "gain>1%"], "'gain>1%' is not a rule for the end"),
         (["--held-out", str(alone)], "--held-out goes with --until"),
         (["--until", "gain<1%", "--alphabet", "chars"], "--until needs --unknown here"),
+        (["--until", "gain<1%", "--held-out", str(alone), "--out", str(alone)], "is what is read; name another file"),
         (["--until", "gain<1%", "-c", str(alone)], "holds no text; name a text to measure on with --held-out"),
     ]:
         ended = bpebench("train", "-c", str(text_file), "--vocab-size", "300", *arguments)

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import regex
 from random_patterns import ALPHABET, random_pattern, random_text
 
 from impls.compiled.context import Context
@@ -23,7 +22,6 @@ from impls.compiled.tables import ModelTables, build_tables
 from impls.core.errors import InvalidPattern
 from impls.core.model.model import Model
 from impls.core.text.patterns import NAMED, Splitter
-from impls.core.text.script_patterns import SCRIPTS
 from impls.formats.split_stages import with_gaps
 
 DEEPSEEK = NAMED["deepseek"]
@@ -50,20 +48,6 @@ def test_named_patterns_cut_as_regex_does(name: str, byte_tables: ModelTables) -
     rng = random.Random(name)
     for text in [*TEXTS, *(random_text(rng) for _ in range(2000))]:
         assert automaton_pieces(context, text) == reference.split(text)
-
-
-@pytest.mark.parametrize("name", ["scripts-3", "scripts-1"])
-def test_scripts_are_kept_apart_by_an_automaton(name: str, byte_tables: ModelTables) -> None:
-    splitting, words = splitting_of(NAMED[name])
-    assert words == "automaton"
-    assert splitting is not None
-    context, reference = Context(byte_tables, splitting), Splitter(NAMED[name])
-    letters = [next(filter(regex.compile(rf"[^\P{{L}}\P{{{s}}}]").match, map(chr, range(0x110000)))) for s in SCRIPTS]
-    alphabet = [*letters, *"ሰµ\u0301\u0640\u30fc\uff70059½ .'\n"]
-    rng = random.Random(name)
-    for _ in range(1000):
-        text = "".join(rng.choices(alphabet, k=rng.choice([2, 9, 80])))
-        assert automaton_pieces(context, text) == reference.split(text), text
 
 
 AROUND_WORDS = [
