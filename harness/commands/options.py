@@ -49,6 +49,9 @@ def _option_of(names: str, metavar: str, *flags: str) -> Callable[..., Any]:
 implementation_option = _option_of("impls:names", "NAME", "-e", "--implementation")
 model_option = _option_of("harness.data.models:model_names", "NAME|FILE", "-m", "--model")
 corpus_option = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "-c", "--corpus")
+held_out = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "--held-out")(
+    "Text to measure on; repeatable. Without it: a tenth of each corpus.", multiple=True, default=()
+)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 POSITIVE = click.IntRange(min=1)

@@ -12,6 +12,7 @@ import click
 
 import impls
 from harness.commands import options
+from harness.commands.corpus_parts import all_documents, corpus_parts, label
 from harness.commands.verb import Verb, option
 from harness.progress import progress
 from impls.core.counts import PieceCounts, added
@@ -56,6 +57,9 @@ class Train(Verb):
     max_merges: int | None = option("Limit on the number of merges.", type=int)
     max_token_bytes: int | None = option("No token longer than this.", type=int)
     max_token_characters: int | None = option("Likewise in characters (alphabet chars).", type=int)
+    forbidden_tokens: tuple[str, ...] = option(
+        "No merge makes this; repeatable.", "--forbid", multiple=True, metavar="TEXT"
+    )
     special_tokens: tuple[str, ...] = option("Special token; repeatable.", "--special", multiple=True, metavar="TEXT")
     special_ids: str = option(None, type=click.Choice(["last", "first"]), default="last")
     end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", metavar="TEXT")
@@ -64,6 +68,8 @@ class Train(Verb):
     field: str = options.field
     errors: Literal["strict", "replace"] = options.decoding_errors
     memory_limit: int | None = options.memory_limit
+    until: str | None = option("End where another 1,000 merges gain less: 'gain<0.1%'.", metavar="RULE")
+    held_out: tuple[str, ...] = options.held_out
     show: int = options.show
     max_bytes: int | None = options.max_bytes
 
@@ -72,6 +78,7 @@ class Train(Verb):
         from harness.data import trained_model_path
         from harness.plateau import plateau
         from harness.training_end import why_short
+        from harness.until import end_of_training, parse_until
 
         start = time.perf_counter()
         implementation = impls.get(self.implementation)
@@ -87,21 +94,33 @@ class Train(Verb):
             target = trained_model_path(self.name)
         corpora = self.corpora or (() if given else ("turkish",))
         if target is not None:
-            options.check_target(target, (*corpora, *map(str, self.counts)))
+            options.check_target(target, (*corpora, *map(str, self.counts), *self.held_out))
+        until = None if self.until is None else parse_until(self.until)
+        options.ensure(until or not self.held_out, "--held-out goes with --until")
+        if until is not None and self.alphabet == "chars":
+            options.ensure(self.unknown, "--until needs --unknown here: a held-out text has other characters too")
+        if until is not None and (given or self.weight):
+            options.ensure(self.held_out, "--until needs --held-out where counts are trained on")
+        parts = None if until is None else corpus_parts(corpora, self.held_out, self.max_bytes)
         texts: list[str] | PieceCounts
-        if given or self._is_counted(corpora, spec):
+        if given or (self._is_counted(corpora, spec) and (parts is None or self.held_out)):
             texts = self._added(given, corpora, resolve(spec.pattern))
             n_bytes = texts.n_bytes
         else:
-            texts = self._texts(corpora)
+            texts = self._texts(corpora) if parts is None else list(all_documents(parts[0]))
             n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
             start = time.perf_counter()
         with progress(f"training {self.vocab_size} tokens on {n_bytes / 1e6:.1f} MB with {self.implementation}"):
             model = implementation.train_model(texts, spec)  # type: ignore[arg-type]
             seconds = time.perf_counter() - start
+        end = None
+        if until is not None and parts is not None:
+            text = label(parts[1])
+            with progress(f"measuring on {text}"):
+                model, end = end_of_training(model, until, all_documents(parts[1]), text)
         if target is not None:
             model.with_(training_documents=self._hashes(texts, corpora)).save(target)
-        short = why_short(model, spec, texts)
+        short = end.why if end is not None and end.by_rule else why_short(model, spec, texts)
         counts = model.merge_counts
         first = [
             {"id": i, "token": _readable(model, i), "count": None if counts is None else counts[rank]}
@@ -113,7 +132,8 @@ class Train(Verb):
                 {
                     "corpora": list(corpora), "counts": list(map(str, self.counts)), "n_bytes": n_bytes,
                     "implementation": self.implementation, "seconds": seconds, "vocab_size": model.vocab_size,
-                    "vocab_size_asked_for": self.vocab_size, "why_short": short, "n_merges": len(model.merges),
+                    "vocab_size_asked_for": self.vocab_size, "why_short": short,
+                    "until": None if end is None else end._asdict(), "n_merges": len(model.merges),
                     "digest": model.digest, "first_tokens": first, "plateau_merge": flat,
                     "saved": None if target is None else str(target),
                 }
@@ -126,6 +146,8 @@ class Train(Verb):
         click.echo(f"{n_merges} merges, {model.vocab_size} ids, learned in {seconds:.2f} s from {n_bytes} bytes")
         if short is not None:
             options.say(f"ended {self.vocab_size - model.vocab_size} ids short of {self.vocab_size}: {short}")
+        if end is not None and not end.by_rule:
+            options.say(f"not ended by {end.rule}: {end.why}")
         if self.show and flat is not None and counts is not None:
             click.echo(f"counts flatten after merge {flat}: from there on a merge occurs {counts[flat]} times or less")
         if target is None:

@@ -96,15 +96,20 @@ def merge_budget(base: Sequence[bytes], spec: TrainingSpec) -> int:
 
 
 def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
-    """Return whether a merge may make `token`: short enough, and not the text of a special or unknown token."""
+    """Return whether a merge may make `token`: short enough, and none of `texts_no_merge_makes`."""
     if spec.max_token_bytes is not None and len(token) > spec.max_token_bytes:
         return False
     if spec.max_token_characters is not None:
         characters = token.decode().removesuffix(spec.end_of_word or "")
         if len(characters) > spec.max_token_characters:
             return False
-    reserved = spec.special_tokens if spec.unknown is None else (*spec.special_tokens, spec.unknown)
-    return all(token != text.encode("utf-8", "surrogatepass") for text in reserved)
+    return token not in texts_no_merge_makes(spec)
+
+
+def texts_no_merge_makes(spec: TrainingSpec) -> list[bytes]:
+    """Return the UTF-8 of the texts no merge may make: special and unknown tokens, and forbidden ones."""
+    reserved = (*spec.special_tokens, *([] if spec.unknown is None else [spec.unknown]), *spec.forbidden_tokens)
+    return [text.encode("utf-8", "surrogatepass") for text in reserved]
 
 
 def trained_model(

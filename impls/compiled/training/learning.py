@@ -18,6 +18,7 @@ from impls.compiled.training import layout
 from impls.compiled.training.words import Pieces
 from impls.core.errors import Unsupported
 from impls.core.specification import TrainingSpec
+from impls.core.training import texts_no_merge_makes
 
 _LEAST_BITS = 10
 _FALL = 4
@@ -65,8 +66,7 @@ class Learner(Slots):
         self.hold("merges", np.zeros((budget + 1, 3), np.int64))
         self["most_merges"] = budget
         self["most_token_bytes"] = _MOST if spec.max_token_bytes is None else spec.max_token_bytes
-        reserved = (*spec.special_tokens, *([] if spec.unknown is None else [spec.unknown]))
-        self._reserve([text.encode("utf-8", "surrogatepass") for text in reserved])
+        self._reserve(texts_no_merge_makes(spec))
 
     def _reserve(self, texts: list[bytes]) -> None:
         """Forbid merges that make one of the texts."""

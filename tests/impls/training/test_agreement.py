@@ -35,7 +35,9 @@ def literally(texts: list[str], spec: TrainingSpec) -> tuple[list[tuple[bytes, b
         for symbol in piece_symbols(piece, spec):
             corpus[-1].append((symbol, offset))
             offset += len(symbol)
-    reserved = {text.encode() for text in (*spec.special_tokens, spec.unknown) if text is not None}
+    reserved = {
+        text.encode() for text in (*spec.special_tokens, spec.unknown, *spec.forbidden_tokens) if text is not None
+    }
     budget = spec.vocab_size - len(base) - len(spec.special_tokens) - (spec.unknown is not None)
     if spec.max_merges is not None:
         budget = min(budget, spec.max_merges)
@@ -135,6 +137,7 @@ def random_spec(chance: random.Random, ties: str, alphabet: str, texts: list[str
         "max_merges": chance.choice([None, None, 4]),
         "max_token_bytes": chance.choice([None, None, 2, 5]),
         "special_tokens": chance.choice([(), ("<s>", "ab"), ("aa",)]),
+        "forbidden_tokens": chance.choice([(), (), ("ba", " a"), ("aab", "ç😀", "1'")]),
         "special_ids": chance.choice(["first", "last"]),
         "unknown": chance.choice([None, "<unk>", "ba"]),
         "pattern": chance.choice(["none", "gpt2", "turkish"]),
