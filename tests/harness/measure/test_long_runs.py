@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
 from itertools import islice, pairwise
 from pathlib import Path
 
 import msgspec
 import pytest
-from toy_runs import PROFILE, TEXT, TOYS, carry_out, workload
+from toy_runs import PROFILE, TEXT, carry_out, workload
 
 from harness.measure.jobs import long_runs
 from harness.measure.jobs.answers import Wrong, digest
@@ -29,12 +28,7 @@ from impls import Model, Tokenizer
 ONCE = msgspec.structs.replace(PROFILE, rounds=1, time_limit_seconds=20)
 ENDLESS = {"state": "sustained", "max_bytes": 200_000, "document_bytes": 500}
 
-
-@pytest.fixture(scope="module", autouse=True)
-def toys() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(TOYS), prepend=os.pathsep)
-        yield
+pytestmark = pytest.mark.usefixtures("toys")
 
 
 class CountingBytes(Tokenizer):
