@@ -56,7 +56,7 @@ def document(change: Callable[[dict[str, Any]], object], model: Model = MODEL) -
 
 
 def _json(model: Model) -> str:
-    from impls.formats.tokenizer_json_writer import write_compact
+    from impls.formats.tokenizer_json import write_compact
 
     return write_compact(model).decode()
 
