@@ -12,7 +12,7 @@ from harness.commands import options
 from harness.commands.verb import Verb, argument, option
 
 if TYPE_CHECKING:
-    from harness.measure.comparison import Condition, TimeDifference
+    from harness.measure.analysis.comparison import Condition, TimeDifference
     from harness.records import Measurement
 
 _SHARE_NOTHING = "the two runs share no timed workload; compare runs of one profile"
@@ -34,7 +34,7 @@ class Compare(Verb):
 
     def run(self) -> bool:
         """Print the changes; return whether the condition holds."""
-        from harness.measure.comparison import machine_difference, parse_condition
+        from harness.measure.analysis.comparison import machine_difference, parse_condition
         from harness.records import Measurement, of_kind, read_machine, read_records
 
         condition = None if self.fail_if is None else parse_condition(self.fail_if)
@@ -52,8 +52,8 @@ class Compare(Verb):
 
     def _compare(self, runs: Sequence[Sequence[Measurement]], condition: Condition | None) -> bool:
         """Show the differences of two runs of one machine; return whether `condition` holds for one."""
-        from harness.measure.comparison import compare_runs, untimed_in_new
-        from harness.measure.samples import measured_floor
+        from harness.measure.analysis.comparison import compare_runs, untimed_in_new
+        from harness.measure.analysis.samples import measured_floor
         from harness.records import RecordError
 
         differences = sorted(compare_runs(*runs), key=lambda difference: -difference.ratio.value)

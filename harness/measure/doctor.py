@@ -19,11 +19,11 @@ import msgspec
 import numpy as np
 
 from harness.measure import placement, provenance
-from harness.measure.cautions import MOST_SPREAD, machine_warnings
+from harness.measure.analysis.cautions import MOST_SPREAD, machine_warnings
+from harness.measure.analysis.stats import Rounds, noise_floor, spread
 from harness.measure.jobs.prepared import prepare
 from harness.measure.jobs.timing import timed
 from harness.measure.protocol import Job
-from harness.measure.stats import Rounds, noise_floor, spread
 from harness.measure.texts import write_texts
 from impls import Model, Tokenizer
 

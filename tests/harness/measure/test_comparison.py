@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.measure import cautions
-from harness.measure.comparison import InvalidCondition, compare_runs, parse_condition, ranking
+from harness.measure.analysis import cautions
+from harness.measure.analysis.comparison import InvalidCondition, compare_runs, parse_condition, ranking
+from harness.measure.analysis.samples import is_comparable, measured_floor, measured_resolution
 from harness.measure.compression import (
     bytes_per_token,
     characters_per_token,
     compression,
     tokens_per_word,
 )
-from harness.measure.samples import is_comparable, measured_floor, measured_resolution
 from harness.records import Measurement
 from impls import Model, Tokenizer
 

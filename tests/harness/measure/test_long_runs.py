@@ -11,13 +11,13 @@ import msgspec
 import pytest
 from toy_runs import PROFILE, TEXT, carry_out, workload
 
+from harness.measure.analysis.samples import rankable_times
+from harness.measure.analysis.stats import binned, percentile
 from harness.measure.jobs import long_runs
 from harness.measure.jobs.answers import Wrong, digest
 from harness.measure.jobs.opening import Opening
 from harness.measure.protocol import Expected, Job, Measure, Measured
-from harness.measure.samples import rankable_times
 from harness.measure.schedule import Plan, turns
-from harness.measure.stats import binned, percentile
 from harness.measure.templates import load_templates
 from harness.measure.texts import NEW_WORD_SHARE, new_documents, write_texts
 from harness.measure.workloads import N_PARTS, WorkloadError

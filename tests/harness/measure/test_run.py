@@ -12,7 +12,7 @@ import pytest
 from toy_runs import PROFILE, TEXT, byte_model, carry_out, everything, workload
 
 import impls
-from harness.measure.samples import is_comparable
+from harness.measure.analysis.samples import is_comparable
 from harness.measure.schedule import Plan, Profile
 from harness.measure.workloads import Workload
 from harness.records import Measurement, TextMemory, key_of

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from toy_runs import PROFILE, everything, workload
 
+from harness.measure.analysis.samples import rankable_times
 from harness.measure.run.text_memory import TextMemoryDetector
-from harness.measure.samples import rankable_times
 from harness.measure.schedule import Plan
 from harness.records import AnyRecord, Measurement, TextMemory, of_kind
 from harness.report.tables.speed import shown_verdict, speed_rows

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from harness.measure.samples import is_growth, measured_floor, rankable_times
-from harness.measure.stats import Claim, Interval, Ranked, claim, rank, ratio_interval
+from harness.measure.analysis.samples import is_growth, measured_floor, rankable_times
+from harness.measure.analysis.stats import Claim, Interval, Ranked, claim, rank, ratio_interval
 from harness.records import Measurement
 from impls import BPEError
 
