@@ -172,7 +172,7 @@ def test_a_hidden_cut_is_inferred_where_it_stays_for_other_characters_of_the_cla
     assert (found.stage, found.certainty) == ("pieces", "inferred")
     assert "hidden cuts it into" in found.what
     assert [piece.text for piece in found.b.pieces][-1] == "4"
-    assert found.b.pieces_from == "inferred"
+    assert (found.a.pieces_from, found.b.pieces_from) == ("reported", "inferred")
 
 
 def test_longest_match_behind_a_black_box_is_merges_not_pieces(hand_made: Any) -> None:
