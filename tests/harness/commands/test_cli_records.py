@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 
 def described(folder: Path) -> dict[str, Any]:
     """Return the facts beside the records of a folder, which name no path of this machine."""
@@ -64,3 +66,11 @@ def test_check_compares_trainers_and_records_it(bpebench: Any, tmp_path: Path) -
     assert bpebench("report", str(tmp_path / "run"), "--table", "trainer-pairs", "--format", "markdown").status == 0
     (found,) = json.loads(bpebench(*command, "--json").out)["agreements"]
     assert found["first_difference"]["is_tie"] is True
+
+
+def test_tables_of_check_fit_the_terminal(bpebench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text.txt").write_text("hug hug pug pun pun bun hugs\n", encoding="utf-8")
+    monkeypatch.setattr("harness.commands.check.terminal_width", lambda: 100)
+    shown = bpebench("check", "--trainers", "-c", "text.txt", "-e", "minbpe|rustbpe", "--vocab-size", "262").out
+    assert max(map(len, shown.splitlines())) <= 100
