@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 import numpy as np
 
-from harness.commands import options
+from harness.commands import options, reading
 from harness.commands.verb import Verb, flag, option
 from impls.core.counts import PieceCounts, added
 from impls.core.text.patterns import NAMED, name_of, resolve
@@ -27,15 +27,15 @@ class Count(Verb):
     """
 
     corpora: tuple[str, ...] = options.corpus_option("Corpus, file, folder or glob; repeatable.", multiple=True)
-    counts: tuple[Path, ...] = options.counts
+    counts: tuple[Path, ...] = reading.counts
     pattern: str | None = option(f"{', '.join(NAMED)}, or a regular expression.  [default: gpt2]")
     out: Path | None = option("Write the counts here.", "-o", "--out", type=options.FILE)
-    weight: tuple[str, ...] = options.weight
+    weight: tuple[str, ...] = reading.weight
     min_count: int = option("Leave out pieces that occur less often.", type=options.POSITIVE, default=1)
-    documents: Literal["paragraphs", "lines"] = options.documents
-    field: str = options.field
-    errors: Literal["strict", "replace"] = options.decoding_errors
-    memory_limit: int | None = options.memory_limit
+    documents: Literal["paragraphs", "lines"] = reading.documents
+    field: str = reading.field
+    errors: Literal["strict", "replace"] = reading.decoding_errors
+    memory_limit: int | None = reading.memory_limit
     workers: int | None = option("Processes that count, in place of threads.", type=options.POSITIVE, metavar="N")
     scheduler: str | None = option("Count on the workers of a Dask cluster.", metavar="tcp://HOST:PORT")
     resume: bool = flag("Go on with a count that was interrupted.")
@@ -53,12 +53,12 @@ class Count(Verb):
             options.check_target(self.out, (*self.corpora, *map(str, self.counts)))
         kept = {str(path): load_counts(path) for path in self.counts}
         pattern = resolve(self.pattern or next((counts.pattern for counts in kept.values()), "gpt2"))
-        weights = options.weights(self.weight, [*self.corpora, *kept])
-        reading = Reading(self.documents, self.field, self.errors)
-        parts = None if self.out is None or not self.corpora else self._parts(self.out, pattern, reading)
+        weights = reading.weights(self.weight, [*self.corpora, *kept])
+        how = Reading(self.documents, self.field, self.errors)
+        parts = None if self.out is None or not self.corpora else self._parts(self.out, pattern, how)
         executors = executors_of(self.workers, self.scheduler)
         limit = self.memory_limit
-        kept |= counted(self.corpora, pattern, reading, memory_limit=limit, parts=parts, executors=executors)
+        kept |= counted(self.corpora, pattern, how, memory_limit=limit, parts=parts, executors=executors)
         total = added([counts.weighted(weights.get(name, 1)) for name, counts in kept.items()])
         if self.min_count > 1:
             total = total.at_least(self.min_count)
@@ -68,12 +68,12 @@ class Count(Verb):
             shutil.rmtree(parts)
         self._print(total)
 
-    def _parts(self, out: Path, pattern: tuple[str, ...], reading: Reading) -> Path:
+    def _parts(self, out: Path, pattern: tuple[str, ...], how: Reading) -> Path:
         """Return the folder where counts are written as they come."""
         from harness.counting import plan_of
 
         folder = out.with_name(f"{out.name}.parts")
-        plan, place = plan_of(self.corpora, pattern, reading), folder / "plan"
+        plan, place = plan_of(self.corpora, pattern, how), folder / "plan"
         if folder.exists():
             options.ensure(self.resume, f"{folder}: an earlier count was interrupted; --resume goes on, or delete it")
             same = place.exists() and json.loads(place.read_bytes()) == plan

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
 import impls
-from harness.commands.verb import as_json as as_json
 from harness.commands.verb import flag, option
 from harness.commands.verb import print_json as print_json
 from harness.failures import describe
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from harness.data import Corpus
 
 STANDARD_INPUT = "standard input"
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _option_of(names: str, metavar: str, *flags: str) -> Callable[..., Any]:
@@ -70,60 +67,6 @@ escaped = flag(r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600)
 show = option("The first N learned tokens.", type=click.IntRange(min=0), default=0, metavar="N", default_shown=False)
 
 
-_UNITS = {"": 1} | {f"{letter}{end}": 1000**n for n, letter in enumerate("kmgt", 1) for end in ("", "b")}
-_UNITS |= {"b": 1} | {f"{letter}ib": 1024**n for n, letter in enumerate("kmgt", 1)}
-
-
-class _Size(click.ParamType[int]):
-    name = "SIZE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)", str(value).lower())
-        if found is None or found[2] not in _UNITS or (size := int(float(found[1]) * _UNITS[found[2]])) < 1:
-            self.fail(f"{value!r} is no size; write it like 256MiB or 2GB", param, ctx)
-        return size
-
-
-counts = option("File written by `count`; repeatable.", "--counts", type=FILE, multiple=True)
-weight = option(
-    "Multiply the counts of a corpus or file, as named here; repeatable.", multiple=True, metavar="NAME=NUMBER"
-)
-documents = option(
-    "What a document of a text file is; no piece spans two.",
-    type=click.Choice(["paragraphs", "lines"]),
-    default="paragraphs",
-)
-field = option("Field of JSON lines, column of Parquet.", default="text", metavar="NAME")
-decoding_errors = option(
-    "Bytes that are not UTF-8: an error, or U+FFFD.",
-    "--errors",
-    type=click.Choice(["strict", "replace"]),
-    default="strict",
-)
-memory_limit = option(
-    "Memory for counting; more goes through files.  [default: half of what is free]", type=_Size(), metavar="SIZE"
-)
-
-
-def weights(given: Sequence[str], names: Sequence[str]) -> dict[str, float]:
-    """Return the values of --weight by name; raise for another name, or what is not a positive number."""
-    found: dict[str, float] = {}
-    for entry in given:
-        name, _, number = entry.rpartition("=")
-        ensure(name in names, f"--weight {entry}: {name!r} is not counted here; there are {', '.join(names)}")
-        try:
-            found[name] = float(number)
-        except ValueError:
-            raise click.UsageError(f"--weight {entry}: {number!r} is not a number") from None
-        ensure(0 < found[name] < math.inf, f"--weight {entry}: must be a positive number")
-    return found
-
-
-def implementations(function: F) -> F:
-    """Add the options -e and -E to a function."""
-    return implementation.named("implementation")(exclude.named("exclude")(function))  # type: ignore[no-any-return]
-
-
 def finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
     """Validate the number of an option; raise for nan and inf."""
     if value is not None and not math.isfinite(value):
@@ -136,11 +79,6 @@ def price_option(default: float | None) -> Any:
     return option(
         "Price of a million tokens.", type=click.FloatRange(min=0), default=default, callback=finite, metavar="AMOUNT"
     )
-
-
-def price() -> Callable[[F], F]:
-    """Return a decorator that adds the option --price to a function."""
-    return price_option(None).named("price")  # type: ignore[no-any-return]
 
 
 def check_target(target: Path, sources: Sequence[str] = ()) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 import impls
-from harness.commands import options
+from harness.commands import options, reading
 from harness.commands.corpus_parts import all_documents, corpus_parts, label
 from harness.commands.verb import Verb, option
 from harness.progress import progress
@@ -37,8 +37,8 @@ class Train(Verb):
         "  [default: turkish]",
         multiple=True,
     )
-    counts: tuple[Path, ...] = options.counts
-    weight: tuple[str, ...] = options.weight
+    counts: tuple[Path, ...] = reading.counts
+    weight: tuple[str, ...] = reading.weight
     vocab_size: int = option("Base + merges + specials.", default=10_000)
     implementation: str = options.implementation_option("Who trains.", default="compiled")
     name: str | None = option("Save it under this name for the other verbs (-m NAME).", metavar="NAME")
@@ -64,10 +64,10 @@ class Train(Verb):
     special_ids: str = option(None, type=click.Choice(["last", "first"]), default="last")
     end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", metavar="TEXT")
     unknown: str | None = option("e.g. <unk>, for characters outside the alphabet.", metavar="TEXT")
-    documents: Literal["paragraphs", "lines"] = options.documents
-    field: str = options.field
-    errors: Literal["strict", "replace"] = options.decoding_errors
-    memory_limit: int | None = options.memory_limit
+    documents: Literal["paragraphs", "lines"] = reading.documents
+    field: str = reading.field
+    errors: Literal["strict", "replace"] = reading.decoding_errors
+    memory_limit: int | None = reading.memory_limit
     until: str | None = option("End where another 1,000 merges gain less: 'gain<0.1%'.", metavar="RULE")
     held_out: tuple[str, ...] = options.held_out
     show: int = options.show
@@ -160,7 +160,7 @@ class Train(Verb):
         """Return the counts of the files of --counts, weighted."""
         from impls.formats.counts import load_counts
 
-        weights = options.weights(self.weight, [*map(str, self.counts), *self.corpora])
+        weights = reading.weights(self.weight, [*map(str, self.counts), *self.corpora])
         return [load_counts(path).weighted(weights.get(str(path), 1)) for path in self.counts]
 
     def _is_counted(self, corpora: Sequence[str], spec: impls.TrainingSpec) -> bool:
@@ -174,7 +174,7 @@ class Train(Verb):
         from harness.counting import counted
 
         options.ensure(self.max_bytes is None, "--max-bytes goes with neither --counts nor --weight")
-        weights = options.weights(self.weight, [*map(str, self.counts), *corpora])
+        weights = reading.weights(self.weight, [*map(str, self.counts), *corpora])
         found = counted(corpora, pattern, self._reading, memory_limit=self.memory_limit)
         return added([*given, *(counts.weighted(weights.get(name, 1)) for name, counts in found.items())])
 

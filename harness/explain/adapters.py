@@ -96,7 +96,7 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
         algorithm=ALGORITHM_OF.get(tokenizer.name, "leftmost"),
         algorithm_is_known=tokenizer.kind in ("pure", "compiled"),
         split=_pieces_by(model) if inner is None else pieces_of(inner, model.alphabet == "bytes"),
-        split_by="told" if tokenizer.kind == "pure" or tokenizer.name in _EXPOSE_PIECES else "pattern",
+        split_by="reported" if tokenizer.kind == "pure" or tokenizer.name in _EXPOSE_PIECES else "pattern",
         token_bytes=seen_bytes_by_id(model).get,
         whole_tokens=model.whole_token_ids,
         hints=_hints_of_model(model),

@@ -106,13 +106,13 @@ def dots(rows: Sequence[Row], unit: str, domain_of: Sequence[float] = ()) -> Spe
     return _wide(_dot_layers(rows, unit, domain_of), ROW_HEIGHT * len({row["implementation"] for row in rows}))
 
 
-def panels(rows: Sequence[Row], unit: str, columns: int = 2, width: int = 250) -> Spec:
+def panels(rows: Sequence[Row], unit: str) -> Spec:
     """Plot `dots` for several workloads (rows also have `workload`), side by side with implementations in one order."""
     workloads = list(dict.fromkeys(row["workload"] for row in rows))
     header = alt.Header(labelAnchor="start", labelFontWeight="bold", labelPadding=6)
     facet = alt.Facet("workload:N", sort=workloads, title=None, header=header)
-    layers = alt.layer(*_dot_layers(rows, unit, ())).properties(width=width, height=alt.Step(ROW_HEIGHT))
-    return _finished(layers.facet(facet, columns=columns))
+    layers = alt.layer(*_dot_layers(rows, unit, ())).properties(width=250, height=alt.Step(ROW_HEIGHT))
+    return _finished(layers.facet(facet, columns=2))
 
 
 def _dot_layers(rows: Sequence[Row], unit: str, domain_of: Sequence[float]) -> list[alt.Chart]:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measure import stats
-from harness.measure.samples import rankable_times
-from harness.measure.stats import Rounds
+from harness.measure.analysis import stats
+from harness.measure.analysis.samples import rankable_times
+from harness.measure.analysis.stats import Rounds
 from harness.records import Measurement, of_kind, read_records
 
 

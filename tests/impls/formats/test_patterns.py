@@ -12,8 +12,8 @@ from tokenizers import Tokenizer
 
 from impls import InvalidPattern
 from impls.core.text.patterns import NAMED, Splitter
-from impls.formats.oniguruma import from_oniguruma, leaves_nothing_out, to_oniguruma
-from impls.formats.split_stages import read_stages, with_gaps, without_gaps, write_stages
+from impls.formats.tokenizer_json.oniguruma import from_oniguruma, leaves_nothing_out, to_oniguruma
+from impls.formats.tokenizer_json.split_stages import read_stages, with_gaps, without_gaps, write_stages
 
 DEEPSEEK = (
     r"\p{N}{1,3}",
