@@ -192,7 +192,7 @@ class Train(Verb):
         for name in dict.fromkeys(corpora):
             if not is_named(name) and self.max_bytes is None:
                 found = list(TextFiles(self._reading.files(name)))
-                options.ensure(found, f"{name}: holds no text")
+                options.ensure(found, f"{options.STANDARD_INPUT if name == '-' else name}: holds no text")
                 texts += found
                 continue
             corpus = options.load_corpus(name, max_bytes=self.max_bytes)
