@@ -96,10 +96,21 @@ def load(name: str, model: Model) -> Tokenizer:
     return get(name)(model)
 
 
-def train(name: str, texts: Iterable[str], spec: TrainingSpec) -> Tokenizer:
-    """Train a model on `texts` and load it in the same implementation."""
+def train(name: str, texts: Iterable[str], spec: TrainingSpec, *, extend: Model | None = None) -> Tokenizer:
+    """Train a model on `texts` and load it in the same implementation.
+
+    With `extend`, go on from the merges of that model (`impls.core.extension`).
+    Raise `Unsupported`, `InvalidSpec` naming the field that is wrong, and `InvalidPattern`.
+    """
+    return get(name)(learn(name, texts, spec, extend))
+
+
+def learn(name: str, texts: Iterable[str], spec: TrainingSpec, extend: Model | None = None) -> Model:
+    """Return the model that `train` loads."""
     implementation = get(name)
-    return implementation(implementation.train_model(texts, spec))
+    if extend is not None:
+        return implementation.extend_model(extend, texts, spec)
+    return implementation.train_model(texts, spec)
 
 
 @dataclass(frozen=True, slots=True)

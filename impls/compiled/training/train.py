@@ -15,14 +15,17 @@ from impls.compiled.layout import PAD_BYTES
 from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks
 from impls.compiled.pretokenize.split_context import SplitContext
 from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
+from impls.compiled.training.known import cells_of_known
 from impls.compiled.training.learning import Learner
 from impls.compiled.training.words import Words
 from impls.core.arguments import texts_in_turn
+from impls.core.extension import Extension
 from impls.core.model import Model
 from impls.core.specification import TrainingSpec
 from impls.core.text.patterns import resolve
 from impls.core.text.text import repair_surrogates
 from impls.core.training import base_symbols, first_base_id, merge_budget, trained_model
+from impls.interface import Tokenizer
 
 _BATCH_BYTES = 1 << 20
 _MOST_THREADS = 8
@@ -38,6 +41,21 @@ def train(texts: Iterable[str], spec: TrainingSpec) -> Model:
     first = first_base_id(spec)
     pairs = [(left + first, right + first) for left, right in merges]
     return trained_model(spec, base, pairs, counts, words.pieces() if spec.min_count == 0 else ())
+
+
+def extend(encoder: type[Tokenizer], model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:
+    """As `train`, going on from a model: words begin as the tokens that `encoder` encodes them to."""
+    start = Extension("compiled", model, spec)
+    words = _counted(texts, spec)
+    start.check(words.pieces() if spec.alphabet == "chars" else ())
+    ids, cells = cells_of_known(words, start.model, encoder)
+    # Every merge takes away a pair of neighbours.
+    most = int(np.count_nonzero((cells[1:, 0] >= 0) & (cells[:-1, 0] >= 0)))
+    learner = Learner([start.model.tokens[i] or b"" for i in ids], min(most, start.budget), start.spec)
+    merges, counts = learner.learn_from(cells, words)
+    ids += range(start.first_new_id, start.first_new_id + len(merges))
+    pairs = [(ids[left], ids[right]) for left, right in merges]
+    return start.result(pairs, counts, words.pieces() if spec.min_count == 0 else ())
 
 
 def _counted(texts: Iterable[str], spec: TrainingSpec) -> Words:
