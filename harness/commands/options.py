@@ -48,6 +48,7 @@ def _option_of(names: str, metavar: str, *flags: str) -> Callable[..., Any]:
 
 implementation_option = _option_of("impls:names", "NAME", "-e", "--implementation")
 model_option = _option_of("harness.data.models:model_names", "NAME|FILE", "-m", "--model")
+extend_option = _option_of("harness.data.models:model_names", "NAME|FILE", "--extend")
 corpus_option = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "-c", "--corpus")
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 import impls
 from harness.commands import options
 from harness.commands.verb import Verb, option
 from harness.progress import progress
 from impls.core.text.patterns import NAMED
+from impls.registry import learn
 
 
 class Train(Verb):
@@ -39,24 +41,35 @@ class Train(Verb):
     )
     base_order: str = option(None, type=click.Choice(["raw", "gpt2"]), default="raw")
     min_count: int = option("A merge needs at least this count.", default=1)
-    max_merges: int | None = option("Limit on the number of merges.", type=int)
+    max_merges: int | None = option("Limit on the number of merges, kept ones included.", type=int)
     max_token_bytes: int | None = option("No token longer than this.", type=int)
     max_token_characters: int | None = option("Likewise in characters (alphabet chars).", type=int)
     special_tokens: tuple[str, ...] = option("Special token; repeatable.", "--special", multiple=True, metavar="TEXT")
     special_ids: str = option(None, type=click.Choice(["last", "first"]), default="last")
     end_of_word: str | None = option("e.g. </w>, as subword-nmt (alphabet chars).", metavar="TEXT")
     unknown: str | None = option("e.g. <unk>, for characters outside the alphabet.", metavar="TEXT")
+    extend: str | None = options.extend_option(
+        "Go on from this vocabulary: keep its merges and ids; its pattern, alphabet, end of word, special and unknown "
+        "tokens too, unless options name others."
+    )
+    superword_from: int | None = option(
+        "SuperBPE: from this number of ids on, tokens may span white space.", type=options.POSITIVE, metavar="N"
+    )
+    superword_pattern: str = option("The pattern from there on, as --pattern.", default="superword")
     show: int = options.show
     max_bytes: int | None = options.max_bytes
 
     def run(self) -> None:
         """Train, save and describe the model."""
-        from harness.data import trained_model_path
+        from harness.data import load_model, trained_model_path
         from harness.data.overlap import training_documents
         from harness.plateau import plateau
         from harness.training_end import why_short
+        from harness.training_start import n_listed_merges
 
-        spec = impls.TrainingSpec(**{field.name: getattr(self, field.name) for field in fields(impls.TrainingSpec)})
+        begun = None if self.extend is None else load_model(self.extend)
+        spec = self._spec(begun)
+        last_spec = spec if self.superword_from is None else replace(spec, pattern=self.superword_pattern)
         target = self.out
         if target is None and self.name is not None:
             target = trained_model_path(self.name)
@@ -66,23 +79,27 @@ class Train(Verb):
         n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         with progress(f"training {self.vocab_size} tokens on {n_bytes / 1e6:.1f} MB with {self.implementation}"):
             start = time.perf_counter()
-            model = impls.get(self.implementation).train_model(texts, spec)
+            model = learn(self.implementation, texts, spec, begun, self.superword_from, self.superword_pattern)
             seconds = time.perf_counter() - start
         if target is not None:
-            model.with_(training_documents=training_documents(texts)).save(target)
-        short = why_short(model, spec, texts)
+            before = "" if begun is None else begun.training_documents
+            model.with_(training_documents=training_documents(texts, before)).save(target)
+        short = why_short(model, last_spec, texts)
         counts = model.merge_counts
+        n_kept = 0 if begun is None else n_listed_merges(begun)
         first = [
             {"id": i, "token": _readable(model, i), "count": None if counts is None else counts[rank]}
-            for rank, i in enumerate(model.merge_results[: self.show])
+            for rank, i in enumerate(model.merge_results[n_kept : n_kept + self.show], n_kept)
         ]
-        flat = plateau(counts or ())
+        # Counts rise where superwords begin, and those kept are of another corpus.
+        flat = plateau(counts or ()) if begun is None and self.superword_from is None else None
         if self.as_json:
             options.print_json(
                 {
                     "corpora": list(self.corpora), "n_bytes": n_bytes, "implementation": self.implementation,
                     "seconds": seconds, "vocab_size": model.vocab_size, "vocab_size_asked_for": self.vocab_size,
                     "why_short": short, "n_merges": len(model.merges), "digest": model.digest,
+                    "extended": self.extend, "n_kept_merges": n_kept, "superword_from": self.superword_from,
                     "first_tokens": first, "plateau_merge": flat, "saved": None if target is None else str(target),
                 }
             )  # fmt: skip
@@ -90,8 +107,8 @@ class Train(Verb):
         if first:
             click.echo(options.table([list(row.values()) for row in first], ["id", "token", "count"]))
             click.echo()
-        n_merges = len(model.merges)
-        click.echo(f"{n_merges} merges, {model.vocab_size} ids, learned in {seconds:.2f} s from {n_bytes} bytes")
+        n_merges = f"{len(model.merges)} merges" + (f", {n_kept} of them kept" if begun is not None else "")
+        click.echo(f"{n_merges}, {model.vocab_size} ids, learned in {seconds:.2f} s from {n_bytes} bytes")
         if short is not None:
             options.say(f"ended {self.vocab_size - model.vocab_size} ids short of {self.vocab_size}: {short}")
         if self.show and flat is not None and counts is not None:
@@ -101,6 +118,19 @@ class Train(Verb):
         else:
             kept = f"kept as {self.name}; use it with -m {self.name}" if self.out is None else str(target)
             options.say(kept, err=True)
+
+    def _spec(self, begun: impls.Model | None) -> impls.TrainingSpec:
+        """Return the specification by the options; what they leave open is taken from the model to go on from."""
+        from harness.training_start import spec_like
+
+        source = click.get_current_context().get_parameter_source
+        given = {name for name in vars(self) if source(name) is not ParameterSource.DEFAULT}
+        options.ensure(
+            self.superword_from is not None or "superword_pattern" not in given,
+            "--superword-pattern goes with --superword-from",
+        )
+        chosen = {field.name: getattr(self, field.name) for field in fields(impls.TrainingSpec)}
+        return impls.TrainingSpec(**chosen) if begun is None else spec_like(begun, chosen, given)
 
     def _texts(self) -> list[str]:
         """Return the documents to train on: the training part of each named corpus, all of each file."""
