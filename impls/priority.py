@@ -105,7 +105,7 @@ class Priority(Tokenizer):
         first = first_base_id(spec)
         id_of = {symbol: first + index for index, symbol in enumerate(base)}
         words = [[id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in count_by_piece]
-        learner = _Learner(words, list(count_by_piece.values()), [b""] * first + base, spec)
+        learner = Learner(words, list(count_by_piece.values()), [b""] * first + base, spec)
         merges, counts = learner.learn(merge_budget(base, spec))
         return trained_model(spec, base, merges, counts, count_by_piece)
 
@@ -124,11 +124,11 @@ class Priority(Tokenizer):
             weights += [count] * len(runs)
         tokens = [token or b"" for token in start.model.tokens]
         tokens += [b""] * (start.first_new_id - len(tokens))
-        merges, counts = _Learner(words, weights, tokens, start.spec).learn(start.budget)
+        merges, counts = Learner(words, weights, tokens, start.spec).learn(start.budget)
         return start.result(merges, counts, count_by_piece)
 
 
-class _Learner:
+class Learner:
     """The corpus as distinct words in order of first occurrence, how often each occurs, the tokens by id, the pair
     counts, and the lazy heap."""
 
@@ -164,14 +164,16 @@ class _Learner:
             self._offer([pair])  # it has lost occurrences since: push it again with its present count
         return None
 
-    def merge(self, pair: Pair) -> None:
-        """Replace `pair` by a new symbol in every word, left to right, and update the counts."""
+    def merge(self, pair: Pair) -> int:
+        """Replace `pair` by a new symbol in every word, left to right, and update the counts; return how many symbols
+        fewer the corpus has."""
         left, right = pair
         new = len(self.tokens)
         self.tokens.append(self.tokens[left] + self.tokens[right])
         counts = self.counts
         made: set[Pair] = set()
-        for index in self.words_with.pop(pair):
+        n_fewer = 0
+        for index in self.words_with.pop(pair, ()):
             word, weight = self.words[index], self.weights[index]
             merged: list[int] = []
             at, end = 0, len(word)
@@ -191,9 +193,11 @@ class _Learner:
                     counts[right, word[at]] -= weight
                     self._gain((new, word[at]), index, weight)
                     made.add((new, word[at]))
+            n_fewer += weight * (len(word) - len(merged))
             self.words[index] = merged
-        del counts[pair]
+        counts.pop(pair, None)
         self._offer(made)
+        return n_fewer
 
     def _gain(self, pair: Pair, index: int, weight: int) -> None:
         self.counts[pair] += weight
