@@ -57,8 +57,12 @@ def parse_until(text: str) -> Until:
     return Until(text.strip(), float(found[1]) / 100, N_MERGES if found[2] is None else int(found[2]))
 
 
-def end_of_training(model: Model, until: Until, documents: Iterable[str], text: str) -> tuple[Model, End]:
+def end_of_training(
+    model: Model, until: Until, documents: Iterable[str], text: str, n_kept: int = 0
+) -> tuple[Model, End]:
     """Return `model` cut to where `until` ends it, measured on `documents`, which are called `text`.
+
+    The first `n_kept` merges, those of a model that training went on from, are never cut.
 
     Raise `InvalidRule` where the model cannot be cut.
     """
@@ -71,7 +75,7 @@ def end_of_training(model: Model, until: Until, documents: Iterable[str], text: 
     curve = vocabulary_curve(model, documents)
     n_merges, step = len(model.merges), until.n_merges
     gains = curve.n_tokens[:-step] / curve.n_tokens[step:] - 1
-    below = np.flatnonzero(gains < until.share)
+    below = n_kept + np.flatnonzero(gains[n_kept:] < until.share)
     by_rule = len(below) > 0
     kept = int(below[0]) if by_rule else n_merges
     gain = float(gains[kept] if by_rule else gains[-1]) if len(gains) else None

@@ -5,7 +5,7 @@ Trainers share these definitions (they are the specification), never the countin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -128,7 +128,11 @@ def trained_model(
     tokens: list[bytes | None] = [None] * first + list(base)
     for left, right in merges:
         tokens.append(tokens[left] + tokens[right])  # type: ignore[operator]
-    if spec.min_count == 0 and (gone := _merges_of_count_0(pieces, tokens, merges, spec, n_base=len(base))):
+    if spec.min_count == 0:
+        id_of = {symbol: first + index for index, symbol in enumerate(base)}
+        words = ([id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in dict.fromkeys(pieces))
+        made = {pair: (rank, first + len(base) + rank) for rank, pair in enumerate(merges)}
+        gone = merges_of_count_0(words, tokens, made, merge_budget(base, spec) - len(merges), spec)
         tokens += [tokens[left] + tokens[right] for left, right in gone]  # type: ignore[operator]
         merges = [*merges, *gone]
         counts = None if counts is None else [*counts, *([0] * len(gone))]
@@ -147,20 +151,23 @@ def trained_model(
     )
 
 
-def _merges_of_count_0(
-    pieces: Iterable[str], tokens: Sequence[bytes | None], merges: Sequence[Pair], spec: TrainingSpec, *, n_base: int
+def merges_of_count_0(
+    words: Iterable[list[int]],
+    tokens: Sequence[bytes | None],
+    made: Mapping[Pair, tuple[int, int]],
+    room: int,
+    spec: TrainingSpec,
 ) -> list[Pair]:
-    """Return the merges of pairs that occurred at some point and no longer do, in the order of `spec.ties`."""
-    first = first_base_id(spec)
-    base = tokens[first : first + n_base]
-    room = merge_budget([symbol for symbol in base if symbol is not None], spec) - len(merges)
+    """Return up to `room` merges of pairs that occurred at some point and no longer do, in the order of `spec.ties`.
+
+    `words` are the distinct pieces as ids of base symbols, `tokens` the tokens by id, and `made` the merges learned:
+    pair -> (rank, id it makes).
+    """
     if room <= 0:
         return []
-    id_of = {symbol: first + index for index, symbol in enumerate(base)}
-    made = {pair: first + n_base + rank for rank, pair in enumerate(merges)}
     met: set[Pair] = set()
-    for piece in dict.fromkeys(pieces):
-        met |= _pairs_on_the_way([id_of[symbol] for symbol in piece_symbols(piece, spec)], made)
+    for word in words:
+        met |= _pairs_on_the_way(word, made)
     joined = {(left, right): tokens[left] + tokens[right] for left, right in met}  # type: ignore[operator]
 
     def key(pair: Pair) -> Any:
@@ -179,18 +186,17 @@ def _merges_of_count_0(
     return [pair for token, pair in by_token.items() if token not in known][:room]
 
 
-def _pairs_on_the_way(ids: list[int], made: dict[Pair, int]) -> set[Pair]:
-    """Return all pairs that are adjacent at some point while a piece is merged, one merge at a time: lowest new id
+def _pairs_on_the_way(ids: list[int], made: Mapping[Pair, tuple[int, int]]) -> set[Pair]:
+    """Return all pairs that are adjacent at some point while a piece is merged, one merge at a time: lowest rank
     first, from left to right.
 
     Merge a+b:    a b a b  ->  ab a b  ->  ab ab      pairs a+b, b+a, ab+a, ab+ab
     """
     met: set[Pair] = set()
 
-    def merge_of(left: int, right: int) -> Pair | None:  # asked about all neighbours
+    def merge_of(left: int, right: int) -> tuple[int, int] | None:  # asked about all neighbours
         met.add((left, right))
-        new = made.get((left, right))
-        return None if new is None else (new, new)
+        return made.get((left, right))
 
     merged(ids, merge_of)
     return met

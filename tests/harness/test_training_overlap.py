@@ -45,6 +45,13 @@ def test_of_many_documents_a_bounded_sample_is_kept_that_depends_on_them_alone()
     assert unseen.n_trained_on == 0
 
 
+def test_documents_of_two_trainings_are_those_of_one_on_both() -> None:
+    texts = [f"document {i}" for i in range(2 * MAX_HASHES)]
+    for first, second in ((["one"], ["two", "one"]), (texts[:MAX_HASHES], texts[100:])):
+        assert training_documents(second, training_documents(first)) == training_documents([*first, *second])
+    assert training_documents(["one"], "") == training_documents(["one"])
+
+
 def test_the_hashes_stay_in_the_file_and_out_of_the_digest(tmp_path: Path) -> None:
     model = trained_on(["one", "two"])
     model.save(tmp_path / "m.json")

@@ -7,14 +7,17 @@ from collections.abc import Iterable
 import numpy as np
 
 from impls.compiled.training.count import count_files, count_texts
+from impls.compiled.training.known import cells_of_known
 from impls.compiled.training.learning import Learner
 from impls.compiled.training.words import Pieces
 from impls.core.counts import PieceCounts
+from impls.core.extension import Extension
 from impls.core.model import Model
 from impls.core.specification import TrainingSpec
 from impls.core.text.files import TextFiles
 from impls.core.text.patterns import resolve
 from impls.core.training import base_symbols, check_counts, first_base_id, merge_budget, trained_model
+from impls.interface import Tokenizer
 
 
 def train(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
@@ -27,6 +30,21 @@ def train(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
     first = first_base_id(spec)
     pairs = [(left + first, right + first) for left, right in merges]
     return trained_model(spec, base, pairs, counts, words.pieces() if spec.min_count == 0 else ())
+
+
+def extend(encoder: type[Tokenizer], model: Model, texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Model:
+    """As `train`, going on from a model: words begin as the tokens that `encoder` encodes them to."""
+    start = Extension("compiled", model, spec)
+    words = _counted(texts, spec)
+    start.check(words.pieces() if spec.alphabet == "chars" else ())
+    ids, cells = cells_of_known(words, start.model, encoder)
+    # Every merge takes away a pair of neighbours.
+    most = int(np.count_nonzero((cells[1:, 0] >= 0) & (cells[:-1, 0] >= 0)))
+    learner = Learner([start.model.tokens[i] or b"" for i in ids], min(most, start.budget), start.spec)
+    merges, counts = learner.learn_from(cells, words)
+    ids += range(start.first_new_id, start.first_new_id + len(merges))
+    pairs = [(ids[left], ids[right]) for left, right in merges]
+    return start.result(pairs, counts, words.pieces() if spec.min_count == 0 else ())
 
 
 def _counted(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Pieces:

@@ -216,3 +216,19 @@ def test_a_scheduler_that_does_not_answer_is_one_clear_line(
     ended = bpebench("count", "-c", str(large), "--scheduler", "tcp://127.0.0.1:9")
     assert ended.status == 2
     assert "tcp://127.0.0.1:9: no scheduler answers" in ended.err
+
+
+def test_counts_go_on_from_a_model_and_end_where_little_is_gained(bpebench: Any, corpus: Path, tmp_path: Path) -> None:
+    kept, first = tmp_path / "a.counts", tmp_path / "first.json"
+    assert bpebench("count", "-c", str(corpus), "--out", str(kept)).status == 0
+    given = ["train", "--counts", str(kept), "--vocab-size"]
+    assert bpebench(*given, "262", "--out", str(first)).status == 0
+    assert digest(bpebench, "--counts", str(kept), "--extend", str(first)) == digest(bpebench, "--counts", str(kept))
+    refused = bpebench(*given, "270", "--until", "gain<1%")
+    assert (refused.status, "needs --held-out" in refused.err) == (2, True)
+    rule = ["--extend", str(first), "--until", "gain<99%/1", "--held-out", str(corpus)]
+    ended = json.loads(bpebench(*given, "270", *rule, "--json").out)
+    assert ended["until"]["by_rule"]
+    assert ended["n_merges"] == ended["n_kept_merges"] == 6
+    twice = bpebench(*given, "270", "--superword-from", "262")
+    assert (twice.status, "counts are split already" in twice.err) == (2, True)
