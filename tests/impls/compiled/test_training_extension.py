@@ -13,7 +13,7 @@ from child import run
 import impls
 from impls import Model, TrainingSpec, Unsupported
 from impls.compiled import Compiled
-from impls.compiled.training import known, learning, words
+from impls.compiled.training import count, known, learning, parts, words
 from impls.compiled.training import layout as training_layout
 from impls.compiled.training import train as training
 from impls.core.specification import Ties
@@ -85,8 +85,8 @@ def test_ranks_in_any_order_of_ids_and_gaps() -> None:
 
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_threads_tables_that_grow_and_pieces_in_batches(n_threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "_n_cores", lambda: n_threads)
-    monkeypatch.setattr(training, "_BATCH_BYTES", 1 << 12)
+    monkeypatch.setattr(count, "n_cores", lambda: n_threads)
+    monkeypatch.setattr(parts, "_BATCH_BYTES", 1 << 12)
     monkeypatch.setattr(words, "_BITS", 12)
     monkeypatch.setattr(words, "_ARENA_BYTES", 1 << 10)
     monkeypatch.setattr(learning, "_LEAST_BITS", 4)
