@@ -28,9 +28,9 @@ STAGES: dict[Stage, str] = {
 """Every stage, in the order a text passes through them (Unicode version: a reason why pieces differ)."""
 
 Certainty = Literal["certain", "inferred"]
-PiecesFrom = Literal["told", "pattern", "inferred", "unknown"]
+PiecesFrom = Literal["reported", "pattern", "inferred", "unknown"]
 PIECES_FROM: dict[PiecesFrom, str] = {
-    "told": "reported by the implementation itself",
+    "reported": "reported by the implementation itself",
     "pattern": "its pattern, run by the package regex; no token crosses a cut",
     "inferred": "inferred from its answers",
     "unknown": "not known",

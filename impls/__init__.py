@@ -26,6 +26,7 @@ from impls.core.errors import (
 )
 from impls.core.model import Model
 from impls.interface import Tokenizer, TrainingSpec
+from impls.parity import train_parity_aware
 from impls.registry import default_names, get, load, names, train
 
 
@@ -66,4 +67,5 @@ __all__ = [
     "load",
     "names",
     "train",
+    "train_parity_aware",
 ]

@@ -9,7 +9,7 @@ costs a call two checks where there is nothing to do. Decoding is in `core.decod
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
@@ -89,11 +89,6 @@ class Tokenizer(Hooks, Decoder, ABC):
         """Return what `encode_piece` is called with for `text`, without special tokens: normalised, split and cut."""
         check_text(text)
         return self._cut_pieces(self._model.normalize(repair_surrogates(text)))
-
-    @classmethod
-    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
-        """Learn a model; raise `Unsupported` where this implementation does not train, or not by `spec`."""
-        raise Unsupported(cls.name, "does not train")
 
     # --- encoding ------------------------------------------------------------------------------------------
 

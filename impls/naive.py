@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import ClassVar, Literal
 
+from impls.core.extension import Extension
 from impls.core.model import Model
 from impls.core.training import (
     base_symbols,
@@ -98,18 +99,25 @@ class Naive(Tokenizer):
         stream: list[int | None] = []
         for piece in pieces:
             stream += [*(id_of[symbol] for symbol in piece_symbols(piece, spec)), None]
-        merges: list[Pair] = []
-        merge_counts: list[int] = []
-        for new in range(first + len(base), first + len(base) + merge_budget(base, spec)):
-            counts = count_pairs(stream)
-            best = _most_frequent(counts, tokens, spec)
-            if best is None:
-                break
-            stream = _replace(stream, best, new)
-            tokens[new] = tokens[best[0]] + tokens[best[1]]
-            merges.append(best)
-            merge_counts.append(counts[best])
-        return trained_model(spec, base, merges, merge_counts, pieces)
+        end = first + len(base)
+        merges, counts = _learn(stream, tokens, range(end, end + merge_budget(base, spec)), spec)
+        return trained_model(spec, base, merges, counts, pieces)
+
+    @classmethod
+    def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn more merges in the same way, from the corpus as `model` encodes it."""
+        start = Extension(cls.name, model, spec)
+        pieces = list(corpus_pieces(texts, spec))
+        start.check(pieces)
+        known = cls(start.model)
+        tokens = {i: token for i, token in enumerate(start.model.tokens) if token is not None}
+        stream: list[int | None] = []
+        for piece in pieces:
+            for run in start.runs(known.encode_piece(piece)):
+                stream += [*run, None]
+        new_ids = range(start.first_new_id, start.first_new_id + start.budget)
+        merges, counts = _learn(stream, tokens, new_ids, start.spec)
+        return start.result(merges, counts, pieces)
 
 
 def _apply(lowest: tuple[int, int], ids: list[int], merges: list[tuple[int, int] | None]) -> list[int]:
@@ -124,6 +132,24 @@ def _apply(lowest: tuple[int, int], ids: list[int], merges: list[tuple[int, int]
             merged.append(ids[at])
             at += 1
     return merged
+
+
+def _learn(
+    stream: list[int | None], tokens: dict[int, bytes], new_ids: Iterable[int], spec: TrainingSpec
+) -> tuple[list[Pair], list[int]]:
+    """Return the merges learned, one for each new id while there is a pair, and the count of each; add the tokens."""
+    merges: list[Pair] = []
+    merge_counts: list[int] = []
+    for new in new_ids:
+        counts = count_pairs(stream)
+        best = _most_frequent(counts, tokens, spec)
+        if best is None:
+            break
+        stream = _replace(stream, best, new)
+        tokens[new] = tokens[best[0]] + tokens[best[1]]
+        merges.append(best)
+        merge_counts.append(counts[best])
+    return merges, merge_counts
 
 
 def count_pairs(stream: list[int | None]) -> dict[Pair, int]:

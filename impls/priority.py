@@ -25,6 +25,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
+from impls.core.extension import Extension
 from impls.core.model import Model
 from impls.core.training import (
     base_symbols,
@@ -101,28 +102,38 @@ class Priority(Tokenizer):
         """Learn merges with incremental counts; exact under every tie rule."""
         count_by_piece = Counter(corpus_pieces(texts, spec))  # in order of first appearance
         base = base_symbols(count_by_piece, spec)
-        budget = merge_budget(base, spec)
-        learner = _Learner(count_by_piece, base, spec)
-        merges: list[Pair] = []
-        merge_counts: list[int] = []
-        while len(merges) < budget and (best := learner.pop_best()) is not None:
-            pair, count = best
-            learner.merge(pair)
-            merges.append(pair)
-            merge_counts.append(count)
-        return trained_model(spec, base, merges, merge_counts, count_by_piece)
-
-
-class _Learner:
-    """The corpus as distinct words in order of first occurrence, the pair counts, and the lazy heap."""
-
-    def __init__(self, count_by_piece: Counter[str], base: list[bytes], spec: TrainingSpec) -> None:
-        self.spec = spec
         first = first_base_id(spec)
         id_of = {symbol: first + index for index, symbol in enumerate(base)}
-        self.tokens: list[bytes] = [b""] * first + base
-        self.words = [[id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in count_by_piece]
-        self.weights = list(count_by_piece.values())
+        words = [[id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in count_by_piece]
+        learner = Learner(words, list(count_by_piece.values()), [b""] * first + base, spec)
+        merges, counts = learner.learn(merge_budget(base, spec))
+        return trained_model(spec, base, merges, counts, count_by_piece)
+
+    @classmethod
+    def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn more merges in the same way, from distinct pieces as `model` encodes them."""
+        start = Extension(cls.name, model, spec)
+        count_by_piece = Counter(corpus_pieces(texts, spec))
+        start.check(count_by_piece)
+        known = cls(start.model)
+        words: list[list[int]] = []
+        weights: list[int] = []
+        for piece, count in count_by_piece.items():
+            runs = start.runs(known.encode_piece(piece))
+            words += runs
+            weights += [count] * len(runs)
+        tokens = [token or b"" for token in start.model.tokens]
+        tokens += [b""] * (start.first_new_id - len(tokens))
+        merges, counts = Learner(words, weights, tokens, start.spec).learn(start.budget)
+        return start.result(merges, counts, count_by_piece)
+
+
+class Learner:
+    """The corpus as distinct words in order of first occurrence, how often each occurs, the tokens by id, the pair
+    counts, and the lazy heap."""
+
+    def __init__(self, words: list[list[int]], weights: list[int], tokens: list[bytes], spec: TrainingSpec) -> None:
+        self.words, self.weights, self.tokens, self.spec = words, weights, tokens, spec
         self.counts: defaultdict[Pair, int] = defaultdict(int)
         self.words_with: defaultdict[Pair, list[int]] = defaultdict(list)  # ascending; may include words that lost it
         for index, (word, weight) in enumerate(zip(self.words, self.weights, strict=True)):
@@ -131,6 +142,17 @@ class _Learner:
         self._tie_key = self._tie_keys()[spec.ties]
         self.heap: list[tuple[Any, ...]] = []
         self._offer(self.counts)
+
+    def learn(self, budget: int) -> tuple[list[Pair], list[int]]:
+        """Return up to `budget` merges, and the count of each."""
+        merges: list[Pair] = []
+        merge_counts: list[int] = []
+        while len(merges) < budget and (best := self.pop_best()) is not None:
+            pair, count = best
+            self.merge(pair)
+            merges.append(pair)
+            merge_counts.append(count)
+        return merges, merge_counts
 
     def pop_best(self) -> tuple[Pair, int] | None:
         """Return the most frequent pair, with ties broken by `spec.ties`, and its count, or None."""
@@ -142,14 +164,16 @@ class _Learner:
             self._offer([pair])  # it has lost occurrences since: push it again with its present count
         return None
 
-    def merge(self, pair: Pair) -> None:
-        """Replace `pair` by a new symbol in every word, left to right, and update the counts."""
+    def merge(self, pair: Pair) -> int:
+        """Replace `pair` by a new symbol in every word, left to right, and update the counts; return how many symbols
+        fewer the corpus has."""
         left, right = pair
         new = len(self.tokens)
         self.tokens.append(self.tokens[left] + self.tokens[right])
         counts = self.counts
         made: set[Pair] = set()
-        for index in self.words_with.pop(pair):
+        n_fewer = 0
+        for index in self.words_with.pop(pair, ()):
             word, weight = self.words[index], self.weights[index]
             merged: list[int] = []
             at, end = 0, len(word)
@@ -169,9 +193,11 @@ class _Learner:
                     counts[right, word[at]] -= weight
                     self._gain((new, word[at]), index, weight)
                     made.add((new, word[at]))
+            n_fewer += weight * (len(word) - len(merged))
             self.words[index] = merged
-        del counts[pair]
+        counts.pop(pair, None)
         self._offer(made)
+        return n_fewer
 
     def _gain(self, pair: Pair, index: int, weight: int) -> None:
         self.counts[pair] += weight

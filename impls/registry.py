@@ -17,6 +17,7 @@ from impls.core.arguments import wrong_type
 from impls.core.errors import BPEError, Missing, UnknownName
 from impls.core.model import Model
 from impls.interface import Tokenizer, TrainingSpec
+from impls.superwords import superword_model
 
 _GROUP = "bpebench.implementations"
 _OWN = {
@@ -96,10 +97,39 @@ def load(name: str, model: Model) -> Tokenizer:
     return get(name)(model)
 
 
-def train(name: str, texts: Iterable[str], spec: TrainingSpec) -> Tokenizer:
-    """Train a model on `texts` and load it in the same implementation."""
+def train(
+    name: str,
+    texts: Iterable[str],
+    spec: TrainingSpec,
+    *,
+    extend: Model | None = None,
+    superword_from: int | None = None,
+    superword_pattern: str = "superword",
+) -> Tokenizer:
+    """Train a model on `texts` and load it in the same implementation.
+
+    With `extend`, go on from the merges of that model (`impls.core.extension`); with `superword_from`, go on from that
+    number of ids with `superword_pattern` (SuperBPE, `impls.superwords`).
+    Raise `Unsupported`, `InvalidSpec` naming the field that is wrong, and `InvalidPattern`.
+    """
+    return get(name)(learn(name, texts, spec, extend, superword_from, superword_pattern))
+
+
+def learn(
+    name: str,
+    texts: Iterable[str],
+    spec: TrainingSpec,
+    extend: Model | None = None,
+    superword_from: int | None = None,
+    superword_pattern: str = "superword",
+) -> Model:
+    """Return the model that `train` loads."""
     implementation = get(name)
-    return implementation(implementation.train_model(texts, spec))
+    if superword_from is not None:
+        return superword_model(implementation, texts, spec, superword_from, superword_pattern, extend)
+    if extend is not None:
+        return implementation.extend_model(extend, texts, spec)
+    return implementation.train_model(texts, spec)
 
 
 @dataclass(frozen=True, slots=True)

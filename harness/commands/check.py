@@ -10,6 +10,7 @@ import click
 
 import impls
 from harness.commands import options
+from harness.commands.records import terminal_width
 from harness.commands.verb import Verb, flag, option
 from harness.printable import printable
 from harness.progress import progress
@@ -116,7 +117,7 @@ class Check(Verb):
         plan: CheckPlan | TrainerPlan,
         names: Sequence[str],
         check: Callable[..., CheckResult | TrainerResult],
-        render: Callable[[Sequence[Any]], str],
+        render: Callable[[Sequence[Any], int | None], str],
         models: Sequence[str] = (),
     ) -> bool:
         """Run `plan`, record and print the result; return whether there are faults."""
@@ -132,7 +133,8 @@ class Check(Verb):
 
         def text() -> str:
             faults = [printable(f"fault: {fault}") for fault in found.faults]
-            return "\n".join([render(records), *faults, f"{len(faults)} fault(s)" if faults else found.summary])
+            last = f"{len(faults)} fault(s)" if faults else found.summary
+            return "\n".join([render(records, terminal_width()), *faults, last])
 
         shown = ("verdicts", "agreements", "not_compared", "faults")
         self.output({name: list(getattr(found, name)) for name in shown}, text)

@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.commands import options
+from harness.commands.verb import Verb, argument, option
 
 if TYPE_CHECKING:
-    from harness.measure.comparison import Condition, TimeDifference
+    from harness.measure.analysis.comparison import Condition, TimeDifference
     from harness.records import Measurement
 
 _SHARE_NOTHING = "the two runs share no timed workload; compare runs of one profile"
 
 
-@click.command("compare")
-@click.argument("old", type=click.Path(path_type=Path, file_okay=False))
-@click.argument("new", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--fail-if", metavar="CONDITION", help="Exit with 1 on such a claimed change: slower>5%, faster>5%.")
-@options.as_json
-def command(old: Path, new: Path, fail_if: str | None, as_json: bool) -> None:
+class Compare(Verb):
     """Show how every implementation's speed changed from the run OLD to the run NEW, on the workloads both have.
 
     A change is claimed only where its 95 % interval excludes 1 and it exceeds the noise of both runs; else ≈. For runs
@@ -31,56 +27,65 @@ def command(old: Path, new: Path, fail_if: str | None, as_json: bool) -> None:
     With --fail-if the exit status is 1 where the condition holds, and where NEW did not time what it ran and OLD timed;
     2 where it cannot be judged: for two machines, and where a run has not measured its own noise.
     """
-    from harness.measure.comparison import machine_difference, parse_condition
-    from harness.records import Measurement, of_kind, read_machine, read_records
 
-    condition = None if fail_if is None else parse_condition(fail_if)
-    runs = [list(of_kind(read_records(folder), Measurement)) for folder in (old, new)]
-    differing = machine_difference(read_machine(old), read_machine(new))
-    if differing is None:
-        _compare(runs, condition, as_json)
-        return
-    said = f"not of one machine ({differing}), so no ratio is given and nothing is claimed"
-    if condition is not None:
-        raise click.UsageError(f"--fail-if cannot be judged: {old} and {new} are {said}; compare runs of one machine")
-    _show_side_by_side(runs, f"The runs are {said}.", as_json)
+    old: Path = argument(type=options.FOLDER)
+    new: Path = argument(type=options.FOLDER)
+    fail_if: str | None = option("Exit with 1 on such a claimed change: slower>5%, faster>5%.", metavar="CONDITION")
 
+    def run(self) -> bool:
+        """Print the changes; return whether the condition holds."""
+        from harness.measure.analysis.comparison import machine_difference, parse_condition
+        from harness.records import Measurement, of_kind, read_machine, read_records
 
-def _compare(runs: Sequence[Sequence[Measurement]], condition: Condition | None, as_json: bool) -> None:
-    """Show the differences of two runs of one machine; exit with 1 where `condition` holds for one."""
-    from harness.measure.comparison import compare_runs, untimed_in_new
-    from harness.measure.samples import measured_floor
-    from harness.records import RecordError
-
-    differences = sorted(compare_runs(*runs), key=lambda difference: -difference.ratio.value)
-    if not differences:
-        raise RecordError(_SHARE_NOTHING)
-    untimed = untimed_in_new(*runs)
-    floors = [measured_floor(records) for records in runs]
-    failing = [difference for difference in differences if condition is not None and condition.holds(difference)]
-    if as_json:
-        options.print_json(
-            {
-                "one_machine": True,
-                "noise_floors": dict(zip(("old", "new"), floors, strict=True)),
-                "differences": list(map(_named, differences)),
-                "failing": list(map(_named, failing)),
-                "untimed_in_new": [one._asdict() for one in untimed],
-            }
+        condition = None if self.fail_if is None else parse_condition(self.fail_if)
+        runs = [list(of_kind(read_records(folder), Measurement)) for folder in (self.old, self.new)]
+        differing = machine_difference(read_machine(self.old), read_machine(self.new))
+        if differing is None:
+            return self._compare(runs, condition)
+        said = f"not of one machine ({differing}), so no ratio is given and nothing is claimed"
+        options.ensure(
+            condition is None,
+            f"--fail-if cannot be judged: {self.old} and {self.new} are {said}; compare runs of one machine",
         )
-    else:
-        _show_differences(runs, differences, floors)
-        for d in failing:
-            options.say(f"fails the condition: {d.implementation} on {d.workload}, {d.ratio.value:.3f} ×")
-        for one in untimed:
-            options.say(f"timed in the old run only: {one.implementation} on {one.workload} ({one.reason})")
-    if condition is not None and (failing or untimed):
-        raise click.exceptions.Exit(1)
-    if condition is not None and None in floors:
-        raise click.UsageError(
+        _show_side_by_side(runs, f"The runs are {said}.", self.as_json)
+        return False
+
+    def _compare(self, runs: Sequence[Sequence[Measurement]], condition: Condition | None) -> bool:
+        """Show the differences of two runs of one machine; return whether `condition` holds for one."""
+        from harness.measure.analysis.comparison import compare_runs, untimed_in_new
+        from harness.measure.analysis.samples import measured_floor
+        from harness.records import RecordError
+
+        differences = sorted(compare_runs(*runs), key=lambda difference: -difference.ratio.value)
+        if not differences:
+            raise RecordError(_SHARE_NOTHING)
+        untimed = untimed_in_new(*runs)
+        floors = [measured_floor(records) for records in runs]
+        failing = [difference for difference in differences if condition is not None and condition.holds(difference)]
+        if self.as_json:
+            options.print_json(
+                {
+                    "one_machine": True,
+                    "noise_floors": dict(zip(("old", "new"), floors, strict=True)),
+                    "differences": list(map(_named, differences)),
+                    "failing": list(map(_named, failing)),
+                    "untimed_in_new": [one._asdict() for one in untimed],
+                }
+            )
+        else:
+            _show_differences(runs, differences, floors)
+            for d in failing:
+                options.say(f"fails the condition: {d.implementation} on {d.workload}, {d.ratio.value:.3f} ×")
+            for one in untimed:
+                options.say(f"timed in the old run only: {one.implementation} on {one.workload} ({one.reason})")
+        if condition is None:
+            return False
+        options.ensure(
+            failing or untimed or None not in floors,
             "--fail-if cannot be judged: a run has not measured its own noise, so a small change cannot be detected; "
-            "run with a profile that times a copy (not smoke)"
+            "run with a profile that times a copy (not smoke)",
         )
+        return bool(failing or untimed)
 
 
 def _show_differences(
@@ -152,3 +157,6 @@ def _named(difference: TimeDifference) -> dict[str, Any]:
         **dict(ratio),
         "claim": difference.claim,
     }
+
+
+command = Compare.command()

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
 import impls
-from harness.commands.verb import as_json as as_json
 from harness.commands.verb import flag, option
 from harness.commands.verb import print_json as print_json
 from harness.failures import describe
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from harness.data import Corpus
 
 STANDARD_INPUT = "standard input"
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _option_of(names: str, metavar: str, *flags: str) -> Callable[..., Any]:
@@ -48,7 +45,11 @@ def _option_of(names: str, metavar: str, *flags: str) -> Callable[..., Any]:
 
 implementation_option = _option_of("impls:names", "NAME", "-e", "--implementation")
 model_option = _option_of("harness.data.models:model_names", "NAME|FILE", "-m", "--model")
+extend_option = _option_of("harness.data.models:model_names", "NAME|FILE", "--extend")
 corpus_option = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "-c", "--corpus")
+held_out = _option_of("harness.data.corpora:corpus_names", "NAME|FILE", "--held-out")(
+    "Text to measure on; repeatable. Without it: a tenth of each corpus.", multiple=True, default=()
+)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 POSITIVE = click.IntRange(min=1)
@@ -67,11 +68,6 @@ escaped = flag(r"TEXT is written with backslash escapes (\n, \u00e9, \U0001f600)
 show = option("The first N learned tokens.", type=click.IntRange(min=0), default=0, metavar="N", default_shown=False)
 
 
-def implementations(function: F) -> F:
-    """Add the options -e and -E to a function."""
-    return implementation.named("implementation")(exclude.named("exclude")(function))  # type: ignore[no-any-return]
-
-
 def finite(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
     """Validate the number of an option; raise for nan and inf."""
     if value is not None and not math.isfinite(value):
@@ -84,11 +80,6 @@ def price_option(default: float | None) -> Any:
     return option(
         "Price of a million tokens.", type=click.FloatRange(min=0), default=default, callback=finite, metavar="AMOUNT"
     )
-
-
-def price() -> Callable[[F], F]:
-    """Return a decorator that adds the option --price to a function."""
-    return price_option(None).named("price")  # type: ignore[no-any-return]
 
 
 def check_target(target: Path, sources: Sequence[str] = ()) -> None:

@@ -15,8 +15,8 @@ from harness.measure.scaling import FAMILIES
 from harness.progress import progress
 
 if TYPE_CHECKING:
+    from harness.measure.analysis.stats import Exponent
     from harness.measure.protocol import Failed
-    from harness.measure.stats import Exponent
     from harness.records import Measurement
 
 _ALL = "all"
@@ -103,8 +103,8 @@ class Scale(Verb):
 
 
 def _cell(fit: object, end: Measurement | None) -> str:
+    from harness.measure.analysis.stats import Exponent
     from harness.measure.protocol import Failed
-    from harness.measure.stats import Exponent
 
     if isinstance(fit, Exponent):
         shown = f"{fit.value:.2f} ({fit.low:.2f}–{fit.high:.2f})"

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from harness.commands import options
+from harness.commands.corpus_parts import corpus_parts
 from harness.commands.verb import Verb, argument, flag, option
+from harness.commands.vocabulary_report import report_on, write_charts
 from harness.targets import DEFAULT_MODEL
 from impls.core.model.model import Model
 from impls.core.text.patterns import name_of
 
 
 class Vocab(Verb):
-    """Size, rules and tokens of MODEL (a name of `list models`, or a file)."""
+    """Size, rules and tokens of MODEL (a name of `list models`, or a file).
+
+    With -c, which names the text it was trained on, also a report: bytes per token by size on held-out text, how often
+    each merge occurred, tokens by script and length, tokens that are never used, the share of each corpus.
+    """
 
     model: str = argument(default=DEFAULT_MODEL)
     show: int = options.show
     find: str | None = option("The ids of tokens that contain TEXT.", metavar="TEXT")
     ids: tuple[int, ...] = option("Show the token of an id; repeatable.", "--id", type=int, multiple=True)
     irregular: bool = flag("Also look for irregularities (seconds, for large rank files).")
+    corpora: tuple[str, ...] = options.corpora
+    held_out: tuple[str, ...] = options.held_out
+    out: Path | None = option("With -c: write two charts (SVG) here.", type=options.FOLDER)
+    max_bytes: int | None = options.max_bytes
 
     def run(self) -> None:
         """Print what the model is, and the tokens asked for."""
         from harness.data import load_model
         from impls.core.errors import UnknownId
 
+        options.ensure(self.corpora or not (self.held_out or self.out), "--held-out and --out go with -c")
         model = load_model(self.model)
         by_id = model.bytes_by_id()
         for position, i in enumerate(self.ids):
@@ -40,6 +53,15 @@ class Vocab(Verb):
         lines = [options.table([[key.replace("_", " "), _cell(value)] for key, value in about.items()], ["", ""])]
         lines += ["", options.table(list(tokens.items()), ["id", "token"])] if tokens else []
         document = {**about, "tokens": [{"id": i, "token": token} for i, token in tokens.items()]}
+        if self.corpora:
+            from harness.commands.records import terminal_width
+            from harness.report.layout import render
+
+            report = report_on(self.model, model, *corpus_parts(self.corpora, self.held_out, self.max_bytes))
+            document["report"] = report.document()
+            lines += ["", *(render(table, "text", width=terminal_width()) for table in report.tables())]
+            if self.out is not None:
+                lines += map(str, write_charts(report, self.out))
         self.output(document, lambda: "\n".join(lines))
 
 

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-import impls
 from harness.commands import options
 from harness.commands.verb import Verb
 
 if TYPE_CHECKING:
     from harness.data.overlap import Overlap
     from harness.records import Compression
-
-_COUNTERS = ("tiktoken", "priority")
-"""Implementations that count, the first that can run the model; their ids are the same."""
 
 
 class Weigh(Verb):
@@ -66,13 +62,13 @@ class Weigh(Verb):
         """Count each corpus under each model; warn of one the model was trained on."""
         from harness.data import load_model
         from harness.data.overlap import training_overlap
-        from harness.measure.compression import compression
+        from harness.measure.compression import compression, counter
 
         names = dict.fromkeys(self.corpora or ("samples",))
         texts = [options.load_corpus(name, split=self.split, max_bytes=self.max_bytes) for name in names]
         weighed = []
         for model in self.models:
-            tokenizer = _counter(load_model(model))
+            tokenizer = counter(load_model(model))
             for corpus in texts:
                 label = corpus.name if self.split is None else f"{corpus.name}/{self.split}"
                 record = compression(tokenizer, corpus.documents(), model=model, corpus=label)
@@ -103,17 +99,6 @@ class Weigh(Verb):
 
     def _cost(self, record: Compression) -> float:
         return record.n_tokens * self.price / 1e6
-
-
-def _counter(model: impls.Model) -> impls.Tokenizer:
-    if model.belongs_to is not None:
-        return impls.load(model.belongs_to, model)
-    for name in _COUNTERS[:-1]:
-        try:
-            return impls.load(name, model)
-        except (impls.Unsupported, impls.Missing):
-            continue
-    return impls.load(_COUNTERS[-1], model)
 
 
 command = Weigh.command()

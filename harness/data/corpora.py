@@ -14,7 +14,7 @@ from harness.data.documents import Split, check_split, interleaved, pack, side, 
 from harness.data.errors import DataError
 from harness.data.fetching import ensure, is_fetched, read_item
 from harness.data.generated import FAMILIES, generate, generated_names
-from harness.data.user_files import documents_of, matching_files, read_documents
+from harness.data.user_files import documents_in, matching_files, read_documents
 from impls.core.errors import UnknownName
 
 _SAMPLES = "samples"
@@ -87,30 +87,33 @@ def load_corpus(name: str | Path, split: str | None = None, max_bytes: int | Non
 def corpus_of(name: str, content: bytes, split: str | None = None, max_bytes: int | None = None) -> Corpus:
     """Return the content of a text file as a corpus named `name`; otherwise as `load_corpus`."""
     check_split(split)
-    documents = list(documents_of(content, name))
+    documents = list(documents_in(content, name))
     return Corpus(name, lambda: ((d, d.strip()) for d in documents), False, split, max_bytes)  # type: ignore[arg-type]
 
 
 def _resolve(name: str | Path) -> tuple[Source, bool]:
-    if isinstance(name, str):
-        if not name.strip():
-            raise UnknownName("corpus", name, [*corpus_names(), "a path or glob"])
-        if name == "-":
-            raise DataError("-: standard input cannot be read here; save it to a file and name that")
+    if isinstance(name, str) and is_named(name):
         family, _, part = name.partition("/")
         if family in real_corpora():
-            corpus = real_corpora()[family]
-            return _real(corpus, name), True
+            return _real(real_corpora()[family], name), True
         if family == _SAMPLES:
             return _samples(part, name), False
-        if family == "gen":
-            generate(name)
-            return lambda: _by_itself(generate(name)), False
-        if not any(mark in name for mark in "./\\*?[") and not Path(name).exists():
-            raise UnknownName("corpus", name, [*corpus_names(), "a path or glob"])
+        generate(name)
+        return lambda: _by_itself(generate(name)), False
+    if name == "-":
+        raise DataError("-: standard input cannot be read here; save it to a file and name that")
     files = matching_files(str(name))
     # The blank lines after a paragraph do not affect its side of the split.
     return lambda: ((document, document.strip()) for file in files for document in read_documents(file)), False
+
+
+def is_named(name: str) -> bool:
+    """Return whether it is a corpus by name, and not the user's own files; raise `UnknownName` for neither."""
+    if name.strip() and name.partition("/")[0] in (*real_corpora(), _SAMPLES, "gen"):
+        return True
+    if not name.strip() or (name != "-" and not any(mark in name for mark in "./\\*?[") and not Path(name).exists()):
+        raise UnknownName("corpus", name, [*corpus_names(), "a path or glob"])
+    return False
 
 
 def _by_itself(documents: Iterator[str]) -> Iterator[tuple[str, str]]:

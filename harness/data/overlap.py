@@ -34,9 +34,13 @@ class Overlap(NamedTuple):
         return self.n_trained_on / self.n_documents
 
 
-def training_documents(texts: Iterable[str]) -> str:
-    """Return the value of `Model.training_documents` for these texts: at most `MAX_HASHES` hashes, in base64."""
-    return base64.b64encode(b"".join(heapq.nsmallest(MAX_HASHES, set(map(_hash, texts))))).decode()
+def training_documents(texts: Iterable[str], before: str = "") -> str:
+    """Return the value of `Model.training_documents` for these texts: at most `MAX_HASHES` hashes, in base64.
+
+    `before` is that of the model that training went on from.
+    """
+    hashes = _kept(before).union(map(_hash, texts))
+    return base64.b64encode(b"".join(heapq.nsmallest(MAX_HASHES, hashes))).decode()
 
 
 def training_overlap(model: Model, texts: Iterable[str]) -> Overlap | None:
@@ -44,13 +48,17 @@ def training_overlap(model: Model, texts: Iterable[str]) -> Overlap | None:
 
     Documents are compared whole: training text that is cut into other documents is not found.
     """
-    content = base64.b64decode(model.training_documents)
-    if not content:
+    kept = _kept(model.training_documents)
+    if not kept:
         return None
-    kept = {content[at : at + _HASH_BYTES] for at in range(0, len(content), _HASH_BYTES)}
     largest = max(kept) if len(kept) >= MAX_HASHES else b"\xff" * _HASH_BYTES
     hashes = [found for found in map(_hash, texts) if found <= largest]
     return Overlap(len(hashes), sum(found in kept for found in hashes)) if hashes else None
+
+
+def _kept(encoded_hashes: str) -> set[bytes]:
+    content = base64.b64decode(encoded_hashes)
+    return {content[at : at + _HASH_BYTES] for at in range(0, len(content), _HASH_BYTES)}
 
 
 def _hash(text: str) -> bytes:

@@ -23,6 +23,7 @@ from impls.core.errors import UnknownName
 from impls.core.model.model import Model
 from impls.core.text.patterns import Splitter
 from impls.core.text.sentencepiece_rules import Cuts
+from impls.formats import sentencepiece_model
 from impls.interface import SpecialSet, Tokenizer
 
 _EXPOSE_PIECES = ("tokenizers", "sentencepiece")
@@ -96,7 +97,7 @@ def _own(tokenizer: Tokenizer, name: str, allow_special: bool) -> Side:
         algorithm=ALGORITHM_OF.get(tokenizer.name, "leftmost"),
         algorithm_is_known=tokenizer.kind in ("pure", "compiled"),
         split=_pieces_by(model) if inner is None else pieces_of(inner, model.alphabet == "bytes"),
-        split_by="told" if tokenizer.kind == "pure" or tokenizer.name in _EXPOSE_PIECES else "pattern",
+        split_by="reported" if tokenizer.kind == "pure" or tokenizer.name in _EXPOSE_PIECES else "pattern",
         token_bytes=seen_bytes_by_id(model).get,
         whole_tokens=model.whole_token_ids,
         hints=_hints_of_model(model),
@@ -121,9 +122,10 @@ def _assumed_to_run(model: Model, side: Side) -> Side:
 
 
 def _of_file(path: Path, allow_special: bool) -> Side:
-    head = path.read_bytes()[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if head.startswith(b"\n\x0e\n\x05<unk>") or (path.suffix == ".model" and b"<unk>" in path.read_bytes()[:64]):
+    content = path.read_bytes()
+    if sentencepiece_model.looks_like(content):
         return _sentencepiece(path)
+    head = content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(b"{") and b'"bpebench model"' not in head[:100]:
         import tokenizers
 

@@ -70,7 +70,7 @@ def hugging_face_side(tokenizer: Any, name: str) -> Side:
         algorithm="leftmost",
         normalize=str if normalizer is None else lambda segment: str(normalizer.normalize_str(segment)),
         split=pieces_of(tokenizer, byte_level),
-        split_by="told",
+        split_by="reported",
         token_bytes=by_id.get,
         whole_tokens=added,
         hints=tuple(_hints(document.get("pre_tokenizer"))),

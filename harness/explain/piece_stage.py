@@ -44,7 +44,7 @@ def pieces_or_merges(a: Observation, b: Observation) -> StageDifference:
 def _is_trusted(observation: Observation, byte: int) -> bool:
     """Whether its pieces are known here: it reports them, or merging them by its algorithm gives its ids."""
     span = observation.piece_at(byte)
-    if span is None or observation.pieces_from == "told":
+    if span is None or observation.pieces_from == "reported":
         return span is not None
     return observation.pieces_from == "pattern" and _gives_its_ids(observation, span)
 
@@ -66,9 +66,9 @@ def _both_known(a: Observation, b: Observation, byte: int) -> StageDifference:
         piece = "?" if span is None or one.seen is None else quoted(one.seen[slice(*span)])
         shown.append(f"{one.name} has the piece {piece}")
         inferred = f"{one.name}: merging the pieces of its pattern gives its ids"
-        reasons.append(f"{one.name} reports its pieces" if one.pieces_from == "told" else inferred)
+        reasons.append(f"{one.name} reports its pieces" if one.pieces_from == "reported" else inferred)
     proofs = [*_proof(a, b, byte), *_proof(b, a, byte)]
-    sure = bool(proofs) or a.pieces_from == b.pieces_from == "told"
+    sure = bool(proofs) or a.pieces_from == b.pieces_from == "reported"
     return StageDifference("pieces", "; ".join(shown), "certain" if sure else "inferred", proofs + reasons)
 
 

@@ -11,7 +11,7 @@ from harness.explain.algorithms import Algorithm
 from harness.explain.rules import Rules
 from impls.core.model.model import Model
 
-SplitBy = Literal["told", "pattern"]
+SplitBy = Literal["reported", "pattern"]
 
 
 @dataclass(kw_only=True)

@@ -33,7 +33,7 @@ def summarise(observation: Observation, other: Observation, difference: StageDif
         change = rewriting(observation.text, observation.declared or observation.spelled)
         found.rewriting = "" if change is None else change.what
     byte = None if difference is None else difference.byte
-    if difference is not None and byte is not None and observation.pieces_from not in ("told", "pattern"):
+    if difference is not None and byte is not None and observation.pieces_from not in ("reported", "pattern"):
         if difference.stage in ("pieces", "unicode version"):
             _infer_cuts(observation, other, byte)
         elif other.cuts is not None and observation.borders:

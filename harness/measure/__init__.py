@@ -2,6 +2,6 @@
 
 From a workload to a record: `templates` reads the `workloads`, `schedule` puts the turns of a plan in order; the room
 `run` goes through them and asks worker processes (`processes`, `protocol`), whose side is `worker`; the room `jobs` is
-what a worker does with a job; `recording` keeps a run's folder. `stats` computes on numbers, `samples` extracts them
-from records, `comparison` decides what may be claimed. Nothing here parses a command line, prints, or knows a table.
+what a worker does with a job; `recording` keeps a run's folder; the room `analysis` decides what may be claimed of it.
+Nothing here parses a command line, prints, or knows a table.
 """

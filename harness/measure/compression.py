@@ -4,8 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import impls
 from harness.records import Compression, Status
 from impls import Tokenizer
+
+_COUNTERS = ("tiktoken", "priority")
+"""Implementations that count, the first that can run the model; their ids are the same."""
+
+
+def counter(model: impls.Model) -> Tokenizer:
+    """Return what counts the tokens of a model."""
+    if model.belongs_to is not None:
+        return impls.load(model.belongs_to, model)
+    for name in _COUNTERS[:-1]:
+        try:
+            return impls.load(name, model)
+        except (impls.Unsupported, impls.Missing):
+            continue
+    return impls.load(_COUNTERS[-1], model)
 
 
 def compression(tokenizer: Tokenizer, documents: Iterable[str], *, model: str, corpus: str) -> Compression:

@@ -19,11 +19,11 @@ import msgspec
 import numpy as np
 
 from harness.measure import placement, provenance
-from harness.measure.cautions import MOST_SPREAD, machine_warnings
+from harness.measure.analysis.cautions import MOST_SPREAD, machine_warnings
+from harness.measure.analysis.stats import Rounds, noise_floor, spread
 from harness.measure.jobs.prepared import prepare
 from harness.measure.jobs.timing import timed
 from harness.measure.protocol import Job
-from harness.measure.stats import Rounds, noise_floor, spread
 from harness.measure.texts import write_texts
 from impls import Model, Tokenizer
 
@@ -72,7 +72,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
     try:
         parts = [
             against_itself(work, n_rounds, samples_per_round, sample_seconds)
-            for work in (interpreter_loop, _memory_loop())
+            for work in (_interpreter_loop, _memory_loop())
         ]
     finally:
         if pinned:
@@ -122,7 +122,7 @@ def diagnose(n_rounds: int = 10, samples_per_round: int = 5, sample_seconds: flo
 
 
 def against_itself(
-    work: Callable[[], object], n_rounds: int, samples_per_round: int, sample_seconds: float, seed: int = 0
+    work: Callable[[], object], n_rounds: int, samples_per_round: int, sample_seconds: float
 ) -> tuple[Rounds, Rounds]:
     """Time `work` as two sides, alternating in a seeded order; return the rounds of both."""
 
@@ -133,7 +133,7 @@ def against_itself(
         return perf_counter() - start
 
     loops = max(1, round(sample_seconds / sample(1)))
-    chance = Random(seed)
+    chance = Random(0)
     sides: tuple[list[list[float]], list[list[float]]] = ([], [])
     for _ in range(n_rounds):
         for side in sides:
@@ -155,10 +155,10 @@ def first_touches(n_megabytes: int = 128) -> list[float]:
     return found
 
 
-def interpreter_loop(n: int = 5_000) -> int:
+def _interpreter_loop() -> int:
     """Arithmetic and a dictionary, in the interpreter."""
     counts: dict[int, int] = {}
-    for i in range(n):
+    for i in range(5_000):
         key = i * 2654435761 % 1021
         counts[key] = counts.get(key, 0) + i
     return len(counts)

@@ -15,7 +15,8 @@ from typing import Any
 import msgspec
 
 from harness.data import load_corpus, load_model
-from harness.measure import cautions, provenance
+from harness.measure import provenance
+from harness.measure.analysis import cautions
 from harness.measure.schedule import Plan
 from harness.measure.workloads import short_corpus, short_name
 from harness.records import RecordError, RecordWriter, read_machine, write_atomically, write_machine

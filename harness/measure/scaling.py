@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import msgspec
 
+from harness.measure.analysis.samples import SCALE_PREFIX
+from harness.measure.analysis.stats import Exponent, fit_exponent
 from harness.measure.protocol import Failed
-from harness.measure.samples import SCALE_PREFIX
-from harness.measure.stats import Exponent, fit_exponent
 from harness.measure.workloads import Workload, short_name
 from harness.records import Measurement
 

@@ -14,6 +14,8 @@ from typing import Protocol, runtime_checkable
 from impls import Tokenizer
 from impls.core.errors import Unsupported
 
+_PASSES = 5
+
 
 @runtime_checkable
 class TimesItself(Protocol):
@@ -23,19 +25,19 @@ class TimesItself(Protocol):
         """Return the seconds by stage of one encoding of `text`."""
 
 
-def stage_shares(tokenizer: Tokenizer, text: str, passes: int = 5) -> dict[str, float]:
-    """Return seconds per stage of one encoding of `text`, medians over `passes`; raise `Unsupported` without stages."""
+def stage_shares(tokenizer: Tokenizer, text: str) -> dict[str, float]:
+    """Return seconds per stage of one encoding of `text`, medians over several; raise `Unsupported` without stages."""
     if isinstance(tokenizer, TimesItself):
-        samples = [tokenizer.stage_seconds(_new(text)) for _ in range(passes)]
+        samples = [tokenizer.stage_seconds(_new(text)) for _ in range(_PASSES)]
         return {stage: median(sample[stage] for sample in samples) for stage in samples[0]}
     if type(tokenizer).encode_piece is Tokenizer.encode_piece or type(tokenizer)._encode_text is not (
         Tokenizer._encode_text
     ):
         raise Unsupported(tokenizer.name, "does not expose its stages")
-    whole = _seconds(lambda: tokenizer.encode(_new(text), disallowed_special=()), passes)
-    split = _seconds(lambda: tokenizer.pieces(_new(text)), passes)
+    whole = _seconds(lambda: tokenizer.encode(_new(text), disallowed_special=()))
+    split = _seconds(lambda: tokenizer.pieces(_new(text)))
     pieces = tokenizer.pieces(text)
-    merge = _seconds(lambda: _merge(tokenizer, pieces), passes)
+    merge = _seconds(lambda: _merge(tokenizer, pieces))
     return {"split": split, "merge": merge, "output": max(0.0, whole - split - merge)}
 
 
@@ -48,9 +50,9 @@ def _merge(tokenizer: Tokenizer, pieces: Iterable[str]) -> None:
         tokenizer.encode_piece(piece)
 
 
-def _seconds(work: Callable[[], object], passes: int) -> float:
+def _seconds(work: Callable[[], object]) -> float:
     samples = []
-    for _ in range(passes):
+    for _ in range(_PASSES):
         start = perf_counter()
         work()
         samples.append(perf_counter() - start)

@@ -135,7 +135,7 @@ def take(texts: list[bytes], n_bytes: int) -> list[bytes]:
     return taken
 
 
-def new_documents(documents: Iterable[str], document_bytes: int, seed: int = 0) -> Iterator[bytes]:
+def new_documents(documents: Iterable[str], document_bytes: int) -> Iterator[bytes]:
     """Yield documents of at most `document_bytes` that never repeat, cut between characters; `ValueError` without text.
 
     They are lines of a corpus in random order. Lines alone would soon hold only known words, where real text keeps
@@ -150,7 +150,7 @@ def new_documents(documents: Iterable[str], document_bytes: int, seed: int = 0) 
     ]
     if not lines:
         raise ValueError("no line to make documents from")
-    chance = Random(seed)
+    chance = Random(0)
     while True:
         content = bytearray()
         while len(content) < document_bytes:

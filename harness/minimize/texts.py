@@ -92,9 +92,7 @@ def smallest_text(
             return text
 
 
-def smallest_sequence(
-    items: tuple[Any, ...], holds: Callable[[tuple[Any, ...]], bool], budget: Budget
-) -> tuple[Any, ...]:
+def smallest_sequence(items: S, holds: Callable[[S], bool], budget: Budget) -> S:
     """Return a subsequence of `items` from which no element can be removed without `holds` becoming false."""
     return _reduced(items, budget.counted(holds), budget)
 

@@ -11,7 +11,7 @@ from harness.data.errors import DataError
 from harness.npm.packages import NpmPackage, module_folders, pinned, program, tokenizers
 from harness.records import write_atomically
 from impls.core.model.model import Model
-from impls.formats.tokenizer_json_writer import write_compact
+from impls.formats.tokenizer_json import write_compact
 
 READS_JSON = ("@lenml/tokenizers",)
 """Packages without built-in vocabularies."""

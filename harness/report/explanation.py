@@ -12,6 +12,7 @@ _LONGEST_TEXT = 300
 _LONGEST_CELL = 60
 _STEPS_SHOWN = 60
 _IDS_SHOWN = 24
+_TOKENS_SHOWN = 12
 
 
 def render_explanation(found: Explanation) -> str:
@@ -105,10 +106,10 @@ def shown(text: str, at_most: int = _LONGEST_CELL) -> str:
     return f"‘{written}’" if len(written) <= at_most else f"‘{written[:at_most]}…’ ({len(text):,} characters)"
 
 
-def piece_line(piece: Piece, at_most: int = 12) -> str:
+def piece_line(piece: Piece) -> str:
     """Return a piece, then its tokens with their ids."""
-    tokens = [f"‘{wording.text(token.text or '')}’ {token.id}" for token in piece.tokens[:at_most]]
-    more = "" if len(piece.tokens) <= at_most else f" … ({len(piece.tokens)})"
+    tokens = [f"‘{wording.text(token.text or '')}’ {token.id}" for token in piece.tokens[:_TOKENS_SHOWN]]
+    more = "" if len(piece.tokens) <= _TOKENS_SHOWN else f" … ({len(piece.tokens)})"
     special = " special token" if piece.special else ""
     return f"{shown(piece.text, 30)}{special} → {' · '.join(tokens)}{more}"
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from statistics import geometric_mean
 from typing import NamedTuple
 
-from harness.measure.comparison import ranking
-from harness.measure.samples import is_growth
+from harness.measure.analysis.comparison import ranking
+from harness.measure.analysis.samples import is_growth
 from harness.records import Measurement, of_kind
 from harness.report.table import Row, grouped, plain_rows
 from harness.report.tables import compression, correctness, speed

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -14,6 +16,29 @@ from impls.compiled.threads.pool import CallContext, Pool
 from impls.core import arguments
 from impls.core.arguments import SpecialSet
 from impls.interface import Tokenizer
+
+P = ParamSpec("P")
+Ids = TypeVar("Ids")
+
+
+def _by_kernels(
+    method: Callable[Concatenate[Any, P], Ids], encode: Callable[[Batches, list[str], int], Ids]
+) -> Callable[Concatenate[Any, P], Ids]:
+    """Return a method of the interface, by `encode`, whose threads run outside the interpreter lock."""
+
+    @wraps(method)
+    def batch(
+        self: KernelBatches,
+        texts: Sequence[str],
+        threads: int | None = None,
+        *,
+        allowed_special: SpecialSet = (),
+        disallowed_special: SpecialSet = "all",
+    ) -> Ids:
+        batches = self._batches(allowed_special, disallowed_special)
+        return arguments.encoded_batch(partial(encode, batches), texts, threads)
+
+    return batch  # type: ignore[return-value]
 
 
 class KernelBatches(Tokenizer):
@@ -33,41 +58,9 @@ class KernelBatches(Tokenizer):
         written = self._model.normalize(text)
         return written if self._special_pieces.absent(written) else None
 
-    def encode_batch(
-        self,
-        texts: Sequence[str],
-        threads: int | None = None,
-        *,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
-    ) -> list[list[int]]:
-        """Return one list of ids per text, in order; the threads run outside the interpreter lock."""
-        batches = self._batches(allowed_special, disallowed_special)
-        return arguments.encoded_batch(batches.lists, texts, threads)
-
-    def encode_array_batch(
-        self,
-        texts: Sequence[str],
-        threads: int | None = None,
-        *,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
-    ) -> list[np.ndarray]:
-        """Return one array of ids (uint32) per text, in order; as `encode_batch`."""
-        batches = self._batches(allowed_special, disallowed_special)
-        return arguments.encoded_batch(batches.arrays, texts, threads)
-
-    def encode_ragged(
-        self,
-        texts: Sequence[str],
-        threads: int | None = None,
-        *,
-        allowed_special: SpecialSet = (),
-        disallowed_special: SpecialSet = "all",
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ids of all texts, uint32, and the offset of each text's first, int64 of shape (n_texts + 1,)."""
-        batches = self._batches(allowed_special, disallowed_special)
-        return arguments.encoded_batch(batches.ragged, texts, threads)
+    encode_batch = _by_kernels(Tokenizer.encode_batch, Batches.lists)
+    encode_array_batch = _by_kernels(Tokenizer.encode_array_batch, Batches.arrays)
+    encode_ragged = _by_kernels(Tokenizer.encode_ragged, Batches.ragged)
 
     def _batches(self, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> Batches:
         arguments.check_special_sets(allowed_special, disallowed_special)

@@ -96,6 +96,13 @@ class Compiled(KernelDecoder, KernelBatches):
 
         return train(texts, spec)
 
+    @classmethod
+    def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn more merges in kernels; see `impls.compiled.training.train`."""
+        from impls.compiled.training.train import extend
+
+        return extend(cls, model, texts, spec)
+
     def _replace_context_of_another_thread(self) -> None:
         if self._own.context["busy"] not in (0, 1, threading.get_ident()):
             self._use(self._pool.new())

@@ -3,18 +3,19 @@
 `Tokenizer` calls a hook with a text, or a piece of one, that is ready to be encoded: it contains no special token, is
 in the model's normal form, and has no surrogate (but see `Tokenizer.surrogate_errors`). An implementation that works
 piece by piece overrides `encode_piece`, one that takes whole texts `_encode_text`, and the others where its library has
-a call of its own.
+a call of its own. One that trains overrides `train_model`, and `extend_model` if it can go on from a model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from impls.core.dropout import Dropout
 from impls.core.errors import UnknownSymbol, Unsupported
 from impls.core.ragged import joined, map_on_threads
+from impls.core.specification import TrainingSpec
 from impls.core.text.patterns import Splitter
 from impls.core.text.sentencepiece_rules import Cuts
 
@@ -123,6 +124,22 @@ class Hooks:
     def _encode_text_with_dropout(self, text: str, dropout: Dropout) -> list[int]:
         """As `_encode_text`, with dropout."""
         return self._join_pieces(text, lambda piece: self._encode_piece_with_dropout(piece, dropout.next_piece()))
+
+    # --- training ------------------------------------------------------------------------------------------
+
+    @classmethod
+    def train_model(cls, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Learn a model; raise `Unsupported` where this implementation does not train, or not by `spec`."""
+        raise Unsupported(cls.name, "does not train")
+
+    @classmethod
+    def extend_model(cls, model: Model, texts: Iterable[str], spec: TrainingSpec) -> Model:
+        """Keep the merges of `model` and learn more, up to `spec.vocab_size`, from texts as it encodes them.
+
+        `core.extension` defines what is kept. Raise `Unsupported` where this implementation cannot go on from a model,
+        or nobody can from this one.
+        """
+        raise Unsupported(cls.name, "does not go on from a given model; naive, priority and compiled do")
 
 
 def _is_blank(token: bytes | None) -> bool:

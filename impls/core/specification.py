@@ -45,6 +45,8 @@ class TrainingSpec:
     max_token_characters: int | None = None
     """Inclusive, only for the alphabet `chars`: as above, in characters of the corpus, so without `end_of_word`.
     Hugging Face's `max_token_length` is one more; sentencepiece's `max_sentencepiece_length` is the same."""
+    forbidden_tokens: tuple[str, ...] = ()
+    """Texts that no merge may make, compared as UTF-8: over characters, `end_of_word` is part of a token."""
     special_tokens: tuple[str, ...] = ()
     special_ids: Literal["last", "first"] = "last"
     end_of_word: str | None = None
@@ -66,17 +68,28 @@ class TrainingSpec:
             raise InvalidSpec(
                 "min_count", "0 excludes ties='first': a pair that no longer occurs has no first occurrence"
             )
-        if isinstance(self.special_tokens, str):
-            raise InvalidSpec("special_tokens", "must be a sequence of texts, not one text")
-        object.__setattr__(self, "special_tokens", tuple(self.special_tokens))
+        for name in ("special_tokens", "forbidden_tokens"):
+            if isinstance(getattr(self, name), str):
+                raise InvalidSpec(name, "must be a sequence of texts, not one text")
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         reserved = [*self.special_tokens, *([self.unknown] if self.unknown is not None else [])]
         if any(not isinstance(text, str) or not text for text in reserved):
             raise InvalidSpec("special_tokens", "special and unknown tokens must be texts that are not empty")
         if len(set(reserved)) != len(reserved):
             raise InvalidSpec("special_tokens", "two special tokens have the same text")
+        for text in self.forbidden_tokens:
+            if not isinstance(text, str) or not text:
+                raise InvalidSpec("forbidden_tokens", f"must be texts that are not empty, not {text!r}")
+            if self._is_base_symbol(text):
+                raise InvalidSpec("forbidden_tokens", f"{text!r} is a base symbol, which no merge makes")
         if self.end_of_word is not None and (self.alphabet == "bytes" or not self.end_of_word):
             raise InvalidSpec("end_of_word", "needs the alphabet 'chars' and a text that is not empty")
         if self.alphabet == "bytes" and self.max_token_characters is not None:
             raise InvalidSpec("max_token_characters", "needs the alphabet 'chars'; for 'bytes' give max_token_bytes")
         if self.alphabet == "chars" and self.base_order == "gpt2":
             raise InvalidSpec("base_order", "'gpt2' orders bytes; the alphabet 'chars' has code-point order")
+
+    def _is_base_symbol(self, text: str) -> bool:
+        if self.alphabet == "bytes":
+            return len(text.encode("utf-8", "surrogatepass")) == 1
+        return len(text) == 1 or len(text.removesuffix(self.end_of_word or "")) == 1

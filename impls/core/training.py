@@ -5,26 +5,42 @@ Trainers share these definitions (they are the specification), never the countin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from impls.core.arguments import texts_in_turn
+from impls.core.counts import PieceCounts
 from impls.core.errors import InvalidSpec
 from impls.core.model import Model
 from impls.core.model.derivations import merged
 from impls.core.specification import TrainingSpec
 from impls.core.text.byte_alphabet import GPT2_BYTE_ORDER
-from impls.core.text.patterns import Splitter, resolve
+from impls.core.text.patterns import Splitter, name_of, resolve
 from impls.core.text.text import repair_surrogates
 
 Pair = tuple[int, int]
 
 
-def corpus_pieces(texts: Iterable[str], spec: TrainingSpec) -> Iterator[str]:
-    """Yield every piece of every text, in order; no piece spans two texts."""
+def corpus_pieces(texts: Iterable[str] | PieceCounts, spec: TrainingSpec) -> Iterator[str]:
+    """Yield every piece of every text, in order; no piece spans two texts. Of counts, as often as they say."""
+    if isinstance(texts, PieceCounts):
+        check_counts(texts, spec)
+        for piece, count in texts.items():
+            yield from repeat(piece, count)
+        return
     splitter = Splitter(resolve(spec.pattern))
     for text in texts_in_turn(texts):
         yield from splitter.split(repair_surrogates(text))
+
+
+def check_counts(counts: PieceCounts, spec: TrainingSpec) -> None:
+    """Raise `InvalidSpec` where the counts are of another pattern, or cannot say what the rule for ties asks."""
+    if counts.pattern != resolve(spec.pattern):
+        counted, asked = (name_of(stages) or " | ".join(stages) for stages in (counts.pattern, resolve(spec.pattern)))
+        raise InvalidSpec("pattern", f"the counts are of {counted!r}, not of {asked!r}; count the text again")
+    if spec.ties == "first":
+        raise InvalidSpec("ties", "'first' needs the order of the text, which counts do not keep; train on the text")
 
 
 def piece_symbols(piece: str, spec: TrainingSpec) -> list[bytes]:
@@ -80,15 +96,20 @@ def merge_budget(base: Sequence[bytes], spec: TrainingSpec) -> int:
 
 
 def may_become_token(token: bytes, spec: TrainingSpec) -> bool:
-    """Return whether a merge may make `token`: short enough, and not the text of a special or unknown token."""
+    """Return whether a merge may make `token`: short enough, and none of `texts_no_merge_makes`."""
     if spec.max_token_bytes is not None and len(token) > spec.max_token_bytes:
         return False
     if spec.max_token_characters is not None:
         characters = token.decode().removesuffix(spec.end_of_word or "")
         if len(characters) > spec.max_token_characters:
             return False
-    reserved = spec.special_tokens if spec.unknown is None else (*spec.special_tokens, spec.unknown)
-    return all(token != text.encode("utf-8", "surrogatepass") for text in reserved)
+    return token not in texts_no_merge_makes(spec)
+
+
+def texts_no_merge_makes(spec: TrainingSpec) -> list[bytes]:
+    """Return the UTF-8 of the texts no merge may make: special and unknown tokens, and forbidden ones."""
+    reserved = (*spec.special_tokens, *([] if spec.unknown is None else [spec.unknown]), *spec.forbidden_tokens)
+    return [text.encode("utf-8", "surrogatepass") for text in reserved]
 
 
 def trained_model(
@@ -107,7 +128,11 @@ def trained_model(
     tokens: list[bytes | None] = [None] * first + list(base)
     for left, right in merges:
         tokens.append(tokens[left] + tokens[right])  # type: ignore[operator]
-    if spec.min_count == 0 and (gone := _merges_of_count_0(pieces, tokens, merges, spec, n_base=len(base))):
+    if spec.min_count == 0:
+        id_of = {symbol: first + index for index, symbol in enumerate(base)}
+        words = ([id_of[symbol] for symbol in piece_symbols(piece, spec)] for piece in dict.fromkeys(pieces))
+        made = {pair: (rank, first + len(base) + rank) for rank, pair in enumerate(merges)}
+        gone = merges_of_count_0(words, tokens, made, merge_budget(base, spec) - len(merges), spec)
         tokens += [tokens[left] + tokens[right] for left, right in gone]  # type: ignore[operator]
         merges = [*merges, *gone]
         counts = None if counts is None else [*counts, *([0] * len(gone))]
@@ -126,20 +151,23 @@ def trained_model(
     )
 
 
-def _merges_of_count_0(
-    pieces: Iterable[str], tokens: Sequence[bytes | None], merges: Sequence[Pair], spec: TrainingSpec, *, n_base: int
+def merges_of_count_0(
+    words: Iterable[list[int]],
+    tokens: Sequence[bytes | None],
+    made: Mapping[Pair, tuple[int, int]],
+    room: int,
+    spec: TrainingSpec,
 ) -> list[Pair]:
-    """Return the merges of pairs that occurred at some point and no longer do, in the order of `spec.ties`."""
-    first = first_base_id(spec)
-    base = tokens[first : first + n_base]
-    room = merge_budget([symbol for symbol in base if symbol is not None], spec) - len(merges)
+    """Return up to `room` merges of pairs that occurred at some point and no longer do, in the order of `spec.ties`.
+
+    `words` are the distinct pieces as ids of base symbols, `tokens` the tokens by id, and `made` the merges learned:
+    pair -> (rank, id it makes).
+    """
     if room <= 0:
         return []
-    id_of = {symbol: first + index for index, symbol in enumerate(base)}
-    made = {pair: first + n_base + rank for rank, pair in enumerate(merges)}
     met: set[Pair] = set()
-    for piece in dict.fromkeys(pieces):
-        met |= _pairs_on_the_way([id_of[symbol] for symbol in piece_symbols(piece, spec)], made)
+    for word in words:
+        met |= _pairs_on_the_way(word, made)
     joined = {(left, right): tokens[left] + tokens[right] for left, right in met}  # type: ignore[operator]
 
     def key(pair: Pair) -> Any:
@@ -158,18 +186,17 @@ def _merges_of_count_0(
     return [pair for token, pair in by_token.items() if token not in known][:room]
 
 
-def _pairs_on_the_way(ids: list[int], made: dict[Pair, int]) -> set[Pair]:
-    """Return all pairs that are adjacent at some point while a piece is merged, one merge at a time: lowest new id
+def _pairs_on_the_way(ids: list[int], made: Mapping[Pair, tuple[int, int]]) -> set[Pair]:
+    """Return all pairs that are adjacent at some point while a piece is merged, one merge at a time: lowest rank
     first, from left to right.
 
     Merge a+b:    a b a b  ->  ab a b  ->  ab ab      pairs a+b, b+a, ab+a, ab+ab
     """
     met: set[Pair] = set()
 
-    def merge_of(left: int, right: int) -> Pair | None:  # asked about all neighbours
+    def merge_of(left: int, right: int) -> tuple[int, int] | None:  # asked about all neighbours
         met.add((left, right))
-        new = made.get((left, right))
-        return None if new is None else (new, new)
+        return made.get((left, right))
 
     merged(ids, merge_of)
     return met

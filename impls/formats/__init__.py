@@ -1,6 +1,6 @@
 """File formats of vocabularies <-> `Model`: detecting the format, reading, atomic writing, and what a format loses.
 
-Knows files and models; runs no model and knows nothing of the harness. One module per format.
+Knows files and models; runs no model and knows nothing of the harness. One module, or room of modules, per format.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from impls.formats import (
     tekken,
     tiktoken_ranks,
     tokenizer_json,
-    tokenizer_json_writer,
 )
 from impls.formats.files import (
     checked_content,
@@ -32,10 +31,9 @@ from impls.formats.files import (
     without_collecting,
     write_atomically,
 )
-from impls.formats.space_steps import OlderUnicode
 from impls.formats.subword_nmt import IdsAssigned
 from impls.formats.tiktoken_ranks import PatternAssumed
-from impls.formats.tokenizer_json import DropoutIgnored, OtherIds, TemplateIgnored
+from impls.formats.tokenizer_json import DropoutIgnored, OlderUnicode, OtherIds, TemplateIgnored
 
 __all__ = [
     "READ_ONLY",
@@ -69,7 +67,7 @@ class _Format(NamedTuple):
 _FORMATS: dict[str, _Format] = {
     own.FORMAT: _Format("model.json", own.write, lambda _: []),
     tiktoken_ranks.FORMAT: _Format("model.tiktoken", tiktoken_ranks.write, tiktoken_ranks.losses),
-    tokenizer_json.FORMAT: _Format("tokenizer.json", tokenizer_json_writer.write, tokenizer_json_writer.losses),
+    tokenizer_json.FORMAT: _Format("tokenizer.json", tokenizer_json.write, tokenizer_json.losses),
     gpt2_pair.FORMAT: _Format("vocab-and-merges", gpt2_pair.write, gpt2_pair.losses),
     minbpe.FORMAT: _Format("minbpe.model", minbpe.write, minbpe.losses),
     subword_nmt.FORMAT: _Format("codes.txt", subword_nmt.write, subword_nmt.losses),

@@ -23,7 +23,7 @@ from impls.core.text.patterns import NAMED, WHOLE_TEXT, drops_text
 from impls.formats.known import KNOWN
 from impls.formats.sentencepiece_model import proto
 from impls.formats.tiktoken_ranks import digest_of, ranks_of, write_tiktoken_ranks
-from impls.formats.tokenizer_json_writer import write_compact
+from impls.formats.tokenizer_json import write_compact
 
 _PLAIN = {NAMED["gpt2-0.14"]: NAMED["gpt2"], NAMED["cl100k-0.14"]: NAMED["cl100k"]}
 

@@ -23,8 +23,8 @@ from impls.core.model import Model
 from impls.core.text.byte_alphabet import CHARACTER_TO_BYTE, from_printable, to_printable
 from impls.core.text.patterns import resolve
 from impls.core.training import base_symbols, merge_budget
-from impls.formats.split_stages import write_stages
-from impls.formats.tokenizer_json_writer import write_compact
+from impls.formats.tokenizer_json import write_compact
+from impls.formats.tokenizer_json.split_stages import write_stages
 from impls.interface import Tokenizer, TrainingSpec
 from impls.production.environment import environment
 from impls.production.failures import failure, first_line, is_panic

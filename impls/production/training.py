@@ -18,7 +18,9 @@ from impls.interface import TrainingSpec
 
 def require(name: str, spec: TrainingSpec, **accepted: Any) -> None:
     """Raise `Unsupported` naming the first field of `spec` that has another value than the accepted one; a `min_count`
-    of 0 is accepted only where it is named."""
+    of 0 is accepted only where it is named, forbidden tokens nowhere."""
+    if spec.forbidden_tokens:
+        raise Unsupported(name, f"TrainingSpec.forbidden_tokens: it cannot leave out {spec.forbidden_tokens[0]!r}")
     if spec.min_count == 0 and accepted.get("min_count") != 0:
         raise Unsupported(name, "TrainingSpec.min_count: it merges pairs that occur, so it takes 1 and more, not 0")
     for field, value in accepted.items():

@@ -74,11 +74,11 @@ def main() -> None:
                             found[place, n] += in_a_process(Path(__file__), place, [model, corpus, way, str(n)])
                     one, two = ([median(found[place, n]) for place in trees] for n in (1, 2))
                     gains = [a / b for a, b in zip(one, two, strict=True)]
-                    told = [
+                    shown = [
                         f"{what} " + " → ".join(f"{figure:.2f}" for figure in figures)
                         for what, figures in (("one thread", one), ("two", two), ("gain", gains))
                     ]
-                    print(f"{model:12} {way:13} {corpus:8} " + ", ".join(told), flush=True)
+                    print(f"{model:12} {way:13} {corpus:8} " + ", ".join(shown), flush=True)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def test_digest_of_ids(benchmark: Any) -> None:
 
 
 def test_ratio_interval(benchmark: Any) -> None:
-    from harness.measure.stats import ratio_interval
+    from harness.measure.analysis.stats import ratio_interval
 
     rounds = [[1.0 + 0.01 * sample + 0.001 * number for sample in range(5)] for number in range(3)]
     benchmark(lambda: ratio_interval(rounds, rounds))

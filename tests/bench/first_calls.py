@@ -59,11 +59,11 @@ def main() -> None:
                         for place in trees if number % 2 == 0 else reversed(trees):
                             sleep(options.pause)
                             found[place].append(in_a_process(Path(__file__), place, arguments))
-                    told = (
+                    shown = (
                         f"{call} " + " → ".join(f"{median(one[call] for one in found[place]):.2f}" for place in trees)
                         for call in ("first", "again")
                     )
-                    print(f"{model:12} {way:13} {corpus:8} " + ", ".join(told), flush=True)
+                    print(f"{model:12} {way:13} {corpus:8} " + ", ".join(shown), flush=True)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,13 @@ def test_of_many_documents_a_bounded_sample_is_kept_that_depends_on_them_alone()
     assert unseen.n_trained_on == 0
 
 
+def test_documents_of_two_trainings_are_those_of_one_on_both() -> None:
+    texts = [f"document {i}" for i in range(2 * MAX_HASHES)]
+    for first, second in ((["one"], ["two", "one"]), (texts[:MAX_HASHES], texts[100:])):
+        assert training_documents(second, training_documents(first)) == training_documents([*first, *second])
+    assert training_documents(["one"], "") == training_documents(["one"])
+
+
 def test_the_hashes_stay_in_the_file_and_out_of_the_digest(tmp_path: Path) -> None:
     model = trained_on(["one", "two"])
     model.save(tmp_path / "m.json")
@@ -108,6 +115,8 @@ def test_a_part_of_a_text_that_is_empty_is_an_error(bpebench: Any, tmp_path: Pat
         ({"max_token_bytes": 100}, "ran out of pairs"),
         ({"max_token_characters": 3, "alphabet": "chars"}, "of 3 characters or less (max_token_characters)"),
         ({"min_count": 0}, "ran out of pairs"),
+        ({"forbidden_tokens": ("low",)}, "no pair is left that makes no forbidden token (forbidden_tokens)"),
+        ({"forbidden_tokens": ("xy",)}, "ran out of pairs"),
         ({"max_merges": 3}, "max_merges allows no more than 3 merges"),
     ],
 )

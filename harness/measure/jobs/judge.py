@@ -6,9 +6,8 @@ a round trip shows to be right is `unverified`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from harness.decoded import LOST, ModelDecoder, misread, wrong_text
@@ -24,6 +23,7 @@ from harness.measure.jobs.answers import (
 )
 from harness.measure.jobs.prepared import PreparedJob, strings
 from harness.measure.protocol import Expected
+from harness.minimize.texts import Budget, smallest_sequence
 from harness.records import Counterexample, Text
 from impls import BPEError, Model, Tokenizer
 from impls.core.round_trip import comes_back_as
@@ -196,14 +196,14 @@ def smallest_counterexample(
             return True
         return isinstance(got, list) and not _round_trips(tokenizer, decoder, text, got)
 
-    deadline = monotonic() + seconds
+    budget = Budget(sys.maxsize, seconds)
     for content in candidates:
         text = content.decode("utf-8", "surrogatepass")
-        if monotonic() > deadline:
+        if budget.exhausted:
             return None
         if not differs(text):
             continue
-        text = shrink(text, differs, deadline)
+        text = smallest_sequence(text, lambda shorter: bool(shorter) and differs(shorter), budget)
         got, expected = answer_of(tokenizer, text), answer_of(reference, text)
         notes = [f"{name} {value}" for name, value in (("got", got), ("expected", expected)) if isinstance(value, str)]
         if got == expected:
@@ -223,22 +223,3 @@ def _round_trips(tokenizer: Tokenizer, decoder: ModelDecoder, text: str, ids: li
         return not wrong_text(tokenizer, decoder, text, ids, tokenizer.decode(ids))
     except (BPEError, LookupError, ValueError, TypeError):
         return False
-
-
-def shrink(text: str, differs: Callable[[str], bool], deadline: float) -> str:
-    """Remove ever smaller stretches of `text` while it still differs (Zeller and Hildebrandt 2002, ddmin)."""
-    size = max(1, len(text) // 2)
-    while True:
-        start = 0
-        removed = False
-        while start < len(text):
-            if monotonic() > deadline:
-                return text
-            shorter = text[:start] + text[start + size :]
-            if shorter and differs(shorter):
-                text, removed = shorter, True
-            else:
-                start += size
-        if size == 1 and not removed:
-            return text
-        size = max(1, size // 2)

@@ -18,13 +18,13 @@ from typing import Any
 
 import msgspec
 
+from harness.measure.analysis.stats import binned
 from harness.measure.jobs import timing
 from harness.measure.jobs.answers import Wrong, digest, digest_of_parts
 from harness.measure.jobs.judge import judge
 from harness.measure.jobs.opening import Opening
 from harness.measure.jobs.prepared import PreparedJob, bind, prepare, strings
 from harness.measure.protocol import Expected, Job, Measure, Measured
-from harness.measure.stats import binned
 from harness.measure.texts import chunks, read_texts, take
 from harness.measure.workloads import N_PARTS
 from harness.process import memory

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from harness.measure.analysis.stats import Interval, ratio_interval
 from harness.measure.jobs import timing
 from harness.measure.jobs.prepared import Pass, bind
 from harness.measure.protocol import Recall, Recalled
-from harness.measure.stats import Interval, ratio_interval
 from harness.measure.texts import read_texts
 from impls import Tokenizer
 

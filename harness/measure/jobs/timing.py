@@ -14,6 +14,8 @@ import msgspec
 
 WALL_PER_SAMPLE = 5.0
 """A sample may last this many times its timed part, with fresh inputs and comparisons."""
+_LEAST_BYTES = 512
+"""The smallest size tried of a text that may be too long for its budget."""
 
 
 class Samples(msgspec.Struct, frozen=True):
@@ -83,15 +85,13 @@ def _calibrated_loops(one: Callable[[], float], sample_seconds: float) -> tuple[
     return max(1, int(min(wanted, allowed) + 0.999)), total / passes
 
 
-def largest_size(
-    run_bytes: Callable[[int], float], full_bytes: int, budget_seconds: float, least_bytes: int = 512
-) -> tuple[int, float]:
+def largest_size(run_bytes: Callable[[int], float], full_bytes: int, budget_seconds: float) -> tuple[int, float]:
     """Return the largest of full, full/2, full/4 … whose pass is expected within the budget, and that pass's seconds.
 
     Sizes are tried from the smallest up, each about twice the one before, so that a superlinear implementation never
     runs far past the budget. `run_bytes(n)` returns the seconds of a pass over n bytes.
     """
-    halvings = max(0, (full_bytes // least_bytes).bit_length() - 1)
+    halvings = max(0, (full_bytes // _LEAST_BYTES).bit_length() - 1)
     for halved in range(halvings, -1, -1):
         n_bytes = full_bytes >> halved
         seconds = run_bytes(n_bytes)

@@ -14,14 +14,15 @@ from pathlib import Path
 import msgspec
 
 from harness.data import load_corpus, load_model
-from harness.measure import cautions, placement
+from harness.measure import placement
+from harness.measure.analysis import cautions
+from harness.measure.analysis.samples import measured_floor, measured_resolution
 from harness.measure.recording import keep_plan, machine_facts
 from harness.measure.run.compressions import compressions
 from harness.measure.run.materials import LoadCorpus, LoadModel, Materials
 from harness.measure.run.references import References
 from harness.measure.run.setup import Setup, prepare_kernels
 from harness.measure.run.turn import TurnRunner, Write
-from harness.measure.samples import measured_floor, measured_resolution
 from harness.measure.schedule import Plan, Turn, busiest, estimate_seconds, keys, turns
 from harness.process.pool import run_tasks
 from harness.progress import Bar

@@ -69,19 +69,43 @@ def _curve(implementation: str, points: Sequence[Row], row: Row) -> Iterator[Row
 def merge_charts(records: Sequence[object]) -> Iterator[Chart]:
     """Yield charts of the frequency of each merge of the vocabularies trained in this run, with the plateau."""
     for t in trained(records):
-        last = len(t.merge_counts)
-        if last < 3:
-            continue
-        chosen = sorted({min(last, round(last ** (i / 200))) for i in range(201)})
-        points = [{"merge": merge, "count": max(1, t.merge_counts[merge - 1])} for merge in chosen]
-        flat = plateau(t.merge_counts)
-        mark = None if not flat else {"merge": flat, "label": f"plateau after merge {flat:,}"}
-        counts = f"{t.merge_counts[0]:,} times for the first merge, {t.merge_counts[-1]:,} for the last of {last:,}"
-        yield Chart(
-            name=f"merges-{t.model}-{t.implementation}",
-            section="training",
-            title=f"Merge frequency: {t.model}",
-            subtitle="how often each merge occurred when it was learned, both axes logarithmic",
-            alternative=f"Merge frequency of {t.model}: {counts}" + (f"; {mark['label']}." if mark else "."),
-            spec=plots.merges(points, mark),
-        )
+        yield from merge_chart(f"merges-{t.model}-{t.implementation}", t.model, t.merge_counts)
+
+
+def merge_chart(name: str, model: str, merge_counts: Sequence[int]) -> Iterator[Chart]:
+    """Yield the chart of the frequency of each merge, if there are three."""
+    last = len(merge_counts)
+    if last < 3:
+        return
+    chosen = sorted({min(last, round(last ** (i / 200))) for i in range(201)})
+    points = [{"merge": merge, "count": max(1, merge_counts[merge - 1])} for merge in chosen]
+    flat = plateau(merge_counts)
+    mark = None if not flat else {"merge": flat, "label": f"plateau after merge {flat:,}"}
+    counts = f"{merge_counts[0]:,} times for the first merge, {merge_counts[-1]:,} for the last of {last:,}"
+    yield Chart(
+        name=name,
+        section="training",
+        title=f"Merge frequency: {model}",
+        subtitle="how often each merge occurred when it was learned, both axes logarithmic",
+        alternative=f"Merge frequency of {model}: {counts}" + (f"; {mark['label']}." if mark else "."),
+        spec=plots.merges(points, mark),
+    )
+
+
+def size_chart(name: str, model: str, points: Sequence[Row], text: str) -> Iterator[Chart]:
+    """Yield the chart of bytes per token against the size of the vocabulary, if there are two sizes.
+
+    Points have `vocab_size, bytes_per_token, low, high`, the last two None without an interval.
+    """
+    if len(points) < 2:
+        return
+    first, last = points[0], points[-1]
+    yield Chart(
+        name=name,
+        section="training",
+        title=f"Bytes per token by size: {model}",
+        subtitle="on held-out text, its 95 % interval as a band; size logarithmic · higher is better",
+        alternative=f"Bytes per token of {model} on {text}: {wording.figure(first['bytes_per_token'])} at "
+        f"{first['vocab_size']:,} ids, {wording.figure(last['bytes_per_token'])} at {last['vocab_size']:,}.",
+        spec=plots.sizes(points),
+    )

@@ -106,13 +106,13 @@ def dots(rows: Sequence[Row], unit: str, domain_of: Sequence[float] = ()) -> Spe
     return _wide(_dot_layers(rows, unit, domain_of), ROW_HEIGHT * len({row["implementation"] for row in rows}))
 
 
-def panels(rows: Sequence[Row], unit: str, columns: int = 2, width: int = 250) -> Spec:
+def panels(rows: Sequence[Row], unit: str) -> Spec:
     """Plot `dots` for several workloads (rows also have `workload`), side by side with implementations in one order."""
     workloads = list(dict.fromkeys(row["workload"] for row in rows))
     header = alt.Header(labelAnchor="start", labelFontWeight="bold", labelPadding=6)
     facet = alt.Facet("workload:N", sort=workloads, title=None, header=header)
-    layers = alt.layer(*_dot_layers(rows, unit, ())).properties(width=width, height=alt.Step(ROW_HEIGHT))
-    return _finished(layers.facet(facet, columns=columns))
+    layers = alt.layer(*_dot_layers(rows, unit, ())).properties(width=250, height=alt.Step(ROW_HEIGHT))
+    return _finished(layers.facet(facet, columns=2))
 
 
 def _dot_layers(rows: Sequence[Row], unit: str, domain_of: Sequence[float]) -> list[alt.Chart]:
@@ -232,4 +232,17 @@ def merges(points: Sequence[Row], flat: Row | None) -> Spec:
         mark = alt.Chart(_values([flat]))
         layers.append(mark.mark_rule(strokeDash=[4, 4]).encode(x=x))
         layers.append(mark.mark_text(align="left", dx=6, baseline="top").encode(x=x, y=alt.value(2), text="label:N"))
+    return _wide(layers, 240)
+
+
+def sizes(points: Sequence[Row]) -> Spec:
+    """Plot bytes per token over the size of the vocabulary, logarithmic, with a band for the 95 % interval."""
+    x = _log(alt.X, "vocab_size", "vocabulary size", _extent(points, "vocab_size"))
+    scale = alt.Scale(zero=False, nice=False, padding=8)
+    y = alt.Y("bytes_per_token:Q", scale=scale, axis=alt.Axis(tickCount=6), title="bytes per token")
+    tooltip = [alt.Tooltip("vocab_size:Q", format=",", title="size"), alt.Tooltip("bytes_per_token:Q", format=".3f")]
+    layers = [alt.Chart(_values(points)).mark_line(point=alt.OverlayMarkDef(size=12)).encode(x=x, y=y, tooltip=tooltip)]
+    if banded := [point for point in points if point["low"] is not None]:
+        band = alt.Chart(_values(banded)).mark_area(opacity=0.25)
+        layers.insert(0, band.encode(x=x, y=alt.Y("low:Q", scale=scale, title="bytes per token"), y2="high:Q"))
     return _wide(layers, 240)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.measure.stats import ratio_interval
+from harness.measure.analysis.stats import ratio_interval
 from harness.measure.workloads import BATCHES
 from harness.records import Measurement
 from harness.report import wording

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 
 from harness.data.generated import FAMILIES
-from harness.measure.samples import is_growth
+from harness.measure.analysis.samples import is_growth
+from harness.measure.analysis.stats import Exponent
 from harness.measure.scaling import ends, exponents, family_of, limit_of
-from harness.measure.stats import Exponent
 from harness.records import Measurement, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, grouped, table_of

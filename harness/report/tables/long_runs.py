@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
-from harness.measure.stats import percentile
+from harness.measure.analysis.stats import percentile
 from harness.records import Measurement, TextMemory, of_kind
 from harness.report.table import Row, grouped
 

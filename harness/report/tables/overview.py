@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from harness.measure.comparison import ranking
+from harness.measure.analysis.comparison import ranking
 from harness.records import Measurement, Status, of_kind
 from harness.report import wording
 from harness.report.table import Column, Row, Table, grouped, table_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from harness.measure.comparison import ranking
-from harness.measure.samples import measured_floor
-from harness.measure.stats import NOISE_MARGIN, Interval, Ranked, claim, ratio_interval
+from harness.measure.analysis.comparison import ranking
+from harness.measure.analysis.samples import measured_floor
+from harness.measure.analysis.stats import NOISE_MARGIN, Interval, Ranked, claim, ratio_interval
 from harness.printable import printable
 from harness.records import Measurement, of_kind
 from harness.report import wording

@@ -1,6 +1,6 @@
 """Measurements by workload and implementation: the rounds, or a verdict instead of them.
 
-Everything shown about time and memory derives from these; samples stay raw here, `measure.stats` has the statistics.
+Everything shown about time and memory derives from these; samples stay raw here, `analysis.stats` has the statistics.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from harness.measure.samples import is_comparable, is_growth, seconds_per_unit
-from harness.measure.stats import Interval, Rounds, ratio_interval
+from harness.measure.analysis.samples import is_comparable, is_growth, seconds_per_unit
+from harness.measure.analysis.stats import Interval, Rounds, ratio_interval
 from harness.records import Measurement, of_kind
 
 Unit = Literal["MB/s", "µs per call", "ms"]

@@ -19,6 +19,8 @@ from harness.report.table import (
 )
 from harness.report.tables.correctness import CLASS_MARK, training_verdicts
 
+_TOKENS_SHOWN = 20
+
 
 def trained(records: Iterable[object]) -> list[Trained]:
     """Return the vocabularies learned in a run, one for each model and implementation."""
@@ -34,7 +36,7 @@ def trained_rows(records: Iterable[object]) -> list[Row]:
     ]
 
 
-def learned_table(records: Iterable[object], at_most: int = 20) -> Table:
+def learned_table(records: Iterable[object]) -> Table:
     """Return the first tokens each vocabulary of this run learned, how often each pair occurred, and the plateau."""
     every = {f"{t.model} {t.implementation}": t for t in trained(records)}
     rows = [
@@ -43,7 +45,7 @@ def learned_table(records: Iterable[object], at_most: int = 20) -> Table:
             "count": t.merge_counts[i] if i < len(t.merge_counts) else None,
         }
         for name, t in every.items()
-        for i, token in enumerate(t.first_tokens[:at_most])
+        for i, token in enumerate(t.first_tokens[:_TOKENS_SHOWN])
     ]  # fmt: skip
     return table_of("learned", rows, group_title={name: _learned_title(t) for name, t in every.items()})
 

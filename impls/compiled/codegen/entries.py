@@ -17,10 +17,11 @@ from impls.compiled.codegen.memory import record_at
 from impls.compiled.cpython.interpreter import long_as_address
 from impls.compiled.layout import ContextRecord
 from impls.compiled.threads.layout import WorkerRecord
-from impls.compiled.training.layout import CountingRecord, LearningRecord
+from impls.compiled.training.layout import BlockRecord, CountingRecord, LearningRecord
 
 T = TypeVar("T")
-_VIEWS = {kind.__name__: record_at(kind) for kind in (ContextRecord, CountingRecord, LearningRecord, WorkerRecord)}
+_RECORDS = (BlockRecord, ContextRecord, CountingRecord, LearningRecord, WorkerRecord)
+_VIEWS = {kind.__name__: record_at(kind) for kind in _RECORDS}
 context_at = record_at(ContextRecord)
 
 

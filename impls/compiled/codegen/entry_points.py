@@ -24,6 +24,8 @@ PLAIN = {
     "index_tokens": ("merge.derive", 5),
     "derive": ("merge.derive", 8),
     "encode_with_dropout": ("merge.dropout", 6),
+    "valid_bytes": ("training.documents", 2),
+    "lay_documents": ("training.documents", 1),
     "count_texts": ("training.count_pieces", 2),
     "count_split": ("training.count_pieces", 5),
     "spread_pieces": ("training.count_pieces", 3),

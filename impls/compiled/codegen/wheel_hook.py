@@ -17,9 +17,10 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _COMPILE = """
-import sys
+import os, sys
 from pathlib import Path
-from impls.compiled.codegen import build
+from impls.compiled.codegen import build, target
+os.environ.update(target.FOR_A_WHEEL)
 for object_file in build.OBJECT_FILES:
     Path(sys.argv[1], build.ready_made_name(object_file)).write_bytes(build.compile_object_file(object_file))
 """
@@ -33,7 +34,7 @@ class ObjectFiles(BuildHookInterface[Any]):
         if version == "editable" or find_spec("numba") is None or platform.machine() not in ("x86_64", "AMD64"):
             return
         self._folder = tempfile.TemporaryDirectory()
-        environment = os.environ | {"BPEBENCH_COMPILED_CPU": "x86-64-v3", "PYTHONPATH": self.root}
+        environment = os.environ | {"PYTHONPATH": self.root}
         command = [sys.executable, "-P", "-c", _COMPILE, self._folder.name]
         subprocess.run(command, env=environment, check=True)
         for path in Path(self._folder.name).iterdir():

@@ -203,11 +203,6 @@ class _WorkerThreads:
         self._threads: list[WorkerThread] = []
         self._reserving = threading.Lock()
 
-    @property
-    def n_started(self) -> int:
-        """Number of workers whose thread runs."""
-        return sum(worker.is_started for worker in self._threads)
-
     def reserve(self, n_workers: int, most: int, job: np.ndarray) -> list[WorkerThread]:
         """Reserve up to `n_workers` workers for a job, adding new ones while there are fewer than `most` in all."""
         found: list[WorkerThread] = []

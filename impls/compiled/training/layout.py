@@ -35,6 +35,19 @@ class CountingRecord(Record):
     position: i64
 
 
+class BlockRecord(Record):
+    """A block of a text file, and the documents in it, copied apart."""
+
+    text: i64  # UTF-8
+    n_bytes: i64
+    by_lines: i64  # 1: each line is a document; 0: each paragraph
+    position: i64  # where the next document begins
+    out: i64  # the documents, PAD_BYTES of zeros after each
+    sizes: i64  # int64 by document: its bytes
+    n_texts: i64
+    most_texts: i64
+
+
 # Learning merges
 class LearningRecord(Record):
     """Learning merges."""

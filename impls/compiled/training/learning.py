@@ -15,16 +15,17 @@ from impls.compiled.codegen.native import address, native
 from impls.compiled.pages import aligned_zeros
 from impls.compiled.slots import Slots
 from impls.compiled.training import layout
-from impls.compiled.training.words import Words
+from impls.compiled.training.words import Pieces
 from impls.core.errors import Unsupported
 from impls.core.specification import TrainingSpec
+from impls.core.training import texts_no_merge_makes
 
 _LEAST_BITS = 10
 _FALL = 4
 """Each threshold is so many times lower than the one before."""
 _SHARE = 8
 """The first threshold is the number of pieces divided by so many times the number of merges."""
-_MOST = (1 << 31) - 1
+MOST_CELLS = (1 << 31) - 1
 _N_CHARACTERS = 0x110000
 _USUAL_TOKEN_BYTES = 8
 _RULES = {
@@ -36,7 +37,8 @@ _RULES = {
 
 
 class Learner(Slots):
-    """Learns up to `budget` merges over the base symbols, given by their bytes in the order of their ids."""
+    """Learns up to `budget` merges over the symbols there are, given by their bytes in the order of their ids: the base
+    symbols, or the tokens of the model to go on from."""
 
     def __init__(self, base: Sequence[bytes], budget: int, spec: TrainingSpec) -> None:
         super().__init__(layout.LearningRecord)
@@ -51,11 +53,15 @@ class Learner(Slots):
         text[: starts[len(base)]] = np.frombuffer(b"".join(base), np.uint8)
         self.hold("token_text", text)
         self["token_room"] = len(text)
-        measures = np.ones(most, np.int32)
+        measures, characters = np.ones(most, np.int32), np.ones(most, np.int32)
         if spec.alphabet == "chars":
             measures[: len(base)] = [len(symbol.decode()) for symbol in base]
+            mark = spec.end_of_word or ""
+            characters[: len(base)] = [len(symbol.decode().removesuffix(mark)) for symbol in base]
+        else:
+            measures[: len(base)] = [len(symbol) for symbol in base]
         self.hold("measures", measures)
-        self.hold("token_characters", np.ones(most, np.int32))
+        self.hold("token_characters", characters)
         self["most_token_characters"] = spec.max_token_characters or 0
         self.hold("spans", np.ones(most, np.int32))
         for slot in ("lefts", "rights"):
@@ -64,9 +70,8 @@ class Learner(Slots):
             self.hold(slot, np.zeros(most, np.int32))
         self.hold("merges", np.zeros((budget + 1, 3), np.int64))
         self["most_merges"] = budget
-        self["most_token_bytes"] = _MOST if spec.max_token_bytes is None else spec.max_token_bytes
-        reserved = (*spec.special_tokens, *([] if spec.unknown is None else [spec.unknown]))
-        self._reserve([text.encode("utf-8", "surrogatepass") for text in reserved])
+        self["most_token_bytes"] = MOST_CELLS if spec.max_token_bytes is None else spec.max_token_bytes
+        self._reserve(texts_no_merge_makes(spec))
 
     def _reserve(self, texts: list[bytes]) -> None:
         """Forbid merges that make one of the texts."""
@@ -75,9 +80,18 @@ class Learner(Slots):
         self.hold("reserved", np.array(rows or [(0, 0)], np.int64))
         self["n_reserved"] = len(rows)
 
-    def learn(self, words: Words) -> tuple[list[tuple[int, int]], list[int]]:
+    def learn(self, words: Pieces) -> tuple[list[tuple[int, int]], list[int]]:
         """Return the merges, as pairs of symbols in the order they were learned, and the count of each."""
         self._fill(words)
+        return self._learn(words)
+
+    def learn_from(self, cells: np.ndarray, words: Pieces) -> tuple[list[tuple[int, int]], list[int]]:
+        """As `learn`, from the cells of the words: int32 of shape (n_cells, 2), one cell for each symbol."""
+        self.hold("cells", cells)
+        self["n_cells"] = len(cells)
+        return self._learn(words)
+
+    def _learn(self, words: Pieces) -> tuple[list[tuple[int, int]], list[int]]:
         least = max(1, self._spec.min_count)
         threshold = max(least, int(words.counts.sum()) // (_SHARE * max(1, self._budget)))
         while self._budget:
@@ -90,11 +104,11 @@ class Learner(Slots):
         merges = self.held("merges")[: self["n_merges"]]
         return list(map(tuple, merges[:, :2].tolist())), merges[:, 2].tolist()
 
-    def _fill(self, words: Words) -> None:
+    def _fill(self, words: Pieces) -> None:
         times = -(-words.counts // layout.MOST_WEIGHT)
         n_cells = 1 + int(((words.lengths.astype(np.int64) + 1) * times).sum())
-        if n_cells > _MOST:
-            raise Unsupported("compiled", f"distinct pieces of {n_cells:,} bytes; it trains on {_MOST:,} at most")
+        if n_cells > MOST_CELLS:
+            raise Unsupported("compiled", f"distinct pieces of {n_cells:,} bytes; it trains on {MOST_CELLS:,} at most")
         inner, last = self._symbols()
         self.hold("cells", aligned_zeros(layout.CELL_BYTES * n_cells))
         with self._reachable(inner, last, words.counts, *words.arrays):

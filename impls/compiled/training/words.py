@@ -13,6 +13,7 @@ from impls.compiled.pages import aligned_zeros
 from impls.compiled.pretokenize.split_context import SplitContext
 from impls.compiled.slots import Slots
 from impls.compiled.training import layout
+from impls.core.counts import PieceCounts, gathered
 from impls.core.errors import Unsupported
 from impls.core.text.patterns import Splitter
 
@@ -22,13 +23,46 @@ _MOST_COUNTED = 1 << 31
 """Counts are collected before so many bytes have been read, the most an entry can count."""
 
 
-class Words(Slots):
-    """Counts of distinct pieces. Not thread-safe. If `splits`, `context` splits, otherwise `regex` does."""
+class Pieces(Slots):
+    """Distinct pieces and their counts."""
+
+    counts: np.ndarray
+    """int64 by piece."""
+
+    @classmethod
+    def of(cls, counts: PieceCounts) -> Pieces:
+        """Return the pieces of counts, in their order."""
+        pieces = cls(layout.CountingRecord)
+        pieces.hold("arena", np.append(counts.text, np.zeros(PAD_BYTES, np.uint8)))
+        pieces["arena_used"] = len(counts.text)
+        pieces.hold("starts", counts.starts)
+        pieces.hold("lengths", counts.lengths.astype(np.int32))
+        pieces["n_pieces"] = len(counts)
+        pieces.counts = counts.counts
+        return pieces
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """int32 by piece: its number of bytes."""
+        return self.held("lengths")[: self["n_pieces"]]
+
+    def pieces(self) -> Iterator[str]:
+        """Yield the pieces."""
+        arena, lengths = self.held("arena"), self.lengths.tolist()
+        for start, length in zip(self.held("starts")[: len(lengths)].tolist(), lengths, strict=True):
+            yield arena[start : start + length].tobytes().decode()
+
+
+class Words(Pieces):
+    """Counts pieces, kept in the order of their first occurrence; `counts` is up to date after `collect`.
+
+    Not thread-safe. If `splits`, `context` splits, otherwise `regex` does.
+    """
 
     def __init__(self, context: SplitContext, stages: tuple[str, ...], *, splits: bool) -> None:
         super().__init__(layout.CountingRecord)
         self._context, self._splits = context, splits
-        self._splitter = Splitter(stages)
+        self._stages, self._splitter = stages, Splitter(stages)
         self.hold("piece_table", aligned_zeros(16 << _BITS))
         self["piece_shift"] = 64 - _BITS
         self["most_pieces"] = 1 << (_BITS - 1)
@@ -37,44 +71,42 @@ class Words(Slots):
         self.hold("arena", aligned_zeros(_ARENA_BYTES))
         self["arena_bytes"] = _ARENA_BYTES
         self.counts = np.zeros(0, np.int64)
-        """int64 by piece, as of the last `collect`."""
-        self._n_bytes = 0
+        self._n_counted = 0
 
     @property
-    def lengths(self) -> np.ndarray:
-        """int32 by piece: its number of bytes."""
-        return self.held("lengths")[: self["n_pieces"]]
-
-    def pieces(self) -> Iterator[str]:
-        """Yield the pieces, in the order of their first occurrence."""
-        arena, lengths = self.held("arena"), self.lengths.tolist()
-        for start, length in zip(self.held("starts")[: len(lengths)].tolist(), lengths, strict=True):
-            yield arena[start : start + length].tobytes().decode()
+    def n_bytes(self) -> int:
+        """The memory of the tables."""
+        return sum(array.nbytes for array in self.arrays)
 
     def add(self, texts: list[bytes]) -> None:
         """Count the pieces of texts in UTF-8; raise `InvalidPattern` for a text the pattern does not cover."""
-        n_bytes, longest = sum(map(len, texts)), max(map(len, texts), default=0)
+        longest = max(map(len, texts), default=0)
         if longest > MOST_TEXT_BYTES:
             raise Unsupported(
                 "compiled", f"a text of {longest:,} bytes; it trains on texts of {MOST_TEXT_BYTES:,} at most"
             )
-        if self._n_bytes + n_bytes >= _MOST_COUNTED:
-            self.collect()
-        self._n_bytes += n_bytes
-        if not self._splits:
-            for text in texts:
-                self._add_split(text)
-            return
         pad = bytes(PAD_BYTES)
         data = np.frombuffer(b"".join([part for text in texts for part in (text, pad)]), np.uint8)
-        sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+        self.add_laid_out(data, np.fromiter(map(len, texts), np.int64, len(texts)))
+
+    def add_laid_out(self, data: np.ndarray, sizes: np.ndarray) -> None:
+        """Count as `add` the texts in `data`, uint8, with PAD_BYTES of zeros after each; `sizes`: int64 by text."""
+        n_bytes = int(sizes.sum())
+        if self._n_counted + n_bytes >= _MOST_COUNTED:
+            self.collect()
+        self._n_counted += n_bytes
+        if not self._splits:
+            for text in _texts(data, sizes):
+                self._add_split(text)
+            return
         self["texts"], self["text_bytes"] = address(data), address(sizes)
-        self["n_texts"] = len(texts)
+        self["n_texts"] = len(sizes)
         self["text"] = self["text_at"] = self["position"] = 0
         context = self._context
-        status = self._enlarging(len(data), lambda: native.count_texts(context.address, self.address), data, sizes)
+        room = n_bytes + PAD_BYTES * len(sizes)
+        status = self._enlarging(room, lambda: native.count_texts(context.address, self.address), data, sizes)
         if status == UNCOVERED:
-            for text in texts:
+            for text in _texts(data, sizes):
                 # One of these raises, and names the text that is not covered.
                 self._splitter.split(text.decode())
             raise Uncovered
@@ -88,8 +120,8 @@ class Words(Slots):
         self["position"] = 0
         self._enlarging(len(padded) + 8 * len(ends), lambda: native.count_split(*places, len(ends)), padded, ends)
 
-    def add_counts(self, other: Words) -> None:
-        """Add the counts of another one, whose counts are collected."""
+    def add_counts(self, other: Pieces) -> None:
+        """Add the counts of another one."""
         self.collect()
         numbers = np.empty(len(other.counts), np.int32)
         self["position"] = 0
@@ -102,6 +134,13 @@ class Words(Slots):
         self.collect()
         np.add.at(self.counts, numbers, other.counts)
 
+    def counted(self) -> PieceCounts:
+        """Return the counts, the pieces in the order of their first occurrence."""
+        self.collect()
+        lengths = self.lengths.astype(np.int64)
+        text = gathered(self.held("arena"), self.held("starts")[: len(lengths)], lengths)
+        return PieceCounts(self._stages, text, np.cumsum(lengths), self.counts)
+
     def collect(self) -> None:
         """Bring `counts` up to date."""
         counts = np.zeros(self["n_pieces"], np.int64)
@@ -109,7 +148,7 @@ class Words(Slots):
         with native.reachable(counts, *self.arrays):
             native.collect_counts(self.address, address(counts))
         self.counts = counts
-        self._n_bytes = 0
+        self._n_counted = 0
 
     def _enlarging(self, n_bytes: int, kernel: Callable[[], int], *arrays: np.ndarray) -> int:
         """Call a kernel, enlarging the tables for pieces of `n_bytes` until it has room; return its status."""
@@ -137,3 +176,11 @@ class Words(Slots):
         with native.reachable(table, *self.arrays):
             native.spread_pieces(self.address, address(table), shift)
         self.hold("piece_table", table)
+
+
+def _texts(data: np.ndarray, sizes: np.ndarray) -> Iterator[bytes]:
+    """Yield the texts of `Words.add_laid_out`."""
+    at = 0
+    for size in sizes.tolist():
+        yield data[at : at + size].tobytes()
+        at += size + PAD_BYTES

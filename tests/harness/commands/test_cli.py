@@ -14,24 +14,8 @@ from typing import Any
 import pytest
 from records_by_hand import timed
 
-import impls
 from harness.cli import VERBS
 from harness.records import RecordWriter
-
-
-@pytest.fixture(scope="module")
-def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    texts = ["evlerimizden gelen hello world", "hello hello world"]
-    spec = impls.TrainingSpec(vocab_size=275, special_tokens=("<s>",))
-    path = tmp_path_factory.mktemp("models") / "tiny.json"
-    impls.train("priority", texts, spec).model.save(path)
-    return path
-
-
-@pytest.fixture
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("BPEBENCH_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
 def test_help_lists_every_verb(bpebench: Any) -> None:
@@ -45,32 +29,6 @@ def test_every_verb_has_its_own_help(bpebench: Any, verb: str) -> None:
     ended = bpebench(verb, "--help")
     assert ended.status == 0
     assert "Usage: bpebench" in ended.out
-
-
-def test_encode_then_decode_gives_back_the_text(bpebench: Any, model_file: Path) -> None:
-    ids = bpebench("encode", "hello world", "-m", str(model_file)).out
-    assert bpebench("decode", *ids.split(), "-m", str(model_file)).out == "hello world\n"
-    assert bpebench("decode", "-m", str(model_file), stdin=ids.encode()).out == "hello world\n"
-    assert bpebench("decode", *ids.split(), "-m", str(model_file), "--raw").status == 0
-
-
-def test_encode_as_json_is_one_document(bpebench: Any, model_file: Path) -> None:
-    document = json.loads(bpebench("encode", "hello", "-m", str(model_file), "--json").out)
-    assert "".join(document["tokens"]) == "hello"
-    assert len(document["ids"]) == len(document["tokens"])
-
-
-def test_pieces_show_each_token(bpebench: Any, model_file: Path) -> None:
-    ended = bpebench("encode", "hello é", "-m", str(model_file), "--pieces")
-    assert "\\\\xc3" in ended.out
-
-
-def test_special_text_is_refused_without_an_option(bpebench: Any, model_file: Path) -> None:
-    refused = bpebench("encode", "a<s>b", "-m", str(model_file))
-    assert refused.status == 2
-    assert "'<s>' at character 1" in refused.err
-    assert len(bpebench("encode", "a<s>b", "-m", str(model_file), "--allow-special").out.split()) == 3
-    assert len(bpebench("encode", "a<s>b", "-m", str(model_file), "--special-as-text").out.split()) > 3
 
 
 @pytest.mark.parametrize(
@@ -134,47 +92,6 @@ def test_input_that_is_not_utf8_names_the_byte(bpebench: Any, model_file: Path) 
     ended = bpebench("encode", "-", "-m", str(model_file), stdin=b"ab\xff")
     assert ended.status == 2
     assert "not UTF-8 at byte 2 (0xFF)" in ended.err
-
-
-def test_train_shows_the_first_tokens_and_keeps_the_model(bpebench: Any, own_cache: Path) -> None:
-    ended = bpebench("train", "-c", "samples/tr", "--vocab-size", "300", "--name", "mine", "--show", "5")
-    assert ended.status == 0
-    assert "44 merges" in ended.out
-    assert "counts flatten after merge" in ended.out
-    assert "mine" in bpebench("list", "models").out
-    assert bpebench("encode", "ev", "-m", "mine").status == 0
-    shown = json.loads(bpebench("train", "-c", "samples/tr", "--vocab-size", "300", "--show", "3", "--json").out)
-    counts = [token["count"] for token in shown["first_tokens"]]
-    assert counts == sorted(counts, reverse=True)
-
-
-def test_vocab_tells_what_a_model_is(bpebench: Any, model_file: Path) -> None:
-    about = json.loads(bpebench("vocab", str(model_file), "--json", "--show", "2", "--find", "he", "--irregular").out)
-    assert about["ids"] == 275
-    assert about["special_tokens"] == {"<s>": 274}
-    assert about["irregularities"] == []
-    assert bpebench("vocab", str(model_file), "--id", "97").out.splitlines()[-1].split() == ["97", "'a'"]
-
-
-def test_convert_says_what_is_lost(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
-    ended = bpebench("convert", str(model_file), str(tmp_path / "ranks.tiktoken"), "--to", "tiktoken")
-    assert ended.status == 0
-    assert "lost:" in ended.err
-    strict = bpebench("convert", str(model_file), str(tmp_path / "other"), "--to", "tiktoken", "--strict")
-    assert strict.status == 1
-    assert not (tmp_path / "other").exists()
-
-
-def test_weigh_counts_tokens_and_cost_under_each_vocabulary(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
-    text = tmp_path / "text.txt"
-    text.write_text("hello world", encoding="utf-8")
-    record = json.loads(bpebench("weigh", "-m", str(model_file), "-c", str(text), "--json").out)["rows"][0]
-    ids = bpebench("encode", "hello world", "-m", str(model_file)).out.split()
-    assert record["n_tokens"] == len(ids)
-    assert record["n_words"] == 2
-    shown = bpebench("weigh", "-m", str(model_file), "-c", str(text), "--price", "1000000").out
-    assert f"{len(ids):.6f}" in shown
-    assert bpebench("weigh", "-c", str(text)).status == 2
 
 
 def test_list_fits_a_hundred_columns_and_says_what_each_name_is(bpebench: Any) -> None:
@@ -247,65 +164,6 @@ def test_every_document_is_an_object_with_named_fields(
     assert not any(isinstance(row, list) for row in rows)
 
 
-def described(folder: Path) -> dict[str, Any]:
-    """Return the facts beside the records of a folder, which name no path of this machine."""
-    content = (folder / "machine.json").read_text("utf-8")
-    assert str(folder.parent) not in content
-    found: dict[str, Any] = json.loads(content)
-    assert {"command", "date", "cpu", "packages", "unicode", "suite", "load_before", "load_after"} <= set(found)
-    return found
-
-
-def test_scaling_is_recorded_with_what_it_was_made_on(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    command = ["scale", "-m", str(model_file), "-e", "^wordcount$", "--family", "digits", "--doublings", "5"]
-    command += ["--rounds", "1", "--out", str(folder)]
-    assert "wordcount" in bpebench(*command).out
-    machine = described(folder)
-    assert machine["resumed"] == 0
-    assert "gen/digits:1024" in machine["digests"]["corpora"]
-    assert machine["unicode"]["wordcount"]
-    assert "Scaling" in bpebench("report", str(folder)).out
-    assert bpebench(*command).status == 2
-    assert bpebench(*command, "--resume").status == 0
-    again = described(folder)
-    assert again["resumed"] == 1
-    assert again["load_before"] == machine["load_before"]
-
-
-def test_check_of_the_samples_finds_no_fault(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
-    ended = bpebench(
-        "check", "-m", str(model_file), "-c", "samples/tr", "-e", "priority|wordcount", "--out", str(tmp_path / "run")
-    )
-    assert ended.status == 0
-    assert "everything that must agree agrees" in ended.out
-    again = bpebench("check", "-m", str(model_file), "-c", "samples/tr", "-e", "naive", "--out", str(tmp_path / "run"))
-    assert again.status == 2
-    assert "already holds records" in again.err
-    machine = described(tmp_path / "run")
-    assert set(machine["digests"]["models"]) == {model_file.stem}
-    assert set(machine["digests"]["corpora"]) == {"samples/tr"}
-    assert "priority" in bpebench("report", str(tmp_path / "run")).out
-    assert "1 " in bpebench("report", str(tmp_path / "run"), "--records").out
-    assert json.loads(bpebench("report", str(tmp_path / "run"), "--record", "1").out)["records"][0]["kind"] == "verdict"
-
-
-def test_check_compares_trainers_and_records_it(bpebench: Any, tmp_path: Path) -> None:
-    text = tmp_path / "text.txt"
-    text.write_text("hug hug pug pun pun bun hugs\n", encoding="utf-8")
-    command = ["check", "--trainers", "-c", str(text), "-e", "minbpe|rustbpe", "--vocab-size", "262"]
-    ended = bpebench(*command, "--out", str(tmp_path / "run"))
-    assert ended.status == 0
-    assert "D ≠2" in ended.out
-    assert "no fault; no two were compared that must agree" in ended.out
-    assert set(described(tmp_path / "run")["digests"]["corpora"]) == {"text.txt"}
-    shown = bpebench("report", str(tmp_path / "run"))
-    assert "Trainers: do two of them learn the same merges?" in shown.out
-    assert bpebench("report", str(tmp_path / "run"), "--table", "trainer-pairs", "--format", "markdown").status == 0
-    (found,) = json.loads(bpebench(*command, "--json").out)["agreements"]
-    assert found["first_difference"]["is_tie"] is True
-
-
 def test_help_is_quick_because_nothing_heavy_is_imported() -> None:
     program = (
         "import sys; sys.argv = ['bpebench', '--help']\n"
@@ -355,19 +213,3 @@ def test_an_interrupted_check_ends_at_once_with_one_line(model_file: Path) -> No
     assert running.returncode == 130
     assert "Traceback" not in rest
     assert "interrupted" in rest
-
-
-def test_convert_to_all_writes_what_can_be_and_says_why_the_rest_cannot(bpebench: Any, tmp_path: Path) -> None:
-    model = impls.get("priority").train_model(["low lower"], impls.TrainingSpec(vocab_size=260, pattern="turkish"))
-    model.save(tmp_path / "mine.json")
-    found = bpebench("convert", str(tmp_path / "mine.json"), str(tmp_path / "out"), "--to", "all")
-    assert found.status == 0
-    assert "subword-nmt: not written: its symbols are characters" in found.out
-    assert "lost in tiktoken: pattern" in found.err
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "minbpe.model", "model.json", "model.tiktoken", "sentencepiece.model", "tokenizer.json", "vocab-and-merges",
-    ]  # fmt: skip
-    strictly = bpebench("convert", str(tmp_path / "mine.json"), str(tmp_path / "exact"), "--to", "all", "--strict")
-    assert strictly.status == 1
-    assert "tiktoken: not written: something would be lost" in strictly.out
-    assert [path.name for path in (tmp_path / "exact").iterdir()] == ["model.json"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from records_by_hand import steady, timed
 
-from harness.measure.comparison import machine_difference
+from harness.measure.analysis.comparison import machine_difference
 from harness.records import Measurement, RecordWriter, write_machine
 
 XEON = {

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.data import DataError, load_corpus
-from harness.data import user_files as user_files_module
 from impls.core.errors import UnknownName
+from impls.core.text import files
 
 _on_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -67,20 +67,20 @@ def test_a_document_is_bounded_and_a_cut_loses_nothing(tmp_path: Path, lines: li
     text = "".join(lines)
     file = _written(tmp_path, text.encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(user_files_module, "MAX_DOCUMENT_CHARACTERS", bound)
+        patch.setattr(files, "BLOCK_BYTES", bound)
         documents = _documents(file)
-    assert all(len(document) <= bound for document in documents)
+    assert all(len(document) < 2 * bound for document in documents)
     assert "".join(documents) == text
 
 
 def test_a_large_file_is_streamed(tmp_path: Path) -> None:
-    file = _written(tmp_path, ("evlerimizden " * 80 + "\n\n").encode() * 10_000)
+    file = _written(tmp_path, ("evlerimizden " * 80 + "\n\n").encode() * 20_000)
     tracemalloc.start()
     n_documents = sum(1 for _ in load_corpus(file).documents())
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert n_documents == 10_000
-    assert peak_bytes < file.stat().st_size / 5
+    assert n_documents == 20_000
+    assert peak_bytes < file.stat().st_size / 3
 
 
 def test_a_file_without_a_single_line_end_is_streamed_too(tmp_path: Path) -> None:
@@ -89,8 +89,8 @@ def test_a_file_without_a_single_line_end_is_streamed_too(tmp_path: Path) -> Non
     sizes = [len(document) for document in load_corpus(file).documents()]
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert sizes == [1_000_000] * 12
-    assert peak_bytes < 6_000_000
+    assert sizes == [1 << 20] * 10 + [12_000_000 - 10 * (1 << 20)]
+    assert peak_bytes < 8_000_000
 
 
 @pytest.mark.parametrize("name", ["bad.txt", "bad.jsonl"])
@@ -152,11 +152,14 @@ def test_a_glob_takes_its_files_in_order(tmp_path: Path) -> None:
     (tmp_path / "folder.txt").mkdir()
     assert list(load_corpus(f"{tmp_path}/*.txt").documents()) == ["first", "second"]
     assert list(load_corpus(f"{tmp_path}/*").documents()) == ["first", "second", "third"]
+    _written(tmp_path / "folder.txt", b"fourth", "d.txt")
+    _written(tmp_path / "folder.txt", b"\xff", ".hidden")
+    assert list(load_corpus(tmp_path).documents()) == ["first", "second", "third", "fourth"]
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("nothing.txt", "there is no such file"), ("*.nothing", "there is no such file"), ("", "is a folder")],
+    [("nothing.txt", "there is no such file"), ("*.nothing", "there is no such file"), ("", "holds no files")],
 )
 def test_a_path_that_is_no_file_is_said_to_be_none(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(DataError, match=message):

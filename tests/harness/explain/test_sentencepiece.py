@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import tokenizers
 
 import impls
 from harness.explain import Side, explain, load_side, side_of
-from impls import Model
+from impls import Model, formats
 
 # --- SentencePiece after Hugging Face ----------------------------------------------------------------------------
 
@@ -90,3 +91,13 @@ def test_our_implementation_of_a_sentencepiece_model_agrees_with_the_library(sen
     ours = side_of(impls.load("priority", Model.load(path)), "ours")
     for text in ("the  cat sat", "\ufb01ne w\u00f6rld \u4f60", ""):
         assert explain(ours, load_side(str(path), None), text).agree
+
+
+def test_a_sentencepiece_file_is_recognised_by_its_content(sentencepiece_file: Any, tmp_path: Path) -> None:
+    copy = tmp_path / "vocabulary.bin"
+    copy.write_bytes(sentencepiece_file("copied").read_bytes())
+    assert load_side(str(copy), None).about == "sentencepiece.SentencePieceProcessor"
+    spec = impls.TrainingSpec(vocab_size=258, special_tokens=("<unk>",))
+    model = impls.train("priority", ["the the cat"], spec).model
+    formats.save(model, tmp_path / "mine.model", "minbpe")
+    assert load_side(str(tmp_path / "mine.model"), None).about.startswith("library, over")

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
 from itertools import islice, pairwise
 from pathlib import Path
 
 import msgspec
 import pytest
-from toy_runs import PROFILE, TEXT, TOYS, carry_out, workload
+from toy_runs import PROFILE, TEXT, carry_out, workload
 
+from harness.measure.analysis.samples import rankable_times
+from harness.measure.analysis.stats import binned, percentile
 from harness.measure.jobs import long_runs
 from harness.measure.jobs.answers import Wrong, digest
 from harness.measure.jobs.opening import Opening
 from harness.measure.protocol import Expected, Job, Measure, Measured
-from harness.measure.samples import rankable_times
 from harness.measure.schedule import Plan, turns
-from harness.measure.stats import binned, percentile
 from harness.measure.templates import load_templates
 from harness.measure.texts import NEW_WORD_SHARE, new_documents, write_texts
 from harness.measure.workloads import N_PARTS, WorkloadError
@@ -29,12 +28,7 @@ from impls import Model, Tokenizer
 ONCE = msgspec.structs.replace(PROFILE, rounds=1, time_limit_seconds=20)
 ENDLESS = {"state": "sustained", "max_bytes": 200_000, "document_bytes": 500}
 
-
-@pytest.fixture(scope="module", autouse=True)
-def toys() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(TOYS), prepend=os.pathsep)
-        yield
+pytestmark = pytest.mark.usefixtures("toys")
 
 
 class CountingBytes(Tokenizer):

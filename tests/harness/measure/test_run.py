@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
-from toy_runs import PROFILE, TEXT, TOYS, byte_model, carry_out, everything, workload
+from toy_runs import PROFILE, TEXT, byte_model, carry_out, everything, workload
 
 import impls
-from harness.measure.run.session import copied_implementation
-from harness.measure.run.text_memory import TextMemoryDetector
-from harness.measure.samples import is_comparable, rankable_times
-from harness.measure.schedule import Plan, Profile, keys, turns
+from harness.measure.analysis.samples import is_comparable
+from harness.measure.schedule import Plan, Profile
 from harness.measure.workloads import Workload
-from harness.records import AnyRecord, Measurement, TextMemory, key_of, of_kind
-from harness.report.tables.speed import shown_verdict, speed_rows
+from harness.records import Measurement, TextMemory, key_of
 from impls import Model
 
-
-@pytest.fixture(scope="module", autouse=True)
-def toys() -> Iterator[None]:
-    """Install the toys where worker processes find them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(TOYS), prepend=os.pathsep)
-        yield
+pytestmark = pytest.mark.usefixtures("toys")
+ONCE = msgspec.structs.replace(PROFILE, rounds=1)
+COPIED = msgspec.structs.replace(PROFILE, rounds=2, copies=True)
 
 
 def only(name: str, *workloads: Workload, profile: Profile = PROFILE) -> list[Measurement]:
@@ -196,8 +188,6 @@ def test_memory_is_that_of_one_workload_without_what_ran_before_it_or_verified_i
 
 
 def test_what_hangs_is_ended_at_the_time_limit_and_the_rest_still_runs() -> None:
-    import msgspec
-
     profile = msgspec.structs.replace(PROFILE, time_limit_seconds=2, rounds=1)
     records = only("toy-hanging", workload(), workload("decode", task="decode"), profile=profile)
     assert {record.workload: record.status for record in records} == {"encode": "timeout", "decode": "ok"}
@@ -226,61 +216,6 @@ def test_a_run_taken_up_again_writes_the_records_that_are_missing_and_no_others(
     assert {type(record) for record in first} == {TextMemory, Measurement}
 
 
-@pytest.fixture(scope="module")
-def remembered(toys: None) -> list[AnyRecord]:
-    """A run of one that works at every call and of two that remember texts, in a process and on disk."""
-    names = ("toy-working", "toy-remembering", "toy-remembering-on-disk")
-    shared = {"max_bytes": 2_000, "whole": True}
-    workloads = (workload("warm", **shared), workload("cold", state="cold", **shared))
-    return everything(
-        Plan(profile=msgspec.structs.replace(PROFILE, rounds=1), implementations=names, workloads=workloads)
-    )
-
-
-def test_memory_of_whole_texts_is_recorded_and_said_of_what_it_may_have_answered(remembered: list[AnyRecord]) -> None:
-    said = {(m.implementation, m.workload): m.remembered for m in of_kind(remembered, Measurement) if m.status == "ok"}
-    assert said == {
-        ("toy-working", "warm"): "",
-        ("toy-working", "cold"): "",
-        ("toy-remembering", "warm"): "process",
-        ("toy-remembering", "cold"): "",
-        ("toy-remembering-on-disk", "warm"): "machine",
-        ("toy-remembering-on-disk", "cold"): "machine",
-    }
-    looked = {(t.implementation, t.task, t.earlier): t.remembers for t in of_kind(remembered, TextMemory)}
-    assert looked == {
-        ("toy-working", "encode", False): False,
-        ("toy-working", "encode", True): False,
-        ("toy-remembering", "encode", False): True,
-        ("toy-remembering", "encode", True): False,
-        ("toy-remembering-on-disk", "encode", False): False,
-        ("toy-remembering-on-disk", "encode", True): True,
-    }
-
-
-def test_what_may_come_from_memory_is_not_ranked(remembered: list[AnyRecord]) -> None:
-    ranked = {name: set(by_workload) for name, by_workload in rankable_times(of_kind(remembered, Measurement)).items()}
-    assert ranked == {"toy-working": {"warm", "cold"}, "toy-remembering": {"cold"}}
-    verdicts = {
-        (row["implementation"], row["workload"]): (row["ranked"], shown_verdict(row)) for row in speed_rows(remembered)
-    }
-    assert verdicts["toy-working", "warm"] == (True, "")
-    assert verdicts["toy-remembering", "cold"] == (True, "")
-    for key in (("toy-remembering", "warm"), ("toy-remembering-on-disk", "cold")):
-        assert verdicts[key][0] is False
-        assert "remembers whole texts" in verdicts[key][1]
-
-
-def test_what_could_not_be_looked_at_is_not_ranked_where_texts_repeat() -> None:
-    detector = TextMemoryDetector(None, None, PROFILE)  # type: ignore[arg-type]
-    detector.note(TextMemory(implementation="i", model="toy", task="encode", status="timeout"))
-    assert detector.remembered("i", workload()) == "unknown"
-    assert detector.remembered("i", workload(state="warm-between")) == "unknown"
-    assert detector.remembered("i", workload(state="cold")) == ""
-    assert detector.remembered("i", workload(task="count")) == ""
-    assert detector.remembered("j", workload()) == ""
-
-
 def test_cold_and_warm_other_read_each_text_once() -> None:
     cold = workload("cold", state="cold")
     other = workload("other", state="warm-other", max_bytes=2_000)
@@ -305,9 +240,6 @@ FORMS = [
         ("encode-ragged", 2),
     )
 ]
-
-
-ONCE = msgspec.structs.replace(PROFILE, rounds=1)
 
 
 def test_documents_and_batches_are_verified_and_timed_in_every_state() -> None:
@@ -337,17 +269,6 @@ def test_wrong_ids_are_found_in_every_form_and_state() -> None:
         assert "q" in record.counterexample.text.text
 
 
-def test_workloads_of_a_label_share_a_process_with_one_another_alone() -> None:
-    labels = ["", "", "", "one", "one", "two"]
-    together = tuple(workload(f"w{number}", process=label) for number, label in enumerate(labels))
-    plan = Plan(profile=PROFILE, implementations=("a",), workloads=together)
-    assert sorted(len(turn.workloads) for turn in turns(plan)) == [1, 1, 2, 2, 3, 3]
-    assert all(len({some.process for some in turn.workloads}) == 1 for turn in turns(plan))
-
-
-COPIED = msgspec.structs.replace(PROFILE, rounds=2, copies=True)
-
-
 def test_the_copy_is_of_one_that_runs_the_workloads() -> None:
     names = ("toy-refusing", "toy-wrong-on-q", "toy-inexact", "toy-bytes")
     records = carry_out(Plan(profile=COPIED, implementations=names, workloads=(workload(),)))
@@ -356,52 +277,3 @@ def test_the_copy_is_of_one_that_runs_the_workloads() -> None:
         ("toy-inexact", "ok", 0),
         ("toy-inexact", "ok", 1),
     ]
-
-
-def ran(name: str, n: int, status: str = "ok", copy: int = 0) -> list[Measurement]:
-    return [
-        Measurement(
-            workload=f"w{number}", implementation=name, task="encode", model="m", corpus="c", status=status, copy=copy
-        )  # type: ignore[arg-type]
-        for number in range(n)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("records", "copied"),
-    [
-        ([*ran("a", 8), *ran("tiktoken", 6)], "tiktoken"),
-        ([*ran("a", 8), *ran("tiktoken", 5)], "a"),
-        ([*ran("a", 8), *ran("tiktoken", 8, "unsupported")], "a"),
-        ([*ran("b", 3), *ran("tokenizers", 3), *ran("a", 3)], "tokenizers"),
-        ([*ran("a", 8), *ran("tiktoken", 8), *ran("b", 1, copy=1)], "b"),
-        (ran("a", 3, "missing"), None),
-    ],
-)
-def test_a_copy_is_of_the_preferred_one_among_those_that_ran_three_quarters(
-    records: list[Measurement], copied: str | None
-) -> None:
-    plan = Plan(profile=COPIED, implementations=("a", "b", "tokenizers", "tiktoken"), workloads=())
-    assert copied_implementation(plan, records) == copied
-    assert copied_implementation(msgspec.structs.replace(plan, profile=PROFILE), records) is None
-
-
-def test_who_is_copied_changes_nothing_of_what_runs_before_the_choice() -> None:
-    plan = Plan(profile=PROFILE, implementations=("a", "b", "c"), workloads=(workload("w0"), workload("w1")))
-    alone = [turn for turn in turns(plan) if turn.round == 0]
-    for name in plan.implementations:
-        first = [turn for turn in turns(plan, name) if turn.round == 0]
-        assert first[: len(alone)] == alone
-        assert {(turn.implementation, turn.copy) for turn in first[len(alone) :]} == {(name, 1)}
-
-
-def test_the_order_depends_on_the_seed_and_not_on_what_has_run() -> None:
-    plan = Plan(
-        profile=PROFILE,
-        implementations=("a", "b", "c"),
-        workloads=tuple(workload(f"w{number}") for number in range(6)),
-    )
-    assert list(turns(plan)) == list(turns(plan))
-    other = Plan(**{name: getattr(plan, name) for name in plan.__struct_fields__} | {"seed": 1})
-    assert list(turns(plan)) != list(turns(other))
-    assert {key for turn in turns(plan) for key in keys(turn)} == {key for turn in turns(other) for key in keys(turn)}

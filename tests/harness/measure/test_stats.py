@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measure import stats
-from harness.measure.samples import rankable_times
-from harness.measure.stats import Rounds
+from harness.measure.analysis import stats
+from harness.measure.analysis.samples import rankable_times
+from harness.measure.analysis.stats import Rounds
 from harness.records import Measurement, of_kind, read_records
 
 
@@ -39,6 +39,29 @@ def floor_of_a_run(random: np.random.Generator, n_rounds: int, n_workloads: int 
     return stats.noise_floor(
         [(simulated(random, 1.0, n_rounds), simulated(random, 1.0, n_rounds)) for _ in range(n_workloads)]
     )
+
+
+def test_the_interval_of_a_ratio_of_totals_holds_the_true_one_about_95_times_of_100() -> None:
+    random = np.random.default_rng(11)
+    held = 0
+    for seed in range(200):
+        tokens = random.lognormal(4, 0.7, 30)
+        n_bytes = tokens * random.normal(4.0, 0.4, 30)
+        (interval,) = stats.ratio_of_totals(n_bytes, tokens[:, None], seed=seed, resamples=400)
+        held += interval.low <= 4.0 <= interval.high
+    assert 180 <= held <= 198
+
+
+def test_a_ratio_of_totals_counts_by_hand_and_columns_share_their_resamples() -> None:
+    first, same, half = stats.ratio_of_totals(np.array([6, 2]), np.array([[3, 3, 6], [1, 1, 2]]))
+    assert first == same
+    assert first[:3] == pytest.approx((2, 2, 2))
+    assert half.value == pytest.approx(1)
+    wide, _ = stats.ratio_of_totals(np.array([6, 2]), np.array([[2, 2], [2, 2]]))
+    assert wide.value == pytest.approx(2)
+    assert wide.low < 1 < 3 < wide.high
+    (alone,) = stats.ratio_of_totals(np.array([6]), np.array([[4]]))
+    assert alone == pytest.approx((1.5, 1.5, 1.5, 1))
 
 
 @pytest.mark.parametrize("n_rounds", [3, 5, 10])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Callable
-from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +22,7 @@ from harness.measure.jobs.answers import (
     read_ids,
     write_ids,
 )
-from harness.measure.jobs.judge import judge, shrink, smallest_counterexample
+from harness.measure.jobs.judge import judge, smallest_counterexample
 from harness.measure.jobs.prepared import PreparedJob
 from harness.measure.protocol import Expected, Job
 from harness.process.limits import without_paths
@@ -106,12 +104,6 @@ def test_equal_answers_have_no_difference_and_a_missing_text_is_one() -> None:
     assert first_difference([b"a", b"b"], [[97], [98]], [[97]], TOKEN_BYTES) is not None
 
 
-@given(st.text(max_size=40), st.text(min_size=1, max_size=3), st.text(max_size=40))
-def test_shrinking_keeps_what_makes_the_difference_and_no_character_more(before: str, core: str, after: str) -> None:
-    contains: Callable[[str], bool] = lambda text: core in text  # noqa: E731
-    assert shrink(before + core + after, contains, inf) == core
-
-
 class RightBytes(Tokenizer):
     name = "right"
 
@@ -133,6 +125,10 @@ class Raises(RightBytes):
         if "!" in text:
             raise ValueError("no exclamation")
         return super()._encode_text(text)
+
+
+def test_no_counterexample_is_searched_after_its_time() -> None:
+    assert smallest_counterexample((b"xy",), WrongBytes(BYTES), RightBytes(BYTES), seconds=-1) is None
 
 
 def test_the_smallest_counterexample_holds_both_answers_or_the_error() -> None:

@@ -1,8 +1,10 @@
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.minimize.texts import Budget, least, smallest_text
+from harness.minimize.texts import Budget, least, smallest_sequence, smallest_text
 
 
 def test_only_what_makes_the_difference_is_left() -> None:
@@ -70,3 +72,17 @@ def test_the_least_number_is_found_by_bisection() -> None:
 
 def test_of_a_long_text_a_short_repeat_is_minimised_further() -> None:
     assert smallest_text("the quick brown fox " * 1_000, lambda candidate: candidate.count("k") >= 2) == "kk"
+
+
+@given(st.text(max_size=40), st.text(min_size=1, max_size=3), st.text(max_size=40))
+def test_of_a_sequence_what_makes_the_difference_is_left_and_no_element_more(
+    before: str, core: str, after: str
+) -> None:
+    items = before + core + after
+    assert smallest_sequence(items, lambda some: core in some, Budget(max_seconds=math.inf)) == core
+    ids = smallest_sequence(tuple(items), lambda some: core in "".join(some), Budget(max_seconds=math.inf))
+    assert ids == tuple(core)
+
+
+def test_a_sequence_is_left_as_it_is_when_no_time_is_left() -> None:
+    assert smallest_sequence("abc", lambda _: True, Budget(max_seconds=-1)) == "abc"

@@ -22,7 +22,7 @@ from impls.compiled.tables import ModelTables, build_tables
 from impls.core.errors import InvalidPattern
 from impls.core.model.model import Model
 from impls.core.text.patterns import NAMED, Splitter
-from impls.formats.split_stages import with_gaps
+from impls.formats.tokenizer_json.split_stages import with_gaps
 
 DEEPSEEK = NAMED["deepseek"]
 TEXTS = ["", "a", " ", "\n", "ab'c  a\n\n b", "  \r\n a1½ 'b-_", "日本 한국\u0301é", "a" * 5000 + " \n" * 300]

@@ -13,10 +13,11 @@ from child import run
 import impls
 from impls import InvalidPattern, InvalidSpec, Model, TrainingSpec, Unsupported
 from impls.compiled import Compiled
+from impls.compiled.training import count, learning, parts, words
 from impls.compiled.training import layout as training_layout
-from impls.compiled.training import learning, words
 from impls.compiled.training import train as training
 from impls.core.specification import Ties
+from impls.core.text.patterns import resolve
 from impls.priority import Priority
 
 TIES = get_args(Ties)
@@ -119,8 +120,8 @@ def test_a_text_that_is_too_long_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 def test_threads_tables_that_grow_and_texts_that_are_cut(
     pattern: str, n_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "_n_cores", lambda: n_threads)
-    monkeypatch.setattr(training, "_BATCH_BYTES", 1 << 12)
+    monkeypatch.setattr(count, "n_cores", lambda: n_threads)
+    monkeypatch.setattr(parts, "_BATCH_BYTES", 1 << 12)
     monkeypatch.setattr(words, "_BITS", 12)
     monkeypatch.setattr(words, "_ARENA_BYTES", 1 << 10)
     monkeypatch.setattr(words, "_MOST_COUNTED", 1 << 16)
@@ -135,8 +136,8 @@ def test_threads_tables_that_grow_and_texts_that_are_cut(
 
 
 def test_an_error_in_one_thread_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "_n_cores", lambda: 2)
-    monkeypatch.setattr(training, "_BATCH_BYTES", 100)
+    monkeypatch.setattr(count, "n_cores", lambda: 2)
+    monkeypatch.setattr(parts, "_BATCH_BYTES", 100)
     read = 0
 
     def texts():  # type: ignore[no-untyped-def]
@@ -155,7 +156,7 @@ def test_a_word_that_comes_more_often_than_a_weight_can_say() -> None:
     spec = TrainingSpec(vocab_size=256 + 80)
     expected = Compiled.train_model([text], spec)
 
-    def counted(texts: list[str], spec: TrainingSpec) -> words.Words:
+    def counted(texts: list[str], spec: TrainingSpec) -> words.Pieces:
         found = training_counted(texts, spec)
         found.counts = found.counts * (training_layout.MOST_WEIGHT + 5)
         return found
@@ -171,9 +172,10 @@ def test_a_word_that_comes_more_often_than_a_weight_can_say() -> None:
 
 def test_counts_go_on_where_they_were_collected() -> None:
     texts = [text_of(random.Random(6), 100)] * 3
-    spec = TrainingSpec(vocab_size=300)
-    found = training._counted(texts, spec)
-    before = found.counts.copy()
+    found = parts.new_words(resolve("gpt2"))
+    found.add([text.encode() for text in texts])
+    found.collect()
+    before = found.counts
     found.add([text.encode() for text in texts])
     found.collect()
     assert np.array_equal(found.counts, 2 * before)
@@ -183,13 +185,18 @@ CHECKED = """
 import random, sys
 import impls
 from impls.compiled import Compiled
-from impls.compiled.training import learning
-from impls.compiled.training import train as training
-from impls.compiled.training import words
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from impls.compiled.training import count, learning, parts, words
 from impls.compiled.codegen.native import faults
+from impls.core.text import files
+from impls.core.text.patterns import resolve
+from impls.core.training import corpus_pieces
 from impls.priority import Priority
 
-training._BATCH_BYTES, words._BITS, words._ARENA_BYTES, learning._LEAST_BITS = 1 << 9, 12, 1 << 9, 2
+files.BLOCK_BYTES, files._LOOK_AHEAD = 300, 10
+parts._BATCH_BYTES, words._BITS, words._ARENA_BYTES, learning._LEAST_BITS = 1 << 9, 12, 1 << 9, 2
 rng = random.Random(sys.argv[1])
 for _ in range(12):
     letters = rng.sample(["a", "b", "c", " ", "é", "日", "1"], rng.choice([2, 4, 7]))
@@ -201,6 +208,12 @@ for _ in range(12):
         vocab_size=size, pattern=sys.argv[1], special_tokens=special, max_token_bytes=most, ties=ties, alphabet=alphabet
     )
     assert Compiled.train_model(texts, spec).digest == Priority.train_model(texts, spec).digest, (texts, spec)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "text"
+        path.write_text("\\n".join(texts))
+        given = files.TextFiles([files.TextFile(path, rng.choice(["lines", "paragraphs"]))])
+        found = count.count_files(given, resolve(sys.argv[1]))
+        assert dict(found.items()) == Counter(corpus_pieces(given, spec)), texts
 assert faults()[0] == 0, faults()
 print("checked")
 """

@@ -52,7 +52,7 @@ def test_the_fuzzer_finds_a_planted_fault(
     def careless(entries: Any, *_: object) -> tuple[dict[str, int], dict[str, int], dict[str, tuple[str, ...]]]:
         return {entries[0].content: entries[0].id}, {}, {}
 
-    monkeypatch.setattr("impls.formats.tokenizer_json._whole_tokens", careless)
+    monkeypatch.setattr("impls.formats.tokenizer_json.reader._whole_tokens", careless)
     rng = random.Random(1)
     for _ in range(1000):
         content = reader_fuzz.mutated(good["tokenizer.json"], rng)

@@ -18,7 +18,7 @@ from impls import Model, TrainingSpec
 from impls.core.text.byte_alphabet import to_printable
 from impls.core.text.patterns import Splitter
 from impls.formats import file_name, load, losses, save
-from impls.formats.oniguruma import to_oniguruma
+from impls.formats.tokenizer_json.oniguruma import to_oniguruma
 
 pytestmark = pytest.mark.corpus
 

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from stand_ins import MODULES
 
 import impls
 from impls import Model, Tokenizer
@@ -29,7 +30,6 @@ def _load_file(name: str, path: Path) -> ModuleType:
     return module
 
 
-stand_ins = _load_file("peer_stand_ins", Path(__file__).with_name("stand_ins.py"))
 NOT_AS_GIVEN = {
     *("bpe-qwen", "iree-tokenizer", "omnitoken", "riptoken", "tokie"),
     *("bpe-openai", "quicktok", "rs-bpe", "toktok", "wordchipper"),
@@ -42,7 +42,7 @@ def peer_of(monkeypatch: pytest.MonkeyPatch) -> PeerOf:
     """Return a function from a peer's name to its adapter; `model` is the vocabulary a library has built in."""
 
     def build(name: str, model: Model | None = None, *, stand_in: bool | None = None) -> type[Tokenizer]:
-        module_name, make = stand_ins.MODULES[name]
+        module_name, make = MODULES[name]
         if stand_in is None:
             stand_in = name in NOT_AS_GIVEN or not installed(module_name)
         if not stand_in:

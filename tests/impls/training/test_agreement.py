@@ -3,154 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from dataclasses import replace
-from itertools import pairwise
-from typing import Any
 
 import pytest
+from literal_training import as_bytes, literally, random_corpus, random_spec
 
 import impls
-from impls import Model, TrainingSpec
-from impls.core.training import base_symbols, corpus_pieces, piece_symbols
+from impls import TrainingSpec
 
 TIES = ["smallest", "first", "largest", "shortest"]
 CHARACTER_TRAINERS = ["naive", "wordcount", "priority", "compiled"]
 BYTE_TRAINERS = [*CHARACTER_TRAINERS, "bytelevel"]
 N_CORPORA = 500
-
-Symbol = tuple[bytes, int]
-"""A symbol's bytes and its byte offset in the whole corpus."""
-
-
-def literally(texts: list[str], spec: TrainingSpec) -> tuple[list[tuple[bytes, bytes]], list[int]]:
-    """Merges (as bytes) and their counts by the specification taken literally, every pair recounted from scratch."""
-    pieces = list(corpus_pieces(texts, spec))
-    base = base_symbols(pieces, spec)
-    order = list(base)
-    corpus: list[list[Symbol]] = []
-    offset = 0
-    for piece in pieces:
-        corpus.append([])
-        for symbol in piece_symbols(piece, spec):
-            corpus[-1].append((symbol, offset))
-            offset += len(symbol)
-    reserved = {text.encode() for text in (*spec.special_tokens, spec.unknown) if text is not None}
-    budget = spec.vocab_size - len(base) - len(spec.special_tokens) - (spec.unknown is not None)
-    if spec.max_merges is not None:
-        budget = min(budget, spec.max_merges)
-    merges: list[tuple[bytes, bytes]] = []
-    counts: list[int] = []
-    while len(merges) < budget:
-        occurrences: dict[tuple[bytes, bytes], list[int]] = {}
-        for piece_of_corpus in corpus:
-            for (left, at), (right, _) in pairwise(piece_of_corpus):
-                occurrences.setdefault((left, right), []).append(at)
-
-        def allowed(pair: tuple[bytes, bytes]) -> bool:
-            joined = pair[0] + pair[1]
-            short_enough = spec.max_token_bytes is None or len(joined) <= spec.max_token_bytes
-            n_characters = len(joined.decode("utf-8", "replace").removesuffix(spec.end_of_word or ""))
-            short_enough &= spec.max_token_characters is None or n_characters <= spec.max_token_characters
-            return joined not in reserved and short_enough and len(occurrences[pair]) >= max(1, spec.min_count)  # noqa: B023
-
-        candidates = [pair for pair in occurrences if allowed(pair)]
-        if not candidates:
-            break
-        top = max(len(occurrences[pair]) for pair in candidates)
-        tied = [pair for pair in candidates if len(occurrences[pair]) == top]
-        if spec.ties == "first":
-            best = min(tied, key=lambda pair: min(occurrences[pair]))
-        elif spec.ties == "largest":
-            best = sorted(tied)[-1]
-        else:
-            tied.sort(key=lambda pair: (order.index(pair[0]), order.index(pair[1])))
-            if spec.ties == "shortest":
-                tied.sort(key=lambda pair: pair[0] + pair[1])
-                tied.sort(key=lambda pair: len(characters(pair[0] + pair[1], spec)))
-            best = tied[0]
-        merges.append(best)
-        counts.append(top)
-        order.append(best[0] + best[1])
-        corpus = [list(replaced(symbols, best)) for symbols in corpus]
-    if spec.min_count == 0:
-        room = budget - len(merges)
-        merges += pairs_gone(pieces, base, merges, spec, reserved)[:room]
-        counts += [0] * (len(merges) - len(counts))
-    return merges, counts
-
-
-def pairs_gone(
-    pieces: list[str], base: list[bytes], merges: list[tuple[bytes, bytes]], spec: TrainingSpec, reserved: set[bytes]
-) -> list[tuple[bytes, bytes]]:
-    """Every pair that was adjacent after some single replacement, and makes no existing token."""
-    seen: set[tuple[bytes, bytes]] = set()
-    for piece in pieces:
-        symbols = piece_symbols(piece, spec)
-        seen |= set(pairwise(symbols))
-        for pair in merges:
-            while pair in (neighbours := list(pairwise(symbols))):
-                at = neighbours.index(pair)
-                symbols[at : at + 2] = [pair[0] + pair[1]]
-                seen |= set(pairwise(symbols))
-    order = [*base, *(left + right for left, right in merges)]
-    gone = []
-    for left, right in seen:
-        token = left + right
-        n_characters = len(token.decode("utf-8", "replace").removesuffix(spec.end_of_word or ""))
-        short_enough = spec.max_token_bytes is None or len(token) <= spec.max_token_bytes
-        short_enough &= spec.max_token_characters is None or n_characters <= spec.max_token_characters
-        if short_enough and token not in order and token not in reserved:
-            gone.append((left, right))
-    if spec.ties == "largest":
-        return sorted(gone, reverse=True)
-    gone.sort(key=lambda pair: (order.index(pair[0]), order.index(pair[1])))
-    if spec.ties == "shortest":
-        gone.sort(key=lambda pair: (len(characters(pair[0] + pair[1], spec)), pair[0] + pair[1]))
-    return gone
-
-
-def characters(token: bytes, spec: TrainingSpec) -> bytes | str:
-    return token if spec.alphabet == "bytes" else token.decode()
-
-
-def replaced(symbols: list[Symbol], pair: tuple[bytes, bytes]) -> Iterator[Symbol]:
-    rest = list(symbols)
-    while rest:
-        symbol, at = rest.pop(0)
-        if rest and (symbol, rest[0][0]) == pair:
-            symbol += rest.pop(0)[0]
-        yield symbol, at
-
-
-def random_corpus(chance: random.Random) -> list[str]:
-    """A few short texts of few letters, so that ties are frequent; one letter takes two bytes, one four."""
-    letters = chance.sample("aab cç😀'1", chance.randint(2, 5))
-    return ["".join(chance.choices(letters, k=chance.randint(0, 18))) for _ in range(chance.randint(1, 4))]
-
-
-def random_spec(chance: random.Random, ties: str, alphabet: str, texts: list[str]) -> TrainingSpec:
-    optional: dict[str, Any] = {
-        "min_count": chance.choice([1, 1, 2, 3, *([] if ties == "first" else [0])]),
-        "max_merges": chance.choice([None, None, 4]),
-        "max_token_bytes": chance.choice([None, None, 2, 5]),
-        "special_tokens": chance.choice([(), ("<s>", "ab"), ("aa",)]),
-        "special_ids": chance.choice(["first", "last"]),
-        "unknown": chance.choice([None, "<unk>", "ba"]),
-        "pattern": chance.choice(["none", "gpt2", "turkish"]),
-    }
-    if alphabet == "chars":
-        optional["end_of_word"] = chance.choice([None, "</w>"])
-        optional["max_token_characters"] = chance.choice([None] * 6 + [2, 4])
-    else:
-        optional["base_order"] = chance.choice(["raw", "gpt2"])
-    shape = TrainingSpec(vocab_size=1, ties=ties, alphabet=alphabet, **optional)
-    base_size = len(base_symbols(corpus_pieces(texts, shape), shape))
-    return replace(shape, vocab_size=base_size + 4 + chance.choice([3, 12, 100]))
-
-
-def as_bytes(model: Model) -> list[tuple[bytes | None, bytes | None]]:
-    return [(model.tokens[left], model.tokens[right]) for left, right in model.merges]
 
 
 @pytest.mark.parametrize("ties", TIES)

@@ -106,6 +106,25 @@ def _widened(estimate: float, draws: np.ndarray, n_rounds: int) -> Interval:
     )
 
 
+def ratio_of_totals(
+    tops: np.ndarray, bottoms: np.ndarray, *, seed: int = 0, resamples: int = RESAMPLES
+) -> list[Interval]:
+    """Return the total of `tops` over that of each column of `bottoms`, with its 95 % interval.
+
+    Rows, shape (n_rows,) and (n_rows, n_columns), all positive, are resampled, each with all its columns. The interval
+    of a single row is its value.
+    """
+    both = np.column_stack((tops, bottoms)).astype(float)
+    random = np.random.default_rng(seed)
+    n_rows = len(both)
+    totals = [np.bincount(random.integers(n_rows, size=n_rows), minlength=n_rows) @ both for _ in range(resamples)]
+    logs, estimates = np.log(totals), np.log(both.sum(axis=0))
+    return [
+        _widened(float(estimates[0] - estimates[column]), logs[:, 0] - logs[:, column], n_rows)
+        for column in range(1, both.shape[1])
+    ]
+
+
 def noise_floor(pairs: Sequence[tuple[Rounds, Rounds]]) -> float | None:
     """Return the largest difference between two copies of one implementation in this run, as a share: 0.01 is 1 %.
 
@@ -150,7 +169,7 @@ class Ranked(NamedTuple):
     """Probability of being first, second, …, by bootstrap."""
 
 
-def rank(times: Mapping[str, Mapping[str, Rounds]], *, seed: int = 0, resamples: int = RESAMPLES) -> list[Ranked]:
+def rank(times: Mapping[str, Mapping[str, Rounds]], *, resamples: int = RESAMPLES) -> list[Ranked]:
     """Rank implementations by the geometric mean of their times over the workloads they all have.
 
     `times` maps implementation -> workload -> rounds (seconds per byte). Empty where they share no workload.
@@ -159,7 +178,7 @@ def rank(times: Mapping[str, Mapping[str, Rounds]], *, seed: int = 0, resamples:
     shared = sorted(set.intersection(*(set(times[name]) for name in names))) if names else []
     if not shared:
         return []
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     estimates = np.array([np.mean([_log_time(times[name][w]) for w in shared]) for name in names])
     draws = np.empty((resamples, len(names)))
     for column, name in enumerate(names):

@@ -1,19 +1,17 @@
-"""Batches of `compiled`: waves of texts shared by threads, whatever the texts and whichever other threads run."""
+"""Threads that share a batch: late, interrupted, forked, refused, and several jobs at once."""
 
 from __future__ import annotations
 
 import _thread
-import ctypes
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Callable
 from typing import NoReturn
 
-import numpy as np
 import pytest
+from batch_texts import check_every_batch, texts_of
 
 import impls
 from impls.compiled import Compiled
@@ -22,98 +20,9 @@ from impls.compiled.threads.pool import CallContext, Loan
 from impls.core.model.model import Model
 from impls.priority import Priority
 
-WORDS = [
-    "the cat",
-    "kedi paspasın üstünde",
-    "日本語の日本",
-    "  \n\n x",
-    "it'll",
-    "",
-    "naïve café",
-    "\U0001f389!",
-    "12345",
-]
-CAREFUL = ["a\ud800b", "<|end|>", "x<|end|>y"]
 
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    spec = impls.TrainingSpec(vocab_size=320, pattern="cl100k", special_tokens=("<|end|>",))
-    return Priority.train_model(["the cat sat on the mat; it'll hat the rat", "日本語の日本 kedi"] * 2, spec)
-
-
-@pytest.fixture(scope="module", params=["fast", "plain"])
-def tokenizer(request: pytest.FixtureRequest, model: Model) -> Iterator[Compiled]:
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "plain":
-            patch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
-        yield Compiled(model)
-
-
-@pytest.fixture
-def fast(model: Model, monkeypatch: pytest.MonkeyPatch) -> Compiled:
-    monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
-    return Compiled(model)
-
-
-def texts_of(n_texts: int, repeat: int = 9) -> list[str]:
-    return [WORDS[i % len(WORDS)] * (i % repeat) + str(i) for i in range(n_texts)]
-
-
-def check_every_batch(tokenizer: Compiled, model: Model, texts: list[str], threads: int, allowed: str = "") -> None:
-    options = {"allowed_special": allowed or (), "disallowed_special": ()}
-    reference = Priority(model)
-    expected = [reference.encode(text, **options) for text in texts]  # type: ignore[arg-type]
-    assert tokenizer.encode_batch(texts, threads, **options) == expected  # type: ignore[arg-type]
-    arrays = tokenizer.encode_array_batch(texts, threads, **options)  # type: ignore[arg-type]
-    assert [array.tolist() for array in arrays] == expected
-    assert {array.dtype for array in arrays} <= {np.dtype(np.uint32)}
-    ids, offsets = tokenizer.encode_ragged(texts, threads, **options)  # type: ignore[arg-type]
-    assert (ids.dtype, offsets.dtype) == (np.uint32, np.int64)
-    assert [ids[start:end].tolist() for start, end in pairwise(offsets)] == expected
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("n_texts", [1, 2, 1024, 1025, 2100])
-def test_any_number_of_texts_in_any_number_of_waves(
-    tokenizer: Compiled, model: Model, n_texts: int, threads: int
-) -> None:
-    check_every_batch(tokenizer, model, texts_of(n_texts), threads)
-
-
-@pytest.mark.parametrize("allowed", ["", "all"])
-@pytest.mark.parametrize("places", [[0], [5, 6], [1299], range(0, 1300, 7)])
-def test_texts_that_need_care_are_in_their_places(
-    tokenizer: Compiled, model: Model, places: range | list[int], allowed: str
-) -> None:
-    texts = texts_of(1300)
-    for place in places:
-        texts[place] = CAREFUL[place % len(CAREFUL)]
-    check_every_batch(tokenizer, model, texts, 2, allowed)
-
-
-def test_texts_larger_than_the_buffer_of_a_thread(fast: Compiled, model: Model) -> None:
-    fast._own.context["out_limit"] = 2000
-    check_every_batch(fast, model, texts_of(100, repeat=200), 1)
-    with fast._pool.borrowed() as call_context:
-        call_context.context["out_limit"] = 100
-    check_every_batch(fast, model, texts_of(100, repeat=200), 2)
-
-
-def test_a_batch_that_fails_leaves_the_tokenizer_as_it_was(tokenizer: Compiled, model: Model) -> None:
-    texts = [*texts_of(400), "<|end|>", *texts_of(400)]
-    for _ in range(3):
-        with pytest.raises(impls.SpecialToken):
-            tokenizer.encode_batch(texts, 2)
-        with pytest.raises(impls.SpecialToken):
-            tokenizer.encode_array_batch(texts, 2)
-        with pytest.raises(impls.SpecialToken):
-            tokenizer.encode_ragged(texts, 2)
-        for nonsense in (5, b"bytes", ["list"], None):
-            with pytest.raises((TypeError, AttributeError)):
-                tokenizer.encode_batch([*texts_of(100), nonsense], 2)  # type: ignore[list-item]
-        assert tokenizer.encode("the cat") == Priority(model).encode("the cat")
-        check_every_batch(tokenizer, model, texts_of(300), 2)
+def n_started() -> int:
+    return sum(worker.is_started for worker in worker_threads._shared._threads)
 
 
 def test_a_context_in_use_is_left_alone(fast: Compiled, model: Model) -> None:
@@ -277,7 +186,7 @@ def test_a_worker_that_comes_when_all_is_over_does_nothing_there(model: Model, m
     expected = [Priority(other).encode(text) for text in texts]
     for _ in range(20):
         assert second.encode_batch(texts, threads=2) == expected
-    assert worker_threads._shared.n_started == 1
+    assert n_started() == 1
 
 
 def test_jobs_of_several_models_share_workers(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,7 +212,7 @@ def test_jobs_of_several_models_share_workers(model: Model, monkeypatch: pytest.
     for caller in callers:
         caller.join()
     assert not wrong
-    assert worker_threads._shared.n_started == 3
+    assert n_started() == 3
     job = worker_threads.BatchJob(Compiled(model)._pool, 0, 1)
     assert all(worker.reserve(job._memory) for worker in worker_threads._shared._threads)
 
@@ -317,7 +226,7 @@ def test_without_threads_or_memory_for_workers_a_batch_is_encoded_alone(
     with monkeypatch.context() as patch:
         patch.setattr(_thread, "start_new_thread", raising(RuntimeError("can't start new thread")))
         assert fast.encode_batch(texts, threads=2) == expected
-    assert worker_threads._shared.n_started == 0
+    assert n_started() == 0
     tokenizer, tried = Compiled(model), threading.Event()
 
     def no_memory() -> Loan:
@@ -330,7 +239,7 @@ def test_without_threads_or_memory_for_workers_a_batch_is_encoded_alone(
             assert tokenizer.encode_batch(texts, threads=2) == expected
         assert tried.wait(timeout=60)
     assert tokenizer.encode_batch(texts, threads=2) == expected
-    assert worker_threads._shared.n_started == 1
+    assert n_started() == 1
 
 
 def test_batches_beside_threads_that_run_python_all_the_time(tokenizer: Compiled, model: Model) -> None:
@@ -391,13 +300,3 @@ def test_a_forked_child_has_threads_of_its_own(tokenizer: Compiled, model: Model
         right = tokenizer.encode_batch(texts, 2) == expected and tokenizer.encode_batch(texts, 3) == expected
         os._exit(0 if right else 1)
     assert os.waitpid(child, 0)[1] == 0
-
-
-def test_a_str_may_get_its_utf8_kept_by_others_at_any_time(fast: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The interpreter caches it in the str when any code asks for it: here, after the texts were fetched."""
-    utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
-    utf8.restype, utf8.argtypes = ctypes.c_char_p, [ctypes.py_object, ctypes.c_void_p]
-    texts = [f"kedi paspasın {i} üstünde 日本語" for i in range(20)]
-    expected = list(map(fast.encode, texts))
-    monkeypatch.setattr(worker_threads.BatchJob, "_ask_workers", lambda job: [utf8(text, None) for text in texts])
-    assert fast.encode_batch([*texts], threads=1) == expected

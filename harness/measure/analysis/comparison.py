@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from harness.measure.samples import is_growth, measured_floor, rankable_times
-from harness.measure.stats import Claim, Interval, Ranked, claim, rank, ratio_interval
+from harness.measure.analysis.samples import is_growth, measured_floor, rankable_times
+from harness.measure.analysis.stats import Claim, Interval, Ranked, claim, rank, ratio_interval
 from harness.records import Measurement
 from impls import BPEError
 
@@ -122,24 +122,14 @@ def _why_untimed(statuses: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(status for status in statuses if status != "ok")) or "not comparable"
 
 
-def ranking(
-    records: Iterable[Measurement], names: Iterable[str] | None = None, workloads: Iterable[str] | None = None
-) -> tuple[list[Ranked], list[str]]:
+def ranking(records: Iterable[Measurement]) -> tuple[list[Ranked], list[str]]:
     """Rank exact implementations by geometric mean over the workloads all of them ran; also return these workloads.
 
     Training, loading and measurements of growth are left out, and so are implementations timed on fewer than three
-    quarters of the other workloads: they would leave the rest too little in common. `names` and `workloads` restrict
-    the choice further; the ranking is empty where none of it was timed.
+    quarters of the other workloads: they would leave the rest too little in common.
     """
     records = [record for record in records if record.task not in NOT_RANKED_TASKS and not is_growth(record.workload)]
     known = {record.workload for record in records if record.copy == 0}
-    chosen = known if workloads is None else known & set(workloads)
-    wanted = None if names is None else set(names)
-    times = {
-        name: {w: rounds for w, rounds in by_workload.items() if w in chosen}
-        for name, by_workload in rankable_times(records).items()
-        if wanted is None or name in wanted
-    }
-    times = {name: found for name, found in times.items() if found and len(found) * 4 >= len(chosen) * 3}
+    times = {name: found for name, found in rankable_times(records).items() if len(found) * 4 >= len(known) * 3}
     shared = set.intersection(*map(set, times.values())) if times else set()
     return rank(times), sorted(shared)

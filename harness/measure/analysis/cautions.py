@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.measure.samples import measured_resolution, rounds_by_contestant
-from harness.measure.stats import Rounds, spread
+from harness.measure.analysis.samples import measured_resolution, rounds_by_contestant
+from harness.measure.analysis.stats import Rounds, spread
 from harness.records import Measurement
 
 MOST_SPREAD = 0.10

@@ -20,7 +20,7 @@ from impls.core.model import Model
 from impls.core.text.normalization import call, steps_of
 from impls.core.text.patterns import MAX_CHARACTERS
 from impls.core.text.sentencepiece_rules import SPACE_MARK, DummyPrefix, SentencePieceRules
-from impls.formats.oniguruma import from_oniguruma, to_oniguruma
+from impls.formats.tokenizer_json.oniguruma import from_oniguruma, to_oniguruma
 
 WORDS_STAGE = f"{SPACE_MARK}[^{SPACE_MARK}]*|[^{SPACE_MARK}]+"
 """How `Metaspace` splits: before every mark."""

@@ -15,8 +15,8 @@ import regex
 from impls.core.errors import InvalidModel, InvalidPattern
 from impls.core.text.normalization import PREFIX_SPACE
 from impls.core.text.patterns import DROPS_MATCHES, DROPS_REST, NAMED, drops_text
-from impls.formats.oniguruma import leaves_nothing_out, to_oniguruma
-from impls.formats.space_steps import (
+from impls.formats.tokenizer_json.oniguruma import leaves_nothing_out, to_oniguruma
+from impls.formats.tokenizer_json.space_steps import (
     WORDS_STAGE,
     OlderUnicode,
     Spaces,

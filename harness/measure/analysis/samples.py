@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.measure.stats import Rounds, noise_floor, ratio_interval, resolution
+from harness.measure.analysis.stats import Rounds, noise_floor, ratio_interval, resolution
 from harness.measure.workloads import ONCE_ONLY
 from harness.records import Measurement
 

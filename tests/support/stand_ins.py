@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,118 +14,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import sentencepiece
+from stand_in_engine import Engine, SentencePieceEngine, arrays, awkward, panicking, raising_type_error
 from stand_in_trainers import ffbpe_trainer, gigabpe_trainer, gigatoken_trainer, trained
 
-import impls
-from impls import Model, UnknownId
+from impls import Model
 from impls.core.text.byte_alphabet import from_printable
 from impls.core.text.patterns import NAMED
-from impls.formats import load
 from impls.formats.tiktoken_ranks import write_tiktoken_ranks
-from impls.peers import conversion
-
-
-class PanicException(BaseException):
-    """What a Rust library raises when it panics."""
-
-
-def without_fillers(content: bytes) -> bytes:
-    """A tokenizer.json without the tokens that only fill the gaps between ids."""
-    document = json.loads(content)
-    vocabulary = document["model"]["vocab"]
-    document["model"]["vocab"] = {token: i for token, i in vocabulary.items() if " " not in token}
-    return json.dumps(document).encode()
-
-
-class Engine:
-    """A library's tokenizer over what an adapter passed to it."""
-
-    def __init__(self, content: bytes, pattern: str | None = None) -> None:
-        if content[:1] == b"{":
-            content = without_fillers(content)
-        with conversion.file_of(content, "model") as path, warnings.catch_warnings():
-            warnings.simplefilter("error")
-            stages = None if pattern is None else [pattern]
-            model = load(Path(path), pattern=stages)
-        assert content[:1] != b"{" or not json.loads(content)["added_tokens"]
-        self.model = model.with_(special_tokens={}, added_tokens={})
-        self.tokenizer = impls.load("priority", self.model)
-
-    def ids(self, text: str) -> list[int]:
-        text.encode()
-        return self.tokenizer.encode(text)
-
-    def ids_of_bytes(self, data: bytes) -> list[int]:
-        return self.tokenizer.encode_piece(data.decode("utf-8", "surrogateescape"))
-
-    def batch(self, texts: list[str]) -> list[list[int]]:
-        assert type(texts) is list
-        return [self.ids(text) for text in texts]
-
-    def flat(self, texts: list[str]) -> tuple[bytes, bytes]:
-        ids = self.batch(texts)
-        ends = np.cumsum([0, *map(len, ids)], dtype=np.uint64)
-        return np.array([i for some in ids for i in some], np.uint32).tobytes(), ends.tobytes()
-
-    def data(self, ids: list[int]) -> bytes:
-        assert type(ids) is list
-        try:
-            return self.tokenizer.decode_bytes(ids)
-        except UnknownId as error:
-            raise ValueError(str(error)) from None
-
-    def careless_bytes(self, ids: list[int]) -> bytes:
-        return b"".join(token for i in ids if (token := self.model.tokens[i]) is not None)
-
-    def careless_text(self, ids: list[int]) -> str | None:
-        known = [self.model.tokens[i] for i in ids if 0 <= i < len(self.model.tokens)]
-        try:
-            return b"".join(token for token in known if token is not None).decode()
-        except UnicodeDecodeError:
-            return None
-
-
-class SentencePieceEngine(Engine):
-    """A library's tokenizer over a SentencePiece model, answered by SentencePiece."""
-
-    def __init__(self, content: bytes) -> None:
-        self.tokenizer = sentencepiece.SentencePieceProcessor(model_proto=content)
-
-
-def raising_type_error(call: Any) -> Any:
-    def refusing(*given: Any) -> Any:
-        try:
-            return call(*given)
-        except UnicodeEncodeError as error:
-            raise TypeError(str(error)) from None
-
-    return refusing
-
-
-def panicking(call: Any) -> Any:
-    def refusing(ids: list[int]) -> Any:
-        try:
-            return call(ids)
-        except ValueError as error:
-            raise PanicException(str(error)) from None
-
-    return refusing
-
-
-def encodings(ids: list[list[int]]) -> list[SimpleNamespace]:
-    return [SimpleNamespace(ids=some) for some in ids]
-
-
-def arrays(buffers: tuple[bytes, bytes]) -> tuple[np.ndarray, np.ndarray]:
-    return np.frombuffer(buffers[0], np.uint32), np.frombuffer(buffers[1], np.int64)
-
-
-def awkward(ids: bytes, borders: bytes) -> SimpleNamespace:
-    """An awkward array, of which only the buffers are used."""
-    content = SimpleNamespace(data=np.frombuffer(ids, np.uint32))
-    offsets = SimpleNamespace(data=np.frombuffer(borders, np.int64))
-    return SimpleNamespace(layout=SimpleNamespace(content=content, offsets=offsets))
 
 
 def gigatoken(_: Model) -> SimpleNamespace:
@@ -146,7 +40,7 @@ def gigatoken(_: Model) -> SimpleNamespace:
     def from_tiktoken(path: str, pretokenizer: str, special_tokens: dict[str, int]) -> SimpleNamespace:
         assert not special_tokens
         pattern = {"gpt2": "gpt2", "gpt4": "cl100k", "o200k": "o200k"}[pretokenizer]
-        return tokenizer(Engine(Path(path).read_bytes(), NAMED[pattern][0]))
+        return tokenizer(Engine.of_file(path, NAMED[pattern][0]))
 
     def from_json(content: bytes) -> SimpleNamespace:
         engine = Engine(content)
@@ -164,14 +58,14 @@ def gigatoken(_: Model) -> SimpleNamespace:
 def fastokens(_: Model) -> SimpleNamespace:
     def tokenizer(engine: Engine) -> SimpleNamespace:
         return SimpleNamespace(
-            encode_ordinary=lambda text: encodings([engine.ids(text)])[0],
-            encode_batch=lambda texts: encodings(engine.batch(texts)),
+            encode_ordinary=engine.encoding,
+            encode_batch=engine.encodings,
             encode_batch_flat=engine.flat,
         )
 
     return SimpleNamespace(
         Tokenizer=SimpleNamespace(
-            from_tiktoken=lambda path, pattern, special_tokens: tokenizer(Engine(Path(path).read_bytes(), pattern)),
+            from_tiktoken=lambda path, pattern, special_tokens: tokenizer(Engine.of_file(path, pattern)),
             from_json_str=lambda text: tokenizer(Engine(text.encode())),
         )
     )
@@ -182,7 +76,7 @@ def splintr(_: Model) -> SimpleNamespace:
         engine = Engine(content, pattern)
         return SimpleNamespace(
             encode_ordinary=engine.ids,
-            encode_flat=lambda text: engine.flat([text])[0],
+            encode_flat=engine.buffer,
             encode_batch=lambda texts: engine.batch(list(texts)),
             encode_batch_flat=lambda texts: engine.flat(list(texts)),
             decode_bytes=engine.data,
@@ -206,12 +100,12 @@ def kitoken(_: Model) -> SimpleNamespace:
 
 def tokie(_: Model) -> SimpleNamespace:
     def from_json(path: str) -> SimpleNamespace:
-        engine = Engine(Path(path).read_bytes())
+        engine = Engine.of_file(path)
         return SimpleNamespace(
-            encode=lambda text, _: encodings([engine.ids(text)])[0],
-            encode_batch=lambda texts, _: encodings(engine.batch(texts)),
+            encode=engine.encoding,
+            encode_batch=engine.encodings,
             encode_bytes=engine.ids_of_bytes,
-            count_tokens=lambda text: len(engine.ids(text)),
+            count_tokens=engine.count,
             decode_bytes=panicking(engine.data),
         )
 
@@ -264,10 +158,10 @@ def wordchipper(model: Model) -> SimpleNamespace:
 
 def rs_bpe(model: Model) -> SimpleNamespace:
     def cl100k_base() -> SimpleNamespace:
-        engine = Engine(conversion.rank_file(model), model.pattern[0])
+        engine = Engine.built_in(model)
         return SimpleNamespace(
             encode=engine.ids,
-            count=lambda text: len(engine.ids(text)),
+            count=engine.count,
             encode_batch_parallel=lambda texts, options: (engine.batch(texts), 0, 0.0, options["max_threads"]),
             decode=engine.careless_text,
         )
@@ -277,7 +171,7 @@ def rs_bpe(model: Model) -> SimpleNamespace:
 
 def bpe_openai(model: Model) -> SimpleNamespace:
     def get_encoding(_: str) -> SimpleNamespace:
-        engine = Engine(conversion.rank_file(model), model.pattern[0])
+        engine = Engine.built_in(model)
 
         def encode_ordinary(text: str) -> list[int]:
             if len(text) >= 1_000_000:
@@ -296,14 +190,14 @@ def bpe_openai(model: Model) -> SimpleNamespace:
 def snaptokens(_: Model) -> SimpleNamespace:
     def from_json_str(text: str) -> SimpleNamespace:
         engine = Engine(text.encode())
-        return SimpleNamespace(encode=lambda text: encodings([engine.ids(text)])[0], encode_batch_flat=engine.flat)
+        return SimpleNamespace(encode=engine.encoding, encode_batch_flat=engine.flat)
 
     return SimpleNamespace(Tokenizer=SimpleNamespace(from_json_str=from_json_str))
 
 
 def tuetoken(_: Model) -> SimpleNamespace:
     def tokenizer(path: str) -> SimpleNamespace:
-        engine = Engine(Path(path).read_bytes())
+        engine = Engine.of_file(path)
 
         def to_buffer(texts: list[str], threads: int) -> dict[str, Any]:
             ids, offsets = arrays(engine.flat(texts))
@@ -311,10 +205,10 @@ def tuetoken(_: Model) -> SimpleNamespace:
 
         return SimpleNamespace(
             encode_ordinary=engine.ids,
-            encode_to_bytes=lambda text: engine.flat([text])[0],
+            encode_to_bytes=engine.buffer,
             encode_ordinary_batch=lambda texts, threads: engine.batch(texts),
             encode_ordinary_to_buffer=to_buffer,
-            count_tokens=lambda text: len(engine.ids(text)),
+            count_tokens=engine.count,
         )
 
     return SimpleNamespace(Tokenizer=tokenizer)
@@ -335,16 +229,16 @@ def morpheme(_: Model) -> SimpleNamespace:
     def from_str(text: str) -> SimpleNamespace:
         engine = Engine(text.encode())
         return SimpleNamespace(
-            encode=lambda text, _: encodings([engine.ids(text)])[0],
-            encode_batch=lambda texts, _: encodings(engine.batch(texts)),
-            count=lambda text, _: len(engine.ids(text)),
+            encode=engine.encoding,
+            encode_batch=engine.encodings,
+            count=engine.count,
         )
 
     return SimpleNamespace(Tokenizer=SimpleNamespace(from_str=from_str))
 
 
 def omnitoken(_: Model) -> SimpleNamespace:
-    return SimpleNamespace(Tokenizer=lambda path: SimpleNamespace(encode=Engine(Path(path).read_bytes()).ids))
+    return SimpleNamespace(Tokenizer=lambda path: SimpleNamespace(encode=Engine.of_file(path).ids))
 
 
 def bpe_qwen(_: Model) -> SimpleNamespace:
@@ -355,9 +249,9 @@ def bpe_qwen(_: Model) -> SimpleNamespace:
         engine = Engine(write_tiktoken_ranks(ranks), NAMED["qwen"][0])
         return SimpleNamespace(
             encode=engine.ids,
-            encode_bytes=lambda text: engine.flat([text])[0],
+            encode_bytes=engine.buffer,
             encode_batch_parallel=lambda texts, workers: engine.batch(texts),
-            count_tokens=lambda text: len(engine.ids(text)),
+            count_tokens=engine.count,
         )
 
     return SimpleNamespace(QwenTokenizer=tokenizer)
@@ -365,17 +259,17 @@ def bpe_qwen(_: Model) -> SimpleNamespace:
 
 def toktok(model: Model) -> SimpleNamespace:
     def encoding(_: str) -> SimpleNamespace:
-        engine = Engine(conversion.rank_file(model), model.pattern[0])
+        engine = Engine.built_in(model)
 
         def to_buffer(text: str, disallowed_special: tuple[str, ...]) -> bytes:
             assert disallowed_special == ()
-            return engine.flat([text])[0]
+            return engine.buffer(text)
 
         return SimpleNamespace(
             encode_ordinary=engine.ids,
             encode_to_buffer=to_buffer,
             encode_batch_to_numpy=lambda texts, threads: arrays(engine.flat(texts)),
-            count=lambda text: len(engine.ids(text)),
+            count=engine.count,
             decode_bytes=engine.careless_bytes,
         )
 
@@ -384,11 +278,11 @@ def toktok(model: Model) -> SimpleNamespace:
 
 def quicktok(model: Model) -> SimpleNamespace:
     def tokenizer(_: str) -> SimpleNamespace:
-        engine = Engine(conversion.rank_file(model), model.pattern[0])
+        engine = Engine.built_in(model)
         return SimpleNamespace(
             encode_ordinary=raising_type_error(engine.ids),
             encode_batch=raising_type_error(lambda texts, threads: arrays(engine.flat(texts))),
-            count=raising_type_error(lambda text: len(engine.ids(text))),
+            count=raising_type_error(engine.count),
             decode_bytes=engine.data,
         )
 

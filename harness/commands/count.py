@@ -1,0 +1,118 @@
+"""`bpebench count`: count the pieces of a corpus once, to train on as often as one likes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+import numpy as np
+
+from harness.commands import options, reading
+from harness.commands.verb import Verb, flag, option
+from impls.core.counts import PieceCounts, added
+from impls.core.text.patterns import NAMED, name_of, resolve
+
+if TYPE_CHECKING:
+    from harness.counting import Reading
+
+
+class Count(Verb):
+    """Count the distinct pieces of corpora and write them, for `train --counts`.
+
+    Corpora and files of counts add up. A file may be plain text, JSON lines or Parquet, also compressed (.gz, .bz2,
+    .xz, .zst). Counting files with --out can be resumed; the counts are exact whatever the memory.
+    """
+
+    corpora: tuple[str, ...] = options.corpus_option("Corpus, file, folder or glob; repeatable.", multiple=True)
+    counts: tuple[Path, ...] = reading.counts
+    pattern: str | None = option(f"{', '.join(NAMED)}, or a regular expression.  [default: gpt2]")
+    out: Path | None = option("Write the counts here.", "-o", "--out", type=options.FILE)
+    weight: tuple[str, ...] = reading.weight
+    min_count: int = option("Leave out pieces that occur less often.", type=options.POSITIVE, default=1)
+    documents: Literal["paragraphs", "lines"] = reading.documents
+    field: str = reading.field
+    errors: Literal["strict", "replace"] = reading.decoding_errors
+    memory_limit: int | None = reading.memory_limit
+    workers: int | None = option("Processes that count, in place of threads.", type=options.POSITIVE, metavar="N")
+    scheduler: str | None = option("Count on the workers of a Dask cluster.", metavar="tcp://HOST:PORT")
+    resume: bool = flag("Go on with a count that was interrupted.")
+    show: int = option("The N most frequent pieces.", type=click.IntRange(min=0), default=0, metavar="N")
+
+    def run(self) -> None:
+        """Count, write and describe."""
+        from harness.cluster import executors_of
+        from harness.counting import Reading, counted
+        from impls.formats.counts import load_counts, save_counts
+
+        options.ensure(self.corpora or self.counts, "name a corpus (-c) or a file of counts (--counts)")
+        options.ensure(not self.resume or self.out is not None, "--resume needs --out, where the count was to go")
+        if self.out is not None:
+            options.check_target(self.out, (*self.corpora, *map(str, self.counts)))
+        kept = {str(path): load_counts(path) for path in self.counts}
+        pattern = resolve(self.pattern or next((counts.pattern for counts in kept.values()), "gpt2"))
+        weights = reading.weights(self.weight, [*self.corpora, *kept])
+        how = Reading(self.documents, self.field, self.errors)
+        parts = None if self.out is None or not self.corpora else self._parts(self.out, pattern, how)
+        executors = executors_of(self.workers, self.scheduler)
+        limit = self.memory_limit
+        kept |= counted(self.corpora, pattern, how, memory_limit=limit, parts=parts, executors=executors)
+        total = added([counts.weighted(weights.get(name, 1)) for name, counts in kept.items()])
+        if self.min_count > 1:
+            total = total.at_least(self.min_count)
+        if self.out is not None:
+            save_counts(total, self.out)
+        if parts is not None:
+            shutil.rmtree(parts)
+        self._print(total)
+
+    def _parts(self, out: Path, pattern: tuple[str, ...], how: Reading) -> Path:
+        """Return the folder where counts are written as they come."""
+        from harness.counting import plan_of
+
+        folder = out.with_name(f"{out.name}.parts")
+        plan, place = plan_of(self.corpora, pattern, how), folder / "plan"
+        if folder.exists():
+            options.ensure(self.resume, f"{folder}: an earlier count was interrupted; --resume goes on, or delete it")
+            same = place.exists() and json.loads(place.read_bytes()) == plan
+            options.ensure(same, f"{folder}: is of other files, options or contents; delete it to count anew")
+        for number in range(len(self.corpora)):
+            (folder / str(number)).mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps(plan))
+        return folder
+
+    def _print(self, total: PieceCounts) -> None:
+        most = np.argsort(-total.counts, kind="stable")[: self.show]
+        shown = list(total.chosen(most).items())
+        document = {
+            "pattern": _pattern(total),
+            "n_pieces": int(total.counts.sum()),
+            "n_distinct_pieces": len(total),
+            "n_bytes": total.n_bytes,
+            "sources": [source._asdict() for source in total.sources],
+            "most_frequent": [{"piece": piece, "count": count} for piece, count in shown],
+            "saved": None if self.out is None else str(self.out),
+        }
+        rows = [
+            [source.name, f"{source.n_bytes:,}", f"{source.weight:g}", source.digest[:16]] for source in total.sources
+        ]
+        lines = [options.table(rows, ["source", "bytes", "weight", "sha256"]), ""] if rows else []
+        lines += [
+            options.table([[repr(piece), f"{count:,}"] for piece, count in shown], ["piece", "count"]),
+            "",
+        ] * bool(shown)
+        lines.append(f"{len(total):,} distinct pieces, {document['n_pieces']:,} in all, split by {document['pattern']}")
+        if self.out is None:
+            lines.append("not kept; give --out to keep them")
+        else:
+            lines.append(f"kept in {self.out}; use it with `bpebench train --counts {self.out}`")
+        self.output(document, lambda: "\n".join(lines))
+
+
+def _pattern(counts: PieceCounts) -> str:
+    return name_of(counts.pattern) or " then ".join(counts.pattern)
+
+
+command = Count.command()

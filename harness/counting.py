@@ -1,0 +1,119 @@
+"""Counting the pieces of corpora, of any size: what `count` keeps and `train` learns from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import psutil
+
+from harness.data import DataError, load_corpus
+from harness.data.corpora import is_named
+from harness.data.user_files import matching_files
+from harness.progress import progress
+from impls.core.counts import CountedSource, PieceCounts
+from impls.core.counts_runs import Runs
+from impls.core.text.files import TextFile, TextFiles
+
+if TYPE_CHECKING:
+    from impls.compiled.training.count import Executors
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the user's files are read; see `impls.core.text.files.TextFile`."""
+
+    documents: Literal["paragraphs", "lines"] = "paragraphs"
+    field: str = "text"
+    errors: Literal["strict", "replace"] = "strict"
+
+    def files(self, name: str) -> list[TextFile]:
+        """Return the files of a path, a folder or a glob, or standard input for `-`."""
+        paths = [None] if name == "-" else matching_files(name)
+        return [TextFile(path, self.documents, self.field, self.errors) for path in paths]
+
+
+def counted(
+    corpora: Sequence[str],
+    pattern: tuple[str, ...],
+    reading: Reading,
+    *,
+    memory_limit: int | None = None,
+    parts: Path | None = None,
+    executors: Executors | None = None,
+) -> dict[str, PieceCounts]:
+    """Return the counts of each corpus; of named ones, those of the part for training.
+
+    Counts of files are written to the folder `parts` as they come, and what was found there is not counted again.
+    """
+    found = {}
+    for number, name in enumerate(dict.fromkeys(corpora)):
+        folder = None if parts is None else parts / str(number)
+        if is_named(name):
+            count = _of_corpus(name, pattern)
+        else:
+            count = _of_files(name, pattern, reading, memory_limit, folder, executors)
+        if not len(count):
+            raise DataError(f"{name}: holds no text")
+        found[name] = count
+    return found
+
+
+def _of_corpus(name: str, pattern: tuple[str, ...]) -> PieceCounts:
+    from impls.compiled.training.count import count_texts
+
+    corpus = load_corpus(name)
+    if corpus.has_split:
+        corpus = load_corpus(name, split="train")
+    counts = count_texts(corpus.documents(), pattern)
+    return replace(counts, sources=(CountedSource(name, corpus.n_bytes, corpus.digest),))
+
+
+def _of_files(
+    name: str,
+    pattern: tuple[str, ...],
+    reading: Reading,
+    memory_limit: int | None,
+    folder: Path | None,
+    executors: Executors | None,
+) -> PieceCounts:
+    from impls.compiled.training.count import count_files
+
+    files = reading.files(name)
+    sizes = [0 if file.path is None else file.path.stat().st_size for file in files]
+    runs = None if folder is None else Runs(folder, pattern)
+    limit = memory_limit or half_of_free()
+    with progress(f"counting {sum(sizes) / 1e6:.1f} MB of {name}", sum(sizes) or None) as bar:
+        counts = count_files(
+            TextFiles(files), pattern, progress=bar.advance, memory_limit=limit, runs=runs, executors=executors
+        )
+    sources = [CountedSource(file.name, size, _digest(file)) for file, size in zip(files, sizes, strict=True)]
+    return replace(counts, sources=tuple(sources))
+
+
+def plan_of(corpora: Sequence[str], pattern: tuple[str, ...], reading: Reading) -> dict[str, Any]:
+    """Return all that counting depends on, as JSON: counts of another plan cannot be gone on with."""
+    files = [file for name in dict.fromkeys(corpora) if not is_named(name) for file in reading.files(name)]
+    about = [(file.path, file.path.stat()) for file in files if file.path is not None]
+    return {
+        "corpora": list(corpora),
+        "pattern": list(pattern),
+        "reading": asdict(reading),
+        "files": [[str(path), status.st_size, status.st_mtime_ns] for path, status in about],
+    }
+
+
+def half_of_free() -> int:
+    """Return half of the memory that is free now, in bytes."""
+    return int(psutil.virtual_memory().available) // 2
+
+
+def _digest(file: TextFile) -> str:
+    """Return the SHA-256 of a file, empty for standard input."""
+    if file.path is None:
+        return ""
+    with Path(file.path).open("rb") as source:
+        return hashlib.file_digest(source, "sha256").hexdigest()

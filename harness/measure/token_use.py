@@ -1,0 +1,97 @@
+"""Which tokens of a vocabulary a text uses, and what they are: their script, their length. Times nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import regex
+
+from impls import Tokenizer
+from impls.core.model.model import Model
+from impls.core.text.script_patterns import SCRIPTS
+
+PARTS, OTHER, SEVERAL = "part of a character", "other scripts", "several scripts"
+DIGITS, SPACE, SIGNS = "digits", "white space", "signs"
+KINDS = (*SCRIPTS, OTHER, SEVERAL, DIGITS, SPACE, SIGNS, PARTS)
+"""Every answer of `script_of`."""
+_SHARED = "shared"
+_COMMON = regex.compile(r"\p{Common}")
+_LETTER = regex.compile(r"\p{L}")
+_SCRIPTS = {script: regex.compile(rf"\p{{{script}}}") for script in SCRIPTS}
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUse:
+    """How often a text uses each token."""
+
+    text: str
+    """What the text is called."""
+    n_documents: int
+    n_bytes: int
+    times: np.ndarray
+    """By id: int64 of shape (vocab_size,)."""
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of tokens of the text."""
+        return int(self.times.sum())
+
+
+def token_use(tokenizer: Tokenizer, documents: Iterable[str], text: str) -> TokenUse:
+    """Count the tokens of documents, each encoded separately, special text as ordinary text."""
+    times = np.zeros(tokenizer.model.vocab_size, np.int64)
+    n_documents = n_bytes = 0
+    for document in filter(None, documents):
+        n_documents += 1
+        n_bytes += len(document.encode("utf-8", "surrogatepass"))
+        np.add.at(times, tokenizer.encode_array(document, disallowed_special=()), 1)
+    return TokenUse(text, n_documents, n_bytes, times)
+
+
+def all_of(uses: Iterable[TokenUse]) -> TokenUse:
+    """Return the use of several texts together; there must be one at least."""
+    uses = list(uses)
+    return TokenUse(
+        ", ".join(use.text for use in uses),
+        sum(use.n_documents for use in uses),
+        sum(use.n_bytes for use in uses),
+        np.sum([use.times for use in uses], axis=0),
+    )
+
+
+def ordinary_tokens(model: Model) -> dict[int, bytes]:
+    """Return what each id decodes to, without special, added and unknown tokens."""
+    others = {*model.whole_token_ids.values(), model.unknown_id}
+    return {i: token for i, token in model.bytes_by_id().items() if i not in others}
+
+
+def script_of(token: bytes) -> str:
+    """Return the script of the letters of a token, or what it has in place of letters: one of `KINDS`.
+
+    >>> [script_of(token.encode()) for token in (" the", "да", "Aя", " 12", "!", "\\n")]
+    ['Latin', 'Cyrillic', 'several scripts', 'digits', 'signs', 'white space']
+    """
+    try:
+        text = token.decode()
+    except UnicodeDecodeError:
+        return PARTS
+    scripts = {_script(character) for character in text} - {""}
+    own = scripts - {_SHARED}
+    if scripts:
+        return SEVERAL if len(own) > 1 else own.pop() if own else OTHER
+    if any(character.isnumeric() for character in text):
+        return DIGITS
+    return SPACE if text.isspace() else SIGNS
+
+
+@lru_cache(maxsize=1 << 16)
+def _script(character: str) -> str:
+    """Return the script of a letter, `_SHARED` for one that several scripts write; "" for any other character."""
+    if not _LETTER.match(character):
+        return ""
+    if _COMMON.match(character):
+        return _SHARED
+    return next((script for script, expression in _SCRIPTS.items() if expression.match(character)), OTHER)

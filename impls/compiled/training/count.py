@@ -1,0 +1,198 @@
+"""Counting the pieces of texts or files: on several threads, each with tables of its own, or on an executor."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, ExitStack
+from itertools import chain, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Lock
+from typing import TypeVar
+
+from impls.compiled.files import last_safe_cut
+from impls.compiled.pretokenize.pattern.tables import cuts_at_line_breaks
+from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
+from impls.compiled.training.parts import Progress, Spill, batches, count_group, count_parts, new_words
+from impls.compiled.training.words import Pieces, Words
+from impls.core.counts import PieceCounts
+from impls.core.counts_runs import Runs
+from impls.core.errors import BPEError
+from impls.core.text.files import BLOCK_BYTES, Part, TextFiles, check_unchanged
+
+T = TypeVar("T")
+
+Executors = Callable[[], AbstractContextManager[Executor]]
+"""Starts workers, again where they died."""
+
+_MOST_THREADS = 8
+_PART_BLOCKS = 16
+_PART_SHARE = 16
+"""A part of a file takes at most one in so many bytes of the memory of a thread."""
+_GROUP_BYTES = 1 << 28
+"""Text that a worker counts at once."""
+_MOST_DEATHS = 3
+"""Times that workers may die one after the other with nothing counted."""
+
+
+def count_texts(texts: Iterable[str], pattern: tuple[str, ...], *, in_order: bool = False) -> PieceCounts:
+    """Count on as many threads as the process may use cores; the pieces are in no order.
+
+    With `in_order` they are in that of their first occurrence.
+    """
+    splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
+    cut = last_safe_cut if splitting is not None and cuts_at_line_breaks(splitting.automata) else None
+    given = batches(texts, cut)
+    first = list(islice(given, _MOST_THREADS))
+
+    def count(batches: Iterator[list[bytes]]) -> Words:
+        words = new_words(pattern)
+        for batch in batches:
+            words.add(batch)
+        return words
+
+    return _on_threads(count, chain(first, given), 1 if in_order else min(len(first), n_cores()))
+
+
+def count_files(
+    files: TextFiles,
+    pattern: tuple[str, ...],
+    *,
+    in_order: bool = False,
+    progress: Progress | None = None,
+    memory_limit: int | None = None,
+    runs: Runs | None = None,
+    executors: Executors | None = None,
+) -> PieceCounts:
+    """Count as `count_texts`, parts of files side by side, or on workers that see the same files.
+
+    With `memory_limit`, in bytes, the tables are written to disk, to `runs` if given, before they would take more; what
+    `runs` covers already is not read again. Raises `InvalidFile` for a file that cannot be read, or changes meanwhile.
+    """
+    n_threads = 1 if in_order else n_cores()
+    parts = _planned(files, n_threads, memory_limit, resumable=runs is not None)
+    often = runs is not None
+    with ExitStack() as stack:
+        if memory_limit is not None and runs is None:
+            folder = stack.enter_context(TemporaryDirectory(prefix="bpebench-counts-"))
+            runs = Runs(Path(folder), pattern)
+        n_tables = n_threads if executors is None else 1
+        spill = None if runs is None else Spill(runs, memory_limit and memory_limit // n_tables, parts, often=often)
+        work = parts if spill is None else [part for part in parts if not spill.covers(part)]
+
+        def count(parts: Iterator[Part]) -> Words:
+            return count_parts(parts, pattern, progress, spill)
+
+        if executors is None:
+            counts = _on_threads(count, iter(work), min(n_threads, len(work)))
+        else:
+            counts = _on_workers(executors, work, pattern, progress, spill)
+        check_unchanged(parts)
+        if runs is None or not len(runs):
+            return counts
+        runs.write(counts, [])
+        del counts
+        return runs.added()
+
+
+def _planned(files: TextFiles, n_threads: int, memory_limit: int | None, *, resumable: bool) -> list[Part]:
+    """Return parts of files: small enough for the memory, and to share them evenly; always the same if `resumable`."""
+    n_blocks = _PART_BLOCKS
+    if not resumable:
+        sizes = (file.path.stat().st_size for file in files.files if file.path is not None and file.path.exists())
+        n_blocks = min(n_blocks, sum(sizes) // BLOCK_BYTES // (4 * n_threads))
+        if memory_limit is not None:
+            n_blocks = min(n_blocks, memory_limit // (_PART_SHARE * n_threads * BLOCK_BYTES))
+    return [part for file in files.files for part in file.parts(max(1, n_blocks))]
+
+
+def n_cores() -> int:
+    """Return the number of cores the process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _on_threads(count: Callable[[Iterator[T]], Words], work: Iterator[T], n_threads: int) -> PieceCounts:
+    """Return what `count` counts of all work, taken in turns by so many threads; a fault in one stops the others."""
+    if n_threads <= 1:
+        return count(work).counted()
+    taking, stopped = Lock(), Event()
+
+    def taken() -> Iterator[T]:
+        while True:
+            with taking:
+                found = [] if stopped.is_set() else list(islice(work, 1))
+            if not found:
+                return
+            yield found[0]
+
+    def run() -> Words:
+        try:
+            return count(taken())
+        except BaseException:
+            stopped.set()
+            raise
+
+    with ThreadPoolExecutor(n_threads) as executor:
+        futures = [executor.submit(run) for _ in range(n_threads)]
+        try:
+            first, *others = [future.result() for future in futures]
+        finally:
+            stopped.set()
+    for other in others:
+        other.collect()
+        first.add_counts(other)
+    return first.counted()
+
+
+def _on_workers(
+    executors: Executors, parts: list[Part], pattern: tuple[str, ...], progress: Progress | None, spill: Spill | None
+) -> PieceCounts:
+    """Return what workers count of groups of parts; those of workers that died are counted again by others."""
+    waiting = _groups(parts)
+    words, counted, since, n_deaths = new_words(pattern), list[Part](), time.monotonic(), 0
+    while waiting:
+        with executors() as executor:
+            futures = {executor.submit(count_group, group, pattern): group for group in waiting}
+            try:
+                for future in as_completed(futures):
+                    words.add_counts(Pieces.of(future.result()))
+                    group, n_deaths = futures[future], 0
+                    waiting.remove(group)
+                    counted += group
+                    if progress is not None:
+                        progress(sum(map(_n_bytes, group)))
+                    if spill is not None and spill.is_due(words, since):
+                        spill.write(words, counted)
+                        words, counted, since = new_words(pattern), [], time.monotonic()
+            except BrokenExecutor:
+                n_deaths += 1
+                if n_deaths == _MOST_DEATHS:
+                    problem = f"workers died {n_deaths} times, one after the other"
+                    raise BPEError(f"{problem}; they may lack memory: start fewer of them") from None
+            except BaseException:
+                for future in futures:
+                    future.cancel()
+                raise
+    return words.counted()
+
+
+def _groups(parts: list[Part]) -> list[list[Part]]:
+    """Return consecutive parts together, about `_GROUP_BYTES` in each."""
+    groups: list[list[Part]] = []
+    room = 0
+    for part in parts:
+        if room <= 0:
+            groups.append([])
+            room = _GROUP_BYTES
+        groups[-1].append(part)
+        room -= _n_bytes(part)
+    return groups
+
+
+def _n_bytes(part: Part) -> int:
+    """Return the bytes of a part, about."""
+    end = part.size if part.end is None else part.end * BLOCK_BYTES
+    return end - part.first * BLOCK_BYTES

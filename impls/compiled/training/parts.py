@@ -1,0 +1,151 @@
+"""Counting the pieces of parts of files in tables, which are written to disk where they grow too large."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from impls.compiled.codegen.native import address, native
+from impls.compiled.layout import PAD_BYTES
+from impls.compiled.pretokenize.split_context import SplitContext
+from impls.compiled.pretokenize.splitting import splitting_of, windows_wanted
+from impls.compiled.slots import Slots
+from impls.compiled.training.layout import BlockRecord
+from impls.compiled.training.words import Words
+from impls.core.arguments import texts_in_turn
+from impls.core.counts import PieceCounts
+from impls.core.counts_runs import Runs
+from impls.core.text.files import Part, TextFile
+from impls.core.text.text import repair_surrogates
+
+_BATCH_BYTES = 1 << 20
+_MOST_TEXTS = 1 << 13
+"""Documents that are laid out at once."""
+SECONDS_BETWEEN_RUNS = 60
+"""What has been counted is written at least so often, where counting can be resumed."""
+
+Progress = Callable[[int], None]
+"""Receives the bytes that were counted since the last call, from any thread."""
+
+
+def count_parts(
+    parts: Iterable[Part], pattern: tuple[str, ...], progress: Progress | None = None, spill: Spill | None = None
+) -> Words:
+    """Count the pieces of parts of files, one after the other."""
+    words, layout = new_words(pattern), _Layout()
+    counted: list[Part] = []
+    since = time.monotonic()
+    for part in parts:
+        for n_bytes in _count_part(part, words, layout):
+            if progress is not None:
+                progress(n_bytes)
+        counted.append(part)
+        if spill is not None and spill.is_due(words, since):
+            spill.write(words, counted)
+            words, counted, since = new_words(pattern), [], time.monotonic()
+    return words
+
+
+def _count_part(part: Part, words: Words, layout: _Layout) -> Iterator[int]:
+    """Count a part, yielding the bytes of each step."""
+    if part.file.kind == "text":
+        for offset, content in part.blocks():
+            layout.count(words, part.file, offset, content)
+            yield len(content)
+    else:
+        for batch in batches(part.file.texts(), None):
+            words.add(batch)
+            yield sum(map(len, batch))
+
+
+def count_group(parts: Sequence[Part], pattern: tuple[str, ...]) -> PieceCounts:
+    """Count parts of files in a process of its own, here or on another machine that sees the same files."""
+    return count_parts(parts, pattern).counted()
+
+
+def new_words(pattern: tuple[str, ...]) -> Words:
+    """Return empty tables for pieces of a pattern."""
+    splitting, _ = splitting_of(pattern, with_windows=windows_wanted())
+    return Words(SplitContext(splitting), pattern, splits=splitting is not None)
+
+
+class Spill:
+    """Writes tables that take too much memory to runs, with the parts of files they count."""
+
+    def __init__(self, runs: Runs, most_bytes: int | None, parts: Sequence[Part], *, often: bool) -> None:
+        self._runs, self._most_bytes, self._often = runs, most_bytes, often
+        self._number = {part: number for number, part in enumerate(parts)}
+        self._covered = {number for covered in runs.covered() for number in covered}
+
+    def covers(self, part: Part) -> bool:
+        """Return whether a run covers it."""
+        return self._number[part] in self._covered
+
+    def is_due(self, words: Words, since: float) -> bool:
+        """Return whether to write the tables: they would soon take too much, or much has been done to go on from."""
+        # While they grow, the former ones exist beside those of twice the size.
+        is_large = self._most_bytes is not None and 3 * words.n_bytes > self._most_bytes
+        return is_large or (self._often and time.monotonic() - since > SECONDS_BETWEEN_RUNS)
+
+    def write(self, words: Words, parts: list[Part]) -> None:
+        """Write a run."""
+        self._runs.write(words.counted(), [self._number[part] for part in parts])
+
+
+class _Layout(Slots):
+    """The documents of a block, as kernels that count need them."""
+
+    def __init__(self) -> None:
+        super().__init__(BlockRecord)
+        self._sizes = np.zeros(_MOST_TEXTS, np.int64)
+        self.hold("sizes", self._sizes)
+        self["most_texts"] = _MOST_TEXTS
+        self._out = np.zeros(0, np.uint8)
+
+    def count(self, words: Words, file: TextFile, offset: int, content: memoryview) -> None:
+        """Count the pieces of a block; raise `InvalidFile` for bytes that are not UTF-8."""
+        block = np.frombuffer(content, np.uint8)
+        with native.reachable(block):
+            n_valid = native.valid_bytes(address(block), len(block))
+        if n_valid < len(block):
+            # It raises, unless such bytes are replaced.
+            block = np.frombuffer(file.decoded(offset, content).encode(), np.uint8)
+        if len(self._out) < len(block) + PAD_BYTES * _MOST_TEXTS:
+            self._out = np.zeros(2 * len(block) + PAD_BYTES * _MOST_TEXTS, np.uint8)
+            self.hold("out", self._out)
+        self["text"], self["n_bytes"] = address(block), len(block)
+        self["by_lines"] = file.documents == "lines"
+        self["position"] = 0
+        while self["position"] < len(block):
+            with native.reachable(block, *self.arrays):
+                size = native.lay_documents(self.address)
+            words.add_laid_out(self._out[:size], self._sizes[: self["n_texts"]])
+
+
+def batches(texts: Iterable[str], cut: Callable[[bytes], int] | None) -> Iterator[list[bytes]]:
+    """Yield the UTF-8 of the texts, about a megabyte at a time; `cut` finds where a longer text may be cut, or 0."""
+    batch: list[bytes] = []
+    n_bytes = 0
+    for text in texts_in_turn(texts):
+        for data in _pieces_of(repair_surrogates(text).encode(), cut):
+            batch.append(data)
+            n_bytes += len(data) + PAD_BYTES
+            if n_bytes >= _BATCH_BYTES:
+                yield batch
+                batch, n_bytes = [], 0
+    if batch:
+        yield batch
+
+
+def _pieces_of(data: bytes, cut: Callable[[bytes], int] | None) -> Iterator[bytes]:
+    begin, size = 0, _BATCH_BYTES
+    while cut is not None and begin + 2 * size < len(data):
+        end = cut(data[begin : begin + size])
+        if end == 0:
+            size *= 2
+            continue
+        yield data[begin : begin + end]
+        begin, size = begin + end, _BATCH_BYTES
+    yield data[begin:]

@@ -1,0 +1,148 @@
+"""Going on from a model: which models that is possible for, what is kept of them, and where new merges are added.
+
+The merges of the given model are kept, with the ids of its tokens. Every piece of the corpus is encoded with them, and
+learning goes on from there; a new merge gets the next rank, and its token the next id. Where that is the model of the
+first N ids by the same specification and corpus, the result is what training at once gives.
+
+    given: a+b        piece abab  ->  ab ab  ->  learned: ab+ab
+
+Special tokens: a specification without special and unknown tokens keeps those of the model, at their ids, and new ids
+follow the largest one. One that has any replaces the model's by its own, at the place it says: after the last token,
+or before the first one, where the ids must be free. Added tokens are always kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import chain, groupby
+from typing import Any
+
+from impls.core.errors import InvalidSpec, Unsupported
+from impls.core.model import Model
+from impls.core.model.derivations import unreachable
+from impls.core.specification import TrainingSpec
+from impls.core.text.patterns import resolve
+from impls.core.training import Pair, base_symbols, first_base_id, merges_of_count_0
+
+
+def why_not_extensible(model: Model) -> str | None:
+    """Return why training cannot go on from `model`, or None where it can.
+
+    It must be regular, and every token be what merging its own symbols gives: then a span of text that is merged to
+    two symbols is no token yet, so a new merge never makes one that exists.
+    """
+    if model.belongs_to is not None:
+        return f"the vocabulary is {model.belongs_to}'s own, which is not byte pair encoding"
+    if model.sentencepiece is not None:
+        return "its merges follow SentencePiece's rules"
+    if model.normalization is not None:
+        return f"it normalises texts ({model.normalization}), which training does not"
+    if model.continuing_prefix is not None:
+        return f"tokens inside a word begin with {model.continuing_prefix!r}"
+    if model.irregularities:
+        return model.irregularities[0]
+    # A token of the rule `concatenation` that has a derivation is what its own symbols merge to.
+    if model.merge_rule == "pairs" and (lost := unreachable(model)):
+        return f"{len(lost)} token(s) that no text is encoded to, the first is id {lost[0]} ({model.tokens[lost[0]]!r})"
+    return None
+
+
+class Extension:
+    """What training by `spec` starts from. `implementation` is named in errors.
+
+    Raise `Unsupported` for a model that training cannot go on from, and `InvalidSpec` where the specification
+    contradicts it.
+    """
+
+    def __init__(self, implementation: str, given: Model, spec: TrainingSpec) -> None:
+        if (why := why_not_extensible(given)) is not None:
+            raise Unsupported(implementation, f"cannot go on from this model: {why}")
+        for field in ("alphabet", "end_of_word"):
+            if getattr(spec, field) != getattr(given, field):
+                raise InvalidSpec(field, f"must be {getattr(given, field)!r}, as in the model to go on from")
+        n_ids = 1 + max(i for i, token in enumerate(given.tokens) if token is not None)
+        n_reserved = len(spec.special_tokens) + (spec.unknown is not None)
+        self._reserved = spec if n_reserved else None
+        if n_reserved:
+            self.first_new_id = max([n_ids, *(i + 1 for i in given.added_tokens.values())])
+            used = {i for i, token in enumerate(given.tokens) if token is not None} | {*given.added_tokens.values()}
+            if spec.special_ids == "first" and min(used) < n_reserved:
+                raise InvalidSpec("special_ids", "'first' needs ids that the model to go on from uses; choose 'last'")
+        else:
+            self.first_new_id = given.vocab_size
+        listed = given.merges if given.merge_rule == "pairs" else given.recovered_merges[0]
+        self.model = given.with_(
+            tokens=given.tokens[:n_ids],
+            merges=listed,
+            merge_counts=given.merge_counts if given.merge_rule == "pairs" else None,
+            merge_rule="pairs",
+            ignore_merges=False,
+            pattern=resolve(spec.pattern),
+            **self._specials(self.first_new_id),
+        )
+        """The given model as the beginning of the result; its `encode_piece` gives what learning starts from."""
+        whole = (text for text in self.model.whole_token_ids if text != self.model.unknown)
+        self.spec = replace(spec, special_tokens=tuple(whole), unknown=self.model.unknown)
+        """The specification with all texts that no merge may make."""
+        least = self.first_new_id + (n_reserved - first_base_id(spec))
+        if spec.vocab_size < least:
+            raise InvalidSpec("vocab_size", f"{spec.vocab_size} is below the {least} ids that there are already")
+        room = spec.vocab_size - least
+        self.budget = room if spec.max_merges is None else min(room, max(0, spec.max_merges - len(listed)))
+        """The maximal number of new merges."""
+
+    def _specials(self, end: int) -> dict[str, Any]:
+        """Return the special and unknown tokens, as fields of a model, where they are not those of the given one; `end`
+        is the number of ids before them if they are last."""
+        spec = self._reserved
+        if spec is None:
+            return {}
+        start = 0 if spec.special_ids == "first" else end
+        return {
+            "special_tokens": {text: start + index for index, text in enumerate(spec.special_tokens)},
+            "unknown": spec.unknown,
+            "unknown_id": None if spec.unknown is None else start + len(spec.special_tokens),
+        }
+
+    def check(self, pieces: Iterable[str]) -> None:
+        """Raise `InvalidSpec` where a piece contains the text of `end_of_word`, or a character that is not in the
+        alphabet of a model without an unknown token."""
+        if self.spec.alphabet == "bytes":
+            return
+        for symbol in base_symbols(pieces, self.spec):
+            if symbol not in self.model.id_by_token and self.model.unknown is None:
+                raise InvalidSpec(
+                    "alphabet", f"the model to go on from has no token for {symbol.decode()!a}, and no unknown token"
+                )
+
+    def runs(self, ids: Sequence[int]) -> list[list[int]]:
+        """Return the ids of a piece cut at its unknown characters, which take part in no merge."""
+        unknown = self.model.unknown_id
+        return [list(run) for known, run in groupby(ids, lambda i: i != unknown) if known]
+
+    def result(self, merges: Sequence[Pair], counts: Sequence[int], pieces: Iterable[str] = ()) -> Model:
+        """Return the given model with the new merges, as pairs of ids, and how often each pair occurred.
+
+        `pieces` are those of the corpus, for `min_count=0`.
+        """
+        begun = self.model
+        tokens = [*begun.tokens, *([None] * (self.first_new_id - len(begun.tokens)))]
+        for left, right in merges:
+            tokens.append(tokens[left] + tokens[right])  # type: ignore[operator]
+        merges, counts = [*begun.merges, *merges], list(counts)
+        if self.spec.min_count == 0:
+            results = chain(begun.merge_results, range(self.first_new_id, len(tokens)))
+            made = dict(zip(merges, enumerate(results), strict=True))
+            words = (run for piece in dict.fromkeys(pieces) for run in self.runs(begun.symbols(piece)))
+            room = self.first_new_id + self.budget - len(tokens)
+            gone = merges_of_count_0(words, tokens, made, room, self.spec)
+            tokens += [tokens[left] + tokens[right] for left, right in gone]  # type: ignore[operator]
+            merges, counts = [*merges, *gone], [*counts, *([0] * len(gone))]
+        known = begun.merge_counts
+        return begun.with_(
+            tokens=tokens if len(merges) > len(begun.merges) else begun.tokens,
+            merges=merges,
+            merge_counts=None if known is None else (*known, *counts),
+            **self._specials(len(tokens)),
+        )

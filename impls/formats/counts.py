@@ -1,0 +1,95 @@
+"""Counts in files: Parquet with columns `piece` (binary, sorted) and `count` (int64), read with any tool that does."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from impls.core.counts import CountedSource, PieceCounts, added
+from impls.core.errors import InvalidFile, InvalidPattern, Missing
+from impls.core.text.patterns import resolve
+from impls.formats.files import write_atomically
+
+_KEY = b"bpebench"
+"""Where a file's metadata hold the pattern and the sources, as JSON."""
+_FORMAT = 1
+_ROWS = 1 << 16
+
+
+def save_counts(counts: PieceCounts, path: Path) -> None:
+    """Write sorted counts; the file appears when it is complete. Raises `Missing` without pyarrow."""
+    pyarrow, parquet = _libraries()
+    ends = np.concatenate([np.zeros(1, np.int64), counts.ends])
+    pieces = pyarrow.Array.from_buffers(
+        pyarrow.large_binary(), len(counts), [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(counts.text)]
+    )
+    about = {"format": _FORMAT, "pattern": list(counts.pattern), "sources": [s._asdict() for s in counts.sources]}
+    schema = pyarrow.schema(
+        [("piece", pyarrow.large_binary()), ("count", pyarrow.int64())], metadata={_KEY: json.dumps(about)}
+    )
+    table = pyarrow.Table.from_arrays([pieces, pyarrow.array(counts.counts)], schema=schema)
+    content = io.BytesIO()
+    parquet.write_table(table, content, compression="zstd", row_group_size=_ROWS)
+    write_atomically(path, content.getvalue())
+
+
+def load_counts(path: Path) -> PieceCounts:
+    """Read a file of counts. Raises `InvalidFile` for another file, a damaged one or a pattern that is not valid."""
+    pyarrow, parquet = _libraries()
+    name = str(path)
+    try:
+        table = parquet.read_table(path)
+    except FileNotFoundError:
+        raise InvalidFile(name, "there is no such file") from None
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InvalidFile(name, f"is no complete file of counts: {error}") from None
+    try:
+        about = json.loads((table.schema.metadata or {})[_KEY])
+        if about["format"] != _FORMAT:
+            raise InvalidFile(name, f"has format {about['format']}; this version reads {_FORMAT}")
+        pattern = tuple(map(str, about["pattern"]))
+        sources = tuple(CountedSource(**source) for source in about["sources"])
+        pieces = table["piece"].combine_chunks().cast(pyarrow.large_binary())
+        counts = table["count"].to_numpy().astype(np.int64, casting="safe")
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidFile(name, f"is no file of counts: {error!r}; `bpebench count` writes one") from None
+    try:
+        resolve(pattern)
+    except InvalidPattern as error:
+        raise InvalidFile(name, str(error)) from None
+    if pieces.null_count or (len(counts) and counts.min() < 1):
+        raise InvalidFile(name, "holds a piece that is missing, or a count below 1")
+    _, offsets, content = pieces.buffers()
+    ends = np.frombuffer(offsets, np.int64)[pieces.offset : pieces.offset + len(pieces) + 1]
+    text = np.frombuffer(content, np.uint8) if content is not None else np.zeros(0, np.uint8)
+    start = int(ends[0]) if len(ends) else 0
+    found = PieceCounts(pattern, text[start : int(ends[-1]) if len(ends) else 0], ends[1:] - start, counts, sources)
+    _check(found, name)
+    return found
+
+
+def _check(counts: PieceCounts, name: str) -> None:
+    """Raise `InvalidFile` unless the pieces are UTF-8, none is empty, and they are sorted without repeats."""
+    content, lengths = counts.text.tobytes(), counts.lengths
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidFile(name, f"holds a piece that is not UTF-8: {error.reason}") from None
+    if len(counts) and (lengths.min() < 1 or bool((counts.text[counts.starts] & 0xC0 == 0x80).any())):
+        raise InvalidFile(name, "holds a piece that is empty, or begins within a character")
+    again = added([counts, counts])
+    if len(again) != len(counts) or not np.array_equal(again.ends, counts.ends) or again.text.tobytes() != content:
+        raise InvalidFile(name, "its pieces are not sorted, or one is there twice")
+
+
+def _libraries() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ModuleNotFoundError:
+        raise Missing("files of counts", "pyarrow") from None
+    return pyarrow, parquet

@@ -1,0 +1,23 @@
+"""Hugging Face's tokenizer.json: byte-level BPE, and BPE over the characters of the text.
+
+From a document to a model and back: `reader` and `writer` are the file, `split_stages` its pre_tokenizer, `space_steps`
+its normalizer and what it does with white space, `oniguruma` the dialect of its patterns.
+"""
+
+from __future__ import annotations
+
+from impls.formats.tokenizer_json.reader import FORMAT, DropoutIgnored, OtherIds, TemplateIgnored, read
+from impls.formats.tokenizer_json.space_steps import OlderUnicode
+from impls.formats.tokenizer_json.writer import losses, write, write_compact
+
+__all__ = [
+    "FORMAT",
+    "DropoutIgnored",
+    "OlderUnicode",
+    "OtherIds",
+    "TemplateIgnored",
+    "losses",
+    "read",
+    "write",
+    "write_compact",
+]

@@ -1,0 +1,52 @@
+"""SuperBPE: subwords first, then superwords, whose tokens may span white space.
+
+Idea
+    Stage one trains with a pattern that cuts at white space. Stage two keeps its merges, encodes the corpus with them
+    cut by a coarser pattern, and goes on learning: the new merges join whole words, and the rest of them.
+    The model has the pattern of stage two and the merges of both stages in the order they were learned, so that any
+    implementation of byte pair encoding runs it.
+Cost
+    Stage two learns over pieces as long as texts, hardly any of which is the same as another.
+Source
+    Liu, Hayase, Hofmann, Oh, Smith and Choi 2025, "SuperBPE: Space Travel for Language Models".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from impls.core.arguments import texts_in_turn
+from impls.core.errors import InvalidSpec, Unsupported
+from impls.core.model import Model
+from impls.core.specification import TrainingSpec
+from impls.core.text.patterns import resolve
+from impls.interface import Tokenizer
+
+
+def superword_model(
+    implementation: type[Tokenizer],
+    texts: Iterable[str],
+    spec: TrainingSpec,
+    superword_from: int,
+    superword_pattern: str = "superword",
+    extend: Model | None = None,
+) -> Model:
+    """Learn a model of `spec.vocab_size` ids, the first `superword_from` of them, special tokens included, by
+    `spec.pattern` and the rest by `superword_pattern`; stage one goes on from the model `extend`, if there is one.
+
+    Raise `Unsupported` where the implementation does not go on from a model, `InvalidSpec`, and `InvalidPattern`.
+    """
+    stage_one, stage_two = replace(spec, vocab_size=superword_from), replace(spec, pattern=superword_pattern)
+    resolve(superword_pattern)
+    if superword_from > spec.vocab_size:
+        problem = f"{spec.vocab_size} is below the {superword_from} ids that superwords follow"
+        raise InvalidSpec("vocab_size", problem)
+    if implementation.extend_model.__func__ is Tokenizer.extend_model.__func__:  # type: ignore[attr-defined]
+        raise Unsupported(implementation.name, "does not go on from a model, which learning superwords takes")
+    corpus = list(texts_in_turn(texts))
+    if extend is None:
+        begun = implementation.train_model(corpus, stage_one)
+    else:
+        begun = implementation.extend_model(extend, corpus, stage_one)
+    return implementation.extend_model(begun, corpus, stage_two)

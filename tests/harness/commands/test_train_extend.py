@@ -1,0 +1,121 @@
+"""`bpebench train` goes on from a vocabulary, and learns superwords."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import impls
+from harness.data import load_corpus
+from harness.data.overlap import training_overlap
+from harness.training_start import spec_like
+from impls import Model, TrainingSpec
+
+TEXT = "by the way, by the way, on the way by the way\n\nanother way by the way"
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> str:
+    (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
+    return str(tmp_path / "text.txt")
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> str:
+    spec = TrainingSpec(
+        vocab_size=12, pattern="turkish", alphabet="chars", end_of_word="</w>", special_tokens=("<s>",), unknown="?"
+    )
+    impls.get("priority").train_model(["the way the way"], spec).save(tmp_path / "begun.json")
+    return str(tmp_path / "begun.json")
+
+
+@pytest.mark.parametrize("implementation", ["naive", "compiled"])
+def test_what_no_option_says_is_taken_from_the_vocabulary(
+    bpebench: Any, text: str, begun: str, tmp_path: Path, implementation: str
+) -> None:
+    command = ["train", "-c", text, "--extend", begun, "--vocab-size", "15", "-e", implementation]
+    shown = json.loads(bpebench(*command, "--out", str(tmp_path / "on.json"), "--json", "--show", "2").out)
+    first, model = Model.load(begun), Model.load(tmp_path / "on.json")
+    assert model.merges[: len(first.merges)] == first.merges
+    for field in ("pattern", "alphabet", "end_of_word", "special_tokens", "unknown", "unknown_id"):
+        assert getattr(model, field) == getattr(first, field), field
+    assert (shown["extended"], shown["n_kept_merges"], shown["superword_from"]) == (begun, len(first.merges), None)
+    assert (shown["n_merges"], shown["vocab_size"]) == (len(first.merges) + 3, first.vocab_size + 3) == (
+        len(model.merges), 15,
+    )  # fmt: skip
+    assert [row["id"] for row in shown["first_tokens"]] == [12, 13]
+    assert shown["plateau_merge"] is None
+    said = bpebench(*command).out
+    assert f"{len(model.merges)} merges, {len(first.merges)} of them kept, 15 ids" in said
+
+
+def test_options_that_are_given_hold(bpebench: Any, text: str, begun: str, tmp_path: Path) -> None:
+    out = tmp_path / "on.json"
+    command = ["train", "-c", text, "--extend", begun, "--vocab-size", "15", "--pattern", "gpt2", "--special", "<pad>"]
+    assert bpebench(*command, "--unknown", "<unk>", "--out", str(out)).status == 0
+    model = Model.load(out)
+    assert model.pattern == impls.core.text.patterns.NAMED["gpt2"]
+    assert (dict(model.special_tokens), model.unknown, model.unknown_id) == ({"<pad>": 13}, "<unk>", 14)
+
+
+def test_documents_of_both_trainings_are_kept(bpebench: Any, text: str, tmp_path: Path) -> None:
+    (tmp_path / "first.txt").write_text("the first one", encoding="utf-8")
+    first, on = str(tmp_path / "first.json"), str(tmp_path / "on.json")
+    assert bpebench("train", "-c", str(tmp_path / "first.txt"), "--vocab-size", "260", "--out", first).status == 0
+    assert bpebench("train", "-c", text, "--vocab-size", "262", "--extend", first, "--out", on).status == 0
+    assert training_overlap(Model.load(first), ["the first one", *TEXT.split("\n\n")]) == (3, 1)
+    assert training_overlap(Model.load(on), ["the first one", *TEXT.split("\n\n")]) == (3, 3)
+
+
+def test_superwords(bpebench: Any, text: str, tmp_path: Path) -> None:
+    command = ["train", "-c", text, "--vocab-size", "280", "--pattern", "cl100k", "--superword-from", "266"]
+    shown = json.loads(bpebench(*command, "--out", str(tmp_path / "super.json"), "--json").out)
+    model = Model.load(tmp_path / "super.json")
+    assert shown["superword_from"] == 266
+    assert shown["why_short"] is None
+    assert model.pattern == impls.core.text.patterns.NAMED["superword"]
+    spec = TrainingSpec(vocab_size=280, pattern="cl100k")
+    assert model == impls.registry.learn("naive", load_corpus(text).documents(), spec, superword_from=266)
+    ended = bpebench(*command, "--superword-pattern", "none", "--out", str(tmp_path / "none.json"))
+    assert ended.status == 0
+    assert Model.load(tmp_path / "none.json").pattern == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--superword-pattern", "none"], "--superword-pattern goes with --superword-from"),
+        (["--superword-from", "300", "--vocab-size", "299"], "299 is below the 300 ids that superwords follow"),
+        (["--superword-from", "0"], "0 is not in the range"),
+        (["--superword-from", "258", "-e", "tokenizers"], "tokenizers: does not go on from a model"),
+        (
+            ["--extend", "BEGUN", "-e", "wordcount", "--vocab-size", "40"],
+            "wordcount: does not go on from a given",
+        ),
+        (["--extend", "BEGUN", "--vocab-size", "11"], "11 is below the 12 ids that there are already"),
+        (["--extend", "BEGUN", "--alphabet", "bytes"], "end_of_word"),
+        (["--extend", "no-such-model"], "no-such-model"),
+    ],
+)
+def test_what_does_not_go_together_gets_one_line(
+    bpebench: Any, text: str, begun: str, arguments: list[str], message: str
+) -> None:
+    ended = bpebench("train", "-c", text, *(begun if argument == "BEGUN" else argument for argument in arguments))
+    assert ended.status == 2
+    assert message in ended.err
+    assert ended.out == ""
+
+
+@pytest.mark.parametrize(("pattern", "named"), [((), "none"), (("a|[^a]",), "a|[^a]"), (("a|[^a]", "b|[^b]"), None)])
+def test_a_pattern_of_several_stages_must_be_given(pattern: tuple[str, ...], named: str | None) -> None:
+    model = Model(tokens=tuple(bytes([byte]) for byte in range(256)), pattern=pattern)
+    fields = {"vocab_size": 300, "pattern": "gpt2", "alphabet": "bytes", "end_of_word": None}
+    assert spec_like(model, fields, {"pattern"}).pattern == "gpt2"
+    if named is None:
+        with pytest.raises(impls.InvalidSpec, match=r"pattern: that of the model has 2 stages; give one"):
+            spec_like(model, fields, ())
+    else:
+        assert spec_like(model, fields, ()).pattern == named

@@ -1,0 +1,173 @@
+"""Files counted in kernels: as the documents of Python say, however they are cut, spilled, interrupted and resumed."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import impls
+from impls import InvalidFile, InvalidPattern, TrainingSpec
+from impls.compiled.training import count as counting
+from impls.compiled.training import parts
+from impls.compiled.training.count import count_files
+from impls.core.counts import PieceCounts
+from impls.core.counts_runs import Runs
+from impls.core.text import files
+from impls.core.text.files import TextFile, TextFiles
+from impls.core.text.patterns import resolve
+from impls.core.training import corpus_pieces
+
+SPACES = ["\t", "\x0b", "\x0c", "\x1c", "\x1f", "\x85", "\xa0", "\u1680", "\u2000", "\u200a", "\u2028", "\u2029"]
+SPACES += ["\u202f", "\u205f", "\u3000", " "]
+NO_SPACES = ["\x0e", "\x1b", "\u0084", "\u180e", "\u200b", "\u2030", "\u2060", "\ufeff", "\u3001", "\u1681", "\u00a1"]
+PARTS = ["a", "bc ", "\n", "\n\n", "é", "long" * 30, "😀", "\r\n", "12", "'s ", *SPACES, *NO_SPACES]
+
+DAMAGE = ["80", "c080", "c1bf", "e09fbf", "eda080", "f08fbfbf", "f49080", "f5808080", "ff", "e282", "c4", "f09f98"]
+DAMAGE += ["ed9fbf", "f48fbfbf", "ee8080"]
+"""Bytes that are no UTF-8, and some at the edge that are."""
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "BLOCK_BYTES", 40)
+    monkeypatch.setattr(files, "_LOOK_AHEAD", 7)
+    monkeypatch.setattr(counting, "BLOCK_BYTES", 40)
+
+
+def expected(given: TextFiles, pattern: str) -> dict[str, int]:
+    return Counter(corpus_pieces(given, TrainingSpec(vocab_size=256, pattern=pattern)))
+
+
+def counted_in_order(given: TextFiles, pattern: str) -> dict[str, int]:
+    return dict(count_files(given, resolve(pattern), in_order=True).items())
+
+
+def ended(count: Callable[[TextFiles, str], dict[str, int]], given: TextFiles) -> dict[str, int] | str:
+    try:
+        return count(given, "gpt2")
+    except InvalidFile as error:
+        return str(error)
+
+
+def text(rng: random.Random) -> bytes:
+    return "".join(rng.choices(PARTS, k=rng.randrange(80))).encode()
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("pattern", ["gpt2", "turkish", "o200k", "none", r"(?<=[a-z])[ ]|[a-z]+|[^a-z]"])
+@pytest.mark.parametrize("documents", ["paragraphs", "lines"])
+def test_kernels_count_the_pieces_of_the_documents(tmp_path: Path, pattern: str, documents: str) -> None:
+    rng = random.Random(11)
+    for number in range(60):
+        paths = [tmp_path / f"{number}-{i}.txt" for i in range(rng.choice([1, 2]))]
+        for path in paths:
+            path.write_bytes(text(rng))
+        given = TextFiles([TextFile(path, documents) for path in paths])  # type: ignore[arg-type]
+        assert dict(count_files(given, resolve(pattern)).items()) == expected(given, pattern)
+
+
+@pytest.mark.parametrize("characters", [SPACES, NO_SPACES], ids=["white space", "others"])
+def test_a_blank_line_is_what_python_calls_white_space(tmp_path: Path, characters: list[str]) -> None:
+    path = tmp_path / "a.txt"
+    for character in characters:
+        path.write_text(f"a\n{character}\nb\n{character}b", newline="")
+        given = TextFiles([TextFile(path)])
+        counts = dict(count_files(given, ()).items())
+        assert counts == expected(given, "none")
+        assert len(counts) == (2 if character in SPACES else 1)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_bytes_that_are_not_utf8_are_found_where_python_finds_them(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    path = tmp_path / "a.txt"
+    found = 0
+    for _ in range(1500):
+        content = bytearray(text(rng))
+        for _ in range(rng.randrange(3)):
+            at = rng.randrange(len(content) + 1)
+            content[at:at] = bytes.fromhex(rng.choice(DAMAGE))
+        path.write_bytes(content)
+        given = TextFiles([TextFile(path)])
+        by_python, by_kernels = (ended(count, given) for count in (expected, counted_in_order))
+        assert by_kernels == by_python
+        found += isinstance(by_python, str)
+        replaced = TextFiles([TextFile(path, errors="replace")])
+        assert dict(count_files(replaced, resolve("gpt2")).items()) == expected(replaced, "gpt2")
+    assert found > 300
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> TextFiles:
+    rng = random.Random(2)
+    path = tmp_path / "large.txt"
+    words = ["".join(rng.choices("abcdefş", k=rng.randrange(1, 12))) for _ in range(30_000)]
+    path.write_text("".join(rng.choice(words) + rng.choice([" ", " ", "\n", "\n\n"]) for _ in range(800_000)))
+    return TextFiles([TextFile(path)])
+
+
+def test_counting_in_little_memory_gives_the_same(
+    large: TextFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = count_files(large, resolve("gpt2")).sorted()
+    written: list[int] = []
+    write = Runs.write
+
+    def noting(self: Runs, counts: PieceCounts, covers: object) -> None:
+        written.append(len(counts))
+        write(self, counts, covers)
+
+    monkeypatch.setattr(Runs, "write", noting)
+    limited = count_files(large, resolve("gpt2"), memory_limit=1)
+    assert len(written) > 3
+    assert list(limited.items()) == list(whole.items())
+    assert dict(whole.items()) == expected(large, "gpt2")
+
+
+def test_an_interrupted_count_goes_on_where_it_was(
+    large: TextFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "SECONDS_BETWEEN_RUNS", 0)
+    monkeypatch.setattr(counting, "_PART_BLOCKS", 1)
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    done, lock = [0], threading.Lock()
+
+    def interrupt(n_bytes: int) -> None:
+        with lock:
+            done[0] += n_bytes
+            if done[0] > 3_000_000:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        count_files(large, resolve("gpt2"), progress=interrupt, runs=Runs(folder, resolve("gpt2")))
+    n_runs = len(Runs(folder, resolve("gpt2")))
+    assert n_runs >= 1
+    again: list[int] = []
+    counts = count_files(large, resolve("gpt2"), progress=again.append, runs=Runs(folder, resolve("gpt2")))
+    assert list(counts.items()) == list(count_files(large, resolve("gpt2")).sorted().items())
+    path = large.files[0].path
+    assert path is not None
+    assert sum(again) < path.stat().st_size
+
+
+def test_a_fault_in_a_file_ends_all_threads(large: TextFiles, tmp_path: Path) -> None:
+    with pytest.raises(InvalidPattern, match="leaves out"):
+        count_files(large, resolve("[a-f ]+|\n"))
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(b"good\n" * 10 + b"\xff")
+    with pytest.raises(InvalidFile, match="not UTF-8 at byte 50"):
+        count_files(TextFiles([*large.files, TextFile(bad)]), resolve("gpt2"))
+
+
+@pytest.mark.parametrize("ties", ["smallest", "first"])
+def test_training_on_files_is_training_on_their_documents(large: TextFiles, ties: str) -> None:
+    spec = TrainingSpec(vocab_size=400, ties=ties, pattern="turkish")  # type: ignore[arg-type]
+    of_files, of_texts = (impls.get("compiled").train_model(given, spec) for given in (large, list(large)))
+    assert of_files.merges == of_texts.merges
+    assert of_files.merge_counts == of_texts.merge_counts

@@ -1,0 +1,32 @@
+"""Tokenizers of `compiled` over one small model, with the fast and the plain way across the border to Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import impls
+from impls.compiled import Compiled
+from impls.core.model.model import Model
+from impls.priority import Priority
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    spec = impls.TrainingSpec(vocab_size=320, pattern="cl100k", special_tokens=("<|end|>",))
+    return Priority.train_model(["the cat sat on the mat; it'll hat the rat", "日本語の日本 kedi"] * 2, spec)
+
+
+@pytest.fixture(scope="module", params=["fast", "plain"])
+def tokenizer(request: pytest.FixtureRequest, model: Model) -> Iterator[Compiled]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "plain":
+            patch.setenv("BPEBENCH_COMPILED_BORDER", "plain")
+        yield Compiled(model)
+
+
+@pytest.fixture
+def fast(model: Model, monkeypatch: pytest.MonkeyPatch) -> Compiled:
+    monkeypatch.delenv("BPEBENCH_COMPILED_BORDER", raising=False)
+    return Compiled(model)

@@ -1,0 +1,150 @@
+"""Parity-aware training: which language chooses each merge, recounted from scratch; and what it is good for."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from literal_training import random_corpus, random_spec, replaced
+
+import impls
+from impls import BPEError, TrainingSpec
+from impls.core.training import base_symbols, corpus_pieces, first_base_id, may_become_token, piece_symbols
+from impls.parity import train_parity_aware
+
+TIES = ["smallest", "first", "largest", "shortest"]
+Corpus = list[list[tuple[bytes, int]]]
+
+
+def symbols_of(texts: list[str], spec: TrainingSpec) -> Corpus:
+    return [[(symbol, 0) for symbol in piece_symbols(piece, spec)] for piece in corpus_pieces(texts, spec)]
+
+
+def merged(corpus: Corpus, pair: tuple[bytes, bytes]) -> Corpus:
+    return [list(replaced(word, pair)) for word in corpus]
+
+
+def n_tokens(corpus: Corpus) -> int:
+    return sum(map(len, corpus))
+
+
+def chosen_by(corpus: Corpus, spec: TrainingSpec, order: list[bytes]) -> tuple[tuple[bytes, bytes], int] | None:
+    """The most frequent pair of one language, of equals by the rule, and its count."""
+    counts = Counter(pair for word in corpus for pair in pairwise(symbol for symbol, _ in word))
+    allowed = [pair for pair in counts if may_become_token(pair[0] + pair[1], spec)]
+    top = max((counts[pair] for pair in allowed), default=0)
+    if top < max(1, spec.min_count):
+        return None
+    tied = [pair for pair in allowed if counts[pair] == top]  # in the order they first occur
+    if spec.ties == "largest":
+        tied.sort(reverse=True)
+    elif spec.ties != "first":
+        tied.sort(key=lambda pair: (order.index(pair[0]), order.index(pair[1])))
+        if spec.ties == "shortest":
+            size = len if spec.alphabet == "bytes" else lambda token: len(token.decode())
+            tied.sort(key=lambda pair: (size(pair[0] + pair[1]), pair[0] + pair[1]))
+    return tied[0], top
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("alphabet", ["bytes", "chars"])
+def test_every_merge_is_chosen_by_the_language_that_is_compressed_least(alphabet: str, ties: str) -> None:
+    chance = random.Random(f"parity {alphabet} {ties}")
+    n_merges, choosers = 0, Counter[str]()
+    for _ in range(100):
+        texts = {name: ["ab", *random_corpus(chance)] for name in ("one", "two", "three")[: chance.randint(1, 3)]}
+        together = [text for its_texts in texts.values() for text in its_texts]
+        spec = random_spec(chance, ties, alphabet, together)
+        if spec.min_count == 0:
+            spec = replace(spec, min_count=1)
+        dev = None
+        if chance.random() < 0.5:
+            dev = {name: ["aç b", *(random_corpus(chance) * 4)[:3]] for name in texts}
+        order = base_symbols(corpus_pieces(together, spec), spec)
+        n_base = len(order)
+        corpora = {name: symbols_of(its_texts, spec) for name, its_texts in texts.items()}
+        measured = corpora if dev is None else {name: symbols_of(its_texts, spec) for name, its_texts in dev.items()}
+        units = {name: n_tokens(corpus) if dev is None else 4 for name, corpus in measured.items()}
+        reserved = len(spec.special_tokens) + (spec.unknown is not None)
+        budget = min(spec.vocab_size - n_base - reserved, 1000 if spec.max_merges is None else spec.max_merges)
+        expected: list[tuple[bytes, bytes]] = []
+        counts: list[int] = []
+        while len(expected) < budget:
+            rates = {name: units[name] / n_tokens(corpus) for name, corpus in measured.items()}
+            found = [
+                (name, best)
+                for name in sorted(rates, key=rates.__getitem__)
+                if (best := chosen_by(corpora[name], spec, order)) is not None
+            ]
+            if not found:
+                break
+            name, (pair, count) = found[0]
+            choosers[name] += 1
+            expected.append(pair)
+            counts.append(count)
+            order.append(pair[0] + pair[1])
+            same = measured is corpora
+            corpora = {name: merged(corpus, pair) for name, corpus in corpora.items()}
+            measured = corpora if same else {name: merged(corpus, pair) for name, corpus in measured.items()}
+        model = train_parity_aware(texts, spec, dev=dev)
+        assert [(model.tokens[left], model.tokens[right]) for left, right in model.merges] == expected, (texts, spec)
+        assert list(model.merge_counts or ()) == counts
+        assert list(model.tokens[first_base_id(spec) :][: len(order)]) == order
+        n_merges += len(expected)
+    assert n_merges > 200
+    assert len(choosers) == 3
+
+
+def test_of_one_language_it_is_training_as_ever() -> None:
+    texts = ["low lower lowest newest widest"] * 2
+    for min_count in (0, 1, 2):
+        spec = TrainingSpec(vocab_size=300, min_count=min_count)
+        assert train_parity_aware({"en": texts}, spec) == impls.get("priority").train_model(texts, spec)
+
+
+def test_a_language_with_few_texts_gets_its_share_of_the_merges() -> None:
+    large, small = ["the cat sat on the mat with the hat"] * 50, ["evlerimizden geliyoruz evlerimize gideriz"]
+    spec = TrainingSpec(vocab_size=256 + 20)
+    as_ever = impls.get("priority").train_model(large + small, spec)
+    aware = train_parity_aware({"en": large, "tr": small}, spec)
+
+    def rates(model: impls.Model) -> list[float]:
+        tokenizer = impls.load("priority", model)
+        return [sum(map(len, texts)) / sum(map(tokenizer.count, texts)) for texts in (large, small)]
+
+    assert min(rates(aware)) > 1.4 * min(rates(as_ever))
+    assert abs(rates(aware)[0] - rates(aware)[1]) < abs(rates(as_ever)[0] - rates(as_ever)[1])
+
+
+def test_held_out_texts_decide_and_not_the_corpora() -> None:
+    texts = {"a": ["aaaaaaaaab"], "b": ["bcbcbcbcbc"]}
+    spec = TrainingSpec(vocab_size=257, pattern="none")
+    for long, first in (("a", b"aa"), ("b", b"bc")):
+        dev = {name: ["x" * (9 if name == long else 2)] for name in texts}
+        assert train_parity_aware(texts, spec, dev=dev).tokens[256] == first
+
+
+@pytest.mark.parametrize(
+    ("texts", "dev", "message"),
+    [
+        ({}, None, "there is no language to train on"),
+        ({"en": ["a"], "tr": [""]}, None, "the language 'tr' has no text"),
+        ({"en": ["a"]}, {"tr": ["a"]}, "dev texts of tr do not go with texts of en"),
+        ({"en": ["a"], "tr": ["b"]}, {"en": ["a"], "tr": ["b", "c"]}, "must be parallel, .* not 1 of 'en', 2 of 'tr'"),
+        ({"en": ["a"]}, {"en": [""]}, "the dev texts of 'en' hold no text"),
+    ],
+)
+def test_languages_that_cannot_be_compared_are_named(
+    texts: dict[str, list[str]], dev: dict[str, list[str]] | None, message: str
+) -> None:
+    with pytest.raises(BPEError, match=message):
+        train_parity_aware(texts, TrainingSpec(vocab_size=300), dev=dev)
+
+
+def test_one_text_in_place_of_several_is_refused() -> None:
+    for texts, dev in (({"en": "abc"}, None), ({"en": ["abc"]}, {"en": "abc"})):
+        with pytest.raises(TypeError, match="texts must be several texts, not one str"):
+            train_parity_aware(texts, TrainingSpec(vocab_size=300), dev=dev)

@@ -1,0 +1,104 @@
+"""SuperBPE: two stages of training, the second one with another pattern, and a model that everybody encodes."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import impls
+from impls import InvalidPattern, InvalidSpec, TrainingSpec, Unsupported
+from impls.core.text.patterns import NAMED, Splitter
+from impls.formats import save
+from impls.registry import learn
+
+TRAINERS = ["naive", "priority", "compiled"]
+TIES = ["smallest", "first", "largest", "shortest"]
+TEXTS = ["by the way, by the way in 2024 and 12345 ways", "on the way by the way", "the way\nby the way"] * 2
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_superwords_span_spaces_and_never_digits(name: str) -> None:
+    spec = TrainingSpec(vocab_size=300, pattern="cl100k")
+    tokenizer = impls.train(name, TEXTS, spec, superword_from=275)
+    model = tokenizer.model
+    assert model.pattern == NAMED["superword"]
+    words, superwords = (
+        [(model.tokens[i] or b"").decode() for i in made]
+        for made in (model.merge_results[:19], model.merge_results[19:])
+    )
+    assert not [token for token in words if " " in token[1:].strip()]
+    assert [token for token in superwords if " " in token[1:].strip()]
+    assert not [token for token in superwords if any(map(str.isdigit, token)) and not token.isdigit()]
+    assert len(tokenizer.encode("by the way")) == 1
+    assert tokenizer.decode(tokenizer.encode(TEXTS[0])) == TEXTS[0]
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_the_trainers_learn_the_same_superwords_which_are_encoded_the_same(ties: str, fuzz: int) -> None:
+    chance = random.Random(ties)
+    n_superwords = 0
+    for _ in range(10 * fuzz):
+        words = ["".join(chance.choices("abcçd", k=chance.randint(1, 5))) for _ in range(8)]
+        texts = [" ".join(chance.choices([*words, "12", "3456"], k=chance.randint(0, 40))) for _ in range(3)]
+        pattern = chance.choice(["superword", "none", r"[^a\n]+|a|\n+"])
+        spec = TrainingSpec(
+            vocab_size=340,
+            pattern="gpt2",
+            ties=ties,
+            special_tokens=("<s>",),
+            min_count=chance.choice([1, 2]),  # type: ignore[arg-type]
+        )
+        models = [learn(name, texts, spec, superword_from=280, superword_pattern=pattern) for name in TRAINERS]
+        assert models[0] == models[1] == models[2], (texts, spec, pattern)
+        ids = {tuple(impls.load(name, models[0]).encode(text)) for name in TRAINERS for text in texts[:1]}
+        assert len(ids) == 1
+        first = learn("naive", texts, TrainingSpec(vocab_size=280, ties=ties, min_count=spec.min_count))  # type: ignore[arg-type]
+        assert models[0].merges[: len(first.merges) - 1] == first.merges[:-1], "a place less: the special token"
+        n_superwords += sum(b" " in (models[0].tokens[i] or b"")[1:] for i in models[0].merge_results)
+    assert n_superwords > 50
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_both_stages_may_go_on_from_a_model(name: str) -> None:
+    begun = learn("priority", ["the cat"] * 3, TrainingSpec(vocab_size=259))
+    spec = TrainingSpec(vocab_size=290)
+    model = learn(name, TEXTS, spec, begun, 270, "none")
+    one = impls.get("naive").extend_model(begun, TEXTS, TrainingSpec(vocab_size=270))
+    assert model == impls.get("naive").extend_model(one, TEXTS, TrainingSpec(vocab_size=290, pattern="none"))
+
+
+def test_a_tokenizer_json_of_superwords_is_encoded_by_its_library(tmp_path: Path) -> None:
+    from tokenizers import Tokenizer
+
+    model = learn("priority", TEXTS, TrainingSpec(vocab_size=300, pattern="cl100k"), superword_from=275)
+    save(model, tmp_path / "tokenizer.json", "tokenizer.json")
+    library = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    ours = impls.load("priority", impls.Model.load(tmp_path / "tokenizer.json"))
+    for text in [*TEXTS, "by the way 123456 ways by\n\nthe way"]:
+        assert library.encode(text).ids == ours.encode(text) == impls.load("priority", model).encode(text)
+
+
+def test_the_pattern_of_superwords_cuts_around_digits_in_threes_only() -> None:
+    pieces = Splitter(NAMED["superword"]).split("By the way,\nin 12345 ways² (5)")
+    assert pieces == ["By the way,\nin ", "123", "45", " ways", "²", " (", "5", ")"]
+
+
+@pytest.mark.parametrize("name", ["wordcount", "bytelevel", "greedy", "tokenizers"])
+def test_what_cannot_be_done_is_refused_before_a_text_is_read(name: str) -> None:
+    texts = (pytest.fail("a text was read") for _ in range(1))
+    with pytest.raises(InvalidPattern, match="capturing group"):
+        impls.train(name, texts, TrainingSpec(vocab_size=300), superword_from=280, superword_pattern="(a)")
+    with pytest.raises(Unsupported, match=f"^{name}: does not go on from a model, which learning superwords takes"):
+        impls.train(name, texts, TrainingSpec(vocab_size=300), superword_from=280)
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_sizes_that_do_not_go_together_are_named(name: str) -> None:
+    with pytest.raises(InvalidSpec, match="vocab_size: 300 is below the 301 ids that superwords follow"):
+        impls.train(name, TEXTS, TrainingSpec(vocab_size=300), superword_from=301)
+    with pytest.raises(InvalidSpec, match="vocab_size: 255 is below the base size"):
+        impls.train(name, TEXTS, TrainingSpec(vocab_size=300), superword_from=255)
+    with pytest.raises(InvalidSpec, match="vocab_size: must be a whole number of at least 1"):
+        impls.train(name, TEXTS, TrainingSpec(vocab_size=300), superword_from=0)

@@ -1,0 +1,146 @@
+"""Counts of pieces: sorted, added, weighted, kept in files; our trainers learn of them what they learn of text."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+import impls
+from impls import BPEError, InvalidFile, InvalidSpec, TrainingSpec
+from impls.core import counts as counts_module
+from impls.core import counts_runs
+from impls.core.counts import PieceCounts, added
+from impls.core.counts_runs import Runs
+from impls.core.text.patterns import resolve
+from impls.core.training import corpus_pieces
+from impls.formats.counts import load_counts, save_counts
+
+GPT2 = resolve("gpt2")
+
+
+def random_counts(rng: random.Random, most: int = 40) -> dict[str, int]:
+    symbols = ["\0", "a", "b", "ş", "😀", "aaaaaaaa"]
+    pieces = ("".join(rng.choices(symbols, k=rng.choice([1, 2, 5, 30]))) for _ in range(rng.randrange(most)))
+    return {piece: rng.randrange(1, 9) for piece in pieces}
+
+
+def in_order(counts: dict[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda entry: entry[0].encode())
+
+
+@pytest.fixture
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts_module, "_STEP", 7)
+    monkeypatch.setattr(counts_runs, "_STEP", 3)
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_counts_add_up_in_the_order_of_utf8(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    for number in range(300):
+        given = [random_counts(rng) for _ in range(rng.choice([1, 2, 3]))]
+        parts = [PieceCounts.of(GPT2, counts) for counts in given]
+        assert [list(part.items()) for part in parts] == list(map(in_order, given))
+        total: Counter[str] = Counter()
+        for counts in given:
+            total.update(counts)
+        assert list(added(parts).items()) == in_order(total)
+        (tmp_path / str(number)).mkdir()
+        runs = Runs(tmp_path / str(number), GPT2)
+        for part in parts:
+            runs.write(part.chosen(np.array(rng.sample(range(len(part)), len(part)), np.int64)), [])
+        assert list(runs.added().items()) == in_order(total)
+
+
+def test_weights_round_but_lose_no_piece() -> None:
+    counts = PieceCounts.of(GPT2, {"a": 1, "b": 3, "c": 100})
+    assert dict(counts.weighted(0.5).items()) == {"a": 1, "b": 2, "c": 50}
+    assert dict(counts.weighted(0.001).items()) == {"a": 1, "b": 1, "c": 1}
+    assert dict(counts.at_least(3).items()) == {"b": 3, "c": 100}
+    for weight in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(BPEError, match="positive number"):
+            counts.weighted(weight)
+
+
+def test_counts_that_do_not_fit_are_refused() -> None:
+    large = PieceCounts.of(GPT2, {"ab": 1 << 61})
+    with pytest.raises(BPEError, match=r"2\*\*63"):
+        added([large, large])
+    with pytest.raises(BPEError, match=r"2\*\*63"):
+        large.weighted(3.0)
+    with pytest.raises(BPEError, match="different patterns"):
+        added([large, PieceCounts.of(resolve("cl100k"), {"ab": 1})])
+
+
+@pytest.mark.parametrize("name", ["naive", "wordcount", "priority", "bytelevel", "compiled"])
+@pytest.mark.parametrize("ties", ["smallest", "largest", "shortest"])
+def test_our_trainers_learn_of_counts_what_they_learn_of_text(name: str, ties: str) -> None:
+    rng = random.Random(3)
+    texts = [" ".join("".join(rng.choices("abcş", k=rng.choice([1, 3, 9]))) for _ in range(60)) for _ in range(4)]
+    spec = TrainingSpec(vocab_size=300, ties=ties)  # type: ignore[arg-type]
+    counts = PieceCounts.of(GPT2, Counter(corpus_pieces(texts, spec)))
+    of_text, of_counts = (impls.get(name).train_model(given, spec) for given in (texts, counts))  # type: ignore[arg-type]
+    assert (of_counts.merges, of_counts.merge_counts) == (of_text.merges, of_text.merge_counts)
+    assert of_text.merges
+
+
+@pytest.mark.parametrize("name", ["naive", "compiled"])
+def test_counts_that_cannot_say_what_is_asked_are_refused(name: str) -> None:
+    counts = PieceCounts.of(GPT2, {"ab": 3})
+    with pytest.raises(InvalidSpec, match="the counts are of 'gpt2', not of 'cl100k'"):
+        impls.train(name, counts, TrainingSpec(vocab_size=257, pattern="cl100k"))  # type: ignore[arg-type]
+    with pytest.raises(InvalidSpec, match="'first' needs the order"):
+        impls.train(name, counts, TrainingSpec(vocab_size=257, ties="first"))  # type: ignore[arg-type]
+
+
+def test_counts_are_kept_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.counts"
+    for pieces in ({}, {"a": 1}, random_counts(random.Random(2), 500)):
+        counts = PieceCounts.of(resolve("deepseek"), pieces)
+        source = counts_module.CountedSource("a.txt", 12, "00ff", 2.0)
+        save_counts(replace(counts, sources=(source,)), path)
+        kept = load_counts(path)
+        assert (list(kept.items()), kept.pattern, kept.sources) == (in_order(pieces), resolve("deepseek"), (source,))
+    table = parquet.read_table(path)
+    assert table.column_names == ["piece", "count"]
+    assert table["count"].to_pylist() == [count for _, count in in_order(pieces)]
+
+
+def _rewritten(path: Path, **columns: list[object]) -> None:
+    table = parquet.read_table(path)
+    for name, values in columns.items():
+        index = table.column_names.index(name)
+        table = table.set_column(index, name, pyarrow.array(values, table.schema.field(name).type))
+    parquet.write_table(table, path)
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes()[:-9]), "no complete file of counts"),
+        (lambda path: path.write_bytes(b""), "no complete file of counts"),
+        (lambda path: path.write_text("text"), "no complete file of counts"),
+        (lambda path: path.unlink(), "there is no such file"),
+        (lambda path: parquet.write_table(pyarrow.table({"piece": [b"a"]}), path), "no file of counts"),
+        (lambda path: _rewritten(path, piece=[b"b", b"a"]), "not sorted"),
+        (lambda path: _rewritten(path, piece=[b"a", b"a"]), "not sorted, or one is there twice"),
+        (lambda path: _rewritten(path, piece=[b"", b"a"]), "empty"),
+        (lambda path: _rewritten(path, piece=["ş".encode()[:1], "ş".encode()[1:]]), "within a character"),
+        (lambda path: _rewritten(path, piece=[b"a", b"\xff"]), "not UTF-8"),
+        (lambda path: _rewritten(path, piece=[b"a", None]), "a piece that is missing"),
+        (lambda path: _rewritten(path, count=[0, 1]), "a count below 1"),
+    ],
+)
+def test_a_damaged_file_of_counts_is_refused(tmp_path: Path, damage: object, problem: str) -> None:
+    path = tmp_path / "a.counts"
+    save_counts(PieceCounts.of(GPT2, {"a": 1, "b": 2}), path)
+    damage(path)  # type: ignore[operator]
+    with pytest.raises(InvalidFile, match=problem):
+        load_counts(path)

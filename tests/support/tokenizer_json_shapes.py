@@ -1,0 +1,260 @@
+"""A tokenizer.json of every shape that is read: normalizers, pre-tokenizers, added tokens, over small vocabularies."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import random
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import sentencepiece
+import tokenizers
+from sentencepiece import sentencepiece_model_pb2
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+Document = dict[str, Any]
+SAMPLES = Path(__file__).parents[2] / "datasets" / "samples"
+ODD = """<m> | <m> |<n>|<w>|x<w>y| <w>,|<W>|theq|a theq |  |   |İ|ﬁ|Å|Σ|ς|①|½|3|12|1234|▁|'s|ab|_|’|.|!?|a|Z|ü|日本|
+한글|😀|x|the| the|<|>|²|Ⅷ|ǅ"""
+ODD_CHARACTERS = "\t\t\n\r\u0301\u0338\u00a0\u200b\u3000\u0085\x1c\x01\ufeff\u200d"
+
+
+@cache
+def texts() -> list[str]:
+    rng = random.Random("shapes")
+    odd = [*ODD.split("|"), *ODD_CHARACTERS, "\t\t", "\r\n", "e\u0301"]
+    lines = [line for name in ("tr", "en", "code") for line in (SAMPLES / f"{name}.txt").read_text().split("\n")]
+    return [
+        "",
+        " ",
+        "a",
+        " a",
+        "a ",
+        *lines[::9],
+        *("".join(rng.choices(odd, k=rng.randrange(1, 8))) for _ in range(130)),
+    ]
+
+
+@cache
+def trained(alphabet: str) -> Document:
+    """A small file as the library trains it, over bytes or over characters with marks for spaces."""
+    by_bytes = alphabet == "bytes"
+    tokenizer = Tokenizer(models.BPE() if by_bytes else models.BPE(unk_token="<unk>"))
+    words = pre_tokenizers.Split(tokenizers.Regex("▁[^▁]*|[^▁]+"), "isolated")
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False) if by_bytes else words
+    lines = [*(SAMPLES / "tr.txt").read_text().split("\n"), "the thes ab abab 12 1234 ..!? <m> <n> ###"] * 2
+    trainer = trainers.BpeTrainer(
+        vocab_size=500,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet() if by_bytes else [],
+        special_tokens=[] if by_bytes else ["<unk>", "<s>"],
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(lines if by_bytes else ["▁" + line.replace(" ", "▁") for line in lines], trainer)
+    document: Document = json.loads(tokenizer.to_str())
+    if not by_bytes:
+        document["pre_tokenizer"] = None
+    return document
+
+
+def a_file(alphabet: str, model: Document | None = None, **fields: Any) -> Document:
+    document = deepcopy(trained(alphabet) | fields)
+    document["model"] |= model or {}
+    if document["model"]["byte_fallback"]:
+        first = n_ids(alphabet)
+        document["model"]["vocab"] |= {f"<0x{byte:02X}>": first + byte for byte in range(256)}
+        for entry in document["added_tokens"]:
+            entry["id"] += 256 if entry["id"] >= first else 0
+    return document
+
+
+def a_file_of_words(unknown: str | None, kind: str, affix: str = "end_of_word_suffix", text: str = "</w>") -> Document:
+    affixes: Document = {affix: text}
+    tokenizer = Tokenizer(models.BPE(unk_token=unknown, **affixes))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    lines = [*(SAMPLES / "tr.txt").read_text().split("\n"), "the thes ab abab 12 1234 ..!? <m> <n> ###"] * 2
+    special = [] if unknown is None else [unknown]
+    trainer = trainers.BpeTrainer(vocab_size=400, **affixes, special_tokens=special, show_progress=False)
+    tokenizer.train_from_iterator(lines, trainer)
+    return {**json.loads(tokenizer.to_str()), "pre_tokenizer": {"type": kind}}
+
+
+def n_ids(alphabet: str) -> int:
+    return len(trained(alphabet)["model"]["vocab"])
+
+
+def byte_level(*, prefix: bool = False, regex: bool = True) -> Document:
+    return {"type": "ByteLevel", "add_prefix_space": prefix, "trim_offsets": True, "use_regex": regex}
+
+
+def before(*steps: Document, regex: bool = True) -> Document:
+    return {"type": "Sequence", "pretokenizers": [*steps, byte_level(regex=regex)]}
+
+
+def chain(*steps: Document | str) -> Document:
+    return {"type": "Sequence", "normalizers": [{"type": step} if isinstance(step, str) else step for step in steps]}
+
+
+def split(pattern: str, behavior: str, *, invert: bool, kind: str = "Regex") -> Document:
+    return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": invert}
+
+
+def metaspace(scheme: str, *, splits: bool = True) -> Document:
+    return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": splits}
+
+
+def replace(old: str, new: str, kind: str = "String") -> Document:
+    return {"type": "Replace", "pattern": {kind: old}, "content": new}
+
+
+def strip(left: bool, right: bool) -> Document:
+    return {"type": "Strip", "strip_left": left, "strip_right": right}
+
+
+LLAMA = ({"type": "Prepend", "prepend": "▁"}, replace(" ", "▁"))
+FALL_BACK = {"byte_fallback": True, "fuse_unk": True}
+BEHAVIORS = ("Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext", "Removed")
+NORMALIZERS: dict[str, Document] = {
+    **{name: {"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")},
+    "Strip": strip(True, True),
+    "Strip left": strip(True, False),
+    "Strip right": strip(False, True),
+    "Replace": replace("ab", "xyz"),
+    "Replace white space": replace(r"\s+", " ", "Regex"),
+    "Prepend": {"type": "Prepend", "prepend": "x"},
+    "Prepend a space": {"type": "Prepend", "prepend": " "},
+    "without accents": chain("NFD", "StripAccents", "Lowercase"),
+    "nested": chain(chain("NFKC"), "Lowercase", strip(True, True)),
+}
+
+
+def token(text: str, i: int, *, special: bool = True, **flags: bool) -> Document:
+    none = dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
+    return {"id": i, "content": text, **none, "normalized": not special, **flags, "special": special}
+
+
+def added(alphabet: str, **flags: bool) -> list[Document]:
+    first = n_ids(alphabet)
+    others = ("<n>", "<w>", "\t\t")
+    more = [token(text, first + 1 + k, special=text == "<n>") for k, text in enumerate(others)]
+    own: list[Document] = trained(alphabet)["added_tokens"]
+    return [*own, token("<m>", first, **flags), *more]
+
+
+def shapes() -> dict[str, Document]:
+    found: dict[str, Document] = {}
+    for name, step in NORMALIZERS.items():
+        found[f"bytes, {name}"] = a_file("bytes", normalizer=step)
+        if not name.startswith("Prepend"):
+            found[f"marks, {name}"] = a_file("chars", FALL_BACK, normalizer=chain(step, *LLAMA))
+    for behavior in BEHAVIORS:
+        for invert in (False, True):
+            for kind, pattern in (("Regex", r"\s?\p{L}+"), ("Regex", r"\p{N}"), ("String", " "), ("Regex", " |\n|ab")):
+                step = split(pattern, behavior, invert=invert, kind=kind)
+                name = f"Split at {pattern!r}, {behavior}, {'inverted' if invert else 'not inverted'}"
+                found[name] = a_file("bytes", pre_tokenizer=before(step, regex=False))
+        found[f"Punctuation, {behavior}"] = a_file(
+            "bytes", pre_tokenizer=before({"type": "Punctuation", "behavior": behavior})
+        )
+    for step in ({"type": kind} for kind in ("Whitespace", "WhitespaceSplit", "BertPreTokenizer")):
+        found[f"bytes, {step['type']}"] = a_file("bytes", pre_tokenizer=before(step, regex=False))
+        found[f"bytes, {step['type']} and a pattern"] = a_file("bytes", pre_tokenizer=before(step))
+        found[f"characters, {step['type']}"] = a_file("chars", pre_tokenizer=step)
+    for unknown in (None, "<unk>"):
+        found[f"words inside, {unknown}"] = a_file_of_words(
+            unknown, "WhitespaceSplit", "continuing_subword_prefix", "##"
+        )
+        for kind in ("WhitespaceSplit", "Whitespace", "BertPreTokenizer"):
+            found[f"words, {kind}, {unknown}"] = a_file_of_words(unknown, kind)
+    delimiter = {"type": "CharDelimiterSplit", "delimiter": "a"}
+    found["CharDelimiterSplit"] = a_file("bytes", pre_tokenizer=before(delimiter))
+    for single in (False, True):
+        found[f"Digits, {single}"] = a_file(
+            "bytes", pre_tokenizer=before({"type": "Digits", "individual_digits": single})
+        )
+        found[f"a space before, pattern {single}"] = a_file(
+            "bytes", pre_tokenizer=byte_level(prefix=True, regex=single)
+        )
+    for scheme in ("always", "first", "never"):
+        for splits in (False, True):
+            found[f"Metaspace {scheme}, {splits}"] = a_file("chars", pre_tokenizer=metaspace(scheme, splits=splits))
+    found["Metaspace, then Punctuation"] = a_file(
+        "chars",
+        pre_tokenizer={"type": "Sequence", "pretokenizers": [metaspace("first"), {"type": "Punctuation"}]},
+    )
+    found["marks, split at spaces"] = a_file(
+        "chars",
+        FALL_BACK,
+        normalizer=LLAMA[1],
+        pre_tokenizer=split(" ", "MergedWithPrevious", invert=False, kind="String"),
+    )
+    for fuses in (False, True):
+        found[f"unknown, fused {fuses}"] = a_file("chars", {"fuse_unk": fuses}, normalizer=chain(*LLAMA))
+        found[f"no unknown, fused {fuses}"] = a_file(
+            "chars", {"fuse_unk": fuses, "unk_token": None}, normalizer=chain(*LLAMA)
+        )
+    for fuses in (False, True):
+        for missing in ("C4 E3", "09 0A 9F 80", " ".join(f"{byte:02X}" for byte in range(0xC3, 0x100))):
+            few = a_file("chars", {**FALL_BACK, "fuse_unk": fuses}, normalizer=chain(*LLAMA))
+            for byte in missing.split():
+                del few["model"]["vocab"][f"<0x{byte}>"]
+            found[f"marks, without {missing[:11]}, fused {fuses}"] = few
+    found["whole words, bytes"] = a_file("bytes", {"ignore_merges": True})
+    found["whole words, marks"] = a_file("chars", {**FALL_BACK, "ignore_merges": True}, normalizer=chain(*LLAMA))
+    found["empty affixes"] = a_file(
+        "bytes", {"continuing_subword_prefix": "", "end_of_word_suffix": "", "dropout": 0.0}
+    )
+    found["unknown that is a token"] = a_file("bytes", {"unk_token": "ab", "fuse_unk": True})
+    table = {"type": "Precompiled", "precompiled_charsmap": charsmap()}
+    found["Precompiled, Metaspace"] = a_file("chars", normalizer=table, pre_tokenizer=metaspace("always"))
+    found["Precompiled, spaces"] = a_file(
+        "chars",
+        normalizer=chain(table, strip(False, True), replace(" {2,}", "▁", "Regex")),
+        pre_tokenizer=metaspace("always"),
+    )
+    for flags in ("", "lstrip", "rstrip", "lstrip rstrip", "single_word", "normalized", "normalized lstrip rstrip"):
+        given = dict.fromkeys(flags.split(), True)
+        found |= {
+            f"tokens {flags}, bytes": a_file("bytes", added_tokens=added("bytes", **given)),
+            f"tokens {flags}, NFC": a_file("bytes", added_tokens=added("bytes", **given), normalizer={"type": "NFC"}),
+            f"tokens {flags}, lowercase": a_file(
+                "bytes", added_tokens=added("bytes", **given), normalizer={"type": "Lowercase"}
+            ),
+            f"tokens {flags}, a space before": a_file(
+                "bytes", added_tokens=added("bytes", **given), pre_tokenizer=byte_level(prefix=True)
+            ),
+            f"tokens {flags}, marks": a_file(
+                "chars", FALL_BACK, added_tokens=added("chars", **given), normalizer=chain(*LLAMA)
+            ),
+            f"tokens {flags}, Metaspace": a_file(
+                "chars", added_tokens=added("chars", **given), pre_tokenizer=metaspace("first")
+            ),
+        }
+    first = n_ids("bytes")
+    found["tokens that overlap"] = a_file(
+        "bytes", added_tokens=[token("x<w>y", first, special=False), token("<w>", first + 1)]
+    )
+    found["a word of its own"] = a_file("bytes", added_tokens=[token("theq", first, single_word=True)])
+    return found
+
+
+@cache
+def charsmap() -> str:
+    file = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["low lower"] * 9),
+        model_writer=file,
+        model_type="bpe",
+        vocab_size=20,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    proto = sentencepiece_model_pb2.ModelProto()
+    proto.ParseFromString(file.getvalue())
+    return base64.b64encode(proto.normalizer_spec.precompiled_charsmap).decode()
+
+
+SHAPES = shapes()
