@@ -9,7 +9,8 @@ from pathlib import Path
 
 from harness.data.errors import DataError
 from impls.core.errors import InvalidFile
-from impls.core.text.files import TextFile, blocks_of, decoded, documents_of
+from impls.core.text.blocks import blocks_of, decoded, documents_of
+from impls.core.text.files import TextFile
 
 
 def matching_files(pattern: str) -> list[Path]:

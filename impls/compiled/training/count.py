@@ -21,7 +21,8 @@ from impls.compiled.training.words import Pieces, Words
 from impls.core.counts import PieceCounts
 from impls.core.counts_runs import Runs
 from impls.core.errors import BPEError
-from impls.core.text.files import BLOCK_BYTES, Part, TextFiles, check_unchanged
+from impls.core.text.blocks import BLOCK_BYTES
+from impls.core.text.files import Part, TextFiles, check_unchanged
 
 T = TypeVar("T")
 

@@ -1,6 +1,6 @@
 """The documents of a block of a text file: checked UTF-8, each copied with the zeros after it that kernels need.
 
-The rule is that of `impls.core.text.files`; the tests hold the two against each other.
+The rule is that of `impls.core.text.blocks`; the tests hold the two against each other.
 """
 
 from __future__ import annotations

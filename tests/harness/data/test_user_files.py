@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.data import DataError, load_corpus
 from impls.core.errors import UnknownName
-from impls.core.text import files
+from impls.core.text import blocks
 
 _on_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -67,7 +67,7 @@ def test_a_document_is_bounded_and_a_cut_loses_nothing(tmp_path: Path, lines: li
     text = "".join(lines)
     file = _written(tmp_path, text.encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "BLOCK_BYTES", bound)
+        patch.setattr(blocks, "BLOCK_BYTES", bound)
         documents = _documents(file)
     assert all(len(document) < 2 * bound for document in documents)
     assert "".join(documents) == text

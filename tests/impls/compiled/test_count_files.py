@@ -17,7 +17,7 @@ from impls.compiled.training import parts
 from impls.compiled.training.count import count_files
 from impls.core.counts import PieceCounts
 from impls.core.counts_runs import Runs
-from impls.core.text import files
+from impls.core.text import blocks
 from impls.core.text.files import TextFile, TextFiles
 from impls.core.text.patterns import resolve
 from impls.core.training import corpus_pieces
@@ -34,8 +34,8 @@ DAMAGE += ["ed9fbf", "f48fbfbf", "ee8080"]
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "BLOCK_BYTES", 40)
-    monkeypatch.setattr(files, "_LOOK_AHEAD", 7)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 40)
+    monkeypatch.setattr(blocks, "_LOOK_AHEAD", 7)
     monkeypatch.setattr(counting, "BLOCK_BYTES", 40)
 
 

@@ -190,12 +190,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from impls.compiled.training import count, learning, parts, words
 from impls.compiled.codegen.native import faults
-from impls.core.text import files
+from impls.core.text import blocks, files
 from impls.core.text.patterns import resolve
 from impls.core.training import corpus_pieces
 from impls.priority import Priority
 
-files.BLOCK_BYTES, files._LOOK_AHEAD = 300, 10
+blocks.BLOCK_BYTES, blocks._LOOK_AHEAD = 300, 10
 parts._BATCH_BYTES, words._BITS, words._ARENA_BYTES, learning._LEAST_BITS = 1 << 9, 12, 1 << 9, 2
 rng = random.Random(sys.argv[1])
 for _ in range(12):

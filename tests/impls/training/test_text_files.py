@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from impls import InvalidFile
-from impls.core.text import files
+from impls.core.text import blocks
 from impls.core.text.files import TextFile, TextFiles, check_unchanged
 
 PARTS = ["a", "b ", "\n", "\n\n", " \n", "é", "\u3000", "long" * 30, "\u2003\n", "😀", "\r\n", "\x1c\n", "\u0085\n"]
@@ -22,8 +22,8 @@ PARTS = ["a", "b ", "\n", "\n\n", " \n", "é", "\u3000", "long" * 30, "\u2003\n"
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "BLOCK_BYTES", 40)
-    monkeypatch.setattr(files, "_LOOK_AHEAD", 7)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 40)
+    monkeypatch.setattr(blocks, "_LOOK_AHEAD", 7)
 
 
 def texts(n: int) -> list[str]:
@@ -52,7 +52,7 @@ def test_documents_are_the_text_and_parts_are_its_blocks(tmp_path: Path, documen
 def test_a_block_ends_at_a_line_or_in_one_that_is_longer_than_a_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "BLOCK_BYTES", 10)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 10)
     path = tmp_path / "text.txt"
     path.write_bytes(b"12345678\nabcdef\n" + "ş".encode() * 20 + b"\nend\n")
     assert [(at, bytes(block)) for at, block in TextFile(path).blocks()] == [
