@@ -16,9 +16,9 @@ import numpy as np
 from impls.core.counts import PieceCounts, added
 from impls.core.errors import InvalidFile
 
-_ARRAYS = ("text", "ends", "counts")
-_STEP = 1 << 16
-"""Pieces of each run that are merged at once."""
+_ARRAYS = {"text": np.uint8, "ends": np.int64, "counts": np.int64}
+_STEP = 1 << 18
+"""Pieces of all runs together that are merged at once."""
 
 
 class Runs:
@@ -48,14 +48,14 @@ class Runs:
             self._names.append(name)
         in_order = counts.sorted()
         for field in _ARRAYS:
-            np.save(self.folder / f"{name}.{field}.npy", getattr(in_order, field))
+            getattr(in_order, field).tofile(self.folder / f"{name}.{field}")
         temporary = self.folder / f"{name}.incomplete"
         temporary.write_text(json.dumps(covers))
         temporary.replace(self.folder / f"{name}.json")
 
     def added(self) -> PieceCounts:
         """Return the sum of all runs, sorted; beside it, only a few pieces of each run are in memory."""
-        parts = list(self._merged())
+        parts = list(self.merged())
         if not parts:
             return PieceCounts.of(self._pattern, {})
         shifts = np.cumsum([0, *(len(part.text) for part in parts[:-1])])
@@ -66,9 +66,10 @@ class Runs:
             np.concatenate([part.counts for part in parts]),
         )
 
-    def _merged(self) -> Iterator[PieceCounts]:
+    def merged(self) -> Iterator[PieceCounts]:
         """Yield the sum of all runs in order, some pieces at a time, none of them twice."""
-        readers = [_Reader(self.folder, name, self._pattern) for name in self._names]
+        step = max(1, _STEP // max(1, len(self._names)))
+        readers = [_Reader(self.folder / name, self._pattern, step) for name in self._names]
         while readers := [reader for reader in readers if not reader.is_done]:
             # Up to the least of the last pieces in sight, no run has more.
             bound = min(reader.last for reader in readers)
@@ -76,46 +77,56 @@ class Runs:
 
 
 class _Reader:
-    """The pieces of a run, in order."""
+    """The pieces of a run in order, some of them in memory."""
 
-    def __init__(self, folder: Path, name: str, pattern: tuple[str, ...]) -> None:
-        try:
-            arrays = [np.load(folder / f"{name}.{field}.npy", mmap_mode="r") for field in _ARRAYS]
-        except (OSError, ValueError) as error:
-            raise InvalidFile(
-                str(folder / name), f"cannot be read: {error}; delete the folder and count again"
-            ) from None
-        self._run, self._at = PieceCounts(pattern, *arrays), 0
+    def __init__(self, path: Path, pattern: tuple[str, ...], step: int) -> None:
+        self._path, self._step = path, step
+        self._n_left = path.with_suffix(".ends").stat().st_size // 8
+        self._n_read = self._text_read = 0
+        self._seen = PieceCounts.of(pattern, {})
+        self._read()
 
     @property
     def is_done(self) -> bool:
-        return self._at == len(self._run)
-
-    def _piece(self, number: int) -> bytes:
-        ends = self._run.ends
-        return self._run.text[0 if number == 0 else ends[number - 1] : ends[number]].tobytes()
+        return not len(self._seen)
 
     @property
     def last(self) -> bytes:
-        """The last piece of the next step."""
-        return self._piece(min(self._at + _STEP, len(self._run)) - 1)
+        """The last piece in memory."""
+        return self._piece(len(self._seen) - 1)
 
     def up_to(self, bound: bytes) -> PieceCounts:
-        """Return the next pieces up to `bound`, at most a step."""
-        low, high = self._at, min(self._at + _STEP, len(self._run))
+        """Return the next pieces up to `bound`, which must not be beyond the last in memory."""
+        low, high = 0, len(self._seen)
         while low < high:
             middle = (low + high) // 2
             if self._piece(middle) <= bound:
                 low = middle + 1
             else:
                 high = middle
-        first, self._at = self._at, low
-        run = self._run
-        start = 0 if first == 0 else int(run.ends[first - 1])
-        stop = start if low == first else int(run.ends[low - 1])
-        return PieceCounts(
-            run.pattern,
-            np.array(run.text[start:stop]),
-            np.array(run.ends[first:low]) - start,
-            np.array(run.counts[first:low]),
-        )
+        seen = self._seen
+        found = seen.chosen(np.arange(low))
+        self._seen = seen.chosen(np.arange(low, len(seen)))
+        if not len(self._seen):
+            self._read()
+        return found
+
+    def _piece(self, number: int) -> bytes:
+        ends = self._seen.ends
+        return self._seen.text[0 if number == 0 else ends[number - 1] : ends[number]].tobytes()
+
+    def _read(self) -> None:
+        n = min(self._step, self._n_left)
+        ends = self._array("ends", self._n_read, n) - self._text_read
+        n_bytes = int(ends[-1]) if n else 0
+        text, counts = self._array("text", self._text_read, n_bytes), self._array("counts", self._n_read, n)
+        self._seen = PieceCounts(self._seen.pattern, text, ends, counts)
+        self._n_read, self._text_read, self._n_left = self._n_read + n, self._text_read + n_bytes, self._n_left - n
+
+    def _array(self, field: str, start: int, n: int) -> np.ndarray:
+        kind = np.dtype(_ARRAYS[field])
+        path = self._path.with_suffix(f".{field}")
+        found: np.ndarray = np.fromfile(path, kind, n, offset=start * kind.itemsize)
+        if len(found) < n:
+            raise InvalidFile(str(path), "is cut short; delete the folder and count again")
+        return found

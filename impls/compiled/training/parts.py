@@ -85,8 +85,7 @@ class Spill:
 
     def is_due(self, words: Words, since: float) -> bool:
         """Return whether to write the tables: they would soon take too much, or much has been done to go on from."""
-        # While they grow, the former ones exist beside those of twice the size.
-        is_large = self._most_bytes is not None and 3 * words.n_bytes > self._most_bytes
+        is_large = self._most_bytes is not None and words.may_outgrow(self._most_bytes)
         return is_large or (self._often and time.monotonic() - since > SECONDS_BETWEEN_RUNS)
 
     def write(self, words: Words, parts: list[Part]) -> None:

@@ -73,10 +73,13 @@ class Words(Pieces):
         self.counts = np.zeros(0, np.int64)
         self._n_counted = 0
 
-    @property
-    def n_bytes(self) -> int:
-        """The memory of the tables."""
-        return sum(array.nbytes for array in self.arrays)
+    def may_outgrow(self, n_bytes: int) -> bool:
+        """Return whether the tables may soon grow, and would take more than `n_bytes` while they do."""
+        now = sum(array.nbytes for array in self.arrays)
+        pieces_left, bytes_left = self["most_pieces"] - self["n_pieces"], self["arena_bytes"] - self["arena_used"]
+        is_nearly_full = 4 * pieces_left < self["most_pieces"] or 4 * bytes_left < self["arena_bytes"]
+        # The larger ones are of twice the size, and exist beside those of now.
+        return is_nearly_full and 3 * now > n_bytes
 
     def add(self, texts: list[bytes]) -> None:
         """Count the pieces of texts in UTF-8; raise `InvalidPattern` for a text the pattern does not cover."""

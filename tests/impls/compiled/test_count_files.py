@@ -13,7 +13,7 @@ import pytest
 import impls
 from impls import InvalidFile, InvalidPattern, TrainingSpec
 from impls.compiled.training import count as counting
-from impls.compiled.training import parts
+from impls.compiled.training import parts, words
 from impls.compiled.training.count import count_files
 from impls.core.counts import PieceCounts
 from impls.core.counts_runs import Runs
@@ -123,7 +123,8 @@ def test_counting_in_little_memory_gives_the_same(
         write(self, counts, covers)
 
     monkeypatch.setattr(Runs, "write", noting)
-    limited = count_files(large, resolve("gpt2"), memory_limit=1)
+    monkeypatch.setattr(words.Words, "may_outgrow", lambda self, n_bytes: n_bytes == 1)
+    limited = count_files(large, resolve("gpt2"), memory_limit=counting.n_cores())
     assert len(written) > 3
     assert list(limited.items()) == list(whole.items())
     assert dict(whole.items()) == expected(large, "gpt2")
@@ -171,3 +172,15 @@ def test_training_on_files_is_training_on_their_documents(large: TextFiles, ties
     of_files, of_texts = (impls.get("compiled").train_model(given, spec) for given in (large, list(large)))
     assert of_files.merges == of_texts.merges
     assert of_files.merge_counts == of_texts.merge_counts
+
+
+def test_tables_that_may_outgrow_the_memory_are_those_nearly_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "_BITS", 10)
+    tables = parts.new_words(resolve("none"))
+    n_bytes = sum(array.nbytes for array in tables.arrays)
+    for number in range(400):
+        tables.add([str(number).encode()])
+        nearly_full = 4 * (512 - tables["n_pieces"]) < 512
+        assert tables.may_outgrow(3 * n_bytes - 1) == nearly_full
+        assert not tables.may_outgrow(3 * n_bytes)
+    assert nearly_full
