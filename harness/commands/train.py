@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import fields, replace
+from itertools import chain
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 
 import impls
 from harness.commands import options
@@ -56,6 +57,13 @@ class Train(Verb):
         "SuperBPE: from this number of ids on, tokens may span white space.", type=options.POSITIVE, metavar="N"
     )
     superword_pattern: str = option("The pattern from there on, as --pattern.", default="superword")
+    parity: tuple[str, ...] = option(
+        "Parity-aware: a corpus of this language, in place of -c; repeatable. The language that is compressed least "
+        "chooses each merge.", multiple=True, metavar="NAME=CORPUS",
+    )  # fmt: skip
+    parity_dev: tuple[str, ...] = option(
+        "Parallel texts to measure compression on, a corpus for each language.", multiple=True, metavar="NAME=CORPUS"
+    )
     show: int = options.show
     max_bytes: int | None = options.max_bytes
 
@@ -67,6 +75,7 @@ class Train(Verb):
         from harness.training_end import why_short
         from harness.training_start import n_listed_merges
 
+        languages = self._languages()
         begun = None if self.extend is None else load_model(self.extend)
         spec = self._spec(begun)
         last_spec = spec if self.superword_from is None else replace(spec, pattern=self.superword_pattern)
@@ -75,11 +84,16 @@ class Train(Verb):
             target = trained_model_path(self.name)
         if target is not None:
             options.check_target(target, self.corpora)
-        texts = self._texts()
+        by_language = {language: self._texts((corpus,)) for language, corpus in languages.items()}
+        dev = self._parallel()
+        texts = list(chain.from_iterable(by_language.values())) if languages else self._texts(self.corpora)
         n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         with progress(f"training {self.vocab_size} tokens on {n_bytes / 1e6:.1f} MB with {self.implementation}"):
             start = time.perf_counter()
-            model = learn(self.implementation, texts, spec, begun, self.superword_from, self.superword_pattern)
+            if languages:
+                model = impls.train_parity_aware(by_language, spec, dev=dev)
+            else:
+                model = learn(self.implementation, texts, spec, begun, self.superword_from, self.superword_pattern)
             seconds = time.perf_counter() - start
         if target is not None:
             before = "" if begun is None else begun.training_documents
@@ -91,8 +105,9 @@ class Train(Verb):
             {"id": i, "token": _readable(model, i), "count": None if counts is None else counts[rank]}
             for rank, i in enumerate(model.merge_results[n_kept : n_kept + self.show], n_kept)
         ]
-        # Counts rise where superwords begin, and those kept are of another corpus.
-        flat = plateau(counts or ()) if begun is None and self.superword_from is None else None
+        # Counts rise where superwords begin, and those kept, or of several languages, are of other corpora.
+        alike = begun is None and self.superword_from is None and not languages
+        flat = plateau(counts or ()) if alike else None
         if self.as_json:
             options.print_json(
                 {
@@ -100,6 +115,7 @@ class Train(Verb):
                     "seconds": seconds, "vocab_size": model.vocab_size, "vocab_size_asked_for": self.vocab_size,
                     "why_short": short, "n_merges": len(model.merges), "digest": model.digest,
                     "extended": self.extend, "n_kept_merges": n_kept, "superword_from": self.superword_from,
+                    "parity": list(self.parity), "parity_dev": list(self.parity_dev),
                     "first_tokens": first, "plateau_merge": flat, "saved": None if target is None else str(target),
                 }
             )  # fmt: skip
@@ -123,8 +139,7 @@ class Train(Verb):
         """Return the specification by the options; what they leave open is taken from the model to go on from."""
         from harness.training_start import spec_like
 
-        source = click.get_current_context().get_parameter_source
-        given = {name for name in vars(self) if source(name) is not ParameterSource.DEFAULT}
+        given = options.given(self)
         options.ensure(
             self.superword_from is not None or "superword_pattern" not in given,
             "--superword-pattern goes with --superword-from",
@@ -132,10 +147,31 @@ class Train(Verb):
         chosen = {field.name: getattr(self, field.name) for field in fields(impls.TrainingSpec)}
         return impls.TrainingSpec(**chosen) if begun is None else spec_like(begun, chosen, given)
 
-    def _texts(self) -> list[str]:
+    def _languages(self) -> dict[str, str]:
+        """Return the corpus of each language of parity-aware training, which become what is trained on."""
+        languages = options.corpora_by_name("--parity", self.parity)
+        options.ensure(languages or not self.parity_dev, "--parity-dev goes with --parity")
+        if languages:
+            for name in ("corpora", "implementation", "extend", "superword_from"):
+                problem = f"--{name.replace('_', '-')} does not go with --parity, which `priority` trains"
+                options.ensure(name not in options.given(self), problem.replace("--corpora", "--corpus"))
+            self.corpora, self.implementation = tuple(languages.values()), "priority"
+        return languages
+
+    def _parallel(self) -> dict[str, list[str]] | None:
+        """Return the documents that compression is measured on: of a named corpus its held-out part."""
+        documents: dict[str, list[str]] = {}
+        for language, name in options.corpora_by_name("--parity-dev", self.parity_dev).items():
+            corpus = options.load_corpus(name)
+            if corpus.has_split:
+                corpus = options.load_corpus(name, split="held-out")
+            documents[language] = list(corpus.documents())
+        return documents or None
+
+    def _texts(self, corpora: Sequence[str]) -> list[str]:
         """Return the documents to train on: the training part of each named corpus, all of each file."""
         texts: list[str] = []
-        for name in dict.fromkeys(self.corpora):
+        for name in dict.fromkeys(corpora):
             corpus = options.load_corpus(name, max_bytes=self.max_bytes)
             if corpus.has_split:
                 corpus = options.load_corpus(name, split="train", max_bytes=self.max_bytes)
