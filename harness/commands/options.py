@@ -15,6 +15,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 import impls
@@ -117,6 +118,23 @@ def ensure(condition: object, message: str) -> None:
     """Raise an error of usage with `message` unless the condition holds."""
     if not condition:
         raise click.UsageError(message)
+
+
+def given(verb: object) -> set[str]:
+    """Return the names of the options of a verb, the one that is called, that have not their default."""
+    source = click.get_current_context().get_parameter_source
+    return {name for name in vars(verb) if source(name) not in (None, ParameterSource.DEFAULT)}
+
+
+def corpora_by_name(flag: str, pairs: Sequence[str]) -> dict[str, str]:
+    """Return the corpora of `NAME=CORPUS`, in order; raise an error of usage for anything else, and a name twice."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, _, corpus = pair.partition("=")
+        ensure(name and corpus, f"{flag}: {pair!r} is not NAME=CORPUS")
+        ensure(name not in found, f"{flag}: {name!r} has two corpora")
+        found[name] = corpus
+    return found
 
 
 def choose(

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
-from click.core import ParameterSource
 
 import impls
 from harness.commands import options, reading
 from harness.commands.corpus_parts import all_documents, corpus_parts, label
 from harness.commands.verb import Verb, option
+from harness.printable import printable
 from harness.progress import progress
-from impls.core.counts import PieceCounts, added
-from impls.core.text.files import TextFiles
+from impls.core.counts import PieceCounts
 from impls.core.text.patterns import NAMED, resolve
 from impls.registry import learn
 
 if TYPE_CHECKING:
-    from harness.counting import Reading
-
-_MOST_HASHED = 100_000_000
-"""Bytes of files whose documents are hashed: it takes about as long as training on them."""
+    from harness.training_text import TrainingText
 
 
 class Train(Verb):
@@ -80,172 +78,193 @@ class Train(Verb):
         "SuperBPE: from this number of ids on, tokens may span white space.", type=options.POSITIVE, metavar="N"
     )
     superword_pattern: str = option("The pattern from there on, as --pattern.", default="superword")
+    parity: tuple[str, ...] = option(
+        "Parity-aware: a corpus of this language, in place of -c; repeatable. The language that is compressed least "
+        "chooses each merge.", multiple=True, metavar="NAME=CORPUS",
+    )  # fmt: skip
+    parity_dev: tuple[str, ...] = option(
+        "Parallel texts to measure compression on, a corpus for each language.", multiple=True, metavar="NAME=CORPUS"
+    )
     show: int = options.show
     max_bytes: int | None = options.max_bytes
 
     def run(self) -> None:
         """Train, save and describe the model."""
-        from harness.data import load_model, trained_model_path
-        from harness.plateau import plateau
+        from harness.data import load_model
         from harness.training_end import why_short
         from harness.training_start import n_listed_merges
         from harness.until import end_of_training, parse_until
 
-        start = time.perf_counter()
-        if self.counts or self.weight:
-            can = impls.get(self.implementation).kind in ("pure", "compiled")
-            options.ensure(can, f"{self.implementation} trains on text, not on counts; -e compiled does both")
-            options.ensure(not self.superword_from, "--superword-from splits the text twice; counts are split already")
-        given = self._counts()
+        languages = self._languages()
+        text = self._text
+        self._check(text)
         begun = None if self.extend is None else load_model(self.extend)
-        spec = self._spec(begun, given)
-        last_spec = spec if self.superword_from is None else replace(spec, pattern=self.superword_pattern)
-        target = self.out
-        if target is None and self.name is not None:
-            target = trained_model_path(self.name)
-        corpora = self.corpora or (() if given else ("turkish",))
-        if target is not None:
-            options.check_target(target, (*corpora, *map(str, self.counts), *self.held_out))
+        spec = self._spec(begun)
+        if self._target is not None:
+            options.check_target(self._target, (*text.corpora, *map(str, self.counts), *self.held_out))
         until = None if self.until is None else parse_until(self.until)
-        options.ensure(until or not self.held_out, "--held-out goes with --until")
-        if until is not None and self.alphabet == "chars":
-            options.ensure(self.unknown, "--until needs --unknown here: a held-out text has other characters too")
-        if until is not None and (given or self.weight):
-            options.ensure(self.held_out, "--until needs --held-out where counts are trained on")
-        options.ensure(until is None or not self.superword_from, "--until cannot cut what --superword-from trains")
-        parts = None if until is None else corpus_parts(corpora, self.held_out, self.max_bytes)
+        parts = None if until is None else corpus_parts(text.corpora, self.held_out, self.max_bytes)
+        by_language = {language: text.texts((corpus,)) for language, corpus in languages.items()}
+        dev = self._parallel()
+        start = time.perf_counter()
         texts: list[str] | PieceCounts
-        if given or (self._is_counted(corpora, spec) and (parts is None or self.held_out)):
-            texts = self._added(given, corpora, resolve(spec.pattern))
-            n_bytes = texts.n_bytes
+        if by_language:
+            texts = list(chain.from_iterable(by_language.values()))
+        elif parts is not None and not self.held_out:
+            texts = list(all_documents(parts[0]))
+        elif text.must_be_counted or self._is_counted(text):
+            texts = text.counts(resolve(spec.pattern), self.memory_limit)
         else:
-            texts = self._texts(corpora) if parts is None else list(all_documents(parts[0]))
+            texts = text.texts()
+        if isinstance(texts, list):
             n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
             start = time.perf_counter()
+        else:
+            n_bytes = texts.n_bytes
         with progress(f"training {self.vocab_size} tokens on {n_bytes / 1e6:.1f} MB with {self.implementation}"):
-            stage_two = self.superword_from, self.superword_pattern
-            model = learn(self.implementation, texts, spec, begun, *stage_two)  # type: ignore[arg-type]
+            if languages:
+                model = impls.train_parity_aware(by_language, spec, dev=dev)
+            else:
+                stage_two = self.superword_from, self.superword_pattern
+                model = learn(self.implementation, texts, spec, begun, *stage_two)  # type: ignore[arg-type]
             seconds = time.perf_counter() - start
         n_kept = 0 if begun is None else n_listed_merges(begun)
         end = None
         if until is not None and parts is not None:
-            text = label(parts[1])
-            with progress(f"measuring on {text}"):
-                model, end = end_of_training(model, until, all_documents(parts[1]), text, n_kept)
-        if target is not None:
-            before = "" if begun is None else begun.training_documents
-            model.with_(training_documents=self._hashes(texts, corpora, before)).save(target)
+            name = label(parts[1])
+            with progress(f"measuring on {name}"):
+                model, end = end_of_training(model, until, all_documents(parts[1]), name, n_kept)
+        if self._target is not None:
+            self._save(model, text.hashes(texts, "" if begun is None else begun.training_documents), self._target)
+        last_spec = spec if self.superword_from is None else replace(spec, pattern=self.superword_pattern)
         short = end.why if end is not None and end.by_rule else why_short(model, last_spec, texts)
+        document = {
+            "corpora": list(text.corpora), "counts": list(map(str, self.counts)), "n_bytes": n_bytes,
+            "implementation": self.implementation, "seconds": seconds, "vocab_size": model.vocab_size,
+            "vocab_size_asked_for": self.vocab_size, "why_short": short,
+            "until": None if end is None else end._asdict(), "n_merges": len(model.merges),
+            "digest": model.digest, "extended": self.extend, "n_kept_merges": n_kept,
+            "superword_from": self.superword_from, "parity": list(self.parity), "parity_dev": list(self.parity_dev),
+            "saved": None if self._target is None else str(self._target),
+        } | self._learned(model, n_kept)  # fmt: skip
+        self.output(document, lambda: self._lines(document, model))
+        if self._target is None:
+            kept = "not kept; give --name or --out to keep it"
+        else:
+            kept = f"kept as {self.name}; use it with -m {self.name}" if self.out is None else str(self.out)
+        if not self.as_json:
+            options.say(kept, err=True)
+
+    @cached_property
+    def _target(self) -> Path | None:
+        """The file to write."""
+        from harness.data import trained_model_path
+
+        return trained_model_path(self.name) if self.out is None and self.name is not None else self.out
+
+    @property
+    def _text(self) -> TrainingText:
+        """What is trained on."""
+        from harness.counting import Reading
+        from harness.training_text import TrainingText
+
+        corpora = self.corpora or (() if self.counts else ("turkish",))
+        weights = reading.weights(self.weight, [*map(str, self.counts), *corpora])
+        how = Reading(self.documents, self.field, self.errors)
+        return TrainingText(corpora, how, self.counts, weights, self.max_bytes)
+
+    def _check(self, text: TrainingText) -> None:
+        """Raise for options that do not go together."""
+        options.ensure(self.until or not self.held_out, "--held-out goes with --until")
+        if self.until is not None:
+            if self.alphabet == "chars":
+                options.ensure(self.unknown, "--until needs --unknown here: a held-out text has other characters too")
+            options.ensure(not self.superword_from, "--until cannot cut what --superword-from trains")
+            options.ensure(not self.parity, "--until cannot cut what --parity trains")
+        if text.must_be_counted:
+            can = impls.get(self.implementation).kind in ("pure", "compiled")
+            options.ensure(can, f"{self.implementation} trains on text, not on counts; -e compiled does both")
+            options.ensure(not self.superword_from, "--superword-from splits the text twice; counts are split already")
+            options.ensure(not self.parity, "--parity trains on texts; it goes with neither --counts nor --weight")
+            options.ensure(self.max_bytes is None, "--max-bytes goes with neither --counts nor --weight")
+            options.ensure(self.until is None or self.held_out, "--until needs --held-out where counts are trained on")
+        options.ensure(
+            self.superword_from is not None or "superword_pattern" not in options.given(self),
+            "--superword-pattern goes with --superword-from",
+        )
+
+    def _is_counted(self, text: TrainingText) -> bool:
+        """Return whether files are counted, not held in memory: by the implementation that can, where order is no
+        matter and they are read once."""
+        is_read_once = self.ties != "first" and self.max_bytes is None and self.superword_from is None
+        return self.implementation == "compiled" and is_read_once and "-" not in text.corpora and not text.is_all_named
+
+    def _spec(self, begun: impls.Model | None) -> impls.TrainingSpec:
+        """Return the specification by the options; what they leave open is taken from the counts, or from the model to
+        go on from."""
+        from harness.training_start import spec_like
+
+        counts = self._text.given_counts
+        chosen = {field.name: getattr(self, field.name) for field in fields(impls.TrainingSpec)}
+        chosen["pattern"] = self.pattern or (counts[0].pattern if counts else "gpt2")
+        return impls.TrainingSpec(**chosen) if begun is None else spec_like(begun, chosen, options.given(self))
+
+    def _languages(self) -> dict[str, str]:
+        """Return the corpus of each language of parity-aware training, which become what is trained on."""
+        languages = options.corpora_by_name("--parity", self.parity)
+        options.ensure(languages or not self.parity_dev, "--parity-dev goes with --parity")
+        if languages:
+            for name in ("corpora", "implementation", "extend", "superword_from"):
+                problem = f"--{name.replace('_', '-')} does not go with --parity, which `priority` trains"
+                options.ensure(name not in options.given(self), problem.replace("--corpora", "--corpus"))
+            self.corpora, self.implementation = tuple(languages.values()), "priority"
+        return languages
+
+    def _parallel(self) -> dict[str, list[str]] | None:
+        """Return the documents that compression is measured on: of a named corpus its held-out part."""
+        documents: dict[str, list[str]] = {}
+        for language, name in options.corpora_by_name("--parity-dev", self.parity_dev).items():
+            corpus = options.load_corpus(name)
+            if corpus.has_split:
+                corpus = options.load_corpus(name, split="held-out")
+            documents[language] = list(corpus.documents())
+        return documents or None
+
+    def _save(self, model: impls.Model, hashes: str | None, target: Path) -> None:
+        if hashes is None:
+            options.say("the documents trained on are not noted: later, their text is not recognised", err=True)
+        model.with_(training_documents=hashes or "").save(target)
+
+    def _learned(self, model: impls.Model, n_kept: int) -> dict[str, Any]:
+        """Return the first tokens learned, and where the counts flatten."""
+        from harness.plateau import plateau
+
         counts = model.merge_counts
         first = [
             {"id": i, "token": _readable(model, i), "count": None if counts is None else counts[rank]}
             for rank, i in enumerate(model.merge_results[n_kept : n_kept + self.show], n_kept)
         ]
         # Counts rise where superwords begin, and those kept are of another corpus.
-        flat = plateau(counts or ()) if begun is None and self.superword_from is None else None
-        if self.as_json:
-            options.print_json(
-                {
-                    "corpora": list(corpora), "counts": list(map(str, self.counts)), "n_bytes": n_bytes,
-                    "implementation": self.implementation, "seconds": seconds, "vocab_size": model.vocab_size,
-                    "vocab_size_asked_for": self.vocab_size, "why_short": short,
-                    "until": None if end is None else end._asdict(), "n_merges": len(model.merges),
-                    "digest": model.digest, "extended": self.extend, "n_kept_merges": n_kept,
-                    "superword_from": self.superword_from, "first_tokens": first, "plateau_merge": flat,
-                    "saved": None if target is None else str(target),
-                }
-            )  # fmt: skip
-            return
-        if first:
-            click.echo(options.table([list(row.values()) for row in first], ["id", "token", "count"]))
-            click.echo()
-        n_merges = f"{len(model.merges)} merges" + (f", {n_kept} of them kept" if begun is not None else "")
-        click.echo(f"{n_merges}, {model.vocab_size} ids, learned in {seconds:.2f} s from {n_bytes} bytes")
-        if short is not None:
-            options.say(f"ended {self.vocab_size - model.vocab_size} ids short of {self.vocab_size}: {short}")
-        if end is not None and not end.by_rule:
-            options.say(f"not ended by {end.rule}: {end.why}")
-        if self.show and flat is not None and counts is not None:
-            click.echo(f"counts flatten after merge {flat}: from there on a merge occurs {counts[flat]} times or less")
-        if target is None:
-            click.echo("not kept; give --name or --out to keep it", err=True)
-        else:
-            kept = f"kept as {self.name}; use it with -m {self.name}" if self.out is None else str(target)
-            options.say(kept, err=True)
+        flat = None if self.extend or self.superword_from else plateau(counts or ())
+        return {"first_tokens": first, "plateau_merge": flat}
 
-    def _spec(self, begun: impls.Model | None, counts: Sequence[PieceCounts]) -> impls.TrainingSpec:
-        """Return the specification by the options; what they leave open is taken from the counts, or from the model to
-        go on from."""
-        from harness.training_start import spec_like
-
-        source = click.get_current_context().get_parameter_source
-        given = {name for name in vars(self) if source(name) is not ParameterSource.DEFAULT}
-        options.ensure(
-            self.superword_from is not None or "superword_pattern" not in given,
-            "--superword-pattern goes with --superword-from",
-        )
-        chosen = {field.name: getattr(self, field.name) for field in fields(impls.TrainingSpec)}
-        chosen["pattern"] = self.pattern or (counts[0].pattern if counts else "gpt2")
-        return impls.TrainingSpec(**chosen) if begun is None else spec_like(begun, chosen, given)
-
-    def _counts(self) -> list[PieceCounts]:
-        """Return the counts of the files of --counts, weighted."""
-        from impls.formats.counts import load_counts
-
-        weights = reading.weights(self.weight, [*map(str, self.counts), *self.corpora])
-        return [load_counts(path).weighted(weights.get(str(path), 1)) for path in self.counts]
-
-    def _is_counted(self, corpora: Sequence[str], spec: impls.TrainingSpec) -> bool:
-        """Return whether corpora are counted without being held in memory: files, by the implementation that can."""
-        from harness.data.corpora import is_named
-
-        is_read_once = spec.ties != "first" and self.max_bytes is None and self.superword_from is None
-        can = self.implementation == "compiled" and is_read_once
-        return bool(self.weight) or (can and "-" not in corpora and not all(map(is_named, corpora)))
-
-    def _added(self, given: list[PieceCounts], corpora: Sequence[str], pattern: tuple[str, ...]) -> PieceCounts:
-        """Return the sum of the counts given and those of the corpora."""
-        from harness.counting import counted
-
-        options.ensure(self.max_bytes is None, "--max-bytes goes with neither --counts nor --weight")
-        weights = reading.weights(self.weight, [*map(str, self.counts), *corpora])
-        found = counted(corpora, pattern, self._reading, memory_limit=self.memory_limit)
-        parts = [*given, *(counts.weighted(weights.get(name, 1)) for name, counts in found.items())]
-        return parts[0] if len(parts) == 1 else added(parts)
-
-    @property
-    def _reading(self) -> Reading:
-        from harness.counting import Reading
-
-        return Reading(self.documents, self.field, self.errors)
-
-    def _texts(self, corpora: Sequence[str]) -> list[str]:
-        """Return the documents to train on: the training part of each named corpus, all of each file."""
-        from harness.data.corpora import is_named
-
-        texts: list[str] = []
-        for name in dict.fromkeys(corpora):
-            if not is_named(name) and self.max_bytes is None:
-                found = list(TextFiles(self._reading.files(name)))
-                options.ensure(found, f"{options.STANDARD_INPUT if name == '-' else name}: holds no text")
-                texts += found
-                continue
-            corpus = options.load_corpus(name, max_bytes=self.max_bytes)
-            if corpus.has_split:
-                corpus = options.load_corpus(name, split="train", max_bytes=self.max_bytes)
-            texts += corpus.documents()
-        return texts
-
-    def _hashes(self, texts: list[str] | PieceCounts, corpora: Sequence[str], before: str) -> str:
-        """Return what finds text a model was trained on; only `before` where counts, or too much text, were read."""
-        from harness.data.overlap import training_documents
-
-        if isinstance(texts, list):
-            return training_documents(texts, before)
-        if self.counts or texts.n_bytes > _MOST_HASHED:
-            options.say("the documents trained on are not noted: later, their text is not recognised", err=True)
-            return before
-        return training_documents(self._texts(corpora), before)
+    def _lines(self, about: Mapping[str, Any], model: impls.Model) -> str:
+        lines: list[str] = []
+        if first := about["first_tokens"]:
+            lines += [options.table([list(row.values()) for row in first], ["id", "token", "count"]), ""]
+        kept = f", {about['n_kept_merges']} of them kept" if self.extend else ""
+        size = f"{about['n_merges']} merges{kept}, {model.vocab_size} ids"
+        lines.append(f"{size}, learned in {about['seconds']:.2f} s from {about['n_bytes']} bytes")
+        if (short := about["why_short"]) is not None:
+            n_left = self.vocab_size - model.vocab_size
+            lines.append(printable(f"ended {n_left} ids short of {self.vocab_size}: {short}"))
+        if (end := about["until"]) is not None and not end["by_rule"]:
+            lines.append(printable(f"not ended by {end['rule']}: {end['why']}"))
+        flat = about["plateau_merge"]
+        if self.show and flat is not None and model.merge_counts is not None:
+            most = model.merge_counts[flat]
+            lines.append(f"counts flatten after merge {flat}: from there on a merge occurs {most} times or less")
+        return "\n".join(lines)
 
 
 def _readable(model: impls.Model, i: int) -> str:

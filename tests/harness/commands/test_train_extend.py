@@ -1,4 +1,4 @@
-"""`bpebench train` goes on from a vocabulary, and learns superwords."""
+"""`bpebench train` goes on from a vocabulary, learns superwords, and trains with parity between languages."""
 
 from __future__ import annotations
 
@@ -82,6 +82,43 @@ def test_superwords(bpebench: Any, text: str, tmp_path: Path) -> None:
     ended = bpebench(*command, "--superword-pattern", "none", "--out", str(tmp_path / "none.json"))
     assert ended.status == 0
     assert Model.load(tmp_path / "none.json").pattern == ()
+
+
+def test_parity_between_languages(bpebench: Any, text: str, tmp_path: Path) -> None:
+    for name, content in (("tr", "ev evler evlerim\n\nevde"), ("dev-tr", "evler\n\nevde"), ("dev-en", "way\n\nby")):
+        (tmp_path / f"{name}.txt").write_text(content, encoding="utf-8")
+    command = ["train", "--parity", f"en={text}", "--parity", f"tr={tmp_path}/tr.txt", "--vocab-size", "266"]
+    dev = ["--parity-dev", f"tr={tmp_path}/dev-tr.txt", "--parity-dev", f"en={tmp_path}/dev-en.txt"]
+    texts = {"en": [*load_corpus(text).documents()], "tr": [*load_corpus(tmp_path / "tr.txt").documents()]}
+    held_out = {name: [*load_corpus(tmp_path / f"dev-{name}.txt").documents()] for name in ("en", "tr")}
+    spec = TrainingSpec(vocab_size=266)
+    for options, parallel in (([], None), (dev, held_out)):
+        out = tmp_path / "out.json"
+        shown = json.loads(bpebench(*command, *options, "--out", str(out), "--json").out)
+        assert Model.load(out) == impls.train_parity_aware(texts, spec, dev=parallel)
+        assert (shown["implementation"], shown["parity"]) == ("priority", command[2:5:2])
+        assert shown["corpora"] == [text, f"{tmp_path}/tr.txt"]
+        assert shown["n_bytes"] == sum(len(one) for its_texts in texts.values() for one in its_texts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--parity", "tr"], "--parity: 'tr' is not NAME=CORPUS"),
+        (["--parity", "tr=TEXT", "--parity", "tr=TEXT"], "--parity: 'tr' has two corpora"),
+        (["--parity", "tr=TEXT", "-c", "TEXT"], "--corpus does not go with --parity, which `priority` trains"),
+        (["--parity", "tr=TEXT", "-e", "naive"], "--implementation does not go with --parity"),
+        (["--parity", "tr=TEXT", "--superword-from", "260"], "--superword-from does not go with --parity"),
+        (["--parity-dev", "tr=TEXT"], "--parity-dev goes with --parity"),
+        (["--parity", "tr=TEXT", "--parity-dev", "en=TEXT"], "dev texts of en do not go with texts of tr"),
+    ],
+)
+def test_languages_that_do_not_go_together_get_one_line(
+    bpebench: Any, text: str, arguments: list[str], message: str
+) -> None:
+    ended = bpebench("train", *(argument.replace("TEXT", text) for argument in arguments))
+    assert (ended.status, ended.out) == (2, "")
+    assert message in ended.err
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,86 @@
+"""What a vocabulary is trained on: documents in memory, or counts of what need not be held there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from harness.counting import Reading, counted
+from harness.data import DataError, load_corpus
+from harness.data.corpora import is_named
+from harness.data.documents import take_bytes
+from harness.data.overlap import training_documents
+from harness.data.user_files import matching_files
+from impls.core.counts import PieceCounts, added
+from impls.core.text.files import TextFiles
+from impls.formats.counts import load_counts
+
+MOST_HASHED = 100_000_000
+"""Bytes of files whose documents are hashed: it takes about as long as training on them."""
+
+
+@dataclass(frozen=True)
+class TrainingText:
+    """Corpora, of named ones the part for training, and files of counts."""
+
+    corpora: tuple[str, ...]
+    reading: Reading
+    count_files: tuple[Path, ...] = ()
+    weights: dict[str, float] | None = None
+    """By corpus or file of counts."""
+    max_bytes: int | None = None
+    """UTF-8 bytes taken of each corpus."""
+
+    @cached_property
+    def given_counts(self) -> list[PieceCounts]:
+        """The counts of the files."""
+        return [load_counts(path) for path in self.count_files]
+
+    @property
+    def must_be_counted(self) -> bool:
+        """Whether there are no texts to train on: counts are given, or weighted."""
+        return bool(self.count_files or self.weights)
+
+    @property
+    def is_all_named(self) -> bool:
+        """Whether no file of the user's is read."""
+        return "-" not in self.corpora and all(map(is_named, self.corpora))
+
+    def counts(self, pattern: tuple[str, ...], memory_limit: int | None) -> PieceCounts:
+        """Return the sum of the counts, each times its weight."""
+        found = counted(self.corpora, pattern, self.reading, memory_limit=memory_limit)
+        kept = dict(zip(map(str, self.count_files), self.given_counts, strict=True))
+        weights = self.weights or {}
+        parts = [counts.weighted(weights.get(name, 1)) for name, counts in (kept | found).items()]
+        return parts[0] if len(parts) == 1 else added(parts)
+
+    def texts(self, corpora: Sequence[str] | None = None) -> list[str]:
+        """Return the documents of all corpora, or of these. Raises `DataError` for one that holds no text."""
+        texts: list[str] = []
+        for name in dict.fromkeys(self.corpora if corpora is None else corpora):
+            found = self._documents(name)
+            if not any(found):
+                raise DataError(f"{'standard input' if name == '-' else name}: holds no text")
+            texts += found
+        return texts
+
+    def _documents(self, name: str) -> list[str]:
+        if name == "-" or not is_named(name):
+            return list(take_bytes(TextFiles(self.reading.files(name)), self.max_bytes))
+        corpus = load_corpus(name, max_bytes=self.max_bytes)
+        if corpus.has_split:
+            corpus = load_corpus(name, split="train", max_bytes=self.max_bytes)
+        return list(corpus.documents())
+
+    def hashes(self, texts: list[str] | PieceCounts, before: str) -> str | None:
+        """Return what later finds the text; None where only counts, or too much text, were read."""
+        if isinstance(texts, list):
+            return training_documents(texts, before)
+        n_bytes = sum(
+            path.stat().st_size for name in self.corpora if not is_named(name) for path in matching_files(name)
+        )
+        if self.count_files or n_bytes > MOST_HASHED:
+            return None
+        return training_documents(self.texts(), before)
