@@ -4,13 +4,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist worksteal
 
-.PHONY: help setup fetch kernels run test bench lint types lock clean
+.PHONY: help setup fetch kernels run test cover bench lint types lock clean
 
 help:
 	@echo 'make run     check and time every implementation on real text, print the tables'
 	@echo 'make test    run the tests'
+	@echo 'make cover   run them and count the lines of impls they reach'
 	@echo 'make bench   benchmark our own hot paths: the working tree against its base commit'
 	@echo 'make lint types   what CI checks besides'
 
@@ -36,6 +37,10 @@ run: fetch kernels
 
 test: fetch kernels
 	@$(BIN)/pytest $(PYTEST_ARGS)
+
+# Takes three times as long as `test`: CPython counts lines one by one.
+cover: fetch kernels
+	@$(BIN)/pytest $(PYTEST_ARGS) --cov=impls --cov-report=term:skip-covered --cov-fail-under=95
 
 bench: setup
 	@$(BIN)/python tests/bench/compare.py

@@ -30,7 +30,7 @@ _SOURCES = (
     *(f"../core/model/{name}.py" for name in ("__init__", "checks", "model", "packed", "whole_tokens")),
     *(
         f"../core/text/{name}.py"
-        for name in ("charsmap", "normal_forms", "normalization", "patterns", "sentencepiece_rules")
+        for name in ("charsmap", "normal_forms", "normalization", "patterns", "script_patterns", "sentencepiece_rules")
     ),
     *(f"{name}.py" for name in ("files", "known", "own", "parse_cache", "tiktoken_ranks")),
 )

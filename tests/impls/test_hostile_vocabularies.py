@@ -1,6 +1,6 @@
 """Ids far beyond the others, special tokens one inside another, a token of a megabyte: right, or one clear error.
 
-A token of half a megabyte takes minutes where loading takes time that grows with its square.
+A token of a quarter of a megabyte takes minutes where loading takes time that grows with its square.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SPECIALS = {
     "each begins the next": {"<" + "a" * n: 300 + n for n in range(1, 901)},
     "each is inside the next": {"(" * n + ")" * n: 300 + n for n in range(1, 901)},
 }
-LONG = 500_000
+LONG = 250_000
 
 
 @pytest.mark.parametrize("name", OWN + LIBRARIES)
