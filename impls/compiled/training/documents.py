@@ -16,6 +16,7 @@ from impls.compiled.codegen.memory import (
     wrapping_add,
 )
 from impls.compiled.layout import PAD_BYTES
+from impls.compiled.pretokenize.scan import width
 from impls.compiled.training.layout import BlockRecord
 
 LINE_END = 0x0A
@@ -30,29 +31,26 @@ def _is_continuation(byte: int) -> bool:
 
 
 @inlined
-def _character_bytes(at: int, byte: int) -> int:
-    """Return the bytes of the character at `at`, whose lead byte is 0x80 or above; 0 where it is not UTF-8."""
+def _is_character(at: int, byte: int) -> bool:
+    """Return whether there is a character at `at`, whose lead byte is `byte`, 0x80 or above; its bytes can be read."""
     if byte < 0xC2 or byte > 0xF4:
-        return 0
+        return False
     second = load_u8(at + 1)
     if byte < 0xE0:
-        return 2 if _is_continuation(second) else 0
+        return _is_continuation(second)
     if not _is_continuation(second) or not _is_continuation(load_u8(at + 2)):
-        return 0
+        return False
     if byte < 0xF0:
         # Neither overlong, nor a surrogate.
-        return 0 if (byte == 0xE0 and second < 0xA0) or (byte == 0xED and second > 0x9F) else 3
+        return not ((byte == 0xE0 and second < 0xA0) or (byte == 0xED and second > 0x9F))
     if not _is_continuation(load_u8(at + 3)):
-        return 0
-    return 0 if (byte == 0xF0 and second < 0x90) or (byte == 0xF4 and second > 0x8F) else 4
+        return False
+    return not ((byte == 0xF0 and second < 0x90) or (byte == 0xF4 and second > 0x8F))
 
 
 @kernel
 def valid_bytes(text: int, n_bytes: int) -> int:
-    """Return how many bytes from `text` on are UTF-8: all `n_bytes`, or the offset of the first that is not.
-
-    Reads up to three bytes beyond the end.
-    """
+    """Return how many bytes from `text` on are UTF-8: all `n_bytes`, or the offset of the first that is not."""
     at = 0
     while at < n_bytes:
         if at + 8 <= n_bytes:
@@ -65,10 +63,9 @@ def valid_bytes(text: int, n_bytes: int) -> int:
         if byte < 0x80:
             at += 1
             continue
-        size = _character_bytes(text + at, byte)
-        if size == 0 or at + size > n_bytes:
+        if at + width(byte) > n_bytes or not _is_character(text + at, byte):
             return at
-        at += size
+        at += width(byte)
     return n_bytes
 
 

@@ -210,8 +210,10 @@ for _ in range(12):
     assert Compiled.train_model(texts, spec).digest == Priority.train_model(texts, spec).digest, (texts, spec)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "text"
-        path.write_text("\\n".join(texts))
-        given = files.TextFiles([files.TextFile(path, rng.choice(["lines", "paragraphs"]))])
+        bad = rng.choice([b"", b"", b"\\xe2\\x82", b"\\xf0\\x9f\\x98", b"\\xc4"])
+        path.write_bytes("\\n".join(texts).encode() + bad)
+        documents = rng.choice(["lines", "paragraphs"])
+        given = files.TextFiles([files.TextFile(path, documents, errors="replace")])
         found = count.count_files(given, resolve(sys.argv[1]))
         assert dict(found.items()) == Counter(corpus_pieces(given, spec)), texts
 assert faults()[0] == 0, faults()
