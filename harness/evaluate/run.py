@@ -1,0 +1,104 @@
+"""Every model on every text: reads each text once, a batch at a time, and counts it by all models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import impls
+from harness.data import DataError, load_model
+from harness.data.overlap import Overlap, training_overlap
+from harness.evaluate.intervals import Figure
+from harness.evaluate.metrics import Row, counts_of, figures_of, rank
+from harness.evaluate.parallel import Text, fairness
+from harness.evaluate.prices import Prices
+from harness.evaluate.tally import ModelTally, TextTally
+from harness.evaluate.texts import batch_of, batches
+from harness.evaluate.words import Segmenter
+from harness.measure.compression import counter
+from harness.progress import Bar
+from impls import Tokenizer
+
+
+class Plan(NamedTuple):
+    """What is evaluated: models on texts; `baseline` is one of the models, `pivot` a language of parallel texts."""
+
+    models: Sequence[str]
+    texts: Sequence[Text]
+    prices: Prices
+    baseline: str | None = None
+    pivot: str | None = None
+
+
+class _Tallied(NamedTuple):
+    text: TextTally
+    made: dict[str, ModelTally]
+    overlaps: dict[str, Overlap]
+
+
+def fastest(model: impls.Model) -> Tokenizer:
+    """Return the fastest implementation whose ids are exact: `compiled`, else what `counter` chooses."""
+    try:
+        return impls.load("compiled", model)
+    except (impls.Unsupported, impls.Missing):
+        return counter(model)
+
+
+def evaluate(plan: Plan, bar: Bar) -> list[Row]:
+    """Return a row for each model and text; raise `DataError` for a text that is empty."""
+    tokenizers = {name: fastest(load_model(name)) for name in plan.models}
+    segmenter = Segmenter()
+    rows, by_text = [], []
+    for text in plan.texts:
+        tallied = _tally(text, tokenizers, segmenter, bar)
+        by_text.append(tallied)
+        rows += [_row(name, text, tallied, tokenizers[name], plan) for name in plan.models]
+    rank(rows)
+    if plan.pivot is not None:
+        _compare_languages(rows, plan, by_text)
+    rows.sort(key=lambda row: plan.models.index(row.model))
+    return rows
+
+
+def _tally(text: Text, tokenizers: dict[str, Tokenizer], segmenter: Segmenter, bar: Bar) -> _Tallied:
+    found = _Tallied(TextTally(), {name: ModelTally(tokenizer) for name, tokenizer in tokenizers.items()}, {})
+    for documents in batches(text.documents()):
+        batch = batch_of(documents, segmenter)
+        found.text.add(batch)
+        for name, made in found.made.items():
+            made.add(batch, segmenter)
+            overlap = training_overlap(tokenizers[name].model, documents)
+            if overlap is not None:
+                before = found.overlaps.get(name, Overlap(0, 0))
+                found.overlaps[name] = Overlap(*(a + b for a, b in zip(before, overlap, strict=True)))
+        bar.advance(float(batch.n_bytes.sum()), text.name)
+    if not found.text.n_documents:
+        raise DataError(f"{text.name}: holds no text")
+    return found
+
+
+def _row(name: str, text: Text, tallied: _Tallied, tokenizer: Tokenizer, plan: Plan) -> Row:
+    model, made = tokenizer.model, tallied.made[name]
+    baseline = None if plan.baseline is None else tallied.made[plan.baseline]
+    counts = counts_of(tallied.text, made)
+    price, overlap = plan.prices.of(name), tallied.overlaps.get(name)
+    figures = figures_of(tallied.text, made, model.n_tokens, baseline)
+    row = Row(name, text.name, text.language, tokenizer.name, model.n_tokens, model.round_trip, counts, figures)
+    row.price_per_million_tokens = price
+    row.cost = None if price is None else int(made.tokens.sum()) * price / 1e6
+    row.training_overlap = None if overlap is None else {**overlap._asdict(), "share": overlap.share}
+    return row
+
+
+def _compare_languages(rows: list[Row], plan: Plan, by_text: Sequence[_Tallied]) -> None:
+    """Add premiums, Gini coefficient, worst and best language."""
+    languages = [text.language or text.name for text in plan.texts]
+    assert plan.pivot is not None
+    for name in plan.models:
+        made = dict(zip(languages, (tallied.made[name] for tallied in by_text), strict=True))
+        found = fairness(made, plan.pivot)
+        for row in rows:
+            if row.model == name:
+                row.figures["premium"] = found.premiums.get(row.language or row.corpus, Figure(None))
+                row.figures["gini"] = found.gini
+                row.parallel = {"pivot": plan.pivot, "worst_language": found.worst, "best_language": found.best}
