@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
 import impls
@@ -13,7 +14,7 @@ from harness.evaluate.metrics import Row, counts_of, figures_of, rank
 from harness.evaluate.parallel import Text, fairness
 from harness.evaluate.prices import Prices
 from harness.evaluate.tally import ModelTally, TextTally
-from harness.evaluate.texts import batch_of, batches
+from harness.evaluate.texts import Batch, batch_of, batches
 from harness.evaluate.words import Segmenter
 from harness.measure.compression import counter
 from harness.progress import Bar
@@ -61,20 +62,30 @@ def evaluate(plan: Plan, bar: Bar) -> list[Row]:
 
 
 def _tally(text: Text, tokenizers: dict[str, Tokenizer], segmenter: Segmenter, bar: Bar) -> _Tallied:
+    """Tally a text by all models; while they count one batch, mostly outside the interpreter lock, the next is read."""
     found = _Tallied(TextTally(), {name: ModelTally(tokenizer) for name, tokenizer in tokenizers.items()}, {})
-    for documents in batches(text.documents()):
-        batch = batch_of(documents, segmenter)
-        found.text.add(batch)
-        for name, made in found.made.items():
-            made.add(batch, segmenter)
-            overlap = training_overlap(tokenizers[name].model, documents)
-            if overlap is not None:
-                before = found.overlaps.get(name, Overlap(0, 0))
-                found.overlaps[name] = Overlap(*(a + b for a, b in zip(before, overlap, strict=True)))
-        bar.advance(float(batch.n_bytes.sum()), text.name)
-    if not found.text.n_documents:
-        raise DataError(f"{text.name}: holds no text")
+    with ThreadPoolExecutor(1) as counting:
+        counted: Future[None] | None = None
+        for documents in batches(text.documents()):
+            batch = batch_of(documents, segmenter)
+            found.text.add(batch)
+            if counted is not None:
+                counted.result()
+            counted = counting.submit(_count, batch, found, tokenizers)
+            bar.advance(float(batch.n_bytes.sum()), text.name)
+        if counted is None:
+            raise DataError(f"{text.name}: holds no text")
+        counted.result()
     return found
+
+
+def _count(batch: Batch, found: _Tallied, tokenizers: dict[str, Tokenizer]) -> None:
+    for name, made in found.made.items():
+        made.add(batch)
+        overlap = training_overlap(tokenizers[name].model, batch.documents)
+        if overlap is not None:
+            before = found.overlaps.get(name, Overlap(0, 0))
+            found.overlaps[name] = Overlap(*(a + b for a, b in zip(before, overlap, strict=True)))
 
 
 def _row(name: str, text: Text, tallied: _Tallied, tokenizer: Tokenizer, plan: Plan) -> Row:

@@ -67,10 +67,11 @@ class ModelTally:
         self.times = np.zeros((SLICES, size), np.int64)
         """How often each id occurs, by slice of the documents."""
         self._slice = 0
+        self._segmenter = Segmenter()
         self.lengths: Counter[int] = Counter()
         """Tokens of a document -> the number of documents."""
 
-    def add(self, batch: Batch, segmenter: Segmenter) -> None:
+    def add(self, batch: Batch) -> None:
         """Encode and add a batch; special text is ordinary text."""
         ids, offsets = self._tokenizer.encode_ragged(batch.documents, disallowed_special=())
         groups, n_tokens = _groups(self.n_documents, batch), np.diff(offsets)
@@ -84,7 +85,7 @@ class ModelTally:
             np.add.at(sums, groups[np.searchsorted(offsets, places, "right") - 1], 1)
         self._count_ids(ids, offsets)
         if self.has_borders:
-            self._count_borders(ids, offsets, groups, batch, segmenter)
+            self._count_borders(ids, offsets, groups, batch)
 
     def _count_ids(self, ids: np.ndarray, offsets: np.ndarray) -> None:
         """Add neighbouring documents to one slice each; the next batch goes on with the next slice."""
@@ -95,14 +96,12 @@ class ModelTally:
             self.times[self._slice] += np.bincount(ids[start:end], minlength=self.times.shape[1])
             self._slice = (self._slice + 1) % SLICES
 
-    def _count_borders(
-        self, ids: np.ndarray, offsets: np.ndarray, groups: np.ndarray, batch: Batch, segmenter: Segmenter
-    ) -> None:
+    def _count_borders(self, ids: np.ndarray, offsets: np.ndarray, groups: np.ndarray, batch: Batch) -> None:
         lengths = self._lengths[ids]
         before = np.concatenate(([0], np.cumsum(lengths)))
         view = batch
         if not self._is_exact or not np.array_equal(np.diff(before[offsets]), batch.n_bytes):
-            view = batch_of(self._decoded(ids, offsets), segmenter)
+            view = batch_of(self._decoded(ids, offsets), self._segmenter)
         # One line feed stands before every document but the first.
         places = (before[:-1] + np.repeat(np.arange(len(groups)), np.diff(offsets)))[lengths > 0]
         cut, continued, single = borders(view, places)

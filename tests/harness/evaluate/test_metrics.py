@@ -26,7 +26,7 @@ def tallied(model: impls.Model, documents: list[str], implementation: str = "pri
     for some in batches(documents):
         batch = batch_of(some, segmenter)
         text.add(batch)
-        made.add(batch, segmenter)
+        made.add(batch)
     return text, made
 
 
