@@ -11,7 +11,6 @@ from harness.evaluate.intervals import Figure
 from harness.evaluate.metrics import COUNTS, FIGURES, Row
 from harness.evaluate.prices import Prices
 from harness.printable import printable
-from harness.report.round_trips import named
 
 _PER_DOCUMENT = "tokens_per_document_"
 _LANGUAGES = ("pivot", "worst_language", "best_language")
@@ -83,15 +82,21 @@ def latex(rows: Sequence[Row]) -> str:
     """Return the rows as a `tabular` for the package booktabs, each figure ± half its interval's width."""
     from tabulate import tabulate
 
-    headers, cells = _table(rows)
+    headers, cells = _languages_table(rows) if _are_parallel(rows) else _table(rows)
+    comments = ["95 % intervals; needs \\usepackage{booktabs}"]
+    comments += [_fairness_title(row) for row in {row.model: row for row in rows}.values() if row.parallel]
     body = tabulate(cells, headers=headers, tablefmt="latex_booktabs", disable_numparse=True)
-    return f"% 95 % intervals; needs \\usepackage{{booktabs}}\n{body}\n"
+    return "".join(f"% {comment}\n" for comment in comments) + f"{body}\n"
+
+
+def _are_parallel(rows: Sequence[Row]) -> bool:
+    return any(row.parallel for row in rows)
 
 
 def tables(rows: Sequence[Row]) -> list[tuple[str, list[str], list[list[str]]]]:
     """Return title, headers and cells of each table: one per corpus, or per model where corpora are parallel."""
     found = []
-    parallel = any(row.parallel for row in rows)
+    parallel = _are_parallel(rows)
     for title in dict.fromkeys(row.model if parallel else row.corpus for row in rows):
         some = [row for row in rows if title == (row.model if parallel else row.corpus)]
         if parallel:
@@ -116,22 +121,19 @@ def _table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
     return headers, cells
 
 
-def _languages_table(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
-    rows = sorted(rows, key=lambda row: row.counts["n_tokens"] or 0)
+def _languages_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+    several = len({row.model for row in rows}) > 1
     names = ("premium", "tokens_per_document_mean", "bytes_per_token", "fertility")
-    cells = [
-        [
-            row.language or printable(row.corpus),
-            f"{row.counts['n_tokens']:,}",
-            *(_figure(row.figures[n]) for n in names),
-        ]
-        for row in rows
-    ]
-    return ["language", "tokens", "premium", "tokens/document", "bytes/token", "tokens/word"], cells
+    cells = []
+    for row in sorted(rows, key=lambda row: (row.model, row.counts["n_tokens"])):
+        line = [_label(row)] * several + [printable(row.language or row.corpus), f"{row.counts['n_tokens']:,}"]
+        cells.append(line + [_figure(row.figures[name]) for name in names])
+    headers = ["language", "tokens", "premium", "tokens/document", "bytes/token", "tokens/word"]
+    return ["model"] * several + headers, cells
 
 
 def _title(row: Row) -> str:
-    language = "" if row.language is None else f" ({row.language})"
+    language = "" if row.language is None else f" ({printable(row.language)})"
     n_documents, n_bytes = row.counts["n_documents"], row.counts["n_bytes"]
     return f"{printable(row.corpus)}{language}: {n_documents:,} documents, {n_bytes:,} bytes"
 
@@ -139,15 +141,15 @@ def _title(row: Row) -> str:
 def _fairness_title(row: Row) -> str:
     about = row.parallel
     return (
-        f"{_label(row)}: Gini {_figure(row.figures['gini'])}, worst {about['worst_language']}, "
-        f"best {about['best_language']}; premiums against {about['pivot']}"
+        f"{_label(row)}: Gini {_figure(row.figures['gini'])}, worst {printable(about['worst_language'])}, "
+        f"best {printable(about['best_language'])}; premiums against {printable(about['pivot'])}"
     )
 
 
 def _label(row: Row) -> str:
     overlap = row.training_overlap
     trained = f" (trained on {overlap['share']:.0%} of it)" if overlap is not None and overlap["n_trained_on"] else ""
-    return named(printable(row.model), row.round_trip) + trained
+    return printable(row.model) + ("" if row.round_trip == "exact" else f" ({row.round_trip})") + trained
 
 
 def _figure(figure: Figure) -> str:

@@ -48,6 +48,11 @@ def test_premiums_and_gini_counted_by_hand(bpebench: Any, files: list[str], lett
     assert [row["premium"] for row in json.loads(other.out)["rows"]] == [0.5, 1, 1.5]
     shown = bpebench("evaluate", "-m", letters, *arguments(files), "--parallel").out
     assert "worst cc, best aa; premiums against aa" in shown
+    latex = bpebench("evaluate", "-m", letters, "-m", "gpt2", *arguments(files), "--parallel", "--latex").out
+    lines_of_cells = [line for line in latex.splitlines() if line.endswith(r"\\")]
+    assert len(lines_of_cells) == 7
+    assert {line.count("&") for line in lines_of_cells} == {6}
+    assert "% gpt2: Gini" in latex
 
 
 def test_a_tsv_file_says_the_same_as_a_file_for_each_language(
