@@ -79,3 +79,11 @@ def test_ascii_words_are_those_of_the_general_boundaries(length: int) -> None:
         text = "".join(characters)
         # A letter that is not ASCII, after a space, leaves all words before it as they are.
         assert spans(text) == spans(f"{text} é")[:-1], text
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "unit", ["_", "a", "a.", "'", "_.", "ก", "日", "\u0301", "_é", "a'", "🇹", "🇹a", "é\u0301", "\u200d", "é’"]
+)
+def test_a_word_without_end_takes_time_in_proportion(unit: str) -> None:
+    assert len(spans(unit * 200_000)) <= 200_000
