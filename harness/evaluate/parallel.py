@@ -20,7 +20,6 @@ from harness.data.catalogue import real_corpora
 from harness.data.corpora import is_named
 from harness.data.user_files import matching_files
 from harness.evaluate.intervals import Figure, ratio, statistic
-from harness.evaluate.tally import ModelTally
 
 
 class Text(NamedTuple):
@@ -29,6 +28,14 @@ class Text(NamedTuple):
     name: str
     language: str | None
     documents: Callable[[], Iterator[str]]
+
+
+class Lengths(NamedTuple):
+    """How many tokens a text takes under a model."""
+
+    n_documents: int
+    tokens: np.ndarray
+    """By group of documents, as in `harness.evaluate.tally`."""
 
 
 class Fairness(NamedTuple):
@@ -133,22 +140,21 @@ def lines(file: Path) -> Iterator[str]:
             yield text
 
 
-def fairness(tallies: dict[str, ModelTally], pivot: str) -> Fairness:
-    """Return premiums and inequality of one model over languages; documents are resampled in all languages at once.
+def fairness(lengths: dict[str, Lengths], pivot: str) -> Fairness:
+    """Return premiums and inequality of one model by language; documents are resampled in all languages at once.
 
     Raise `DataError` where the numbers of documents differ. The premium is the ratio of totals of tokens (Petrov et al.
     2023, "Language Model Tokenizers Introduce Unfairness Between Languages"), so it holds for this text and its
     translators as much as for the languages.
     """
-    numbers = {language: tally.n_documents for language, tally in tallies.items()}
+    numbers = {language: found.n_documents for language, found in lengths.items()}
     if len(set(numbers.values())) > 1:
         raise DataError(f"not parallel: documents by language are {numbers}")
     n = numbers[pivot]
-    premiums = {language: ratio(tally.tokens, tallies[pivot].tokens, n) for language, tally in tallies.items()}
-    totals = {language: int(tally.tokens.sum()) for language, tally in tallies.items()}
-    by_language = np.column_stack([tally.tokens for tally in tallies.values()])
-    spread = statistic(by_language, gini, n)
-    return Fairness(premiums, spread, max(totals, key=totals.__getitem__), min(totals, key=totals.__getitem__))
+    premiums = {language: ratio(found.tokens, lengths[pivot].tokens, n) for language, found in lengths.items()}
+    totals = {language: int(found.tokens.sum()) for language, found in lengths.items()}
+    inequality = statistic(np.column_stack([found.tokens for found in lengths.values()]), gini, n)
+    return Fairness(premiums, inequality, max(totals, key=totals.__getitem__), min(totals, key=totals.__getitem__))
 
 
 def gini(totals: np.ndarray) -> np.ndarray:

@@ -9,11 +9,10 @@ from typing import NamedTuple
 import impls
 from harness.data import DataError, load_model
 from harness.data.overlap import Overlap, training_overlap
-from harness.evaluate.intervals import Figure
 from harness.evaluate.metrics import Row, counts_of, figures_of, rank
-from harness.evaluate.parallel import Text, fairness
+from harness.evaluate.parallel import Lengths, Text, fairness
 from harness.evaluate.prices import Prices
-from harness.evaluate.tally import ModelTally, TextTally
+from harness.evaluate.tally import ModelTally, TextTally, TokenBytes
 from harness.evaluate.texts import Batch, batch_of, batches
 from harness.evaluate.words import Segmenter
 from harness.measure.compression import counter
@@ -29,6 +28,11 @@ class Plan(NamedTuple):
     prices: Prices
     baseline: str | None = None
     pivot: str | None = None
+
+
+class _Counter(NamedTuple):
+    tokenizer: Tokenizer
+    known: TokenBytes
 
 
 class _Tallied(NamedTuple):
@@ -48,22 +52,25 @@ def fastest(model: impls.Model) -> Tokenizer:
 def evaluate(plan: Plan, bar: Bar) -> list[Row]:
     """Return a row for each model and text; raise `DataError` for a text that is empty."""
     tokenizers = {name: fastest(load_model(name)) for name in plan.models}
+    counters = {name: _Counter(tokenizer, TokenBytes(tokenizer)) for name, tokenizer in tokenizers.items()}
     segmenter = Segmenter()
-    rows, by_text = [], []
+    rows = []
+    lengths: dict[str, dict[str, Lengths]] = {name: {} for name in plan.models}
     for text in plan.texts:
-        tallied = _tally(text, tokenizers, segmenter, bar)
-        by_text.append(tallied)
-        rows += [_row(name, text, tallied, tokenizers[name], plan) for name in plan.models]
+        tallied = _tally(text, counters, segmenter, bar)
+        for name, made in tallied.made.items():
+            rows.append(_row(name, text, tallied, tokenizers[name], plan))
+            lengths[name][text.language or text.name] = Lengths(made.n_documents, made.tokens)
     rank(rows)
     if plan.pivot is not None:
-        _compare_languages(rows, plan, by_text)
+        _compare_languages(rows, lengths, plan.pivot)
     rows.sort(key=lambda row: plan.models.index(row.model))
     return rows
 
 
-def _tally(text: Text, tokenizers: dict[str, Tokenizer], segmenter: Segmenter, bar: Bar) -> _Tallied:
+def _tally(text: Text, counters: dict[str, _Counter], segmenter: Segmenter, bar: Bar) -> _Tallied:
     """Tally a text by all models; while they count one batch, mostly outside the interpreter lock, the next is read."""
-    found = _Tallied(TextTally(), {name: ModelTally(tokenizer) for name, tokenizer in tokenizers.items()}, {})
+    found = _Tallied(TextTally(), {name: ModelTally(*counter) for name, counter in counters.items()}, {})
     with ThreadPoolExecutor(1) as counting:
         counted: Future[None] | None = None
         for documents in batches(text.documents()):
@@ -71,7 +78,7 @@ def _tally(text: Text, tokenizers: dict[str, Tokenizer], segmenter: Segmenter, b
             found.text.add(batch)
             if counted is not None:
                 counted.result()
-            counted = counting.submit(_count, batch, found, tokenizers)
+            counted = counting.submit(_count, batch, found, counters)
             bar.advance(float(batch.n_bytes.sum()), text.name)
         if counted is None:
             raise DataError(f"{text.name}: holds no text")
@@ -79,10 +86,10 @@ def _tally(text: Text, tokenizers: dict[str, Tokenizer], segmenter: Segmenter, b
     return found
 
 
-def _count(batch: Batch, found: _Tallied, tokenizers: dict[str, Tokenizer]) -> None:
+def _count(batch: Batch, found: _Tallied, counters: dict[str, _Counter]) -> None:
     for name, made in found.made.items():
         made.add(batch)
-        overlap = training_overlap(tokenizers[name].model, batch.documents)
+        overlap = training_overlap(counters[name].tokenizer.model, batch.documents)
         if overlap is not None:
             before = found.overlaps.get(name, Overlap(0, 0))
             found.overlaps[name] = Overlap(*(a + b for a, b in zip(before, overlap, strict=True)))
@@ -101,15 +108,12 @@ def _row(name: str, text: Text, tallied: _Tallied, tokenizer: Tokenizer, plan: P
     return row
 
 
-def _compare_languages(rows: list[Row], plan: Plan, by_text: Sequence[_Tallied]) -> None:
-    """Add premiums, Gini coefficient, worst and best language."""
-    languages = [text.language or text.name for text in plan.texts]
-    assert plan.pivot is not None
-    for name in plan.models:
-        made = dict(zip(languages, (tallied.made[name] for tallied in by_text), strict=True))
-        found = fairness(made, plan.pivot)
+def _compare_languages(rows: list[Row], lengths: dict[str, dict[str, Lengths]], pivot: str) -> None:
+    """Add premiums, Gini coefficient, worst and best language, from lengths by model and language."""
+    for name, by_language in lengths.items():
+        found = fairness(by_language, pivot)
         for row in rows:
             if row.model == name:
-                row.figures["premium"] = found.premiums.get(row.language or row.corpus, Figure(None))
+                row.figures["premium"] = found.premiums[row.language or row.corpus]
                 row.figures["gini"] = found.gini
-                row.parallel = {"pivot": plan.pivot, "worst_language": found.worst, "best_language": found.best}
+                row.parallel = {"pivot": pivot, "worst_language": found.worst, "best_language": found.best}

@@ -40,31 +40,38 @@ class TextTally:
         self.n_unspaced += batch.words.n_unspaced
 
 
+class TokenBytes:
+    """What the ids of a tokenizer decode to, prepared once for all texts."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        model = tokenizer.model
+        self.by_id = model.bytes_by_id()
+        self.lengths = np.zeros(model.vocab_size, np.int64)
+        self.is_byte = np.zeros(model.vocab_size, bool)
+        """Whether an id is one byte that is no character."""
+        for i, token in self.by_id.items():
+            self.lengths[i] = len(token)
+            self.is_byte[i] = len(token) == 1 and token[0] >= 0x80
+        self.unknown = -1 if model.unknown_id is None else model.unknown_id
+        self.round_trip = model.round_trip
+
+
 class ModelTally:
     """What a model makes of a text. Sums are int64 of shape (GROUPS,).
 
     Borders of tokens are places in the text that the ids decode to, which of a normalising model is a normal form of
-    the text; of a lossy model they are not counted (`has_borders`).
+    the text; of a lossy model, and where that is not UTF-8, they are not counted (`has_borders`).
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, known: TokenBytes) -> None:
         self._tokenizer = tokenizer
-        model = tokenizer.model
-        self._tokens = model.bytes_by_id()
-        size = model.vocab_size
-        self._lengths = np.zeros(size, np.int64)
-        self._is_byte = np.zeros(size, bool)
-        for i, token in self._tokens.items():
-            self._lengths[i] = len(token)
-            self._is_byte[i] = len(token) == 1 and token[0] >= 0x80
-        self._unknown = -1 if model.unknown_id is None else model.unknown_id
-        self._is_exact = model.round_trip == "exact"
-        self.has_borders = model.round_trip != "lossy"
+        self._known = known
+        self.has_borders = known.round_trip != "lossy"
         self.n_documents = 0
         self.tokens, self.unknown, self.byte_tokens = np.zeros((3, GROUPS), np.int64)
         self.words, self.continued, self.single = np.zeros((3, GROUPS), np.int64)
         self.characters, self.cut = np.zeros((2, GROUPS), np.int64)
-        self.times = np.zeros((SLICES, size), np.int64)
+        self.times = np.zeros((SLICES, len(known.lengths)), np.int64)
         """How often each id occurs, by slice of the documents."""
         self._slice = 0
         self._segmenter = Segmenter()
@@ -80,7 +87,7 @@ class ModelTally:
         self.lengths.update(
             dict(zip(*(found.tolist() for found in np.unique(n_tokens, return_counts=True)), strict=True))
         )
-        for sums, chosen in ((self.unknown, ids == self._unknown), (self.byte_tokens, self._is_byte[ids])):
+        for sums, chosen in ((self.unknown, ids == self._known.unknown), (self.byte_tokens, self._known.is_byte[ids])):
             places = np.flatnonzero(chosen)
             np.add.at(sums, groups[np.searchsorted(offsets, places, "right") - 1], 1)
         self._count_ids(ids, offsets)
@@ -97,11 +104,16 @@ class ModelTally:
             self._slice = (self._slice + 1) % SLICES
 
     def _count_borders(self, ids: np.ndarray, offsets: np.ndarray, groups: np.ndarray, batch: Batch) -> None:
-        lengths = self._lengths[ids]
+        lengths = self._known.lengths[ids]
         before = np.concatenate(([0], np.cumsum(lengths)))
         view = batch
-        if not self._is_exact or not np.array_equal(np.diff(before[offsets]), batch.n_bytes):
-            view = batch_of(self._decoded(ids, offsets), self._segmenter)
+        if self._known.round_trip != "exact" or not np.array_equal(np.diff(before[offsets]), batch.n_bytes):
+            try:
+                view = batch_of(self._decoded(ids, offsets), self._segmenter)
+            except UnicodeDecodeError:
+                self.has_borders = False
+                self.words[:] = self.characters[:] = 0
+                return
         # One line feed stands before every document but the first.
         places = (before[:-1] + np.repeat(np.arange(len(groups)), np.diff(offsets)))[lengths > 0]
         cut, continued, single = borders(view, places)
@@ -112,9 +124,8 @@ class ModelTally:
         np.add.at(self.single, groups[view.word_document[single]], 1)
 
     def _decoded(self, ids: np.ndarray, offsets: np.ndarray) -> list[str]:
-        token_of, listed, places = self._tokens.__getitem__, ids.tolist(), offsets.tolist()
-        contents = (b"".join(map(token_of, listed[a:b])) for a, b in pairwise(places))
-        return [content.decode("utf-8", "surrogateescape") for content in contents]
+        token_of, listed, places = self._known.by_id.__getitem__, ids.tolist(), offsets.tolist()
+        return [b"".join(map(token_of, listed[a:b])).decode() for a, b in pairwise(places)]
 
 
 def borders(view: Batch, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

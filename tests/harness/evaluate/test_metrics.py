@@ -15,14 +15,15 @@ from harness.evaluate.metrics import figures_of, renyi_efficiency, vocabulary_us
 from harness.evaluate.parallel import Text
 from harness.evaluate.prices import Prices
 from harness.evaluate.run import Plan, evaluate
-from harness.evaluate.tally import GROUPS, ModelTally, TextTally
+from harness.evaluate.tally import GROUPS, ModelTally, TextTally, TokenBytes
 from harness.evaluate.texts import batch_of, batches
 from harness.evaluate.words import Segmenter
 from harness.progress import Bar
 
 
 def tallied(model: impls.Model, documents: list[str], implementation: str = "priority") -> tuple[TextTally, ModelTally]:
-    text, made, segmenter = TextTally(), ModelTally(impls.load(implementation, model)), Segmenter()
+    tokenizer = impls.load(implementation, model)
+    text, made, segmenter = TextTally(), ModelTally(tokenizer, TokenBytes(tokenizer)), Segmenter()
     for some in batches(documents):
         batch = batch_of(some, segmenter)
         text.add(batch)
