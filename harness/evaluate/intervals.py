@@ -71,9 +71,11 @@ def _of_draws(value: float, draws: np.ndarray, n_groups: int, *, is_share: bool)
 
 @lru_cache(maxsize=4)
 def _weights(n_groups: int) -> np.ndarray:
-    """Return how often each resample takes each group: float64 of shape (RESAMPLES, n_groups)."""
-    random = np.random.default_rng(0)
-    return random.multinomial(n_groups, np.full(n_groups, 1 / n_groups), RESAMPLES).astype(float)
+    """Return how often each resample takes each group: int64 of shape (RESAMPLES, n_groups).
+
+    Integers are multiplied without a linear algebra library, whose threads wait for each other on a busy machine.
+    """
+    return np.random.default_rng(0).multinomial(n_groups, np.full(n_groups, 1 / n_groups), RESAMPLES)
 
 
 def jackknife(times: np.ndarray, of: Callable[[np.ndarray], float | None]) -> Figure:
