@@ -148,18 +148,23 @@ def test_figures_are_those_of_one_document_after_the_other(model: str) -> None:
     from harness.evaluate.words import spans
 
     by_id = loaded.bytes_by_id()
-    cut = continued = n_words = 0
+    cut = continued = single = n_words = 0
     for some in ids:
-        places, content = set(), b""
+        places, tokens, content = set(), set(), b""
         for i in some:
             places.add(len(content))
             content += by_id[i]
+            tokens.add((max(places), len(content)))
         words = spans(content.decode())
         n_words += len(words)
         continued += sum(any(place in places for place in range(start + 1, end)) for start, end in words)
+        for start, end in words:
+            after_space = (start - 1, end) in tokens and content[start - 1 : start] == b" "
+            single += (start, end) in tokens or after_space
         starts = [i for i, byte in enumerate(content) if byte & 0xC0 != 0x80] + [len(content)]
         cut += sum(any(p in places for p in range(a + 1, b)) for a, b in pairwise(starts))
     assert (made.words.sum(), made.continued.sum(), made.cut.sum()) == (n_words, continued, cut)
+    assert made.single.sum() == single
 
 
 def test_nsl_is_the_ratio_of_totals_to_the_baseline(hand_made: Any) -> None:
