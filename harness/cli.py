@@ -24,7 +24,7 @@ BENCH_MODULES = (
     *("sentencepiece", "tiktoken", "tokenizers", "vl_convert"),
 )
 """What the extra `bench` installs, by the names they are imported by."""
-_MEASURING = ("weigh", "check", "fuzz", "run", "report", "compare", "scale", "doctor", "tour")
+_MEASURING = ("evaluate", "check", "fuzz", "run", "report", "compare", "scale", "doctor", "tour")
 """Verbs that need that extra: tables, charts, the production libraries."""
 
 
@@ -54,8 +54,8 @@ _ENTRIES = {
         "cl100k_base out.json --to tokenizer.json",
     ),
     "inspect": ("What a vocabulary file really is: format, whose vocabulary, rules, oddities.", "out.json"),
-    "weigh": (
-        "How many tokens a text takes under several vocabularies, and the cost.",
+    "evaluate": (
+        "What a text costs under several vocabularies, in every language, with intervals.",
         "-m o200k_base -m gpt2 -c turkish --price 2.5",
     ),
     "explain": (

@@ -62,18 +62,3 @@ def add_text(record: Compression, text: str) -> None:
     record.n_bytes += len(text.encode("utf-8", "surrogatepass"))
     record.n_characters += len(text)
     record.n_words += len(text.split())
-
-
-def bytes_per_token(record: Compression) -> float | None:
-    """Return the mean bytes of UTF-8 per token."""
-    return record.n_bytes / record.n_tokens if record.n_tokens else None
-
-
-def characters_per_token(record: Compression) -> float | None:
-    """Return the mean characters per token."""
-    return record.n_characters / record.n_tokens if record.n_tokens else None
-
-
-def tokens_per_word(record: Compression) -> float | None:
-    """Return the mean tokens per word (fertility)."""
-    return record.n_tokens / record.n_words if record.n_words else None

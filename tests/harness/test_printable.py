@@ -86,7 +86,7 @@ def test_the_page_of_hostile_names_holds_nothing_that_acts(tmp_path: Path) -> No
         ["report", "RUN", "--table", "ranking"], ["report", "RUN", "--records"], ["report", "RUN", "--record", "1"],
         ["report", "RUN"], ["report", "RUN", "--json"],
         ["compare", "RUN", "RUN"], ["report", "RUN", "--records", "--json"], ["report", "RUN", "--format", "csv"],
-        ["weigh", "-m", "gpt2", "-c", "FILE"], ["weigh", "-m", "gpt2", "-c", "FILE", "--json"],
+        ["evaluate", "-m", "gpt2", "-c", "FILE"], ["evaluate", "-m", "gpt2", "-c", "FILE", "--json"],
         ["train", "-c", "FILE", "--vocab-size", "257", "--out", "FILE.json"],
     ],
     ids=lambda arguments: "-".join(arguments).replace("RUN", "").replace("FILE", ""),
@@ -106,7 +106,7 @@ def test_no_verb_prints_a_character_that_acts(bpebench: Any, tmp_path: Path, arg
     "arguments",
     [
         [NAME], ["encode", "a", "-m", NAME], ["encode", "a", "-e", NAME, "-m", "gpt2"],
-        ["weigh", "-m", "gpt2", "-c", NAME],
+        ["evaluate", "-m", "gpt2", "-c", NAME],
         ["list", NAME], ["report", NAME.replace("\x00", "")], ["convert", "gpt2", "x", "--to", NAME], ["fetch", NAME],
         ["train", "-c", NAME], ["train", "--name", NAME], ["train", "--vocab-size", NAME],
     ],

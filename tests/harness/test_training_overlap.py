@@ -1,4 +1,4 @@
-"""What a vocabulary was trained on: kept in its file, measured by `weigh`; and why training ended early."""
+"""What a vocabulary was trained on: kept in its file, measured by `evaluate`; and why training ended early."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ def text_file(tmp_path: Path) -> Path:
     return file
 
 
-def test_weighing_the_training_text_warns_with_the_measured_overlap(
+def test_evaluating_the_training_text_warns_with_the_measured_overlap(
     bpebench: Any, text_file: Path, tmp_path: Path
 ) -> None:
     model = str(tmp_path / "mine.json")
     assert bpebench("train", "-c", str(text_file), "--vocab-size", "270", "--out", model).status == 0
     other = tmp_path / "other.txt"
     other.write_text("".join(f"low lower lowest {i}\n\n" for i in range(30, 70)))
-    ended = bpebench("weigh", "-m", model, "-c", str(text_file), "-c", str(other), "--json")
+    ended = bpebench("evaluate", "-m", model, "-c", str(text_file), "-c", str(other), "--json")
     assert "was trained on 100.0% of " in ended.err
     assert "was trained on 25.0% of " in ended.err
     assert "(10 of the 40 documents looked up)" in ended.err
@@ -86,8 +86,8 @@ def test_weighing_the_training_text_warns_with_the_measured_overlap(
     assert [row["training_overlap"]["share"] for row in rows] == [1, 0.25]
     apart = tmp_path / "apart.txt"
     apart.write_text("of something else\n")
-    quiet = bpebench("weigh", "-m", model, "-m", "cl100k_base", "-c", str(apart), "--json")
-    assert "warning" not in quiet.err
+    quiet = bpebench("evaluate", "-m", model, "-m", "cl100k_base", "-c", str(apart), "--json")
+    assert "was trained on" not in quiet.err
     overlaps = [row["training_overlap"] for row in json.loads(quiet.out)["rows"]]
     assert overlaps == [{"n_documents": 1, "n_trained_on": 0, "share": 0}, None]
 
@@ -96,13 +96,13 @@ def test_a_part_of_a_text_that_is_empty_is_an_error(bpebench: Any, tmp_path: Pat
     file = tmp_path / "one.txt"
     file.write_text("one document\n")
     splits = {
-        split: bpebench("weigh", "-m", "gpt2", "-c", str(file), "--split", split) for split in ("train", "held-out")
+        split: bpebench("evaluate", "-m", "gpt2", "-c", str(file), "--split", split) for split in ("train", "held-out")
     }
     assert sorted(ended.status for ended in splits.values()) == [0, 2]
     (empty,) = (split for split, ended in splits.items() if ended.status == 2)
     assert f"one.txt: its part {empty} holds no text" in splits[empty].err
     file.write_text("")
-    assert "holds no text" in bpebench("weigh", "-m", "gpt2", "-c", str(file)).err
+    assert "holds no text" in bpebench("evaluate", "-m", "gpt2", "-c", str(file)).err
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,7 @@ def test_list_names_implementations_models_and_corpora(bpebench: Any) -> None:
         ["inspect", "MODEL"],
         ["encode", "hello", "-m", "MODEL"],
         ["decode", "104", "-m", "MODEL"],
-        ["weigh", "-m", "MODEL", "-c", "samples/tr"],
+        ["evaluate", "-m", "MODEL", "-c", "samples/tr"],
         ["train", "-c", "samples/tr", "--vocab-size", "260"],
         ["convert", "MODEL", "OUT/x.tiktoken", "--to", "tiktoken"],
         ["fetch", "gpt2"],

@@ -115,8 +115,8 @@ def test_findings_of_fuzz_are_reported_where_they_cannot_be_saved(
 # --- texts -----------------------------------------------------------------------------------------------------
 
 
-def test_all_of_the_users_text_is_weighed(bpebench: Any, text_file: Path, model_file: Path) -> None:
-    ended = bpebench("weigh", "-m", str(model_file), "-c", str(text_file), "--price", "4", "--json")
+def test_all_of_the_users_text_is_evaluated(bpebench: Any, text_file: Path, model_file: Path) -> None:
+    ended = bpebench("evaluate", "-m", str(model_file), "-c", str(text_file), "--price", "4", "--json")
     (found,) = json.loads(ended.out)["rows"]
     assert found["n_bytes"] == len(_TEXT.encode())
     assert found["cost"] == pytest.approx(found["n_tokens"] * 4 / 1e6)
@@ -124,7 +124,7 @@ def test_all_of_the_users_text_is_weighed(bpebench: Any, text_file: Path, model_
 
 @pytest.mark.parametrize("price", ["nan", "inf", "-1"])
 def test_a_price_is_a_number(bpebench: Any, text_file: Path, model_file: Path, price: str) -> None:
-    ended = bpebench("weigh", "-m", str(model_file), "-c", str(text_file), "--price", price)
+    ended = bpebench("evaluate", "-m", str(model_file), "-c", str(text_file), "--price", price)
     assert (ended.status, ended.out) == (2, "")
 
 

@@ -32,10 +32,10 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_standard_input_is_weighed_and_trained_on(bpebench: Any, tmp_path: Path) -> None:
-    ended = bpebench("weigh", "-m", "gpt2", "-c", "-", "--json", stdin="hello wörld\n\nagain".encode())
+def test_standard_input_is_evaluated_and_trained_on(bpebench: Any, tmp_path: Path) -> None:
+    ended = bpebench("evaluate", "-m", "gpt2", "-c", "-", "--json", stdin="hello wörld\n\nagain".encode())
     (row,) = json.loads(ended.out)["rows"]
-    assert (row["corpus"], row["n_texts"], row["n_bytes"]) == ("standard input", 2, 19)
+    assert (row["corpus"], row["n_documents"], row["n_bytes"]) == ("standard input", 2, 19)
     trained = bpebench("train", "-c", "-", "--vocab-size", "258", "--json", stdin=b"low lower lowest")
     assert json.loads(trained.out)["n_merges"] == 2
     assert bpebench("stages", "-e", "^naive$", "-m", "gpt2", "-c", "-", stdin=b"low").status == 0
@@ -45,7 +45,7 @@ def test_standard_input_is_weighed_and_trained_on(bpebench: Any, tmp_path: Path)
     ("content", "said"),
     [(b"", "standard input: holds no text"), (b"ab\xff", "standard input: not UTF-8 at byte 2 (0xFF)")],
 )
-@pytest.mark.parametrize("verb", [["weigh", "-m", "gpt2"], ["train"], ["stages", "-e", "naive"]])
+@pytest.mark.parametrize("verb", [["evaluate", "-m", "gpt2"], ["train"], ["stages", "-e", "naive"]])
 def test_standard_input_that_is_no_text_is_one_clear_line(
     bpebench: Any, verb: list[str], content: bytes, said: str
 ) -> None:
@@ -54,7 +54,7 @@ def test_standard_input_that_is_no_text_is_one_clear_line(
     assert said in ended.err
 
 
-@pytest.mark.parametrize("verb", [["weigh", "-c", "-"], ["encode", "-"], ["decode"]])
+@pytest.mark.parametrize("verb", [["evaluate", "-c", "-"], ["encode", "-"], ["decode"]])
 def test_a_closed_standard_input_is_one_clear_line(verb: list[str]) -> None:
     command = f"exec {sys.executable} -m harness {' '.join(verb)} -m gpt2 <&-"
     ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
@@ -112,8 +112,8 @@ def test_a_byte_order_mark_before_a_model_changes_nothing(models: Path, tmp_path
     [
         ["train", "--vocab-size", "0"], ["train", "--vocab-size", "-3"], ["train", "--min-count", "-1"],
         ["train", "--max-merges", "-1"], ["train", "--max-token-bytes", "0"], ["train", "--show", "-1"],
-        ["train", "--max-bytes", "0"], ["weigh", "-m", "gpt2", "--max-bytes", "-1"],
-        ["weigh", "-m", "gpt2", "-c", "gen/letters:0"], ["stages", "--max-bytes", "0"], ["doctor", "--rounds", "0"],
+        ["train", "--max-bytes", "0"], ["evaluate", "-m", "gpt2", "--max-bytes", "-1"],
+        ["evaluate", "-m", "gpt2", "-c", "gen/letters:0"], ["stages", "--max-bytes", "0"], ["doctor", "--rounds", "0"],
         ["scale", "--rounds", "0"], ["scale", "--doublings", "-1"], ["scale", "--limit", "0"],
         ["scale", "--limit", "nan"], ["scale", "--limit", "inf"], ["vocab", "gpt2", "--show", "-1"],
         ["vocab", "gpt2", "--id", "-1"], ["report", "RUN", "--record", "0"], ["report", "RUN", "--price", "-1"],

@@ -1,4 +1,4 @@
-"""The verbs that make, read and use a vocabulary: train, vocab, convert, weigh, encode, decode."""
+"""The verbs that make, read and use a vocabulary: train, vocab, convert, evaluate, encode, decode."""
 
 from __future__ import annotations
 
@@ -64,16 +64,16 @@ def test_convert_says_what_is_lost(bpebench: Any, model_file: Path, tmp_path: Pa
     assert not (tmp_path / "other").exists()
 
 
-def test_weigh_counts_tokens_and_cost_under_each_vocabulary(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
+def test_evaluate_counts_tokens_and_cost_under_each_vocabulary(bpebench: Any, model_file: Path, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("hello world", encoding="utf-8")
-    record = json.loads(bpebench("weigh", "-m", str(model_file), "-c", str(text), "--json").out)["rows"][0]
+    record = json.loads(bpebench("evaluate", "-m", str(model_file), "-c", str(text), "--json").out)["rows"][0]
     ids = bpebench("encode", "hello world", "-m", str(model_file)).out.split()
     assert record["n_tokens"] == len(ids)
     assert record["n_words"] == 2
-    shown = bpebench("weigh", "-m", str(model_file), "-c", str(text), "--price", "1000000").out
+    shown = bpebench("evaluate", "-m", str(model_file), "-c", str(text), "--price", "1000000").out
     assert f"{len(ids):.6f}" in shown
-    assert bpebench("weigh", "-c", str(text)).status == 2
+    assert bpebench("evaluate", "-c", str(text)).status == 2
 
 
 def test_convert_to_all_writes_what_can_be_and_says_why_the_rest_cannot(bpebench: Any, tmp_path: Path) -> None:

@@ -1,0 +1,134 @@
+"""`bpebench evaluate`: what texts cost under several vocabularies, in every language, with intervals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.commands import options
+from harness.commands.verb import Verb, flag, option
+
+if TYPE_CHECKING:
+    from harness.evaluate.metrics import Row
+    from harness.evaluate.parallel import Text
+    from harness.evaluate.prices import Prices
+
+
+class Evaluate(Verb):
+    """Show what each corpus takes under each vocabulary: tokens, words cut, share of the vocabulary used, cost.
+
+    Every figure has a 95 % interval over documents (METHODOLOGY.md: formulas and caveats). Lossy vocabularies are
+    marked and not ranked. For a corpus that holds a model's training text, use `--split held-out`; a warning says how
+    many of the documents a model trained here was trained on.
+    """
+
+    models: tuple[str, ...] = options.models
+    corpora: tuple[str, ...] = options.corpora
+    parallel: bool = flag(
+        "The corpora say the same in several languages: `parallel`, files of equal line count, or one TSV file."
+    )
+    pivot: str | None = option("Language that others are compared with.  [default: en, else the first]", metavar="LANG")
+    baseline: str | None = options.baseline_option("Also give each length relative to this vocabulary's (NSL).")
+    prices: Path | None = option("Prices per million tokens by model (TOML).", type=options.FILE)
+    price: float | None = options.price_option(None)
+    split: str | None = options.split
+    max_bytes: int | None = options.max_bytes
+    as_csv: bool = flag("One CSV table on standard output.", "--csv")
+    as_latex: bool = flag("One LaTeX table on standard output.", "--latex")
+    out: Path | None = option("Also write evaluation.json, .csv and .tex here.", type=options.FOLDER)
+
+    def run(self) -> None:
+        """Count, print and write."""
+        from harness.evaluate import output
+        from harness.evaluate.prices import Prices, read_prices
+        from harness.evaluate.run import Plan, evaluate
+        from harness.progress import progress
+
+        options.ensure(self.models, "name at least one vocabulary with -m")
+        options.ensure(self.as_json + self.as_csv + self.as_latex < 2, "choose one of --json, --csv and --latex")
+        options.ensure(self.parallel or self.pivot is None, "--pivot goes with --parallel")
+        options.ensure(not (self.parallel and self.max_bytes), "--max-bytes would part parallel text; leave it out")
+        if self.out is not None:
+            self.out.mkdir(parents=True, exist_ok=True)
+        prices = Prices(default=self.price) if self.prices is None else read_prices(self.prices, self.price)
+        texts = self._texts()
+        models = list(dict.fromkeys([*self.models, *([] if self.baseline is None else [self.baseline])]))
+        plan = Plan(models, texts, prices, self.baseline, self._pivot(texts) if self.parallel else None)
+        with progress("evaluating") as bar:
+            rows = evaluate(plan, bar)
+        self._warn(rows, prices)
+        document = output.document(rows, prices, self.baseline)
+        if self.out is not None:
+            _write(self.out, rows, document)
+        if self.as_csv:
+            click.echo(output.csv_text(rows), nl=False)
+        elif self.as_latex:
+            click.echo(output.latex(rows), nl=False)
+        else:
+            self.output(document, lambda: _shown(rows, prices))
+
+    def _texts(self) -> list[Text]:
+        from harness.evaluate.parallel import Text, language_of, parallel_texts
+
+        names = list(dict.fromkeys(self.corpora or ("parallel" if self.parallel else "samples",)))
+        if self.parallel:
+            return parallel_texts(names, self.split)
+        corpora = [options.load_corpus(name, split=self.split, max_bytes=self.max_bytes) for name in names]
+        label = "" if self.split is None else f"/{self.split}"
+        return [Text(f"{corpus.name}{label}", language_of(corpus.name), corpus.documents) for corpus in corpora]
+
+    def _pivot(self, texts: list[Text]) -> str:
+        languages = [text.language or text.name for text in texts]
+        pivot = self.pivot or ("en" if "en" in languages else languages[0])
+        options.ensure(pivot in languages, f"--pivot {pivot}: is not a language here; there are {', '.join(languages)}")
+        return pivot
+
+    def _warn(self, rows: list[Row], prices: Prices) -> None:
+        """Say on standard error what makes figures too good, uncertain or incomplete."""
+        for row in rows:
+            overlap = row.training_overlap
+            if overlap is not None and overlap["n_trained_on"]:
+                options.say(
+                    f"warning: {row.model} was trained on {overlap['share']:.1%} of {row.corpus} "
+                    f"({overlap['n_trained_on']} of the {overlap['n_documents']} documents looked up), so its figures "
+                    "there are too good; use --split held-out, or another text",
+                    err=True,
+                )
+        for corpus in dict.fromkeys(row.corpus for row in rows if row.counts["n_documents"] == 1):
+            options.say(f"warning: {corpus} is a single document, so its figures have no intervals", err=True)
+        for model in dict.fromkeys(row.model for row in rows if self.prices is not None and row.cost is None):
+            options.say(f"warning: {self.prices} has no price of {model}", err=True)
+
+
+def _shown(rows: list[Row], prices: Prices) -> str:
+    from harness.evaluate import output
+    from harness.printable import printable
+    from harness.report.round_trips import note
+
+    parts = [f"{title}\n\n{options.table(cells, headers)}\n" for title, headers, cells in output.tables(rows)]
+    said = [note({row.model: row.round_trip for row in rows})]
+    if any(row.round_trip == "lossy" for row in rows):
+        said.append("A lossy vocabulary is not ranked: it keeps less of the text.")
+    if any(row.cost is not None for row in rows):
+        currency, date = prices.currency or "the currency of the price", prices.date
+        said.append(f"Cost of all of it, in {printable(currency)}{'' if date is None else f' (prices of {date})'}.")
+    said.append("±: half the width of the 95 % interval over documents; --json and --csv give its ends.")
+    return "\n".join([*parts, " ".join(said)])
+
+
+def _write(folder: Path, rows: list[Row], document: dict[str, Any]) -> None:
+    """Write the files of --out."""
+    import msgspec
+
+    from harness.evaluate import output
+    from harness.printable import printable_json
+    from harness.records import write_atomically
+
+    content = printable_json(msgspec.json.format(msgspec.json.encode(document), indent=2).decode()) + "\n"
+    for suffix, text in (("json", content), ("csv", output.csv_text(rows)), ("tex", output.latex(rows))):
+        write_atomically(folder / f"evaluation.{suffix}", text.encode())
+
+
+command = Evaluate.command()

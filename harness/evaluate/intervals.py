@@ -1,0 +1,113 @@
+"""95 % intervals of figures over documents: by bootstrap for ratios of sums, by jackknife for counts of types.
+
+Groups of documents are resampled (Efron 1979), and the interval is widened for few groups as in
+`harness.measure.analysis.stats`. Resampling loses types that occur in one document only, so a bootstrap interval of the
+number of distinct tokens can miss the figure itself; there groups are left out one at a time (Tukey's jackknife).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.measure.analysis.stats import RESAMPLES, student_t_975
+
+_NORMAL_975 = 1.959964
+
+
+class Figure(NamedTuple):
+    """A figure and its 95 % interval; None where it cannot be given: a single document has no interval."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+def ratio(tops: np.ndarray, bottoms: np.ndarray, n_documents: int, *, is_share: bool = False) -> Figure:
+    """Return the total of `tops` over that of `bottoms`, sums by group; None where `bottoms` is 0.
+
+    A share that is 0 (or 1) over all documents gets the exact bound of so many trials (Clopper and Pearson 1934) with
+    documents as trials, because resampling would give an interval of no width.
+    """
+    top, bottom = float(tops.sum()), float(bottoms.sum())
+    if not bottom:
+        return Figure(None)
+    value, n_groups = top / bottom, min(n_documents, len(tops))
+    if n_groups < 2:
+        return Figure(value)
+    if is_share and value in (0.0, 1.0):
+        bound = 1 - 0.025 ** (1 / n_documents)
+        return Figure(value, 0.0, bound) if value == 0 else Figure(value, 1 - bound, 1.0)
+    weights = _weights(n_groups)
+    below = weights @ bottoms[:n_groups]
+    draws = (weights @ tops[:n_groups])[below > 0] / below[below > 0]
+    return _of_draws(value, draws, n_groups, is_share=is_share)
+
+
+def statistic(columns: np.ndarray, of: Callable[[np.ndarray], np.ndarray], n_documents: int) -> Figure:
+    """Return `of` the totals of `columns`, shape (n_groups, n_columns), between 0 and 1, by bootstrap.
+
+    `of` maps totals of shape (n, n_columns) to n figures.
+    """
+    value, n_groups = float(of(columns.sum(axis=0, keepdims=True))[0]), min(n_documents, len(columns))
+    if n_groups < 2:
+        return Figure(value)
+    return _of_draws(value, of(_weights(n_groups) @ columns[:n_groups]), n_groups, is_share=True)
+
+
+def _of_draws(value: float, draws: np.ndarray, n_groups: int, *, is_share: bool) -> Figure:
+    factor = math.sqrt(n_groups / (n_groups - 1)) * student_t_975(n_groups - 1) / _NORMAL_975
+    low, high = map(float, np.percentile(draws, [2.5, 97.5]))
+    if not is_share and value > 0 and low > 0:
+        return Figure(value, value * min(1.0, low / value) ** factor, value * max(1.0, high / value) ** factor)
+    low, high = value - max(0.0, value - low) * factor, value + max(0.0, high - value) * factor
+    return Figure(value, max(0.0, low), min(1.0, high) if is_share else high)
+
+
+@lru_cache(maxsize=4)
+def _weights(n_groups: int) -> np.ndarray:
+    """Return how often each resample takes each group: int64 of shape (RESAMPLES, n_groups).
+
+    Integers are multiplied without a linear algebra library, whose threads wait for each other on a busy machine.
+    """
+    return np.random.default_rng(0).multinomial(n_groups, np.full(n_groups, 1 / n_groups), RESAMPLES)
+
+
+def jackknife(times: np.ndarray, of: Callable[[np.ndarray], float | None]) -> Figure:
+    """Return `of` the total of counts, shape (n_slices, n_types), with its interval between 0 and 1.
+
+    The standard error is that of leaving out one slice at a time, times Student's t.
+    """
+    total, value = times.sum(axis=0), of(times.sum(axis=0))
+    slices = [one for one in times if one.any()]
+    left = [of(total - one) for one in slices] if len(slices) > 1 else []
+    known = [one for one in left if one is not None]
+    if value is None or not known or len(known) < len(left):
+        return Figure(value)
+    n = len(known)
+    half = student_t_975(n - 1) * math.sqrt((n - 1) * float(np.var(known)))
+    return Figure(value, max(0.0, value - half), min(1.0, value + half))
+
+
+def quantile(lengths: Counter[int], share: float) -> Figure:
+    """Return the quantile of counted numbers: the smallest one that `share` of all do not exceed.
+
+    Its interval is that of order statistics, free of any distribution; a bound beyond the sample is None.
+    """
+    numbers = sorted(lengths)
+    up_to = np.cumsum([lengths[number] for number in numbers])
+    n = int(up_to[-1])
+
+    def at(rank: float) -> float | None:
+        place = math.ceil(rank)
+        return float(numbers[int(np.searchsorted(up_to, place))]) if 1 <= place <= n else None
+
+    if n < 2:
+        return Figure(at(1))
+    half = _NORMAL_975 * math.sqrt(n * share * (1 - share))
+    return Figure(at(max(1.0, n * share)), at(n * share - half), at(n * share + half + 1))

@@ -1,0 +1,156 @@
+"""From sums to figures: one row for a model on a corpus. METHODOLOGY.md has the table of formulas and caveats.
+
+None of these figures says how well a model trained on the tokens works. Of compression, Goldman et al. 2024 ("Unpacking
+Tokenization") find a correlation with that, Schmidt et al. 2024 ("Tokenization Is More Than Compression") none;
+Cognetta et al. 2024 ("Two Counterexamples to Tokenization and the Noiseless Channel") raise Rényi efficiency without
+any gain.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from harness.evaluate.intervals import Figure, jackknife, quantile, ratio
+from harness.evaluate.tally import ModelTally, TextTally
+
+ALPHA = 2.5
+"""The order of Rényi's entropy that correlates best with translation quality in Zouhar et al. 2023."""
+UNSPACED_SHARE = 0.1
+"""Where scripts that do not write words apart have this share of the characters of words, words are not counted."""
+
+
+@dataclass(slots=True)
+class Row:
+    """The figures of one model on one corpus."""
+
+    model: str
+    corpus: str
+    language: str | None
+    implementation: str
+    vocab_size: int
+    round_trip: str
+    counts: dict[str, int | None]
+    figures: dict[str, Figure]
+    rank: int | None = None
+    """By tokens, among the lossless models on this corpus; None for a lossy one."""
+    cost: float | None = None
+    price_per_million_tokens: float | None = None
+    training_overlap: dict[str, float] | None = None
+    parallel: dict[str, str | None] = field(default_factory=dict)
+    """Pivot, worst and best language, where the corpora are parallel."""
+
+
+COUNTS = ("n_documents", "n_bytes", "n_characters", "n_words", "n_tokens")
+FIGURES = (
+    "bytes_per_token",
+    "characters_per_token",
+    "tokens_per_document_mean",
+    "tokens_per_document_median",
+    "tokens_per_document_p95",
+    "fertility",
+    "continued_word_share",
+    "single_token_word_share",
+    "renyi_efficiency",
+    "renyi_efficiency_whole_vocabulary",
+    "vocabulary_used",
+    "nsl",
+    "cut_character_share",
+    "unknown_share",
+    "byte_token_share",
+    "premium",
+    "gini",
+)
+"""Names of figures that have an interval, in the order of columns."""
+
+
+def counts_of(text: TextTally, made: ModelTally) -> dict[str, int | None]:
+    """Return the exact counts; words are None where they are not written apart."""
+    words = int(text.words.sum()) if writes_words_apart(text) else None
+    sums = (text.n_documents, int(text.bytes.sum()), int(text.characters.sum()), words, int(made.tokens.sum()))
+    return dict(zip(COUNTS, sums, strict=True))
+
+
+def writes_words_apart(text: TextTally) -> bool:
+    """Return whether Han, Kana, Thai, Lao, Khmer, Burmese and Tibetan have less than `UNSPACED_SHARE` of the text."""
+    return text.n_unspaced < UNSPACED_SHARE * text.n_word_characters or not text.n_unspaced
+
+
+def figures_of(text: TextTally, made: ModelTally, n_types: int, baseline: ModelTally | None) -> dict[str, Figure]:
+    """Return the figures of a model on a text; `n_types` is the number of its ids that decode to a text.
+
+    Rates are ratios of totals, not means over documents, of bytes b, characters c, words w, documents d, tokens t:
+
+    - bytes_per_token b/t, characters_per_token c/t, tokens_per_document t/d: text per token is not comparable between
+      languages, because scripts differ in bytes and characters per meaning (Petrov et al. 2023).
+    - fertility t/w (Rust et al. 2021): spaces, signs and line ends count as tokens too, so text full of them has more.
+    - continued_word_share (Rust et al. 2021): words with a token border inside, over w. single_token_word_share: words
+      that are one token, alone or after one space, over w. A word that shares its token with other text is neither.
+    - nsl t/t of the baseline (Dagan et al. 2024).
+    - cut_character_share: characters with a token border inside, over c: text generated up to there is invalid UTF-8.
+    - unknown_share, byte_token_share: unknown tokens, and tokens of one byte that is no character, over t.
+    - vocabulary_used, renyi_efficiency: see there.
+
+    Figures that need words are None where words are not written apart, those that need borders where a model is lossy.
+    """
+    none, n = Figure(None), text.n_documents
+    share = partial(ratio, n_documents=n, is_share=True)
+    spaced = writes_words_apart(text)
+    found = {
+        "bytes_per_token": ratio(text.bytes, made.tokens, n),
+        "characters_per_token": ratio(text.characters, made.tokens, n),
+        "tokens_per_document_mean": ratio(made.tokens, text.documents, n),
+        "tokens_per_document_median": quantile(made.lengths, 0.5),
+        "tokens_per_document_p95": quantile(made.lengths, 0.95),
+        "fertility": ratio(made.tokens, text.words, n) if spaced else none,
+        "continued_word_share": share(made.continued, made.words) if spaced else none,
+        "single_token_word_share": share(made.single, made.words) if spaced else none,
+        "renyi_efficiency": jackknife(made.times, renyi_efficiency),
+        "renyi_efficiency_whole_vocabulary": jackknife(made.times, partial(renyi_efficiency, n_types=n_types)),
+        "vocabulary_used": jackknife(made.times, partial(vocabulary_used, n_types=n_types)),
+        "nsl": none if baseline is None else ratio(made.tokens, baseline.tokens, n),
+        "cut_character_share": share(made.cut, made.characters),
+        "unknown_share": share(made.unknown, made.tokens),
+        "byte_token_share": share(made.byte_tokens, made.tokens),
+    }
+    return {name: found.get(name, none) for name in FIGURES}
+
+
+def renyi_efficiency(times: np.ndarray, n_types: int | None = None) -> float | None:
+    """Return H_2.5(p) / log(n types), 0 to 1, of counts by token; None where there is a single type.
+
+    H_a(p) = log(sum p^a) / (1 - a), over the types that occur; `n_types` is theirs unless given (Zouhar et al. 2023,
+    "Tokenization and the Noiseless Channel"). It can be raised without any gain in quality (Cognetta et al. 2024), and
+    over observed types it depends on the length of the text.
+
+    >>> renyi_efficiency(np.array([1, 1, 0]))
+    1.0
+    """
+    used = times[times > 0]
+    n = len(used) if n_types is None else n_types
+    if n < 2 or not len(used):
+        return None
+    shares = used / used.sum()
+    # Over equal shares this is log(n) / log(n), up to rounding; an entropy of one type is 0 and not -0.
+    return min(1.0, abs(math.log(float((shares * shares * np.sqrt(shares)).sum())) / (1 - ALPHA)) / math.log(n))
+
+
+def vocabulary_used(times: np.ndarray, n_types: int) -> float:
+    """Return the share of a vocabulary's ids, special ones included, that occur in the text; it grows with its length.
+
+    >>> vocabulary_used(np.array([3, 0, 1]), 4)
+    0.5
+    """
+    return float((times > 0).sum()) / n_types
+
+
+def rank(rows: list[Row]) -> None:
+    """Rank the rows of each corpus by their tokens, fewest first; a lossy model, which keeps less, has no rank."""
+    for corpus in {row.corpus for row in rows}:
+        fine = [row for row in rows if row.corpus == corpus and row.round_trip != "lossy"]
+        totals = sorted(row.counts["n_tokens"] or 0 for row in fine)
+        for row in fine:
+            row.rank = 1 + totals.index(row.counts["n_tokens"] or 0)

@@ -1,0 +1,57 @@
+"""The user's prices: a TOML file with a currency, a date, and a price per million input tokens for each model.
+
+currency = "USD"
+date = 2026-11-01
+
+[per_million_input_tokens]
+o200k_base = 2.5
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.data import DataError
+
+_TABLE = "per_million_input_tokens"
+_KEYS = {"currency", "date", _TABLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a million input tokens cost, by model; `default` for any other (None: not known)."""
+
+    by_model: dict[str, float] = field(default_factory=dict)
+    currency: str | None = None
+    date: str | None = None
+    default: float | None = None
+
+    def of(self, model: str) -> float | None:
+        """Return the price of a model."""
+        return self.by_model.get(model, self.default)
+
+
+def read_prices(file: Path, default: float | None = None) -> Prices:
+    """Return the prices of a file; raise `DataError` naming the entry that is wrong."""
+    try:
+        document = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{file}: not TOML: {error}") from None
+    if unknown := sorted(set(document) - _KEYS):
+        raise DataError(f"{file}: unknown entry {unknown[0]!r}; there are {', '.join(sorted(_KEYS))}")
+    currency, date, by_model = document.get("currency"), document.get("date"), document.get(_TABLE)
+    if not isinstance(currency, str) or not currency.strip():
+        raise DataError(f'{file}: needs a currency, as in currency = "USD"')
+    if not isinstance(date, datetime.date):
+        raise DataError(f"{file}: needs the date of its prices, as in date = 2026-11-01")
+    if not isinstance(by_model, dict) or not by_model:
+        raise DataError(f"{file}: needs a table [{_TABLE}] of model = price")
+    for model, price in by_model.items():
+        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 <= price < math.inf:
+            raise DataError(f"{file}: the price of {model!r} must be a number of 0 or more, not {price!r}")
+    prices = {model: float(price) for model, price in by_model.items()}
+    return Prices(prices, currency, date.isoformat(), default)

@@ -1,0 +1,155 @@
+"""Sums over streamed documents: of a text, and of what a model makes of it. Memory does not grow with the text.
+
+For intervals, sums are kept by group of documents: document i belongs to group i modulo `GROUPS`, so up to that many
+documents each is a group, and beyond it groups are independent samples of equal size. How often each token occurs is
+kept for `SLICES` groups only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+
+from harness.evaluate.texts import Batch, batch_of
+from harness.evaluate.words import Segmenter
+from impls import Tokenizer
+
+GROUPS = 1000
+SLICES = 20
+
+
+class TextTally:
+    """What a text is, whatever the model. Sums are int64 of shape (GROUPS,)."""
+
+    def __init__(self) -> None:
+        self.n_documents = 0
+        self.documents, self.bytes, self.characters, self.words = np.zeros((4, GROUPS), np.int64)
+        self.n_word_characters = self.n_unspaced = 0
+
+    def add(self, batch: Batch) -> None:
+        """Add a batch."""
+        groups = _groups(self.n_documents, batch)
+        self.n_documents += len(batch.documents)
+        np.add.at(self.documents, groups, 1)
+        np.add.at(self.bytes, groups, batch.n_bytes)
+        np.add.at(self.characters, groups, batch.n_characters)
+        np.add.at(self.words, groups, batch.n_words)
+        self.n_word_characters += batch.words.n_characters
+        self.n_unspaced += batch.words.n_unspaced
+
+
+class TokenBytes:
+    """What the ids of a tokenizer decode to, prepared once for all texts."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        model = tokenizer.model
+        self.by_id = model.bytes_by_id()
+        self.lengths = np.zeros(model.vocab_size, np.int64)
+        self.is_byte = np.zeros(model.vocab_size, bool)
+        """Whether an id is one byte that is no character."""
+        for i, token in self.by_id.items():
+            self.lengths[i] = len(token)
+            self.is_byte[i] = len(token) == 1 and token[0] >= 0x80
+        self.unknown = -1 if model.unknown_id is None else model.unknown_id
+        self.round_trip = model.round_trip
+
+
+class ModelTally:
+    """What a model makes of a text. Sums are int64 of shape (GROUPS,).
+
+    Borders of tokens are places in the text that the ids decode to, which of a normalising model is a normal form of
+    the text; of a lossy model, and where that is not UTF-8, they are not counted (`has_borders`).
+    """
+
+    def __init__(self, tokenizer: Tokenizer, known: TokenBytes) -> None:
+        self._tokenizer = tokenizer
+        self._known = known
+        self.has_borders = known.round_trip != "lossy"
+        self.n_documents = 0
+        self.tokens, self.unknown, self.byte_tokens = np.zeros((3, GROUPS), np.int64)
+        self.words, self.continued, self.single = np.zeros((3, GROUPS), np.int64)
+        self.characters, self.cut = np.zeros((2, GROUPS), np.int64)
+        self.times = np.zeros((SLICES, len(known.lengths)), np.int64)
+        """How often each id occurs, by slice of the documents."""
+        self._slice = 0
+        self._segmenter = Segmenter()
+        self.lengths: Counter[int] = Counter()
+        """Tokens of a document -> the number of documents."""
+
+    def add(self, batch: Batch) -> None:
+        """Encode and add a batch; special text is ordinary text."""
+        ids, offsets = self._tokenizer.encode_ragged(batch.documents, disallowed_special=())
+        groups, n_tokens = _groups(self.n_documents, batch), np.diff(offsets)
+        self.n_documents += len(groups)
+        np.add.at(self.tokens, groups, n_tokens)
+        self.lengths.update(
+            dict(zip(*(found.tolist() for found in np.unique(n_tokens, return_counts=True)), strict=True))
+        )
+        for sums, chosen in ((self.unknown, ids == self._known.unknown), (self.byte_tokens, self._known.is_byte[ids])):
+            places = np.flatnonzero(chosen)
+            np.add.at(sums, groups[np.searchsorted(offsets, places, "right") - 1], 1)
+        self._count_ids(ids, offsets)
+        if self.has_borders:
+            self._count_borders(ids, offsets, groups, batch)
+
+    def _count_ids(self, ids: np.ndarray, offsets: np.ndarray) -> None:
+        """Add neighbouring documents to one slice each; the next batch goes on with the next slice."""
+        n_documents = len(offsets) - 1
+        n_slices = min(SLICES, n_documents)
+        cuts = offsets[np.linspace(0, n_documents, n_slices + 1).astype(np.int64)]
+        for start, end in pairwise(cuts):
+            self.times[self._slice] += np.bincount(ids[start:end], minlength=self.times.shape[1])
+            self._slice = (self._slice + 1) % SLICES
+
+    def _count_borders(self, ids: np.ndarray, offsets: np.ndarray, groups: np.ndarray, batch: Batch) -> None:
+        lengths = self._known.lengths[ids]
+        before = np.concatenate(([0], np.cumsum(lengths)))
+        view = batch
+        if self._known.round_trip != "exact" or not np.array_equal(np.diff(before[offsets]), batch.n_bytes):
+            try:
+                view = batch_of(self._decoded(ids, offsets), self._segmenter)
+            except UnicodeDecodeError:
+                self.has_borders = False
+                self.words[:] = self.characters[:] = 0
+                return
+        # One line feed stands before every document but the first.
+        places = (before[:-1] + np.repeat(np.arange(len(groups)), np.diff(offsets)))[lengths > 0]
+        cut, continued, single = borders(view, places)
+        np.add.at(self.characters, groups, view.n_characters)
+        np.add.at(self.words, groups, view.n_words)
+        np.add.at(self.cut, groups[np.searchsorted(view.starts, cut, "right") - 1], 1)
+        np.add.at(self.continued, groups[view.word_document[continued]], 1)
+        np.add.at(self.single, groups[view.word_document[single]], 1)
+
+    def _decoded(self, ids: np.ndarray, offsets: np.ndarray) -> list[str]:
+        token_of, listed, places = self._known.by_id.__getitem__, ids.tolist(), offsets.tolist()
+        return [b"".join(map(token_of, listed[a:b])).decode() for a, b in pairwise(places)]
+
+
+def borders(view: Batch, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what token borders do to a text, from the first byte of each token in `view.content`, ascending.
+
+    That is: the first byte of each character that a border cuts; whether each word is continued, which is cut inside;
+    whether each word is a single token, alone or after one space (U+0020). A word that shares its token with other text
+    is neither.
+    """
+    content = view.content
+    begins = np.zeros(len(content) + 1, np.int32)
+    begins[places] = 1
+    n_before = np.cumsum(begins, dtype=np.int32)
+    places = np.flatnonzero(begins)
+    begins[view.starts + view.n_bytes] = 1  # from here on also where a document ends
+    starts, ends = view.words.starts, view.words.ends
+    continued = n_before[ends - 1] > n_before[starts]
+    gaps = starts - places[n_before[starts] - 1]
+    alone = (gaps == 0) | ((gaps == 1) & (content[starts - 1] == ord(" ")))
+    cut = places[(content[places] & 0xC0) == 0x80]
+    for _ in range(3):
+        cut = np.where((content[cut] & 0xC0) == 0x80, cut - 1, cut)
+    return np.unique(cut), continued, ~continued & alone & (begins[ends] == 1)
+
+
+def _groups(first: int, batch: Batch) -> np.ndarray:
+    return (first + np.arange(len(batch.documents))) % GROUPS

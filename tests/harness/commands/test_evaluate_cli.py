@@ -1,0 +1,170 @@
+"""The verb evaluate: its documents, tables, prices, marks and files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import impls
+from harness.data import datasets_folder
+
+_KEYS = (
+    *("model", "corpus", "language", "n_documents", "n_bytes", "n_characters", "n_words", "n_tokens"),
+    *("bytes_per_token", "characters_per_token", "tokens_per_document", "fertility", "continued_word_share"),
+    *("single_token_word_share", "renyi_efficiency", "vocabulary_used", "nsl", "cut_character_share", "unknown_share"),
+    *("byte_token_share", "round_trip", "cost"),
+)
+
+
+@pytest.fixture
+def text_file(tmp_path: Path) -> Path:
+    file = tmp_path / "text_1 & 50%.txt"
+    file.write_text("Hello, world\n\nagain hello\n\nand on\n")
+    return file
+
+
+@pytest.fixture
+def lossy(tmp_path: Path) -> str:
+    """A vocabulary of one token for every character, which would win the comparison."""
+    model = impls.Model(tokens=(b"[UNK]",), unknown="[UNK]", unknown_id=0, alphabet="chars")
+    model.save(tmp_path / "lossy.json")
+    return str(tmp_path / "lossy.json")
+
+
+@pytest.fixture
+def prices(tmp_path: Path) -> Path:
+    file = tmp_path / "prices.toml"
+    file.write_text('currency = "EUR"\ndate = 2026-11-01\n[per_million_input_tokens]\ngpt2 = 4\n')
+    return file
+
+
+def test_a_row_has_every_key_and_each_figure_lies_in_its_interval(bpebench: Any, text_file: Path) -> None:
+    ended = bpebench("evaluate", "-m", "gpt2", "-c", str(text_file), "-c", "samples/tr", "--json")
+    rows = json.loads(ended.out)["rows"]
+    assert len(rows) == 2
+    for row in rows:
+        assert set(_KEYS) <= set(row)
+        flat = row | {f"tokens_per_document_{name}": value for name, value in row["tokens_per_document"].items()}
+        assert len(row["intervals"]) > 10
+        for name, (low, high) in row["intervals"].items():
+            assert low is None or low <= flat[name]
+            assert high is None or flat[name] <= high
+    assert [row["language"] for row in rows] == [None, "tr"]
+
+
+def test_lossy_vocabularies_are_marked_and_never_ranked(
+    bpebench: Any, hand_made: Any, lossy: str, tmp_path: Path
+) -> None:
+    hand_made("", alphabet="bytes").save(tmp_path / "letters.json")
+    (tmp_path / "text.txt").write_text("日本語を話す\n\nはい\n")
+    letters = str(tmp_path / "letters.json")
+    command = ["evaluate", "-m", lossy, "-m", letters, "-m", "gpt2", "-c", str(tmp_path / "text.txt")]
+    rows = json.loads(bpebench(*command, "--json").out)["rows"]
+    assert min(rows, key=lambda row: row["n_tokens"])["model"] == lossy
+    assert [(row["model"], row["round_trip"], row["rank"]) for row in rows] == [
+        (lossy, "lossy", None), (letters, "exact", 2), ("gpt2", "exact", 1),
+    ]  # fmt: skip
+    shown = bpebench(*command).out
+    listed = [line.split()[0] for line in shown.splitlines() if line.startswith((lossy, letters, "gpt2"))]
+    assert listed == ["gpt2", letters, lossy]
+    assert f"{lossy} (lossy)" in shown
+    assert "not ranked" in shown
+    assert "(lossy)" in bpebench(*command, "--latex").out
+    assert [line["rank"] for line in csv.DictReader(io.StringIO(bpebench(*command, "--csv").out))] == ["", "2", "1"]
+
+
+def test_csv_and_latex_parse_and_say_what_json_says(bpebench: Any, text_file: Path, tmp_path: Path) -> None:
+    command = ["evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", str(text_file), "--baseline", "gpt2", "--price", "2"]
+    rows = json.loads(bpebench(*command, "--json").out)["rows"]
+    table = list(csv.DictReader(io.StringIO(bpebench(*command, "--csv").out)))
+    assert [row["model"] for row in table] == ["gpt2", "o200k_base"]
+    for row, line in zip(rows, table, strict=True):
+        assert line["corpus"] == str(text_file)
+        for name in ("n_tokens", "fertility", "nsl", "cost", "cut_character_share"):
+            assert float(line[name]) == row[name]
+        assert [float(line["nsl_low"]), float(line["nsl_high"])] == row["intervals"]["nsl"]
+        assert float(line["tokens_per_document_p95"]) == row["tokens_per_document"]["p95"]
+    latex = bpebench(*command, "--latex").out
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 1
+    (columns,) = re.findall(r"\\begin\{tabular\}\{(\w+)\}", latex)
+    lines = [line for line in latex.splitlines() if line.endswith(r"\\")]
+    assert len(lines) == 3
+    assert {len(re.findall(r"(?<!\\)&", line)) for line in lines} == {len(columns) - 1}
+    assert r"o200k\_base" in latex
+    assert bpebench(*command, "--csv", "--json").status == 2
+    bpebench(*command, "--out", str(tmp_path / "out"))
+    assert json.loads((tmp_path / "out" / "evaluation.json").read_text())["rows"] == rows
+    assert (tmp_path / "out" / "evaluation.csv").read_text() == bpebench(*command, "--csv").out
+    assert (tmp_path / "out" / "evaluation.tex").read_text() == latex
+    assert len(list((tmp_path / "out").iterdir())) == 3
+
+
+def test_nsl_is_1_for_the_baseline_and_null_without_one(bpebench: Any, text_file: Path) -> None:
+    command = ["evaluate", "-m", "o200k_base", "-c", str(text_file), "--json"]
+    assert [row["nsl"] for row in json.loads(bpebench(*command).out)["rows"]] == [None]
+    with_baseline = json.loads(bpebench(*command, "--baseline", "gpt2").out)
+    rows = with_baseline["rows"]
+    assert [(row["model"], row["nsl"]) for row in rows] == [
+        ("o200k_base", rows[0]["n_tokens"] / rows[1]["n_tokens"]), ("gpt2", 1),
+    ]  # fmt: skip
+    assert with_baseline["baseline"] == "gpt2"
+
+
+def test_cost_is_at_each_models_own_price(bpebench: Any, text_file: Path, prices: Path) -> None:
+    command = ["evaluate", "-m", "gpt2", "-m", "o200k_base", "-c", str(text_file), "--prices", str(prices)]
+    ended = bpebench(*command, "--json")
+    document = json.loads(ended.out)
+    assert (document["currency"], document["price_date"]) == ("EUR", "2026-11-01")
+    assert [row["cost"] for row in document["rows"]] == [document["rows"][0]["n_tokens"] * 4 / 1e6, None]
+    assert "has no price of o200k_base" in ended.err
+    assert "in EUR (prices of 2026-11-01)" in bpebench(*command).out
+    both = json.loads(bpebench(*command, "--price", "1", "--json").out)["rows"]
+    assert [row["price_per_million_tokens"] for row in both] == [4, 1]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("currency = ", "not TOML"),
+        ("date = 2026-11-01\n[per_million_input_tokens]\na = 1", "needs a currency"),
+        ('currency = "EUR"\n[per_million_input_tokens]\na = 1', "needs the date"),
+        ('currency = "EUR"\ndate = 2026-11-01', "needs a table"),
+        ('currency = "EUR"\ndate = 2026-11-01\n[per_million_input_tokens]\na = -1', "the price of 'a' must be"),
+        ('currency = "EUR"\ndate = 2026-11-01\n[per_million_input_tokens]\na = "1"', "the price of 'a' must be"),
+        ('currency = "EUR"\ndate = 2026-11-01\n[per_million_input_tokens]\na = inf', "the price of 'a' must be"),
+        ('currency = "EUR"\ndates = 2026-11-01', "unknown entry 'dates'"),
+    ],
+)
+def test_prices_that_cannot_be_read_are_one_clear_line(
+    bpebench: Any, text_file: Path, prices: Path, content: str, said: str
+) -> None:
+    prices.write_text(content)
+    ended = bpebench("evaluate", "-m", "gpt2", "-c", str(text_file), "--prices", str(prices))
+    assert (ended.status, ended.out) == (2, "")
+    assert said in ended.err.splitlines()[-1]
+
+
+def test_the_example_of_prices_names_vocabularies_there_are(bpebench: Any, text_file: Path) -> None:
+    from harness.data import model_names
+    from harness.evaluate.prices import read_prices
+
+    file = datasets_folder() / "prices.example.toml"
+    known = read_prices(file)
+    assert known.by_model.keys() <= set(model_names())
+    model = next(iter(known.by_model))
+    ended = bpebench("evaluate", "-m", model, "-c", str(text_file), "--prices", str(file), "--json")
+    assert json.loads(ended.out)["rows"][0]["cost"] > 0
+
+
+def test_a_single_document_has_no_intervals_and_says_so(bpebench: Any, tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("one document")
+    ended = bpebench("evaluate", "-m", "gpt2", "-c", str(tmp_path / "one.txt"), "--json")
+    assert json.loads(ended.out)["rows"][0]["intervals"] == {}
+    assert "is a single document, so its figures have no intervals" in ended.err
+    assert "± ?" in bpebench("evaluate", "-m", "gpt2", "-c", str(tmp_path / "one.txt")).out

@@ -1,0 +1,264 @@
+"""Every figure on a text small enough to count by hand, and tokenization-scorer's own examples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import impls
+from harness.evaluate.intervals import Figure, jackknife, quantile, ratio
+from harness.evaluate.metrics import figures_of, renyi_efficiency, vocabulary_used
+from harness.evaluate.parallel import Text
+from harness.evaluate.prices import Prices
+from harness.evaluate.run import Plan, evaluate
+from harness.evaluate.tally import GROUPS, ModelTally, TextTally, TokenBytes
+from harness.evaluate.texts import batch_of, batches
+from harness.evaluate.words import Segmenter
+from harness.progress import Bar
+
+
+def tallied(model: impls.Model, documents: list[str], implementation: str = "priority") -> tuple[TextTally, ModelTally]:
+    tokenizer = impls.load(implementation, model)
+    text, made, segmenter = TextTally(), ModelTally(tokenizer, TokenBytes(tokenizer)), Segmenter()
+    for some in batches(documents):
+        batch = batch_of(some, segmenter)
+        text.add(batch)
+        made.add(batch)
+    return text, made
+
+
+def values(model: impls.Model, documents: list[str]) -> dict[str, float | None]:
+    text, made = tallied(model, documents)
+    return {name: figure.value for name, figure in figures_of(text, made, model.n_tokens, None).items()}
+
+
+def test_figures_counted_by_hand(hand_made: Any) -> None:
+    # ab| c|a|b|c  é is two bytes.   "ab cab" -> ab, ␠, c, ab;   "é b" -> C3, A9, ␠, b
+    model = hand_made("a+b", alphabet="bytes")
+    found = values(model, ["ab cab", "é b"])
+    assert found["bytes_per_token"] == 10 / 8
+    assert found["characters_per_token"] == 9 / 8
+    assert found["tokens_per_document_mean"] == 4
+    assert (found["tokens_per_document_median"], found["tokens_per_document_p95"]) == (4, 4)
+    assert found["fertility"] == 8 / 4  # ab, cab, é, b
+    assert found["continued_word_share"] == 2 / 4  # cab, é
+    assert found["single_token_word_share"] == 2 / 4
+    assert found["cut_character_share"] == 1 / 9
+    assert found["byte_token_share"] == 2 / 8
+    assert found["unknown_share"] == 0
+    assert found["vocabulary_used"] == 6 / 257  # ab, ␠, c, C3, A9, b
+    shares = np.array([2, 2, 1, 1, 1, 1]) / 8
+    entropy = np.log2((shares**2.5).sum()) / -1.5
+    assert found["renyi_efficiency"] == pytest.approx(entropy / np.log2(6), abs=1e-12)
+    assert found["renyi_efficiency_whole_vocabulary"] == pytest.approx(entropy / np.log2(257), abs=1e-12)
+
+
+def test_a_single_token_may_hold_one_space_before_the_word_and_nothing_else() -> None:
+    # "a ab ab, x-a": the tokens are a, ␠ab, ␠ab, ",␠", x, -a
+    pairs = [(b" ", b"a"), (b" a", b"b"), (b",", b" "), (b"-", b"a")]
+    tokens = [bytes([byte]) for byte in range(256)]
+    ids = {token: i for i, token in enumerate(tokens)}
+    merges = []
+    for left, right in pairs:
+        merges.append((ids[left], ids[right]))
+        ids[left + right] = len(tokens)
+        tokens.append(left + right)
+    model = impls.Model(tokens=tuple(tokens), merges=tuple(merges))
+    assert len(impls.load("priority", model).encode("a ab ab, x-a")) == 6
+    found = values(model, ["a ab ab, x-a"])
+    assert found["fertility"] == 6 / 5
+    assert found["continued_word_share"] == 0
+    assert found["single_token_word_share"] == 4 / 5  # the last a shares its token with the hyphen
+    twice = values(model, ["  ab"])  # the token of ab begins with the second space
+    assert (twice["fertility"], twice["single_token_word_share"]) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "scored"),
+    [
+        ("pick @@ed pick @@l @@ed pick @@les", 0.8265064834225245),
+        ("pick @@e @@d pick @@l @@e @@d pick @@l @@e @@s", 0.9204840242168808),
+    ],
+)
+def test_renyi_efficiency_equals_tokenization_scorer_on_its_examples(text: str, scored: float) -> None:
+    counts = np.array([*Counter(text.split()).values(), 0, 0])
+    assert renyi_efficiency(counts) == pytest.approx(scored, abs=1e-12)
+
+
+def test_renyi_efficiency_is_1_of_equal_shares_and_none_of_one_type() -> None:
+    assert renyi_efficiency(np.full(7, 3)) == 1
+    assert renyi_efficiency(np.array([5, 0])) is None
+    assert renyi_efficiency(np.array([5, 0]), n_types=2) == 0
+    assert vocabulary_used(np.array([5, 0, 2]), 3) == 2 / 3
+
+
+@pytest.mark.parametrize("text", ["สวัสดีครับ", "日本語を話す", "မြန်မာ", "ສະບາຍດີ", "ភាសាខ្មែរ", "我说 ok"])
+def test_words_are_not_counted_where_they_are_not_written_apart(hand_made: Any, text: str) -> None:
+    model = hand_made("a+b", alphabet="bytes")
+    found = values(model, [text])
+    names = ("fertility", "continued_word_share", "single_token_word_share")
+    assert [found[name] for name in names] == [None, None, None]
+    assert found["bytes_per_token"] == 1
+    assert values(model, ["some Latin text with one 字"])["fertility"] is not None
+
+
+def test_a_normalising_model_is_judged_by_borders_in_the_normal_form() -> None:
+    tokens = [bytes([byte]) for byte in range(256)]
+    model = impls.Model(tokens=(*tokens, "é".encode()), merges=((0xC3, 0xA9),), normalization="nfc")
+    assert model.round_trip == "normalising"
+    found = values(model, ["e\u0301 e\u0301"])
+    assert (found["single_token_word_share"], found["cut_character_share"]) == (1, 0)
+    assert found["fertility"] == 3 / 2
+
+
+def test_text_with_surrogates_is_judged_by_what_the_ids_decode_to(hand_made: Any) -> None:
+    found = values(hand_made("a+b", alphabet="bytes"), ["a\ud83d\ude00b", "c\ud800"])
+    assert found["byte_token_share"] == 7 / 10
+    assert found["cut_character_share"] == 2 / 5  # 😀 and U+FFFD
+
+
+def test_a_lossy_model_has_no_borders_but_its_unknown_tokens_are_counted() -> None:
+    model = impls.Model(tokens=(b"a", b"b", b"[UNK]"), unknown="[UNK]", unknown_id=2, alphabet="chars")
+    assert model.round_trip == "lossy"
+    found = values(model, ["abc", "c"])
+    assert found["unknown_share"] == 2 / 4
+    assert found["cut_character_share"] is None
+    assert found["continued_word_share"] is None
+
+
+@pytest.mark.parametrize("model", ["gpt2", "o200k_base", "qwen-nfc", "mistral-v1"])
+def test_figures_are_those_of_one_document_after_the_other(model: str) -> None:
+    from harness.data import load_corpus, load_model
+
+    loaded = load_model(model)
+    documents = [document for name in ("samples/tr", "samples/en") for document in load_corpus(name).documents()]
+    text, made = tallied(loaded, documents, "compiled")
+    tokenizer = impls.load("priority", loaded)
+    ids = [tokenizer.encode(document, disallowed_special=()) for document in documents]
+    assert made.tokens.sum() == sum(map(len, ids))
+    assert Counter(i for some in ids for i in some) == {
+        i: n for i, n in enumerate(made.times.sum(axis=0).tolist()) if n
+    }
+    assert text.characters.sum() == sum(map(len, documents))
+    # The borders of each document by themselves, and its words from its decoded text.
+    from harness.evaluate.words import spans
+
+    by_id = loaded.bytes_by_id()
+    cut = continued = single = n_words = 0
+    for some in ids:
+        places, tokens, content = set(), set(), b""
+        for i in some:
+            places.add(len(content))
+            content += by_id[i]
+            tokens.add((max(places), len(content)))
+        words = spans(content.decode())
+        n_words += len(words)
+        continued += sum(any(place in places for place in range(start + 1, end)) for start, end in words)
+        for start, end in words:
+            after_space = (start - 1, end) in tokens and content[start - 1 : start] == b" "
+            single += (start, end) in tokens or after_space
+        starts = [i for i, byte in enumerate(content) if byte & 0xC0 != 0x80] + [len(content)]
+        cut += sum(any(p in places for p in range(a + 1, b)) for a, b in pairwise(starts))
+    assert (made.words.sum(), made.continued.sum(), made.cut.sum()) == (n_words, continued, cut)
+    assert made.single.sum() == single
+
+
+def test_nsl_is_the_ratio_of_totals_to_the_baseline(hand_made: Any) -> None:
+    documents = ["abab", "ab c", "cc"]
+    text, made = tallied(hand_made("a+b", alphabet="bytes"), documents)
+    _, letters = tallied(hand_made("", alphabet="bytes"), documents)
+    figure = figures_of(text, made, 257, letters)["nsl"]
+    assert figure.value == 7 / 10
+    assert figure.low is not None
+    assert figure.high is not None
+    assert figure.low < 0.7 < figure.high
+
+
+# --- intervals -------------------------------------------------------------------------------------------------
+
+
+def test_a_bootstrap_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    random = np.random.default_rng(1)
+    held = 0
+    for _ in range(200):
+        bottoms = random.integers(50, 150, 30)
+        found = ratio(random.binomial(bottoms, 0.3), bottoms, 30, is_share=True)
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= 0.3 <= found.high
+    assert 180 <= held <= 199
+
+
+def test_few_documents_give_wide_intervals_and_one_gives_none() -> None:
+    many, few = (ratio(np.tile([10, 20], n), np.tile([10, 10], n), 2 * n) for n in (200, 1))
+    assert many.value == few.value == 1.5
+    assert many.low is not None
+    assert many.high is not None
+    assert few.low is not None
+    assert few.high is not None
+    assert few.high - few.low > 20 * (many.high - many.low)
+    assert ratio(np.array([3]), np.array([2]), 1) == Figure(1.5)
+    assert ratio(np.array([0]), np.array([0]), 1) == Figure(None)
+    assert jackknife(np.array([[1, 2]]), lambda times: float(times[0] / times.sum())) == Figure(1 / 3)
+
+
+def test_a_share_of_nothing_is_not_certain() -> None:
+    none = ratio(np.zeros(3), np.ones(3), 3, is_share=True)
+    assert none == Figure(0.0, 0.0, pytest.approx(1 - 0.025 ** (1 / 3)))
+    assert ratio(np.ones(3), np.ones(3), 3, is_share=True) == Figure(1.0, pytest.approx(0.025 ** (1 / 3)), 1.0)
+
+
+def test_a_jackknife_of_a_mean_gives_the_textbook_interval() -> None:
+    # Of equal weights the standard error of a mean is s / sqrt(n): of 1, 2, 3, 4 that is 0.6455; Student's t is 3.1824.
+    times = np.array([[10, 90], [20, 80], [30, 70], [40, 60]])
+    found = jackknife(times, lambda total: float(total[0] / total.sum()))
+    assert found.value == pytest.approx(0.25)
+    assert found.high == pytest.approx(0.25 + 3.1824 * 0.06455, abs=1e-4)
+
+
+def test_quantiles_are_numbers_that_occur_with_ranks_as_bounds() -> None:
+    assert quantile(Counter(range(1, 101)), 0.5) == Figure(50, 41, 61)
+    assert quantile(Counter([7]), 0.95) == Figure(7, None, None)
+
+
+# --- extreme texts ---------------------------------------------------------------------------------------------
+
+
+def rows_of(documents: list[str], models: list[str]) -> Any:
+    return evaluate(Plan(models, [Text("text", None, lambda: iter(documents))], Prices()), Bar())
+
+
+def test_a_hundred_thousand_documents_of_one_character() -> None:
+    (row,) = rows_of(["a", "b"] * 50_000, ["gpt2"])
+    assert row.counts == {
+        "n_documents": 100_000, "n_bytes": 100_000, "n_characters": 100_000, "n_words": 100_000, "n_tokens": 100_000,
+    }  # fmt: skip
+    assert row.figures["fertility"] == Figure(1.0, 1.0, 1.0)
+    assert row.figures["single_token_word_share"].value == 1
+    assert row.figures["tokens_per_document_p95"] == Figure(1, 1, 1)
+    assert row.figures["renyi_efficiency"].value == 1
+
+
+def test_a_corpus_of_one_word() -> None:
+    (row,) = rows_of(["word"], ["gpt2"])
+    assert row.figures["fertility"] == Figure(1.0)
+    assert row.figures["renyi_efficiency"] == Figure(None)
+    assert row.figures["vocabulary_used"] == Figure(1 / 50257)
+
+
+def test_sums_do_not_depend_on_how_documents_fall_into_batches(hand_made: Any, monkeypatch: Any) -> None:
+    model = hand_made("a+b", alphabet="bytes")
+    documents = [f"ab{'c' * (i % 5)} é" for i in range(GROUPS + 50)]
+    text, made = tallied(model, documents)
+    monkeypatch.setattr("harness.evaluate.texts._BATCH_DOCUMENTS", 7)
+    again, remade = tallied(model, documents)
+    for name in ("bytes", "characters", "words", "documents"):
+        assert np.array_equal(getattr(text, name), getattr(again, name))
+    for name in ("tokens", "cut", "continued", "single", "byte_tokens"):
+        assert np.array_equal(getattr(made, name), getattr(remade, name))
+    assert np.array_equal(made.times.sum(axis=0), remade.times.sum(axis=0))
+    assert text.documents.max() == 2
