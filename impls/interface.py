@@ -2,8 +2,8 @@
 
 It knows text, ids and models, but no particular algorithm, and nothing of the harness. An implementation overrides one
 of the hooks of `impls.core.hooks`. Everything around the hooks (special tokens, lone surrogates, threads) is here, and
-costs a call two checks where there is nothing to do. Decoding is in `core.decoding`, the specification in
-`core.specification`, checks of arguments in `core.arguments`.
+costs a call two checks where there is nothing to do. Decoding is in `core.decoding`, counting and truncating in
+`core.truncation`, the specification in `core.specification`, checks of arguments in `core.arguments`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,15 @@ from impls.core.arguments import (
     checked_bytes,
     text_sequence,
     thread_count,
-    token_limit,
 )
-from impls.core.decoding import Decoder
 from impls.core.dropout import Dropout
 from impls.core.errors import BPEError, UnknownSymbol, Unsupported
-from impls.core.hooks import Hooks
 from impls.core.model.whole_tokens import WholeTokens
 from impls.core.ragged import joined, map_on_threads
 from impls.core.specification import Ties, TrainingSpec
 from impls.core.text.sentencepiece_rules import Cuts
 from impls.core.text.text import repair_surrogates
+from impls.core.truncation import Truncation
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +42,7 @@ __all__ = ["BPEError", "SpecialSet", "Ties", "Tokenizer", "TrainingSpec"]
 Ids = TypeVar("Ids")
 
 
-class Tokenizer(Hooks, Decoder, ABC):
+class Tokenizer(Truncation, ABC):
     """One algorithm over one model.
 
     Ids are Python ints in lists, or uint32 in arrays of shape (n_tokens,). Texts are `str`; lone surrogates
@@ -220,19 +218,6 @@ class Tokenizer(Hooks, Decoder, ABC):
         if self._are_ordinary(texts, allowed_special, disallowed_special):
             return self._encode_all_as(self._encode_texts_to_ragged, texts, threads)
         return joined(map_on_threads(one, texts, threads))
-
-    def count(self, text: str) -> int:
-        """Count the ids of `text`, with special text as ordinary text."""
-        return len(self.encode(text, disallowed_special=()))
-
-    def truncate(self, text: str, max_tokens: int) -> str:
-        """Return the text of the first `max_tokens` tokens, without a last character that is incomplete.
-
-        Special text is encoded as ordinary text.
-        """
-        max_tokens = token_limit(max_tokens)
-        ids = self.encode(text, disallowed_special=())
-        return text if len(ids) <= max_tokens else self.decode_bytes(ids[:max_tokens]).decode("utf-8", "ignore")
 
     def _is_ordinary(self, text: str, allowed_special: SpecialSet, disallowed_special: SpecialSet) -> bool:
         """Return whether `text` contains no special or added token to encode; raise `SpecialToken` for a disallowed

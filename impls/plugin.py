@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from impls.core.arguments import check_text, checked_ids
+from impls.core.errors import Unsupported
 from impls.core.model import Model
+from impls.core.streaming import StreamDecoder
 from impls.interface import Tokenizer
 
 
@@ -44,6 +46,11 @@ def wrap(name: str, factory: Callable[[Model], Minimal]) -> type[Tokenizer]:
         def decode(self, ids: Iterable[int], errors: str = "replace") -> str:
             check_text(errors, "errors")
             return str(self.target.decode(checked_ids(ids)))
+
+        def decoder(
+            self, errors: str = "replace", skip_special: bool = False, *, stop: Iterable[str] = ()
+        ) -> StreamDecoder:
+            raise Unsupported(name, "it decodes by its own rule, under which a later id may change earlier text")
 
     Plugin.name = name
     Plugin.__name__ = Plugin.__qualname__ = f"Plugin_{name}"

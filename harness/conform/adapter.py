@@ -53,6 +53,8 @@ class ObjectAdapter:
                 self.methods[name] = method
         if callable(getattr(target, "save", None)) and callable(getattr(target, "load", None)):
             self.methods |= {"save": target.save, "load": target.load}
+        if callable(getattr(target, "decoder", None)):
+            self.methods["decode_stream"] = self.decode_stream
         self.options = _options(target.encode)
         self.special_tokens = _special_tokens(target)
 
@@ -114,6 +116,11 @@ class ObjectAdapter:
     def decode_threads(self, lists: list[list[int]], threads: int) -> list[Any]:
         """Return the text of each list of ids, from threads likewise."""
         return _from_threads(self.target.decode, lists, threads)
+
+    def decode_stream(self, lists: list[list[int]]) -> Any:
+        """Return what a new decoder's `push` gives for each list of ids, and its `finish` after them."""
+        decoder = self.target.decoder()
+        return [*[decoder.push(ids) for ids in lists], decoder.finish()]
 
     def timed_encode(self, text: str, loops: int = 1) -> float:
         """Return the seconds of processor time of one call, the minimum of `loops`."""
@@ -218,6 +225,7 @@ _RESULTS: dict[str, Callable[[Any], Any]] = {
     "encode_array": _as_ids,
     "count": _as_integer,
     "decode_with_offsets": _as_text_and_offsets,
+    "decode_stream": list,
     "pieces": lambda result: list(result) if isinstance(result, tuple) else result,
     "token_bytes": _as_base64,
 }

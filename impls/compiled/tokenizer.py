@@ -29,6 +29,7 @@ from impls.compiled.stage_times import stage_seconds
 from impls.compiled.tables import tables_of
 from impls.compiled.threads.batches import Density
 from impls.compiled.threads.pool import CallContext, Pool
+from impls.compiled.truncation import KernelTruncation
 from impls.core import arguments
 from impls.core.arguments import SpecialSet
 from impls.core.dropout import Dropout
@@ -38,7 +39,7 @@ from impls.core.text.text import repair_surrogates
 from impls.interface import TrainingSpec
 
 
-class Compiled(KernelDecoder, KernelBatches):
+class Compiled(KernelTruncation, KernelDecoder, KernelBatches):
     """Byte pair encoding in Numba kernels: an automaton splits, a cache knows pieces, a perfect hash knows pairs."""
 
     name = "compiled"
@@ -218,38 +219,6 @@ class Compiled(KernelDecoder, KernelBatches):
                     pass
             kept = "".join(self._splitter.split(text))
             return stage_seconds(call_context, kept, lambda _: self._splitter.split(text))
-
-    def count(self, text: str) -> int:
-        """Count the tokens of `text`, special tokens read as ordinary text, without building ids."""
-        if self._fast is not None and not self._model.added_tokens:
-            try:
-                counted = self._fast.count_ids(text)
-            except (UnicodeEncodeError, TypeError):
-                counted = None
-            if counted is not None:
-                return counted
-        return super().count(text)
-
-    def truncate(self, text: str, max_tokens: int) -> str:
-        """Return the text of the first `max_tokens` tokens, without a last character they hold only in part.
-
-        Special tokens are read as ordinary text. No more of a long text is encoded than is needed.
-        """
-        arguments.check_text(text)
-        max_tokens = arguments.token_limit(max_tokens)
-        size = 16 * max_tokens + 256
-        while True:
-            whole = size >= len(text)
-            head = repair_surrogates(text[:size])
-            if not whole:
-                data = head.encode()
-                head = data[: last_safe_cut(data) if self._cuts_at_line_breaks else 0].decode()
-            ids = self.encode_array(head, disallowed_special=())
-            if whole and len(ids) <= max_tokens:
-                return text
-            if len(ids) > max_tokens or whole:
-                return self.decode_bytes(ids[:max_tokens]).decode("utf-8", "ignore")
-            size = 4 * size if self._cuts_at_line_breaks else len(text)
 
     def encode_file(
         self,

@@ -140,12 +140,12 @@ def thread_count(threads: int | None) -> int:
     return threads
 
 
-def token_limit(max_tokens: int) -> int:
-    """Return `max_tokens` as an int; raise ValueError below 0."""
-    max_tokens = whole_number("max_tokens", max_tokens)
-    if max_tokens < 0:
-        raise ValueError(f"max_tokens must be at least 0, not {max_tokens}")
-    return max_tokens
+def token_limit(name: str, limit: int) -> int:
+    """Return `limit`, the argument `name`, as an int; raise ValueError below 0."""
+    limit = whole_number(name, limit)
+    if limit < 0:
+        raise ValueError(f"{name} must be at least 0, not {limit}")
+    return limit
 
 
 def check_special_sets(allowed_special: SpecialSet, disallowed_special: SpecialSet) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from impls.core.arguments import check_text, checked_ids, wrong_type
-from impls.core.errors import UnknownId
+from impls.core.errors import UnknownId, Unsupported
+from impls.core.streaming import StreamDecoder, StreamRules
 from impls.core.text.sentencepiece_rules import SPACE_MARK
 from impls.core.text.text import byte_starts_of_characters
 
@@ -22,6 +23,7 @@ class Decoder:
     Ids are whole numbers in any iterable, NumPy arrays included; any other item raises TypeError.
     """
 
+    name: ClassVar[str]
     _model: Model
 
     @cached_property
@@ -78,6 +80,31 @@ class Decoder:
         if self._model.sentencepiece is not None:
             return _read_tokens(ids, tokens, self._byte_ids)
         return _with_offsets(tokens)
+
+    def decoder(
+        self, errors: str = "replace", skip_special: bool = False, *, stop: Iterable[str] = ()
+    ) -> StreamDecoder:
+        """Return a decoder of one stream of ids, whose `push(ids)` and `finish()` return text as it becomes certain.
+
+        Joined they are the text of `decode`, without special tokens if `skip_special`, up to the first of the texts in
+        `stop`. Raise `Unsupported` where decoding is not the model's, and later ids may change earlier text.
+        """
+        if self._model.belongs_to is not None:
+            raise Unsupported(self.name, "its library decodes all ids together: a later one may change earlier text")
+        return StreamDecoder(self._stream_rules, errors, skip_special=skip_special, stop=stop)
+
+    @cached_property
+    def _stream_rules(self) -> StreamRules:
+        model, rules = self._model, self._model.sentencepiece
+        return StreamRules(
+            bytes_by_id=self._bytes_by_id,
+            special_ids=frozenset(model.special_tokens.values()),
+            unknown_id=model.unknown_id,
+            ids_with_mark=self._ids_with_mark,
+            removes_all_marks=rules is not None and rules.remove_extra_spaces,
+            byte_ids=None if rules is None else self._byte_ids,
+            has_all_bytes=model.alphabet == "bytes" or (rules is not None and rules.spells_all),
+        )
 
     def _token_bytes(self, ids: Sequence[int]) -> list[bytes]:
         by_id = self._bytes_by_id

@@ -52,6 +52,6 @@ class BpeQwen(Peer):
             return super()._encode_texts(texts, threads)
         return self._library.encode_batch_parallel(list(texts), threads)
 
-    def count(self, text: str) -> int:
+    def _count(self, text: str) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
         return self._counted(self._library.count_tokens, text)

@@ -35,6 +35,6 @@ class Morpheme(Peer):
             return super()._encode_texts(texts, threads)
         return [found.ids for found in self._library.encode_batch(list(texts), False)]
 
-    def count(self, text: str) -> int:
+    def _count(self, text: str) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
         return self._counted(lambda given: int(self._library.count(given, False)), text)

@@ -47,7 +47,7 @@ class Peer(Tokenizer):
                 return count(text)
             except refused:
                 pass
-        return super().count(text)
+        return super()._count(text)
 
     def _bytes_if_known(self, decode: Callable[[list[int]], bytes], ids: Iterable[int]) -> bytes:
         """Return the bytes of `ids`, by a library that silently skips the ids it does not know, if it knows all."""

@@ -52,7 +52,7 @@ class Quicktok(Peer):
         """As `_encode_texts`, as the library's arrays."""
         return self._library.encode_batch(list(texts), threads)
 
-    def count(self, text: str) -> int:
+    def _count(self, text: str) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
         return self._counted(self._library.count, text)
 

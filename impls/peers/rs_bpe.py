@@ -44,7 +44,7 @@ class RsBpe(Peer):
         options = openai.ParallelOptions(min_batch_size=_LEAST_TEXTS, chunk_size=_TEXTS_PER_TASK, max_threads=threads)
         return self._library.encode_batch_parallel(list(texts), options)[0]
 
-    def count(self, text: str) -> int:
+    def _count(self, text: str) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
         return self._counted(self._library.count, text)
 

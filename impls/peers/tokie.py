@@ -50,7 +50,7 @@ class Tokie(Peer):
         """Return the ids by the library's own rule, which is not tiktoken's: the text and the bytes are one piece."""
         return self._library.encode_bytes(text.encode() + bad)
 
-    def count(self, text: str) -> int:
+    def _count(self, text: str) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
         return self._counted(self._library.count_tokens, text)
 

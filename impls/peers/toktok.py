@@ -47,7 +47,7 @@ class Toktok(Peer):
         """As `_encode_texts`, as the library's arrays."""
         return self._library.encode_batch_to_numpy(list(texts), threads)
 
-    def count(self, text: str) -> int:
+    def _count(self, text: str) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
         return self._counted(self._library.count, text)
 

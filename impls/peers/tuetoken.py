@@ -45,6 +45,6 @@ class Tuetoken(Peer):
         found = self._library.encode_ordinary_to_buffer(list(texts), threads)
         return found["data"], found["offsets"]
 
-    def count(self, text: str) -> int:
+    def _count(self, text: str) -> int:
         """Count the ids of `text`, by the library where nothing is recognised in it."""
         return self._counted(self._library.count_tokens, text)

@@ -16,6 +16,7 @@ from harness.conform.checks import (
     resources,
     sizes,
     specials,
+    streaming,
     values,
     volume,
 )
@@ -50,6 +51,8 @@ CHECKS = (
     Check("decode-any-order", "and in any order, cut anywhere?", order.any_order),
     Check("re-encode", "does every token encode to itself?", decoding.re_encode),
     Check("offsets", "does every token start where its text does?", decoding.offsets, ("decode_with_offsets",)),
+    Check("streaming-decode", "is each character of a stream there in time?", streaming.streaming,
+          ("decode_stream",), "it has no decoder"),
     Check("special-tokens", "is special text special only when allowed?", specials.special_tokens),
     Check("batch", "is a batch its texts one by one?", batches.batch, ("encode_batch",)),
     Check("array", "is the array the list?", batches.array, ("encode_array",)),

@@ -17,7 +17,7 @@ Knows no file format and runs no merges.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
@@ -164,6 +164,10 @@ def _charsmap_of(content: bytes) -> Charsmap | None:
 # --- cutting a text where no merge can reach across -----------------------------------------------------------
 
 
+_BLOCK = 4_096
+"""Characters of a text that are cut at a time where its parts are asked for in turn."""
+
+
 class Cuts:
     """Cuts a rewritten text at user-defined pieces, and between two characters that are adjacent in no token.
 
@@ -195,6 +199,19 @@ class Cuts:
             parts.append(found[0])
             start = found.end()
         return parts + self._between(piece[start:])
+
+    def in_turn(self, piece: str) -> Iterator[str]:
+        """Yield the parts of `piece`, reading no more of a long one than is needed where there are no user-defined
+        pieces."""
+        if self._matcher is not None or not self._by_border:
+            yield from self.cut(piece)
+            return
+        rest = ""
+        for start in range(0, len(piece), _BLOCK):
+            *parts, rest = self._between(rest + piece[start : start + _BLOCK])
+            yield from parts
+        if rest:
+            yield rest
 
     def around_user_defined(self, encode_piece: Callable[[str], list[int]]) -> Callable[[str], list[int]]:
         """Return `encode_piece` for the parts, of which a user-defined piece gets its id."""

@@ -190,7 +190,7 @@ def test_truncation_keeps_whole_tokens_and_whole_characters(tokenizer: Compiled)
         assert text.startswith(cut)
         assert len(cut.encode()) > len(tokenizer.decode_bytes(ids[:n])) - 4
     assert tokenizer.truncate(text, len(ids)) == text
-    with pytest.raises(ValueError, match="max_tokens"):
+    with pytest.raises(ValueError, match="n_tokens"):
         tokenizer.truncate(text, -1)
 
 

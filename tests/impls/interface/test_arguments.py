@@ -34,7 +34,7 @@ BATCH_METHODS = ["encode_batch", "encode_array_batch", "encode_ragged"]
 ID_METHODS = ["decode", "decode_bytes", "decode_with_offsets"]
 OTHERS: dict[str, dict[str, Any]] = {
     "encode_with_dropout": {"probability": 0.5, "seed": 1},
-    "truncate": {"max_tokens": 3},
+    "truncate": {"n_tokens": 3},
 }
 NO_TEXTS = [
     (None, "None"), (5, "5"), (b"x", "bytes b'x'"), (b"", "bytes b''"), (("a", "b"), "tuple"), (["a"], "list"),
@@ -195,9 +195,9 @@ def test_errors_is_the_name_of_a_handler(tokenizer: Tokenizer) -> None:
 
 
 def test_a_limit_of_tokens_is_a_whole_number_from_zero(tokenizer: Tokenizer) -> None:
-    assert refusal(tokenizer.truncate, "hello", 1.5) == "max_tokens must be a whole number, not 1.5"
-    assert refusal(tokenizer.truncate, "hello", None) == "max_tokens must be a whole number, not None"
-    with pytest.raises(ValueError, match=r"^max_tokens must be at least 0, not -1$"):
+    assert refusal(tokenizer.truncate, "hello", 1.5) == "n_tokens must be a whole number, not 1.5"
+    assert refusal(tokenizer.truncate, "hello", None) == "n_tokens must be a whole number, not None"
+    with pytest.raises(ValueError, match=r"^n_tokens must be at least 0, not -1$"):
         tokenizer.truncate("hello", -1)
 
 

@@ -64,6 +64,9 @@ class Full(Right):
     def decode_with_offsets(self, ids: list[int]) -> tuple[str, list[int]]:
         return self.tokenizer.decode_with_offsets(ids)
 
+    def decoder(self):
+        return self.tokenizer.decoder()
+
     def save(self, path: str) -> None:
         model().save(path)
 

@@ -1,0 +1,69 @@
+"""Counting and truncating by kernels: a part of a long text begins or ends at a line break where the pattern cuts."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from impls.compiled.cpython.builtins import Builtins
+from impls.compiled.files import last_safe_cut
+from impls.core import arguments
+from impls.core.errors import UnknownSymbol
+from impls.core.text.text import repair_surrogates
+from impls.core.truncation import Truncation
+
+_SAFE_CUT = re.compile(r"[0-9A-Za-z]\n(?=[0-9A-Za-z])")
+"""What `last_safe_cut` searches from the other end."""
+
+
+class KernelTruncation(Truncation):
+    """Counts without building ids, and encodes no more of a long text than is needed."""
+
+    _fast: Builtins | None
+    _cuts_at_line_breaks: bool
+
+    def _count(self, text: str) -> int:
+        if self._fast is not None and not self._model.added_tokens:
+            try:
+                counted = self._fast.count_ids(text)
+            except (UnicodeEncodeError, TypeError):
+                counted = None
+            if counted is not None:
+                return counted
+        return super()._count(text)
+
+    def _first_ids(self, text: str, n_tokens: int) -> list[int]:
+        arguments.check_text(text)
+        size = 16 * n_tokens + 256
+        while size < len(text) and self._cuts_texts_at_line_breaks:
+            head = repair_surrogates(text[:size]).encode()
+            if not (end := last_safe_cut(head)):
+                break
+            ids = self.encode(head[:end].decode(), disallowed_special=())
+            if len(ids) > n_tokens:
+                return ids
+            size *= 4
+        return super()._first_ids(text, n_tokens)
+
+    def _last_ids(self, text: str, n_tokens: int) -> list[int]:
+        """A text without such a line break near its end is encoded as a whole."""
+        arguments.check_text(text)
+        size = 16 * n_tokens + 256
+        while size < len(text) and self._cuts_texts_at_line_breaks:
+            if found := _SAFE_CUT.search(text, len(text) - size):
+                try:
+                    ids = self.encode(text[found.end() :], disallowed_special=())
+                except UnknownSymbol as error:
+                    raise UnknownSymbol(error.character, found.end() + error.offset) from None
+                if len(ids) > n_tokens:
+                    return ids
+            size *= 4
+        return super()._last_ids(text, n_tokens)
+
+    @cached_property
+    def _cuts_texts_at_line_breaks(self) -> bool:
+        """Whether a text may be encoded in two parts that meet at such a line break."""
+        model = self._model
+        if model.rewrites_text or model.whole_token_flags or any("\n" in added for added in model.added_tokens):
+            return False
+        return self._cuts_at_line_breaks

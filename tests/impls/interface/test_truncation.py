@@ -1,0 +1,257 @@
+"""Counting up to a limit and truncating: what the whole text's ids say, from a head of it, in every implementation."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import pytest
+import regex
+
+import impls
+from impls import Model, TrainingSpec
+from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.core.text.text import repair_surrogates
+from impls.core.truncation import Side, Truncation, Whole
+from impls.interface import Tokenizer
+
+LEARNED = ["I'll don't hello  world 日本語 çay 😀\r\n\n  x = 12345; <s>\t\t\t\t\t\t"] * 3
+SIDES: tuple[Side, ...] = ("right", "left")
+WHOLES: tuple[Whole, ...] = ("token", "character", "word")
+FRAGMENTS = [
+    " ", "  ", " " * 40, "\n", "\r\n", " \n \n", "\t", "a", "I'll", "'LL", "don't", "hello", " world", "12345", "çay",
+    "日本語", "e\u0301", "\u0301" * 3, "😀", "👩\u200d👧", "🇹🇷", "<s>", "[x]", "x\ny", ";;;///", "\u3000", "3.14",
+    "ABCdef", "\ud83d", "▁", "ﬁ",
+]  # fmt: skip
+
+
+def of_pattern(pattern: str) -> Model:
+    spec = TrainingSpec(vocab_size=300, pattern=pattern, special_tokens=("<s>",))
+    return impls.train("naive", LEARNED, spec).model
+
+
+def sentencepiece_model(**rules: Any) -> Model:
+    """Merges of a few letters and marks, and byte tokens for everything else."""
+    texts = ["▁", "a", "h", "e", "l", "o", "w", "日", "本", "▁h", "el", "▁a", "lo", "日本", "▁▁"]
+    ids = {text: i for i, text in enumerate(texts, 1)}
+    merges = [("▁", "h"), ("e", "l"), ("▁", "a"), ("l", "o"), ("日", "本"), ("▁", "▁")]
+    return Model(
+        tokens=(None, *(text.encode() for text in texts), *[None] * 256),
+        merges=[(ids[left], ids[right]) for left, right in merges],
+        alphabet="chars",
+        unknown="<unk>",
+        unknown_id=0,
+        sentencepiece=SentencePieceRules(byte_ids=tuple(range(len(texts) + 1, len(texts) + 257)), **rules),
+    )
+
+
+WORDS = TrainingSpec(vocab_size=60, alphabet="chars", end_of_word="</w>", pattern=r"\S+|\s+", unknown="<unk>")
+MODELS: dict[str, Callable[[], Model]] = {
+    **{name: (lambda name=name: of_pattern(name)) for name in ("gpt2", "cl100k", "o200k", "deepseek", "turkish")},
+    "none": lambda: of_pattern("none"),
+    "pattern of a file": lambda: of_pattern(r"\s+(?!\S)|\s+|\S{1,7}"),
+    "added": lambda: of_pattern("gpt2").with_(added_tokens={"[x]": 400, "x\ny": 401}),
+    "nfc and prefix": lambda: of_pattern("gpt2").with_(normalization="nfc+prefix-space"),
+    "end of word": lambda: impls.train("naive", LEARNED, WORDS).model,
+    "sentencepiece": sentencepiece_model,
+    "sentencepiece, extra spaces": lambda: sentencepiece_model(remove_extra_spaces=True),
+}
+every_model = pytest.mark.parametrize("model", MODELS)
+every_implementation = pytest.mark.parametrize("name", impls.default_names())
+
+
+@cache
+def loaded(name: str, model: str) -> Tokenizer:
+    try:
+        return impls.load(name, MODELS[model]())
+    except impls.Unsupported as error:
+        pytest.skip(str(error))
+
+
+def random_texts(n: int, n_fragments: int, seed: int) -> list[str]:
+    rng = random.Random(seed)
+    texts = []
+    for _ in range(n):
+        some = rng.sample(FRAGMENTS, rng.randint(1, 8))
+        texts.append("".join(rng.choices(some, k=rng.randint(1, n_fragments))))
+    return texts
+
+
+def by_definition(tokenizer: Tokenizer, text: str, n_tokens: int, side: Side, whole: Whole) -> str:
+    """Try all places of the whole text, from the one that keeps most."""
+    ids = tokenizer.encode(text, disallowed_special=())
+    if len(ids) <= n_tokens:
+        return text
+    full = repair_surrogates(text) if tokenizer.model.round_trip == "exact" else tokenizer.decode(ids)
+    sizes = [len(tokenizer.decode_bytes(ids[:k] if side == "right" else ids[len(ids) - k :])) for k in range(len(ids))]
+    cuts = {found.start() for found in regex.finditer(r"(?w)\b", full)}
+    for n in range(len(full), 0, -1):
+        kept, place = (full[:n], n) if side == "right" else (full[len(full) - n :], len(full) - n)
+        size = len(kept.encode())
+        allowed = {"token": size in sizes[: n_tokens + 1], "character": True, "word": place in cuts}[whole]
+        if size <= sizes[n_tokens] and allowed and len(tokenizer.encode(kept, disallowed_special=())) <= n_tokens:
+            return kept
+    return ""
+
+
+def check_truncation(tokenizer: Tokenizer, texts: Sequence[str], limits: Sequence[int]) -> None:
+    exact = tokenizer.model.round_trip == "exact"
+    for text in texts:
+        for n_tokens in limits:
+            for side in SIDES:
+                for whole in WHOLES:
+                    cut = tokenizer.truncate(text, n_tokens, side=side, whole=whole)
+                    assert cut == by_definition(tokenizer, text, n_tokens, side, whole), (text, n_tokens, side, whole)
+                    assert tokenizer.fits(cut, n_tokens)
+                    assert not exact or cut in (text, repair_surrogates(text)[: len(cut)]) or side == "left"
+
+
+@every_implementation
+@every_model
+def test_truncating_keeps_what_the_ids_of_the_whole_text_say(name: str, model: str, fuzz: int) -> None:
+    check_truncation(loaded(name, model), random_texts(8 * fuzz, 12, 1), (0, 1, 2, 5, 9))
+
+
+def check_first_ids(tokenizer: Tokenizer, texts: Sequence[str], limits: Sequence[int]) -> None:
+    """Assert that a head of the text gives its first ids, the end its last ones, and a count up to a limit."""
+    for text in texts:
+        ids = tokenizer.encode(text, disallowed_special=())
+        assert tokenizer.count(text) == len(ids)
+        for limit in limits:
+            first, last = tokenizer._first_ids(text, limit), tokenizer._last_ids(text, limit)
+            assert first == ids[: len(first)], (text, limit)
+            assert last == ids[len(ids) - len(last) :], (text, limit)
+            assert min(len(first), len(last)) >= min(len(ids), limit + 1), (text, limit)
+            assert tokenizer.count(text, at_most=limit) == min(len(ids), limit + 1)
+            assert tokenizer.fits(text, limit) == (len(ids) <= limit)
+
+
+@every_implementation
+@every_model
+def test_a_head_of_a_long_text_gives_its_first_ids(name: str, model: str, fuzz: int) -> None:
+    check_first_ids(loaded(name, model), random_texts(12 * fuzz, 500, 2), (0, 3, 40))
+
+
+def cut_anywhere(tokenizer: Tokenizer, text: str, n_tokens: int) -> list[int]:
+    return tokenizer._encode_text(text[: 8 * n_tokens + 256])
+
+
+def cut_after_a_piece(tokenizer: Tokenizer, text: str, n_tokens: int) -> list[int]:
+    head = ""
+    for piece in tokenizer._pieces_in_turn(text):
+        head += piece
+        if len(head) >= 8 * n_tokens + 256:
+            break
+    return tokenizer._encode_text(head)
+
+
+def cut_at_a_space(tokenizer: Tokenizer, text: str, n_tokens: int) -> list[int]:
+    return tokenizer._encode_text(text[: text.rfind(" ", 0, 8 * n_tokens + 256) + 1])
+
+
+@pytest.mark.parametrize("wrong", [cut_anywhere, cut_after_a_piece, cut_at_a_space])
+def test_the_same_check_fails_for_a_head_that_is_cut_wrongly(
+    wrong: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Truncation, "_first_ids_of_segment", wrong)
+    with pytest.raises(AssertionError):
+        check_first_ids(loaded("priority", "gpt2"), random_texts(200, 500, 2), (0, 3, 40))
+
+
+def test_the_text_of_the_last_ids_alone_does_not_always_fit() -> None:
+    tokenizer = loaded("priority", "cl100k")
+    longer = 0
+    for text in random_texts(300, 12, 6):
+        ids = tokenizer.encode(text, disallowed_special=())
+        for n in range(1, min(len(ids), 9)):
+            plain = tokenizer.decode_bytes(ids[-n:]).decode("utf-8", "ignore")
+            longer += len(tokenizer.encode(plain, disallowed_special=())) > n
+    assert longer
+
+
+def test_the_text_of_the_first_ids_alone_does_not_always_fit() -> None:
+    tokens = [*(bytes([byte]) for byte in range(256)), b"b\xc3", b"ab\xc3"]
+    tokenizer = impls.load("priority", Model(tokens=tuple(tokens), merges=((98, 0xC3), (97, 256))))
+    assert tokenizer.encode("abé") == [257, 0xA9]
+    assert tokenizer.encode("ab") == [97, 98]
+    assert tokenizer.truncate("abé", 1, whole="character") == "a"
+    assert tokenizer.truncate("abé", 1) == ""
+
+
+@pytest.mark.parametrize("name", ["naive", "bytelevel", "compiled", "tiktoken", "tokenizers", "sentencepiece"])
+@pytest.mark.parametrize("model", ["gpt2", "cl100k", "o200k", "deepseek", "sentencepiece"])
+def test_of_a_long_text_only_a_head_is_encoded(name: str, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if (name, model) in (("tokenizers", "sentencepiece"), ("sentencepiece", "sentencepiece")):
+        pytest.skip("the library rewrites white space itself, and is given the whole text")
+    tokenizer = loaded(name, model)
+    given: list[int] = []
+    for method in ("encode", "_encode_text"):
+        real = getattr(tokenizer, method)
+
+        def recording(text: str, real: Callable[..., list[int]] = real, **options: Any) -> list[int]:
+            given.append(len(text))
+            return real(text, **options)
+
+        monkeypatch.setattr(tokenizer, method, recording, raising=False)
+    for text in ("hello world 日本 " * 50_000, "hello\nworld 日本 " * 50_000):
+        assert tokenizer.count(text, at_most=100) == 101
+        assert not tokenizer.fits(text, 100)
+        for whole in WHOLES:
+            assert text.startswith(tokenizer.truncate(text, 100, whole=whole).strip() or "no")
+        assert sum(given) < 60_000, given
+        given.clear()
+
+
+@every_implementation
+def test_a_batch_is_each_text_in_order(name: str) -> None:
+    tokenizer = loaded(name, "cl100k")
+    texts = random_texts(10, 12, 3)
+    for threads in (1, 2):
+        assert tokenizer.count_batch(texts, threads) == list(map(tokenizer.count, texts))
+        assert tokenizer.count_batch(texts, threads, at_most=4) == [tokenizer.count(text, 4) for text in texts]
+        cut = tokenizer.truncate_batch(texts, 4, threads, side="left", whole="word")
+        assert cut == [tokenizer.truncate(text, 4, side="left", whole="word") for text in texts]
+    assert tokenizer.count_batch([]) == tokenizer.truncate_batch([], 3) == []
+
+
+def test_what_is_cut_where() -> None:
+    tokenizer = impls.load("priority", Model(tokens=tuple(bytes([byte]) for byte in range(256))))
+    text = "naïve café"  # each byte is a token
+    assert tokenizer.truncate(text, 3) == tokenizer.truncate(text, 3, whole="character") == "na"
+    assert tokenizer.truncate(text, 4) == "naï"
+    assert tokenizer.truncate(text, 7, whole="word") == "naïve "
+    assert tokenizer.truncate(text, 5, whole="word") == ""
+    assert tokenizer.truncate(text, 1, side="left") == ""
+    assert tokenizer.truncate(text, 4, side="left") == "afé"
+    assert tokenizer.truncate(text, 5, side="left", whole="word") == "café"
+
+
+def test_wrong_arguments_are_refused() -> None:
+    tokenizer = loaded("priority", "gpt2")
+    with pytest.raises(ValueError, match="side must be one of right, left, not 'top'"):
+        tokenizer.truncate("a", 1, side="top")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="whole must be one of token, character, word, not 'line'"):
+        tokenizer.truncate("a", 1, whole="line")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at_most must be at least 0, not -1"):
+        tokenizer.count("a", at_most=-1)
+    with pytest.raises(TypeError, match="n_tokens must be a whole number, not None"):
+        tokenizer.fits("a", None)  # type: ignore[arg-type]
+    for call in (tokenizer.fits, tokenizer.count, tokenizer.truncate):
+        with pytest.raises(TypeError, match="text must be a str, not None"):
+            call(None, 3)  # type: ignore[operator]
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", ["compiled", "tiktoken", "priority", "sentencepiece"])
+@pytest.mark.parametrize("model", ["r50k_base", "o200k_base", "llama3", "mistral-v1", "deepseek"])
+def test_known_models_truncate_by_their_whole_texts(name: str, model: str, fuzz: int) -> None:
+    from harness.data import load_model
+
+    try:
+        tokenizer = impls.load(name, load_model(model))
+    except impls.Unsupported as error:
+        pytest.skip(str(error))
+    check_truncation(tokenizer, random_texts(6 * fuzz, 12, 4), (1, 3, 8))
+    check_first_ids(tokenizer, random_texts(6 * fuzz, 500, 5), (3, 40))

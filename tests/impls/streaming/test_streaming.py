@@ -1,0 +1,279 @@
+"""Streaming decode: the text of `decode`, each character when no further ids can change it, and no sooner."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stream_decoders import WRONG
+
+import impls
+from impls import Model, TrainingSpec
+from impls.core.text.sentencepiece_rules import SentencePieceRules
+from impls.interface import Tokenizer
+
+BYTES = impls.train(
+    "naive", ["çay 日本 😀 çay 日本 \ufffd<s>"] * 3, TrainingSpec(vocab_size=276, special_tokens=("<s>",))
+).model
+END_OF_WORD = impls.train(
+    "naive",
+    ["low lower çay"] * 3,
+    TrainingSpec(vocab_size=20, alphabet="chars", end_of_word="</w>", pattern=r"\S+|\s+"),
+).model
+
+
+def pieces_model(missing: Sequence[int] = (), **rules: Any) -> Model:
+    """A SentencePiece model: two special tokens, marks, letters, and the byte tokens but the missing ones."""
+    tokens: list[bytes | None] = [None, None, *(text.encode() for text in ("▁", "▁a", "▁▁a", "a", "b", "ç", "▁▁"))]
+    byte_ids = [-1 if byte in missing else len(tokens) + byte for byte in range(256)]
+    return Model(
+        tokens=(*tokens, *[None] * 256),
+        merges=(),
+        alphabet="chars",
+        special_tokens={"<s>": 0},
+        unknown="<unk>",
+        unknown_id=1,
+        sentencepiece=SentencePieceRules(byte_ids=tuple(byte_ids), **rules),
+    )
+
+
+FAMILIES = {
+    "bytes": BYTES,
+    "bytes with unknown": BYTES.with_(unknown="<unk>", unknown_id=400, added_tokens={"[ç]": 401}),
+    "end of word": END_OF_WORD,
+    "sentencepiece": pieces_model(),
+    "sentencepiece, extra spaces": pieces_model(remove_extra_spaces=True),
+    "sentencepiece, specials shown": pieces_model(shows_specials=True, dummy_prefix="first"),
+    "sentencepiece, no prefix": pieces_model(dummy_prefix="never"),
+    "sentencepiece, few bytes": pieces_model(range(0x84, 0xC0)),
+}
+every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+def tokenizer_of(model: Model, name: str = "priority") -> Tokenizer:
+    return impls.load(name, model)
+
+
+def bytes_id(model: Model, byte: int) -> int:
+    rules = model.sentencepiece
+    return model.id_by_token[bytes([byte])] if rules is None else rules.byte_ids[byte]
+
+
+def interesting_ids(model: Model) -> list[int]:
+    """Whole tokens of every kind, and bytes that begin, continue or break a character in every way."""
+    ids = [i for i in model.bytes_by_id() if i >= 256][:20] if model.alphabet == "bytes" else []
+    if model.alphabet == "chars":
+        ids += list(model.id_by_token.values())
+    ids += [*model.whole_token_ids.values(), *([] if model.unknown_id is None else [model.unknown_id])]
+    if model.alphabet == "bytes" or model.sentencepiece:
+        some = (0x41, 0x20, 0x80, 0x90, 0xA0, 0xBF, 0xBD, 0xC3, 0xE0, 0xE2, 0xED, 0xEF, 0xF0, 0xF4, 0xFF)
+        ids += [i for byte in some if (i := bytes_id(model, byte)) != -1]
+    return list(dict.fromkeys(ids))
+
+
+def common_prefix(texts: Sequence[str]) -> str:
+    first, last = min(texts), max(texts)
+    n = next((k for k, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+    return first[:n]
+
+
+def certain_text(tokenizer: Tokenizer, ids: Sequence[int], following: Sequence[Sequence[int]]) -> str:
+    """The definition, by trying: what `decode` begins with whatever follows."""
+    return common_prefix([tokenizer.decode([*ids, *more]) for more in ((), *following)])
+
+
+def continuations(model: Model) -> list[tuple[int, ...]]:
+    """All that may follow, as far as it matters: any one token, and any bytes that complete a character."""
+    every = list(model.bytes_by_id())
+    inner = [i for byte in (0x80, 0x83, 0x90, 0xA0, 0xBF) if (i := _id_or(model, byte)) != -1]
+    return [(i,) for i in every] + [more for n in (2, 3) for more in product(inner, repeat=n)]
+
+
+def _id_or(model: Model, byte: int) -> int:
+    return bytes_id(model, byte) if model.alphabet == "bytes" or model.sentencepiece else -1
+
+
+def check_stream(
+    tokenizer: Tokenizer, decoder: Any, pushes: Sequence[Sequence[int]], following: Sequence[Sequence[int]]
+) -> None:
+    """Assert that after each push all certain text, and no other, was returned, and in the end all of it."""
+    ids: list[int] = []
+    text = ""
+    for pushed in pushes:
+        ids += pushed
+        text += decoder.push(pushed)
+        assert text == certain_text(tokenizer, ids, following), ids
+    text += decoder.finish()
+    assert text == tokenizer.decode(ids), ids
+
+
+def streams(model: Model, n: int, seed: int) -> Iterator[list[list[int]]]:
+    """Random streams, cut into pushes of none, one and several ids."""
+    rng = random.Random(seed)
+    ids = interesting_ids(model)
+    for _ in range(n):
+        yield [rng.choices(ids, k=rng.choice((0, 1, 1, 1, 2, 3))) for _ in range(rng.randint(1, 5))]
+
+
+def byte_streams(model: Model) -> Iterator[list[list[int]]]:
+    """Three bytes, one a push: a byte that begins a character, and two that continue or break it."""
+    others = (0x41, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xED, 0xF0)
+    for data in product((0xC2, 0xE0, 0xE1, 0xED, 0xEF, 0xF0, 0xF4), others, others):
+        yield [[bytes_id(model, byte)] for byte in data]
+
+
+@every_family
+def test_each_character_is_returned_as_soon_as_no_ids_can_change_it(family: str, fuzz: int) -> None:
+    model = FAMILIES[family]
+    tokenizer, following = tokenizer_of(model), continuations(model)
+    for pushes in streams(model, 60 * fuzz, 1):
+        check_stream(tokenizer, tokenizer.decoder(), pushes, following)
+
+
+@pytest.mark.parametrize("family", ["bytes", "sentencepiece"])
+def test_a_begun_character_is_kept_back_exactly_as_long_as_it_can_be_completed(family: str) -> None:
+    model = FAMILIES[family]
+    tokenizer = tokenizer_of(model)
+    following = [more for more in continuations(model) if len(more) > 1]
+    following += [(bytes_id(model, byte),) for byte in (0x41, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF)]
+    for pushes in byte_streams(model):
+        check_stream(tokenizer, tokenizer.decoder(), pushes, following)
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.__name__)
+def test_the_same_check_fails_for_a_wrong_decoder(wrong: Callable[[Tokenizer], Any]) -> None:
+    tokenizer, following = tokenizer_of(BYTES), continuations(BYTES)
+
+    def check_all() -> None:
+        for pushes in (*streams(BYTES, 60, 1), *byte_streams(BYTES)):
+            check_stream(tokenizer, wrong(tokenizer), pushes, following)
+
+    with pytest.raises(AssertionError):
+        check_all()
+
+
+@every_family
+@pytest.mark.parametrize("errors", ["replace", "ignore", "backslashreplace", "surrogateescape"])
+@pytest.mark.parametrize("skip_special", [False, True])
+def test_the_whole_is_the_text_of_decode(family: str, errors: str, skip_special: bool, fuzz: int) -> None:
+    model = FAMILIES[family]
+    tokenizer = tokenizer_of(model)
+    special = set(model.special_tokens.values())
+    for pushes in streams(model, 200 * fuzz, 2):
+        decoder = tokenizer.decoder(errors, skip_special)
+        text = "".join([*map(decoder.push, pushes), decoder.finish()])
+        ids = [i for pushed in pushes for i in pushed if not (skip_special and i in special)]
+        assert text == tokenizer.decode(ids, errors), pushes
+
+
+@given(ids=st.lists(st.integers(0, BYTES.vocab_size - 1), max_size=40))
+@pytest.mark.parametrize("name", impls.default_names())
+def test_every_implementation_streams_what_it_decodes(name: str, ids: list[int]) -> None:
+    tokenizer = _loaded(name)
+    decoder = tokenizer.decoder()
+    assert "".join([*(decoder.push([i]) for i in ids), decoder.finish()]) == tokenizer.decode(ids)
+
+
+_LOADED: dict[str, Tokenizer] = {}
+
+
+def _loaded(name: str) -> Tokenizer:
+    if name not in _LOADED:
+        _LOADED[name] = impls.load(name, BYTES)
+    return _LOADED[name]
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    "name", ["r50k_base", "o200k_base", "gpt2-merges", "llama3", "mistral-v1", "mistral-v3", "tekken", "deepseek"]
+)
+def test_known_models_stream_what_they_decode(name: str, fuzz: int) -> None:
+    from harness.data import load_model
+
+    model = load_model(name)
+    tokenizer = tokenizer_of(model, "compiled")
+    ids_of_model, rng = list(model.bytes_by_id()), random.Random(4)
+    text = "naïve 日本語 👩‍👩‍👧 \r\n  שלום ﬁ\u0301"
+    rows = [tokenizer.encode(text), *(rng.choices(ids_of_model, k=20) for _ in range(300 * fuzz))]
+    byte_ids = [_id_or(model, byte) for byte in range(256)]
+    rows += [rng.choices(byte_ids, k=20) for _ in range(300 * fuzz)]
+    for ids in rows:
+        decoder = tokenizer.decoder()
+        text, at = "", 0
+        while at < len(ids):
+            n = rng.randint(1, 4)
+            text += decoder.push(ids[at : at + n])
+            at += n
+            decoded = tokenizer.decode(ids[:at])
+            assert decoded.startswith(text)
+            assert len(decoded) - len(text) <= 3
+        assert text + decoder.finish() == tokenizer.decode(ids)
+
+
+# --- errors ------------------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_id_is_named_by_its_place_in_the_stream_and_nothing_of_the_push_is_kept() -> None:
+    decoder = tokenizer_of(BYTES).decoder()
+    assert decoder.push([0xE2, 0x82]) == ""
+    with pytest.raises(impls.UnknownId, match="unknown token id 5000 at position 3"):
+        decoder.push([0x41, 5000])
+    with pytest.raises(TypeError, match="ids"):
+        decoder.push(["1"])  # type: ignore[list-item]
+    assert decoder.push([0xAC, 0x41]) == "€A"
+    assert decoder.finish() == ""
+
+
+def test_strict_raises_as_soon_as_it_is_certain_and_leaves_the_decoder_as_it_was() -> None:
+    decoder = tokenizer_of(BYTES).decoder("strict")
+    assert decoder.push([0x41, 0xED]) == "A"
+    with pytest.raises(UnicodeDecodeError):
+        decoder.push([0xA0])
+    assert decoder.push([0x9F, 0xBF]) == "\ud7ff"
+    assert decoder.push([0xC3]) == ""
+    with pytest.raises(UnicodeDecodeError):
+        decoder.finish()
+
+
+def test_a_finished_decoder_takes_no_more_ids() -> None:
+    decoder = tokenizer_of(BYTES).decoder()
+    assert decoder.push([0xC3]) == ""
+    assert (decoder.finish(), decoder.finish()) == ("\ufffd", "")
+    with pytest.raises(ValueError, match="finished"):
+        decoder.push([65])
+
+
+def test_wrong_arguments_are_refused() -> None:
+    tokenizer = tokenizer_of(BYTES)
+    with pytest.raises(LookupError, match="unheard"):
+        tokenizer.decoder("unheard")
+    with pytest.raises(TypeError, match="errors must be a str"):
+        tokenizer.decoder(None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="stop must be several texts, not str 'a'"):
+        tokenizer.decoder(stop="a")
+    with pytest.raises(TypeError, match=r"stop\[1\] must be a str"):
+        tokenizer.decoder(stop=["a", 1])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match=r"stop\[0\] is empty"):
+        tokenizer.decoder(stop=[""])
+
+
+def test_what_does_not_decode_by_its_model_says_so() -> None:
+    from impls.plugin import wrap
+
+    class Reversed:
+        def __init__(self, model: Model) -> None:
+            pass
+
+        def encode(self, text: str) -> list[int]:
+            return list(text.encode())
+
+        def decode(self, ids: list[int]) -> str:
+            return bytes(ids[::-1]).decode()
+
+    with pytest.raises(impls.Unsupported, match="reversed: it decodes by its own rule"):
+        wrap("reversed", Reversed)(BYTES).decoder()
