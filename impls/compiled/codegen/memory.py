@@ -18,6 +18,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from impls.compiled.codegen.pipeline import KernelCompiler, without_constants
 from impls.compiled.layout import N_REGIONS
 from impls.compiled.typed_memory import Record
 
@@ -33,10 +34,9 @@ _int = types.int64
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "boundscheck": False,
-    # Kernels are called by kernels and through callbacks, never from Python.
-    "no_cpython_wrapper": True,
+    "no_cpython_wrapper": True,  # kernels are called by kernels and through callbacks, never from Python
     "no_cfunc_wrapper": True,
-    "no_rewrites": True,
+    "pipeline_class": KernelCompiler,
 }
 
 
@@ -47,7 +47,7 @@ def kernel(function: _Function) -> _Function:
 
 def inlined(function: _Function) -> _Function:
     """Compile as `kernel`, always inlined."""
-    return cast(_Function, numba.njit(forceinline=True, **_OPTIONS)(function))
+    return cast(_Function, without_constants(numba.njit(forceinline=True, **_OPTIONS)(function)))
 
 
 OUTLINED: list[str] = []

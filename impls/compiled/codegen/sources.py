@@ -18,6 +18,8 @@ from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 
+from impls.compiled.codegen.pipeline import less_work
+
 _readable: Callable[[str], str] = normalize_ir_text
 """LLVM reads UTF-8, Numba writes names in Latin-1."""
 
@@ -51,7 +53,7 @@ def collected() -> Iterator[list[str]]:
     usual, codegen._library_class = codegen._library_class, Collecting
     codegen.set_env = lambda *_: None
     try:
-        with _types_remembered():
+        with _types_remembered(), less_work():
             yield modules
     finally:
         codegen._library_class = usual

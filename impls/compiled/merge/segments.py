@@ -55,8 +55,9 @@ def build_character_ids(context: ContextRecord, table: int, scratch: int) -> int
         entry = 0
         if code >= 0x800:
             store_32(scratch, 0x8080E0 | (code >> 12) | ((code >> 6 & 63) << 8) | ((code & 63) << 16))
-            count = piece_ids(context, scratch, 3, scratch + 8)
-            if count > 3:
+            n_bytes = width(load_u8(scratch))  # 3; for a constant all kernels that merge would be compiled again
+            count = piece_ids(context, scratch, n_bytes, scratch + 8)
+            if count > n_bytes:
                 return 0
             for i in range(3):
                 one = load_i32(scratch + 8 + 4 * i) if i < count else NONE

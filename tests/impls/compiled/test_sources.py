@@ -55,6 +55,31 @@ def test_an_object_file_is_made_of_what_was_collected_and_of_what_numba_linked(h
     assert [function(3, n) for n in (0, 1, 2, 7)] == [1, 3, 9, 2187]
 
 
+def test_of_what_is_called_with_constants_there_are_no_copies_that_make_no_difference() -> None:
+    @inlined
+    def scaled(a: int, by: int) -> int:
+        return a * by
+
+    @kernel
+    def advanced(a: int) -> int:
+        return scaled(a, 3) + scaled(a, 5)
+
+    def entry(n: int) -> int:
+        found = 0
+        for _ in range(n):
+            found = advanced(found) + 1
+        return found
+
+    with collected() as modules:
+        callback = numba.cfunc("int64(int64)")(entry)
+    definitions = [line for text in modules for line in text.splitlines() if line.startswith("define")]
+    for name in ("scaled", "advanced"):
+        assert sum(name in line for line in definitions) == 1
+    engine = engine_of(image_of({NAME: callback}, modules))
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(engine.get_function_address(NAME))
+    assert [function(n) for n in range(4)] == [0, 1, 9, 73]
+
+
 def test_the_digest_covers_whatever_kernels_import() -> None:
     digested = dict(build._sources())
     mark = b"\nfrom impls.compiled.codegen.memory import"

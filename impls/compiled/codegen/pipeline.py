@@ -1,0 +1,135 @@
+"""What Numba does to a kernel, and no more: the passes kernels need, and a function once rather than per constant.
+
+Numba compiles a function anew for every constant it is called with. Of a function that is always inlined the copies
+are the same once LLVM has put the constants in. And a variable where control flow joins has the type of the constant
+that is met first, until the others are met: what it is passed to is compiled for that constant too, and not called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba.core import typed_passes, typeinfer, types, untyped_passes
+from numba.core.base import BaseContext
+from numba.core.compiler import CompilerBase
+from numba.core.compiler_machinery import PassManager
+from numba.core.ir import UNDEFINED
+from numba.core.postproc import PostProcessor, VariableLifetime
+from numba.core.transforms import canonicalize_cfg
+
+_PASSES = (
+    untyped_passes.TranslateByteCode,
+    untyped_passes.FixupArgs,
+    untyped_passes.IRProcessing,
+    untyped_passes.RewriteDynamicRaises,  # so that the object file refuses what raises, see `__main__`
+    untyped_passes.ReconstructSSA,
+    typed_passes.NopythonTypeInference,
+    typed_passes.PreLowerStripPhis,
+    typed_passes.IRLegalization,
+    typed_passes.NativeLowering,
+    typed_passes.NoPythonBackend,
+)
+"""Numba's own without those for closures, `with`, containers, rewriting and parallel loops."""
+
+
+class KernelCompiler(CompilerBase):
+    """Compiles kernels, which have integers and records alone."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return the one list of passes."""
+        passes = PassManager("kernel")
+        for one in _PASSES:
+            passes.add_pass(one, one.__name__)
+        passes.finalize()
+        return [passes]
+
+
+def without_constants(dispatcher: Any) -> Any:
+    """Let Numba compile a function for any integers only, not for constants; return it."""
+    usual: Callable[..., Any] = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda arguments, by_name: usual([_any(kind) for kind in arguments], by_name)
+    return dispatcher
+
+
+def _any(kind: Any) -> Any:
+    """Return the type of any value for that of an integer or logical constant, else the type."""
+    return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral | types.BooleanLiteral) else kind
+
+
+class _Join(typeinfer.Propagate):
+    """Gives a variable where control flow joins the type of any value of one of its sources."""
+
+    def __call__(self, inferer: Any) -> None:
+        kind = inferer.typevars[self.src].type
+        if _any(kind) is kind:
+            super().__call__(inferer)
+        else:
+            inferer.add_type(self.dst, _any(kind), loc=self.loc)
+
+
+@contextmanager
+def less_work() -> Iterator[None]:
+    """Leave out, while the block runs, what Numba does again and again for nothing.
+
+    Variables where control flow joins are typed for any integers at once, the size of a type is asked once, and which
+    variables are alive is found once, before lowering.
+    """
+    with (
+        _replaced(typeinfer.TypeInferer, "typeof_expr", _join_without_constants),
+        _replaced(BaseContext, "get_abi_sizeof", _remembered_sizes),
+        _replaced(PostProcessor, "run", _lifetimes_last),
+    ):
+        yield
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
+    """Replace a method by what `make` returns for it; do nothing where a release of Numba has none of that name."""
+    usual = vars(owner).get(name)
+    if usual is None:
+        yield
+        return
+    setattr(owner, name, make(usual))
+    try:
+        yield
+    finally:
+        setattr(owner, name, usual)
+
+
+def _join_without_constants(usual: Any) -> Any:
+    def typeof(inferer: Any, instruction: Any, target: Any, expression: Any) -> None:
+        if expression.op != "phi":
+            usual(inferer, instruction, target, expression)
+            return
+        for source in expression.incoming_values:
+            if source is not UNDEFINED:
+                inferer.constraints.append(_Join(dst=target.name, src=source.name, loc=instruction.loc))
+
+    return typeof
+
+
+def _remembered_sizes(usual: Any) -> Any:
+    known: dict[tuple[Any, str], int] = {}
+
+    def size(context: Any, kind: Any) -> int:
+        key = context, str(kind)
+        if key not in known:
+            known[key] = usual(context, kind)
+        return known[key]
+
+    return size
+
+
+def _lifetimes_last(usual: Any) -> Any:
+    def run(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        function = processor.func_ir
+        if emit_dels or function.is_generator:
+            usual(processor, emit_dels, extend_lifetimes)
+            return
+        function.blocks = canonicalize_cfg(function.blocks)
+        function.variable_lifetime = VariableLifetime(function.blocks)
+        function.generator_info = None
+
+    return run
