@@ -46,7 +46,7 @@ def kernel(function: _Function) -> _Function:
 
 
 def inlined(function: _Function) -> _Function:
-    """Compile as `kernel`, always inlined."""
+    """Compile as `kernel`, always inlined, and not again for constants; see `pipeline`."""
     return cast(_Function, without_constants(numba.njit(forceinline=True, **_OPTIONS)(function)))
 
 
@@ -55,9 +55,9 @@ OUTLINED: list[str] = []
 
 
 def outlined(function: _Function) -> _Function:
-    """Compile as `kernel`, never inlined: a loop that seldom calls it is compiled as if it did not."""
+    """Compile as `inlined`, but never inlined: a loop that seldom calls it is compiled as if it did not."""
     OUTLINED.append("".join(f"{len(name)}{name}" for name in (*function.__module__.split("."), function.__name__)))
-    return kernel(function)
+    return cast(_Function, without_constants(kernel(function)))
 
 
 def procedure(n_arguments: int, emit: Callable[..., None]) -> Callable[..., None]:

@@ -1,8 +1,9 @@
 """What Numba does to a kernel, and no more: the passes kernels need, and a function once rather than per constant.
 
 Numba compiles a function anew for every constant it is called with. Of a function that is always inlined the copies
-are the same once LLVM has put the constants in. And a variable where control flow joins has the type of the constant
-that is met first, until the others are met: what it is passed to is compiled for that constant too, and not called.
+are the same once LLVM has put the constants in, and one that is never inlined needs none. And a variable where control
+flow joins has the type of the constant that is met first, until the others are met: what it is passed to is compiled
+for that constant too, and not called.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ context is used by a thread that released the lock, an id is unknown, the patter
 from __future__ import annotations
 
 from impls.compiled.codegen.allocation import allocate, copy_memory, decrement, reallocate, release_memory
-from impls.compiled.codegen.memory import external, kernel
+from impls.compiled.codegen.memory import external, kernel, outlined
 from impls.compiled.cpython.interpreter import (
     clear_error,
     list_get,
@@ -94,7 +94,7 @@ def _at_once(context: ContextRecord, text: int, look: int, as_array: bool) -> in
     return result
 
 
-@kernel
+@outlined
 def _array_in_parts(context: ContextRecord, text: int, look: int) -> int:
     """Return an array that is filled part by part, or None; 0 for a text that is not encoded in parts.
 
@@ -131,7 +131,7 @@ def _array_in_parts(context: ContextRecord, text: int, look: int) -> int:
     return new_none(context) if count == MAY_BE_SPECIAL else 0
 
 
-@kernel
+@outlined
 def _list_in_parts(context: ContextRecord, text: int, look: int) -> int:
     """Return a list that is filled whenever there are IDS_AT_ONCE ids, or None; 0 for a text not encoded in parts.
 

@@ -244,12 +244,12 @@ def _in_common(places: int, i: int, n_places: int, later: int, n_later: int) -> 
 
 @kernel
 def _merge_in_windows(context: ContextRecord, piece: int, n_bytes: int, places: int, out: int) -> int:
-    """Write the symbols of a piece by overlapping windows; return how many, or -1 where two windows share no symbol.
+    """Write the symbols of a long piece by overlapping windows; return how many, or -1 where two share no symbol.
 
     `places` has room for two windows.
     """
     later = places + PLACE_BYTES * WINDOW_BYTES
-    at, start, size, begin = out, 0, WINDOW_BYTES, 0
+    at, start, size, begin = out, 0, min(WINDOW_BYTES, n_bytes), 0
     _merge_window(context, piece, size, places)
     while start + size < n_bytes:
         cut = _first_from(places, begin, size - OVERLAP_BYTES)
