@@ -203,11 +203,13 @@ class Child:
         most = self.limits.processes or _MANY
         held = memory.resident_bytes_below(self._process.root, most)
         self._next_watch = monotonic() + WATCH_SECONDS
+        limit = self.limits.memory_bytes
         total = sum(held.values())
+        if limit is not None and total > limit and len(held) > 1:  # a fork shares its memory with its parent
+            total = memory.proportional_bytes(held)
         self._peak_bytes = max(self._peak_bytes, total)
         if self.limits.processes and len(held) > most:
             raise self._crowded()
-        limit = self.limits.memory_bytes
         if limit is not None and total > limit:
             raise self._stop("out-of-memory", f"held more than the limit of {limit / 1e9:.1f} GB")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def resident_bytes(pid: int | None = None) -> int:
 def resident_bytes_below(root: int, most: int) -> dict[int, int]:
     """Return resident memory by process id, for the descendants of `root`, or a few more than `most` of them.
 
-    Memory that two of them share counts twice.
+    Memory that two of them share counts twice; see `proportional_bytes`.
     """
     found: dict[int, int] = {}
     if not _lists_children():
@@ -37,6 +38,22 @@ def resident_bytes_below(root: int, most: int) -> dict[int, int]:
         with contextlib.suppress(OSError):
             found[pid] = int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     return found
+
+
+def proportional_bytes(pids: Iterable[int]) -> int:
+    """Return the memory of processes together, what several of them share counted once (`Pss` of proc(5)).
+
+    Resident memory counts for a process whose shares the system does not tell; one that is gone holds nothing.
+    """
+    total = 0
+    for pid in pids:
+        try:
+            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        except OSError:
+            total += resident_bytes(pid)
+            continue
+        total += sum(int(line.split()[1]) * 1024 for line in rollup.splitlines() if line.startswith("Pss:"))
+    return total
 
 
 @cache

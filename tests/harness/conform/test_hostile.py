@@ -134,6 +134,7 @@ LATE = {
     "ShoutingForEver": "nothing to see",
     "Daemonising": "more that it had started ended with it",
     "Hopping": "",
+    "Sharing": "5 more that it had started ended with it",
 }
 
 

@@ -129,6 +129,18 @@ class HungryChild(Right):
         time.sleep(60)
 
 
+class Sharing(Right):
+    """Its children hold what it holds, and nothing more."""
+
+    def misbehave(self) -> None:
+        held = bytearray(b"x" * 60_000_000)
+        for _ in range(5):
+            if os.fork() == 0:
+                break
+        time.sleep(60)
+        del held
+
+
 class HungryAtOnce(Right):
     def misbehave(self) -> None:
         b"x" * (1 << 40)
