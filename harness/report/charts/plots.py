@@ -246,3 +246,23 @@ def sizes(points: Sequence[Row]) -> Spec:
         band = alt.Chart(_values(banded)).mark_area(opacity=0.25)
         layers.insert(0, band.encode(x=x, y=alt.Y("low:Q", scale=scale, title="bytes per token"), y2="high:Q"))
     return _wide(layers, 240)
+
+
+def ranges(rows: Sequence[Row], unit: str) -> Spec:
+    """Plot a dot with its 95 % interval for each row (`name, series, value, low, high, figure`), names in their order.
+
+    `low` and `high` are None where there is no interval.
+    """
+    names, series = (list(dict.fromkeys(row[key] for row in rows)) for key in ("name", "series"))
+    x = alt.X("value:Q", scale=alt.Scale(zero=False, padding=12), axis=alt.Axis(tickCount=6), title=unit)
+    y = alt.Y("name:N", sort=names, title=None, axis=alt.Axis(grid=False, labelLimit=150))
+    base = alt.Chart(_values(rows)).encode(y=y, **_series(series, "color"))
+    rule = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(strokeWidth=2.5, opacity=0.55)
+    point = base.mark_point().encode(x=x, tooltip=_tooltip(name="", series="", figure=unit), **_series(series, "shape"))
+    return _wide([rule.encode(x=alt.X("low:Q", title=unit), x2="high:Q"), point], ROW_HEIGHT * len(names))
+
+
+def _series(names: Sequence[str], channel: str) -> dict[str, Any]:
+    """Return the encoding of series by `channel`; none where there is one series."""
+    kind = {"color": alt.Color, "shape": alt.Shape}[channel]
+    return {channel: kind("series:N", scale=alt.Scale(domain=list(names)), title=None)} if len(names) > 1 else {}
