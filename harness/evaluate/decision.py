@@ -17,6 +17,7 @@ CAVEATS = (
     "Bytes and tokens per word are not comparable between languages; premiums of parallel text are, up to how long a "
     "translation is.",
 )
+_MOST_FINDINGS = 12
 _MOST_ROWS = 30
 """Rows of a table that fit on a page; all of them are in the CSV."""
 
@@ -43,7 +44,9 @@ def page(
     from tabulate import tabulate
 
     parts = [f"# {title}", f"Measured on {datetime.date.today().isoformat()}. Decision: (to be written)", "## Findings"]
-    parts.append("\n".join(f"- {_inline(line)}" for line in findings))
+    lines = [f"- {_inline(line)}" for line in findings]
+    more = [f"- and {len(lines) - _MOST_FINDINGS} more, which the command prints"] * (len(lines) > _MOST_FINDINGS)
+    parts.append("\n".join([*lines[:_MOST_FINDINGS], *more]))
     for heading, headers, cells in tables:
         parts.append(f"## {_inline(heading)}")
         shown = [[_inline(cell) for cell in line] for line in cells[:_MOST_ROWS]]
