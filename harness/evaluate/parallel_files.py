@@ -92,8 +92,9 @@ def udhr_texts(folder: Path, chosen: Sequence[str] = ()) -> list[Text]:
     """
     if not folder.is_dir():
         raise DataError(f"{folder}: is not a folder; --udhr takes one with a text file for each language")
-    by_language = {file.stem.removeprefix("udhr_"): file for file in matching_files(str(folder))}
-    check_chosen(by_language, chosen)
+    files = [file for file in matching_files(str(folder)) if file.suffix in ("", ".txt")]
+    languages = [file.stem.removeprefix("udhr_") for file in files]
+    check_chosen(languages, chosen)
 
     def whole(file: Path) -> Iterator[str]:
         every = list(lines(file, may_be_empty=True))
@@ -103,7 +104,7 @@ def udhr_texts(folder: Path, chosen: Sequence[str] = ()) -> list[Text]:
 
     return [
         Text(str(file), language, lambda file=file: whole(file))  # type: ignore[misc]
-        for language, file in by_language.items()
+        for language, file in zip(languages, files, strict=True)
         if is_chosen(language, chosen)
     ]
 

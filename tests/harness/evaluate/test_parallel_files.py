@@ -238,6 +238,11 @@ def test_the_udhr_is_a_document_for_each_file_without_its_head(bpebench: Any, tm
         ("tur", 29 / 24, "eng"),
         ("eng", 1, "eng"),
     ]
+    (folder / "index.xml").write_text("<index/>")
+    assert read(udhr_texts(folder, ["e*"])) == {"eng": ["Article one\n\nArticle two"]}
+    (folder / "eng.txt").write_text("Once more")
+    assert "the language 'eng' is there twice" in bpebench("evaluate", "-m", letters, "--udhr", str(folder)).err
+    (folder / "eng.txt").unlink()
     (folder / "tur.txt").write_bytes("Madde\nİki\n".encode("cp1254"))
     assert "tur.txt: line 2 is not UTF-8" in bpebench("evaluate", "-m", letters, "--udhr", str(folder)).err
     missing = bpebench("evaluate", "-m", letters, "--udhr", str(tmp_path / "none"))

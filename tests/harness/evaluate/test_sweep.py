@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 import impls
+from harness.evaluate.intervals import Figure
 from harness.evaluate.mixtures import mixed, read_mixtures
 from harness.evaluate.sizes import InvalidSizes, parse_shares, parse_sizes
-from harness.evaluate.sweep import sample
-from harness.evaluate.sweep_output import CSV_COLUMNS
+from harness.evaluate.sweep import Row, sample
+from harness.evaluate.sweep_output import CSV_COLUMNS, against
 from impls import TrainingSpec
 
 
@@ -166,6 +167,27 @@ def test_where_more_tokens_are_taken_it_is_said_why(bpebench: Any, texts: dict[s
     alone = bpebench(*given, "--vocab-sizes", "260").out
     n_bytes = sum(len(text.encode()) for text in documents_of(texts["train"]))
     assert f": more, and no size here is sure to take fewer, learned from {n_bytes:,} bytes" in alone
+
+
+@pytest.mark.parametrize(
+    ("figure", "said"),
+    [
+        (Figure(0.9, 0.8, 0.95), "0.900 of the tokens of gpt2 on text (95 % 0.800–0.950): fewer"),
+        (
+            Figure(0.97, 0.9, 1.05),
+            "0.970 of the tokens of gpt2 on text (95 % 0.900–1.050): no difference can be claimed",
+        ),
+        (Figure(1.2, 1.1, 1.3), "(95 % 1.100–1.300): more, and no size here is sure to take fewer"),
+        (Figure(0.9), "0.900 of the tokens of gpt2 on text; of a single document there is no interval"),
+    ],
+)
+def test_fewer_and_more_are_claimed_only_where_the_interval_excludes_1(figure: Figure, said: str) -> None:
+    row = Row(
+        pattern="gpt2", n_trained_bytes=5, held_out="text", language=None, vocab_size=300, embedding_parameters=1,
+        n_documents=9, n_bytes=9, n_tokens=9, round_trip="exact", bytes_per_token=Figure(1.0), relative_tokens=figure,
+        premium=Figure(None),
+    )  # fmt: skip
+    assert said in against(row, "gpt2", [row])
 
 
 def test_a_turkish_vocabulary_of_32k_learned_here_takes_fewer_tokens_than_o200k(bpebench: Any) -> None:
