@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Sweep(Verb):
-    """Show bytes per token on held-out text by size of the vocabulary, with its knee, before anything is trained.
+    """Show what a vocabulary of one's own would bring: bytes per token on held-out text by size, with the knee.
 
     Each vocabulary is learned once, to the largest size, and cut. Published ones (-m) are counted on the same text, and
     it is said which of those learned here take fewer tokens than the first of them. Every figure has a 95 % interval
-    over documents (METHODOLOGY.md).
+    over documents (METHODOLOGY.md). Nothing is kept: `train` does that.
     """
 
     corpora: tuple[str, ...] = options.corpora
@@ -67,7 +68,13 @@ class Sweep(Verb):
         with progress("sweeping") as bar:
             found = sweep(plan, bar)
         for missed in found.unreached if self.as_csv else ():
-            options.say(f"warning: not all sizes were reached: {missed['why']}", err=True)
+            options.say(f"warning: {sweep_output.missing_sizes(missed)}", err=True)
+        for known in found.trained_on:
+            options.say(
+                f"warning: {known['model']} was trained on {known['share']:.1%} of {known['held_out']}, so its figures "
+                "there are too good",
+                err=True,
+            )
         document = sweep_output.document(plan, found)
         if self.out is not None:
             _write(self.out, plan, found)
@@ -90,17 +97,14 @@ class Sweep(Verb):
         if self.languages is not None:
             mixtures = read_mixtures(self.languages)
         if self.corpora:
-            parts = corpus_parts(self.corpora, self.held_out, self.max_bytes)
-            trained, held_out = (
-                list(all_documents(parts[0])),
-                Held(label(parts[1]), None, list(all_documents(parts[1]))),
-            )
-            self._warn_of_overlap(trained, held_out)
+            learned, measured = corpus_parts(self.corpora, self.held_out, self.max_bytes)
+            trained, held_out = list(all_documents(learned)), Held(label(measured), None, list(all_documents(measured)))
+            _warn_of_overlap(trained, held_out)
         if mixtures is not None:
             texts: dict[str, list[str]] = {}
             for language in sorted(mixtures.corpora, key=lambda one: one != mixtures.pivot):
                 texts[language], held = _parts(mixtures.corpora[language], mixtures.held_out.get(language), language)
-                self._warn_of_overlap(texts[language], held)
+                _warn_of_overlap(texts[language], held)
                 languages.append(held)
             of_mixtures = mixed(texts, mixtures.shares)
         return Plan(
@@ -122,32 +126,28 @@ class Sweep(Verb):
         found: list[str] = []
         for given in self.patterns or ("gpt2",):
             names = [name.strip() for name in given.split(",")]
-            found += names if all(name in NAMED for name in names) else [given]
+            if all(re.fullmatch(r"[\w.-]+", name) for name in names):
+                unknown = [name for name in names if name not in NAMED]
+                options.ensure(
+                    not unknown, f"--patterns: there is no {', '.join(unknown)}; there are {', '.join(NAMED)}"
+                )
+                found += names
+            else:
+                found.append(given)
         for pattern in found:
             resolve(pattern)
         return list(dict.fromkeys(found))
 
-    def _warn_of_overlap(self, trained: Sequence[str], held: Held) -> None:
-        """Say how many documents of a text to measure on are learned from too, or were by a published vocabulary."""
-        from harness.data import load_model
-        from harness.data.overlap import training_overlap
 
-        known = {text.strip() for text in trained}
-        n = sum(text.strip() in known for text in held.documents)
-        if n:
-            options.say(
-                f"warning: {n} of the {len(held.documents)} documents of {held.name} are also learned from, so its "
-                "figures are too good; name another text to measure on",
-                err=True,
-            )
-        for model in self.models:
-            overlap = training_overlap(load_model(model), held.documents)
-            if overlap is not None and overlap.n_trained_on:
-                options.say(
-                    f"warning: {model} was trained on {overlap.share:.1%} of {held.name}, so its figures there are too "
-                    "good",
-                    err=True,
-                )
+def _warn_of_overlap(trained: Sequence[str], held: Held) -> None:
+    """Say how many documents of a text to measure on are learned from too."""
+    known = {text.strip() for text in trained}
+    if n := sum(text.strip() in known for text in held.documents):
+        options.say(
+            f"warning: {n} of the {len(held.documents)} documents of {held.name} are also learned from, so its "
+            "figures are too good; name another text to measure on",
+            err=True,
+        )
 
 
 def _parts(corpus: str, held_out: str | None, language: str) -> tuple[list[str], Held]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from harness.data import DataError, load_model
 from harness.data.documents import encoded, shuffle_key
+from harness.data.overlap import training_overlap
 from harness.evaluate.intervals import Figure, ratio
 from harness.evaluate.run import fastest
 from harness.evaluate.tally import GROUPS
@@ -111,6 +112,8 @@ class Found:
     """Bytes per token at more sizes, for charts."""
     unreached: list[dict[str, Any]] = field(default_factory=list)
     """Sizes that a text did not give, and why."""
+    trained_on: list[dict[str, Any]] = field(default_factory=list)
+    """Published vocabularies that were trained on documents measured on, and on which share of them."""
 
 
 class _Source(NamedTuple):
@@ -144,7 +147,12 @@ def sweep(plan: Plan, bar: Bar) -> Found:
     texts = [*([] if plan.held_out is None else [plan.held_out]), *plan.languages]
     published: dict[str, list[_Counted]] = {}
     for name in plan.models:
-        published[name] = [_counted(load_model(name), held) for held in texts]
+        model = load_model(name)
+        published[name] = [_counted(model, held) for held in texts]
+        for held in texts:
+            overlap = training_overlap(model, held.documents)
+            if overlap is not None and overlap.n_trained_on:
+                found.trained_on.append({"model": name, "held_out": held.name, "share": overlap.share})
         bar.advance(1, name)
     baseline = {one.held.name: one.tokens for one in published[plan.models[0]]} if plan.models else {}
     for source in sources:

@@ -40,6 +40,7 @@ def document(plan: Plan, found: Found) -> dict[str, Any]:
         "knees": found.knees,
         "curves": found.points,
         "unreached": found.unreached,
+        "trained_on": found.trained_on,
     }
 
 
@@ -135,9 +136,13 @@ def findings(plan: Plan, found: Found) -> Iterator[str]:
             f"{_of(knee)}: the knee is at {knee['vocab_size']:,} ids ({knee['bytes_per_token']:.3f} bytes per token), "
             f"between {knee['smallest']:,} and {knee['largest']:,}"
         )
-    for missed in found.unreached:
-        sizes = ", ".join(f"{size:,}" for size in missed["sizes"])
-        yield f"{_of(missed)}: not reached: {sizes} ids; {missed['largest']:,} are all there are: {missed['why']}"
+    yield from map(missing_sizes, found.unreached)
+
+
+def missing_sizes(missed: dict[str, Any]) -> str:
+    """Return which sizes were not reached, and why."""
+    sizes = ", ".join(f"{size:,}" for size in missed["sizes"])
+    return f"{_of(missed)}: not reached: {sizes} ids; {missed['largest']:,} are all there are: {missed['why']}"
 
 
 def against(row: Row, baseline: str, others: Sequence[Row]) -> str:

@@ -164,6 +164,7 @@ def test_where_more_tokens_are_taken_it_is_said_why(bpebench: Any, texts: dict[s
     assert "260 ids learned here (gpt2)" in ended.out
     assert ": more, because it is too small: 400 ids take fewer" in ended.out
     assert "rich.json was trained on 100.0% of" in ended.err
+    assert [row["share"] for row in swept(bpebench, *given[1:], "--vocab-sizes", "260")["trained_on"]] == [1.0]
     alone = bpebench(*given, "--vocab-sizes", "260").out
     n_bytes = sum(len(text.encode()) for text in documents_of(texts["train"]))
     assert f": more, and no size here is sure to take fewer, learned from {n_bytes:,} bytes" in alone
@@ -360,6 +361,7 @@ def test_csv_says_what_json_says_and_files_are_written(bpebench: Any, texts: dic
         (["-c", "TRAIN", "--vocab-sizes", "2k..1k"], "'2k..1k' is not a range of sizes"),
         (["-c", "TRAIN", "--fractions", "0%"], "'0%' is no share of the documents"),
         (["-c", "TRAIN", "--patterns", "gpt2,(x)"], "capturing group"),
+        (["-c", "TRAIN", "--patterns", "gpt2,turksh"], "--patterns: there is no turksh; there are gpt2,"),
         (["-c", "TRAIN", "-e", "nobody"], "nobody"),
         (["-c", "TRAIN", "-e", "backtracking"], "backtracking: does not train"),
         (["-c", "TRAIN", "--languages", "none.toml"], "none.toml"),
