@@ -1,7 +1,7 @@
 """FLORES-200 and FLORES+ in a folder of the user's: `dev/` and `devtest/` with a file per language in each.
 
-The files are plain text (`dev/tur_Latn.dev`, `devtest/tur_Latn.devtest`), JSON lines or Parquet (`dev/tur_Latn.parquet`
-with the sentence in the column `text`).
+The files are plain text (`dev/tur_Latn.dev` as in FLORES-200, `dev/dev.tur_Latn` as in the first FLORES+), JSON lines or
+Parquet with the sentence in `text` (`dev/tur_Latn.parquet`).
 """
 
 from __future__ import annotations
@@ -60,10 +60,12 @@ def _files(part: Path) -> dict[str, Path]:
     suffixes = (f".{part.name}", *_TABLES)
     found: dict[str, Path] = {}
     for file in sorted(part.iterdir()):
-        if file.suffix in suffixes:
-            if file.stem in found:
-                raise DataError(f"{file}: {found[file.stem]} is the same language; keep one of the two")
-            found[file.stem] = file
+        language = file.stem if file.suffix in suffixes else file.name.removeprefix(f"{part.name}.")
+        if language == file.name:
+            continue
+        if language in found:
+            raise DataError(f"{file}: {found[language]} is the same language; keep one of the two")
+        found[language] = file
     if not found:
         raise DataError(f"{part}: holds no file named LANGUAGE{suffixes[0]}, LANGUAGE.parquet or LANGUAGE.jsonl")
     return found

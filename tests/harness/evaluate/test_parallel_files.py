@@ -76,6 +76,13 @@ def test_flores_plus_has_the_sentences_in_a_column(flores: Path, suffix: str) ->
     assert read(flores_texts(flores)) == read(flores_texts(flores, with_ends=True)) == SENTENCES
 
 
+def test_a_file_may_be_named_by_its_part_first(flores: Path) -> None:
+    for file in list(flores.glob("*/*")):
+        file.rename(file.with_name(f"{file.parent.name}.{file.stem}"))
+        (file.parent / "README").write_text("no language")
+    assert read(flores_texts(flores)) == SENTENCES
+
+
 @pytest.mark.parametrize("model", ["cl100k_base", "qwen-nfc"])
 def test_petrovs_protocol_counts_what_the_authors_program_counts(bpebench: Any, flores: Path, model: str) -> None:
     """It splits the content of both files at line feeds and joins all with spaces: the last line feeds count too."""
