@@ -1,7 +1,7 @@
 """FLORES-200 and FLORES+ in a folder of the user's: `dev/` and `devtest/` with a file per language in each.
 
-The files are plain text (`dev/tur_Latn.dev` as in FLORES-200, `dev/dev.tur_Latn` as in the first FLORES+), JSON lines or
-Parquet with the sentence in `text` (`dev/tur_Latn.parquet`).
+The files are plain text (`dev/tur_Latn.dev` as in FLORES-200, `dev/dev.tur_Latn` as in the first FLORES+), JSON lines
+or Parquet with the sentence in `text` (`dev/tur_Latn.parquet`).
 """
 
 from __future__ import annotations

@@ -119,8 +119,8 @@ def findings(plan: Plan, found: Found) -> Iterator[str]:
     """Yield what the rows say in sentences: against the first published vocabulary, knees, sizes not reached."""
     trained = [row for row in found.rows if row.model is None and row.mixture is None]
     whole = [row for row in trained if row.text_share == plan.shares[-1]]
-    for row in whole if plan.models else ():
-        yield against(row, plan.models[0], whole)
+    for pattern in dict.fromkeys(row.pattern for row in whole if plan.models):
+        yield against([row for row in whole if row.pattern == pattern], plan.models[0])
     mixed = largest_of_all([row for row in found.rows if row.language_share is not None])
     for source in dict.fromkeys((row.pattern, row.mixture) for row in mixed if plan.is_parallel):
         some = [row for row in mixed if (row.pattern, row.mixture) == source]
@@ -145,22 +145,34 @@ def missing_sizes(missed: dict[str, Any]) -> str:
     return f"{_of(missed)}: not reached: {sizes} ids; {missed['largest']:,} are all there are: {missed['why']}"
 
 
-def against(row: Row, baseline: str, others: Sequence[Row]) -> str:
-    """Return whether a vocabulary learned here takes fewer tokens than a published one, and if not, why not."""
-    value, low, high = row.relative_tokens
-    named = f"{row.vocab_size:,} ids learned here ({printable(row.pattern)})"
-    said = f"{named} take {value:.3f} of the tokens of {printable(baseline)} on {printable(row.held_out)}"
-    if low is None or high is None:
-        return f"{said}; of a single document there is no interval"
-    said += f" (95 % {low:.3f}–{high:.3f})"
-    if high < 1:
-        return f"{said}: fewer"
-    if low <= 1:
-        return f"{said}: no difference can be claimed"
-    same = [one for one in others if one.pattern == row.pattern and (one.relative_tokens.high or 2) < 1]
-    if same:
-        return f"{said}: more, because it is too small: {min(one.vocab_size for one in same):,} ids take fewer"
-    return f"{said}: more, and no size here is sure to take fewer, learned from {row.n_trained_bytes:,} bytes"
+def against(rows: Sequence[Row], baseline: str) -> str:
+    """Return from which size on a vocabulary learned here takes fewer tokens than a published one, or why none does.
+
+    `rows` are its sizes on one text, ascending. Fewer is claimed where the interval excludes 1.
+    """
+    first, last = rows[0], rows[-1]
+    than = f"tokens than {printable(baseline)} on {printable(last.held_out)}"
+    shares = {row.vocab_size: _share_of(row.relative_tokens, row.vocab_size) for row in rows}
+    fewer = [row for row in rows if row.relative_tokens.high is not None and row.relative_tokens.high < 1]
+    named = f"learned here, {printable(last.pattern)}:"
+    if last.relative_tokens.high is None:
+        return f"{named} of a single document it cannot be claimed which takes fewer {than}: {shares[last.vocab_size]}"
+    if not fewer:
+        sure = "is sure to take" if last.relative_tokens.low is not None and last.relative_tokens.low <= 1 else "takes"
+        return (
+            f"{named} no size here {sure} fewer {than}: {shares[last.vocab_size]}; it was learned from "
+            f"{last.n_trained_bytes:,} bytes"
+        )
+    least = fewer[0]
+    said = " and more" if least is not last else ""
+    found = ", ".join(shares[size] for size in dict.fromkeys((least.vocab_size, last.vocab_size)))
+    smaller = "" if least is first else "; smaller ones here are too small for that"
+    return f"{named} {least.vocab_size:,} ids{said} take fewer {than}: {found}{smaller}"
+
+
+def _share_of(figure: Figure, size: int) -> str:
+    bounds = "" if figure.low is None else f" (95 % {figure.low:.3f}–{figure.high:.3f})"
+    return f"{figure.value:.3f} times as many{bounds} at {size:,}"
 
 
 def latex(plan: Plan, found: Found) -> str:
