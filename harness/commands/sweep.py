@@ -24,7 +24,7 @@ class Sweep(Verb):
     """Show what a vocabulary of one's own would bring: bytes per token on held-out text by size, with the knee.
 
     Each vocabulary is learned once, to the largest size, and cut. Published ones (-m) are counted on the same text, and
-    it is said which of those learned here take fewer tokens than the first of them. Every figure has a 95 % interval
+    it is said which of those trained here take fewer tokens than the first of them. Every figure has a 95 % interval
     over documents (METHODOLOGY.md). Nothing is kept: `train` does that.
     """
 

@@ -73,7 +73,7 @@ class Row:
     """The figures of one vocabulary on one text; what does not apply is None."""
 
     model: str | None = None
-    """Its name, where it is not learned here."""
+    """Its name, where it is not trained here."""
     pattern: str | None = None
     text_share: float | None = None
     """Of the documents there were to learn from."""

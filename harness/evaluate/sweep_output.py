@@ -146,7 +146,7 @@ def missing_sizes(missed: dict[str, Any]) -> str:
 
 
 def against(rows: Sequence[Row], baseline: str) -> str:
-    """Return from which size on a vocabulary learned here takes fewer tokens than a published one, or why none does.
+    """Return from which size on a vocabulary trained here takes fewer tokens than a published one, or why none does.
 
     `rows` are its sizes on one text, ascending. Fewer is claimed where the interval excludes 1.
     """
@@ -154,13 +154,13 @@ def against(rows: Sequence[Row], baseline: str) -> str:
     than = f"tokens than {printable(baseline)} on {printable(last.held_out)}"
     shares = {row.vocab_size: _share_of(row.relative_tokens, row.vocab_size) for row in rows}
     fewer = [row for row in rows if row.relative_tokens.high is not None and row.relative_tokens.high < 1]
-    named = f"learned here, {printable(last.pattern)}:"
+    named = f"trained here, {printable(last.pattern)}:"
     if last.relative_tokens.high is None:
         return f"{named} of a single document it cannot be claimed which takes fewer {than}: {shares[last.vocab_size]}"
     if not fewer:
         sure = "is sure to take" if last.relative_tokens.low is not None and last.relative_tokens.low <= 1 else "takes"
         return (
-            f"{named} no size here {sure} fewer {than}: {shares[last.vocab_size]}; it was learned from "
+            f"{named} no size here {sure} fewer {than}: {shares[last.vocab_size]}; it was trained on "
             f"{last.n_trained_bytes:,} bytes"
         )
     least = fewer[0]

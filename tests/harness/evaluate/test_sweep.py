@@ -151,7 +151,7 @@ def test_published_vocabularies_are_counted_on_the_same_text(
     shown = bpebench("sweep", *given).out
     assert f"{lossy} (lossy)" in shown
     largest = max(found["rows"], key=lambda row: (row["model"] is None, row["vocab_size"]))
-    assert f"learned here, gpt2: 258 ids and more take fewer tokens than {pairs}" in shown
+    assert f"trained here, gpt2: 258 ids and more take fewer tokens than {pairs}" in shown
     assert f"{largest['relative_tokens']:.3f} times as many (95 % " in shown
 
 
@@ -161,14 +161,14 @@ def test_where_more_tokens_are_taken_it_is_said_why(bpebench: Any, texts: dict[s
     assert bpebench(*train).status == 0
     given = ["sweep", "-c", texts["train"], "--held-out", texts["held"], "-m", model]
     ended = bpebench(*given, "--vocab-sizes", "260,400")
-    assert f"learned here, gpt2: 400 ids take fewer tokens than {model}" in ended.out
+    assert f"trained here, gpt2: 400 ids take fewer tokens than {model}" in ended.out
     assert "; smaller ones here are too small for that" in ended.out
     assert "rich.json was trained on 100.0% of" in ended.err
     assert [row["share"] for row in swept(bpebench, *given[1:], "--vocab-sizes", "260")["trained_on"]] == [1.0]
     alone = bpebench(*given, "--vocab-sizes", "260").out
     n_bytes = sum(len(text.encode()) for text in documents_of(texts["train"]))
-    assert f"learned here, gpt2: no size here takes fewer tokens than {model}" in alone
-    assert f" at 260; it was learned from {n_bytes:,} bytes" in alone
+    assert f"trained here, gpt2: no size here takes fewer tokens than {model}" in alone
+    assert f" at 260; it was trained on {n_bytes:,} bytes" in alone
 
 
 def test_a_row_says_what_train_and_evaluate_say(bpebench: Any, texts: dict[str, str], tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_fewer_tokens_are_claimed_only_where_the_interval_excludes_1(figures: li
         )
         for i, figure in enumerate(figures)
     ]  # fmt: skip
-    assert f"learned here, gpt2: {said}" in against(rows, "gpt2")
+    assert f"trained here, gpt2: {said}" in against(rows, "gpt2")
 
 
 def test_a_turkish_vocabulary_of_32k_learned_here_takes_fewer_tokens_than_o200k(bpebench: Any) -> None:
